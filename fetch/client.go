@@ -35,8 +35,9 @@ type Config struct {
 	ConnectTo    netip.AddrPort
 	Proxy        *url.URL // http://[user:password@]host:port; nil: none
 	AllowPrivate bool
-	RootCAs      *x509.CertPool // nil: the system's
-	Resolver     netip.AddrPort // invalid: the system's
+	RootCAs      *x509.CertPool   // nil: the system's
+	Resolvers    []netip.AddrPort // none: the system's
+	PerResolver  int              // maximum names asked of each resolver at once; 0: no limit
 
 	// ProbeMisconfigured asks an origin that answers 5xx for two more pages, to
 	// distinguish a broken site from one that answers 5xx for all missing
@@ -96,6 +97,8 @@ func New(config Config, b Backing) (*Client, error) {
 		return nil, errors.New("the body limit must be positive")
 	case config.Concurrency <= 0 || config.PerAddress <= 0 || config.PerDomain <= 0:
 		return nil, errors.New("the concurrency in total, per address and per domain must be 1 or more")
+	case config.PerResolver < 0:
+		return nil, errors.New("the open questions to a resolver cannot be negative")
 	case config.OutagePatience < 0:
 		return nil, errors.New("the outage patience cannot be negative")
 	case config.Rate < 0 || config.AddressRate < 0:
@@ -110,7 +113,7 @@ func New(config Config, b Backing) (*Client, error) {
 		config:     config,
 		backing:    b,
 		dialer:     net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
-		names:      newNames(config.Resolver),
+		names:      newNames(config.Resolvers, config.PerResolver),
 		politeness: newPoliteness(config, b.Waiting),
 		spool:      newSpool(b, config.MaxBody),
 		refused:    IsSpecial,

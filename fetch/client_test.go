@@ -309,7 +309,7 @@ func TestFailuresOfConnecting(t *testing.T) {
 	// A name under .invalid does not exist (RFC 6761), but a resolver that does
 	// not answer is not a name that does not exist.
 	got = newClient(t, netip.AddrPort{}, func(c *settings) {
-		c.Resolver, c.Timeout = free, 2*time.Second
+		c.Resolvers, c.Timeout = []netip.AddrPort{free}, 2*time.Second
 	}).Fetch(context.Background(), origin(t, "a.invalid"))
 	if got.Error != robots.ErrorDNSFailure {
 		t.Errorf("no resolver: %q (%v)", got.Error, got.Err)

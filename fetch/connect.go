@@ -53,10 +53,12 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 		var fail *failure
 		began := time.Now()
 		c.link.await(1)
-		addrs, a.times.DNS, fail = c.names.addresses(lease.ctx, o.Host, b.deadline)
+		var waited time.Duration
+		addrs, a.times.DNS, waited, fail = c.names.addresses(lease.ctx, o.Host, b.deadline)
 		c.link.await(-1)
+		b.wait(waited)
 		if a.times.DNS != nil {
-			a.looked = began
+			a.looked = began.Add(waited)
 		}
 		if fail != nil {
 			return nil, nil, fail

@@ -38,7 +38,7 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
 		"mixed.example":  at("1.2.3.4", "127.0.0.1", "10.0.0.1"),
 	}, true)
-	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver = server })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers = []netip.AddrPort{server} })
 	dialed := refuseAll(c)
 	for try, wasLookedUp := range []bool{true, false} {
 		got := c.Fetch(t.Context(), origin(t, "http://inside.example"))
@@ -67,7 +67,7 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 		"mixed.example":  at("127.0.0.1", "1.2.3.4", "10.0.0.1"),
 	}, false)
 	c := newClient(t, netip.AddrPort{}, func(c *settings) {
-		c.Resolver, c.OutagePatience = server, time.Minute
+		c.Resolvers, c.OutagePatience = []netip.AddrPort{server}, time.Minute
 		c.Others = func(context.Context) (list []Origin) {
 			for _, host := range []string{"inside.example", "127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "localhost"} {
 				list = append(list, origin(t, "http://"+host))

@@ -122,7 +122,7 @@ func TestALookUpLeavesNothingBehind(t *testing.T) {
 				silent.onAsk = cancel
 			}
 			server := serveDNS(t, zone{"a.example": silent}, true)
-			c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver, c.Timeout = server, 500*time.Millisecond })
+			c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers, c.Timeout = []netip.AddrPort{server}, 500*time.Millisecond })
 			before := goleak.IgnoreCurrent()
 			c.Fetch(ctx, origin(t, "a.example"))
 			if err := goleak.Find(before); err != nil {

@@ -25,11 +25,11 @@ func resolved(answers *script) stage {
 		to := serve(t, write("HTTP/1.1 200 OK\r\n"+nothing))
 		s.AllowPrivate = true
 		// A script counts, so the two fetches of a row get separate ones.
-		s.Resolver = serveDNS(t, zone{"a.example": &script{
+		s.Resolvers = []netip.AddrPort{serveDNS(t, zone{"a.example": &script{
 			rcode: answers.rcode, a: answers.a, aaaa: answers.aaaa, cname: answers.cname,
 			failA: answers.failA, failAAAA: answers.failAAAA,
 			silent: answers.silent, garbage: answers.garbage, truncated: answers.truncated, onAsk: answers.onAsk,
-		}}, true)
+		}}, true)}
 		s.ask = []Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
 	}
 }
@@ -52,9 +52,9 @@ var dnsRows = []row{
 	{"no AAAA, while A fails", resolved(&script{failA: true}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
 	{"REFUSED", resolved(&script{rcode: dnsmessage.RCodeRefused}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
 	{"more than UDP holds, and no TCP", func(t *testing.T, s *scene) {
-		s.Resolver = serveDNS(t, zone{"a.example": {truncated: true}}, false)
+		s.Resolvers = []netip.AddrPort{serveDNS(t, zone{"a.example": {truncated: true}}, false)}
 	}, want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no name server", func(t *testing.T, s *scene) { s.Resolver = noNameServer(t) }, want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{noNameServer(t)} }, want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
 	{"a name server without an answer", brief(resolved(&script{silent: true})), want{0, robots.ErrorDNSFailure, 1, once, networkFailure}},
 	{"a name server that talks nonsense", brief(resolved(&script{garbage: true})), want{0, robots.ErrorDNSFailure, 1, once, networkFailure}},
 	{"canceled while a name is looked up", func(t *testing.T, s *scene) {
@@ -63,7 +63,7 @@ var dnsRows = []row{
 	{"a redirect to a name that does not exist", func(t *testing.T, s *scene) {
 		to := serve(t, write("HTTP/1.1 302 Found\r\nLocation: http://gone.example/\r\n"+nothing))
 		s.AllowPrivate = true
-		s.Resolver = serveDNS(t, zone{"a.example": at("127.0.0.1")}, true)
+		s.Resolvers = []netip.AddrPort{serveDNS(t, zone{"a.example": at("127.0.0.1")}, true)}
 		s.ask = []Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
 	}, want{0, robots.ErrorDNSNotFound, 2, once, networkFailure}},
 }
@@ -84,7 +84,7 @@ func guarded(location string, names zone) stage {
 		for name, answers := range names {
 			z[name] = &script{a: answers.a, aaaa: answers.aaaa}
 		}
-		s.Resolver = serveDNS(t, z, true)
+		s.Resolvers = []netip.AddrPort{serveDNS(t, z, true)}
 		s.client = onlyPublic(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
 			if r.Host == "a.example" && r.URL.Path == "/robots.txt" {
 				fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: %s\r\n%s", location, nothing)

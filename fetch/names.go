@@ -2,10 +2,8 @@ package fetch
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
@@ -16,8 +14,7 @@ import (
 // place need no further look-up. The cache is bounded in number and age.
 // Temporary failures are not cached.
 type names struct {
-	resolver *net.Resolver
-	asking   chan struct{} // a place for each look-up in flight
+	resolvers *resolvers
 
 	mu     sync.Mutex
 	young  map[string]*lookup
@@ -25,7 +22,7 @@ type names struct {
 	turned time.Time // when young began
 }
 
-// MaxLookups bounds the look-ups in flight. Each has two sockets.
+// MaxLookups bounds the questions to resolvers in flight. Each has two sockets.
 const MaxLookups = 1024
 
 const (
@@ -35,121 +32,63 @@ const (
 
 type lookup struct {
 	begun time.Time
+	asked chan struct{} // closed when it has a place
 	done  chan struct{}
 	addrs []netip.Addr
 	fail  *failure
 }
 
-func newNames(resolver netip.AddrPort) *names {
-	dial := func(ctx context.Context, network, server string) (net.Conn, error) {
-		if resolver.IsValid() {
-			server = resolver.String()
-		}
-		conn, err := new(net.Dialer).DialContext(ctx, network, server)
-		if ours, ok := ctx.Value(localKey{}).(*atomic.Pointer[error]); ok && isLocal(err) {
-			ours.Store(&err)
-		}
-		if err == nil {
-			// The library waits five seconds whatever ctx says. A list full of
-			// dead name servers would pile up sockets.
-			context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-		}
-		return conn, err
-	}
-	return &names{
-		resolver: &net.Resolver{PreferGo: true, Dial: dial}, asking: make(chan struct{}, MaxLookups),
-		young: make(map[string]*lookup), turned: time.Now(),
-	}
+func newNames(resolvers []netip.AddrPort, perResolver int) *names {
+	return &names{resolvers: newResolvers(resolvers, perResolver), young: make(map[string]*lookup), turned: time.Now()}
 }
 
-// addresses returns the addresses of host. took is nil if no look-up was made.
-func (n *names) addresses(ctx context.Context, host string, deadline time.Time) (addrs []netip.Addr, took *time.Duration, fail *failure) {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
+// addresses returns the addresses of host. took is nil if no look-up was made. waited is
+// the time without a place for a question, which moves the deadline.
+func (n *names) addresses(ctx context.Context, host string, deadline time.Time) (addrs []netip.Addr, took *time.Duration, waited time.Duration, fail *failure) {
 	for {
 		l, ours := n.find(host)
+		began := time.Now()
 		if ours {
-			began := time.Now()
-			l.addrs, l.fail = n.ask(ctx, host)
+			var without time.Duration
+			l.addrs, without, l.fail = n.look(ctx, host, deadline.Add(waited), false, sync.OnceFunc(func() { close(l.asked) }))
 			if l.fail != nil && l.fail.class != robots.ErrorDNSNotFound {
 				n.drop(host, l)
 			}
 			close(l.done)
-			return l.addrs, since(began), l.fail
+			asking := time.Since(began) - without
+			return l.addrs, &asking, waited + without, l.fail
 		}
 		select {
+		case <-l.asked:
 		case <-l.done:
+		case <-ctx.Done():
+			return nil, nil, waited, classifyDNS(ctx, host, ctx.Err())
+		}
+		waited += time.Since(began)
+		late := time.NewTimer(time.Until(deadline.Add(waited)))
+		select {
+		case <-l.done:
+			late.Stop()
 			if l.fail != nil && l.fail.class != robots.ErrorDNSNotFound {
 				continue // the other caller may have run out of time; we have not
 			}
-			return l.addrs, nil, l.fail
+			return l.addrs, nil, waited, l.fail
 		case <-ctx.Done():
-			return nil, nil, classifyDNS(ctx, host, ctx.Err())
+			late.Stop()
+			return nil, nil, waited, classifyDNS(ctx, host, ctx.Err())
+		case <-late.C:
+			return nil, nil, waited, classifyDNS(ctx, host, context.DeadlineExceeded)
 		}
 	}
 }
 
-// ask looks up IPv4 and IPv6 separately. Asked for both, the library reports
-// only the error of the last one, and "no addresses" would hide a failing name
-// server. The result alternates IPv4 and IPv6, so that a machine without one of
-// them reaches the other.
-func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
-	select {
-	case n.asking <- struct{}{}:
-		defer func() { <-n.asking }()
-	case <-ctx.Done():
-		return nil, classifyDNS(ctx, host, ctx.Err())
-	}
-	return n.look(ctx, host)
-}
-
-// look does what ask does without waiting for a place.
-func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
+// look asks the resolvers; see [resolvers.look].
+func (n *names) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (addrs []netip.Addr, waited time.Duration, fail *failure) {
 	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
-		return nil, failed(robots.ErrorDNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
+		return nil, 0, failed(robots.ErrorDNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
 	}
-	// If no socket can be opened, the library returns only the text of the
-	// error.
-	var ours atomic.Pointer[error]
-	ctx = context.WithValue(ctx, localKey{}, &ours)
-	var six []netip.Addr
-	var errSix error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		six, errSix = n.resolver.LookupNetIP(ctx, "ip6", host+".")
-	}()
-	four, err := n.resolver.LookupNetIP(ctx, "ip4", host+".")
-	<-done
-	for len(four)+len(six) > 0 {
-		for _, list := range []*[]netip.Addr{&four, &six} {
-			if len(*list) > 0 {
-				addrs, *list = append(addrs, (*list)[0]), (*list)[1:]
-			}
-		}
-	}
-	if len(addrs) > 0 {
-		return addrs, nil
-	}
-	for _, err := range []error{err, errSix} {
-		if err == nil {
-			continue
-		}
-		if f := classifyDNS(ctx, host, err); fail == nil || fail.class == robots.ErrorDNSNotFound {
-			fail = f
-		}
-	}
-	if fail == nil {
-		fail = failed(robots.ErrorDNSNotFound, "resolve %s: no addresses", host)
-	}
-	if err := ours.Load(); err != nil {
-		fail = failed(robots.ErrorDNSFailure, "resolve %s: %w", host, *err)
-		fail.local = fail.err
-	}
-	return nil, fail
+	return n.resolvers.look(ctx, host, deadline, probe, begun)
 }
-
-type localKey struct{}
 
 // find returns the known or pending look-up of host, or a new one that the
 // caller must make.
@@ -164,7 +103,7 @@ func (n *names) find(host string) (l *lookup, ours bool) {
 			return l, false
 		}
 	}
-	l = &lookup{begun: time.Now(), done: make(chan struct{})}
+	l = &lookup{begun: time.Now(), asked: make(chan struct{}), done: make(chan struct{})}
 	n.young[host] = l
 	return l, true
 }

@@ -15,7 +15,7 @@ import (
 
 func lookUp(t *testing.T, n *names, host string, wait time.Duration) (addrs int, asked bool, class robots.ErrorClass) {
 	t.Helper()
-	list, took, fail := n.addresses(context.Background(), host, time.Now().Add(wait))
+	list, took, _, fail := n.addresses(context.Background(), host, time.Now().Add(wait))
 	if fail != nil {
 		class = fail.class
 	}
@@ -24,7 +24,7 @@ func lookUp(t *testing.T, n *names, host string, wait time.Duration) (addrs int,
 
 func TestNamesAreLookedUpOnce(t *testing.T) {
 	there := at("192.0.2.1", "192.0.2.2", "2001:db8::1")
-	n := newNames(serveDNS(t, zone{"a.example": there}, true))
+	n := newNames([]netip.AddrPort{serveDNS(t, zone{"a.example": there}, true)}, 0)
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
@@ -39,7 +39,7 @@ func TestNamesAreLookedUpOnce(t *testing.T) {
 		t.Errorf("asked %d times for one name", there.asked)
 	}
 	there.mu.Unlock()
-	list, _, _ := n.addresses(context.Background(), "a.example", time.Now().Add(time.Second))
+	list, _, _, _ := n.addresses(context.Background(), "a.example", time.Now().Add(time.Second))
 	if len(list) != 3 || !list[0].Is4() || !list[1].Is6() || !list[2].Is4() {
 		t.Errorf("%v: IPv4 and IPv6 do not alternate", list)
 	}
@@ -47,7 +47,7 @@ func TestNamesAreLookedUpOnce(t *testing.T) {
 
 func TestNamesAreCached(t *testing.T) {
 	failing := &script{rcode: dnsmessage.RCodeServerFailure}
-	n := newNames(serveDNS(t, zone{"failing.example": failing}, true))
+	n := newNames([]netip.AddrPort{serveDNS(t, zone{"failing.example": failing}, true)}, 0)
 	for range 2 {
 		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != robots.ErrorDNSFailure || !asked {
 			t.Errorf("a temporary failure: %q, asked again %v", class, asked)
@@ -70,7 +70,7 @@ func TestNamesAreCached(t *testing.T) {
 }
 
 func TestNamesAreBounded(t *testing.T) {
-	n := newNames(serveDNS(t, zone{}, true))
+	n := newNames([]netip.AddrPort{serveDNS(t, zone{}, true)}, 0)
 	for i := range 3*namesMost + 1 {
 		n.find(fmt.Sprint(i))
 	}
@@ -82,10 +82,12 @@ func TestNamesAreBounded(t *testing.T) {
 // A caller that waits for another's look-up waits no longer than its own time,
 // and takes the look-up over if the other gives up.
 func TestWaitingForAnothersLookUp(t *testing.T) {
-	n := newNames(serveDNS(t, zone{"a.example": {silent: true}}, true))
-	if _, ours := n.find("a.example"); !ours {
+	n := newNames([]netip.AddrPort{serveDNS(t, zone{"a.example": {silent: true}}, true)}, 0)
+	l, ours := n.find("a.example")
+	if !ours {
 		t.Fatal("known already")
 	}
+	close(l.asked)
 	began := time.Now()
 	if _, _, class := lookUp(t, n, "a.example", 50*time.Millisecond); class != robots.ErrorDNSFailure {
 		t.Errorf("class %q", class)
@@ -97,7 +99,7 @@ func TestWaitingForAnothersLookUp(t *testing.T) {
 
 // No resolver has reported that such a name does not exist.
 func TestNamesThatAreNotLookedUp(t *testing.T) {
-	n := newNames(netip.AddrPort{})
+	n := newNames(nil, 0)
 	for host, want := range map[string]bool{"-a.test": false, "a-.test": false, "a.b-": false, "a.-b.test": false, "a-b.test": true, "a_.test": true} {
 		if IsAsked(host) != want {
 			t.Errorf("%s is asked for: %v", host, !want)
@@ -105,7 +107,7 @@ func TestNamesThatAreNotLookedUp(t *testing.T) {
 		if want {
 			continue
 		}
-		if _, fail := n.ask(t.Context(), host); fail == nil || fail.class != robots.ErrorDNSFailure {
+		if _, _, fail := n.look(t.Context(), host, time.Now().Add(time.Second), false, func() {}); fail == nil || fail.class != robots.ErrorDNSFailure {
 			t.Errorf("%s: %v", host, fail)
 		}
 	}
@@ -114,7 +116,7 @@ func TestNamesThatAreNotLookedUp(t *testing.T) {
 // A cached answer expires even if so few names are looked up that no generation
 // turns.
 func TestANameIsLookedUpAgain(t *testing.T) {
-	n := newNames(netip.AddrPort{})
+	n := newNames(nil, 0)
 	old, _ := n.find("a.example")
 	if l, ours := n.find("a.example"); ours || l != old {
 		t.Error("a name is looked up twice at once")

@@ -69,7 +69,7 @@ func newWeb(t *testing.T, hosts int, z zone) *web {
 func (w *web) client(t *testing.T, change func(*settings)) *Client {
 	t.Helper()
 	c := newClient(t, netip.AddrPort{}, func(c *settings) {
-		c.AllowPrivate, c.Resolver, c.OutagePatience, c.Retries, c.Concurrency = true, w.resolver, time.Minute, 1, 20
+		c.AllowPrivate, c.Resolvers, c.OutagePatience, c.Retries, c.Concurrency = true, []netip.AddrPort{w.resolver}, time.Minute, 1, 20
 		if change != nil {
 			change(c)
 		}
@@ -84,8 +84,8 @@ func (w *web) client(t *testing.T, change func(*settings)) *Client {
 		}
 		return nil
 	}
-	dial := c.names.resolver.Dial
-	c.names.resolver.Dial = func(ctx context.Context, network, server string) (net.Conn, error) {
+	dial := c.names.resolvers.all[0].net.Dial
+	c.names.resolvers.all[0].net.Dial = func(ctx context.Context, network, server string) (net.Conn, error) {
 		if w.noNames.Load() {
 			return nil, syscall.ECONNREFUSED
 		}

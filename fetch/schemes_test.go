@@ -38,7 +38,7 @@ func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	for host, class := range map[string]robots.ErrorClass{
 		"none.example": robots.ErrorDNSNotFound, "inside.example": robots.ErrorAddressBlocked, "[2a00::1]": robots.ErrorNoRoute,
 	} {
-		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver, c.Retries = server, 2 })
+		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers, c.Retries = []netip.AddrPort{server}, 2 })
 		c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
 		got := c.Fetch(t.Context(), origin(t, "https://"+host), origin(t, "http://"+host), origin(t, "ftp://"+host))
 		if got.Error != class || got.Origin.Scheme != "https" || got.Attempts != 1 || got.Fallback != "" || got.Local != nil {
@@ -51,7 +51,7 @@ func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 // failure leaves no hope: its history is kept under that origin.
 func TestAPreferredSchemeIsAskedWithoutHope(t *testing.T) {
 	server := serveDNS(t, zone{}, false)
-	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver = server })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers = []netip.AddrPort{server} })
 	for prefer, scheme := range []string{"https", "http", "ftp"} {
 		lease, err := c.Enter(t.Context(), t.Context())
 		if err != nil {

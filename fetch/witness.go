@@ -182,7 +182,8 @@ func (l *uplink) reach(ctx context.Context, o Origin) (looked, dialed time.Time,
 		if !ok {
 			looked = time.Now()
 			var fail *failure
-			if addrs, fail = c.names.look(ctx, o.Host); fail != nil {
+			deadline, _ := ctx.Deadline()
+			if addrs, _, fail = c.names.look(ctx, o.Host, deadline, true, func() {}); fail != nil {
 				return looked, looked, fail.class == robots.ErrorDNSNotFound, fail.local != nil
 			}
 		}

@@ -74,6 +74,7 @@ var Settings = []Setting{
 	{Name: "ca-file", Published: ItsFileName, Asks: true},
 	{Name: "connect-to", Asks: true},
 	{Name: "resolver", Asks: true},
+	{Name: "per-resolver", Pace: true, Published: ItsValue, Asks: true},
 	{Name: "proxy", Pace: true, Local: true, Asks: true},
 	{Name: "concurrency", Pace: true, Published: ItsValue, Asks: true},
 	{Name: "per-address", Pace: true, Published: ItsValue, Asks: true},

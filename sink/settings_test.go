@@ -14,10 +14,10 @@ func TestSettings(t *testing.T) {
 		want string
 	}{
 		{"of the pace", func(s Setting) bool { return s.Pace },
-			"warc-base archive-rate proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
+			"warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
-			"schemes user-agent timeout retries probe-misconfigured allow-private ca-file connect-to resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
+			"schemes user-agent timeout retries probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
 		{"published by name", func(s Setting) bool { return s.Published == ItsFileName || s.Published == ItsArchive },
 			"hosts warc warc-paths warc-base bodies from-run ranks agents urls templates ca-file"},
 		{"not published", func(s Setting) bool { return s.Published == OnlyWhetherGiven || s.Published == NotPublished }, "connect-to resolver proxy state memory"},

@@ -34,17 +34,19 @@ import (
 type commonFlags struct {
 	set *pflag.FlagSet
 
-	config, agents                 string
-	profiles                       []string
-	concurrency                    int
-	perAddress, perDomain          int
-	rate, addressRate              float64
-	timeout                        time.Duration
-	retries, maxRedirects          int
-	connectTo, resolver, userAgent string
-	proxy                          string
-	allowPrivate, probe            bool
-	caFile                         string
+	config, agents        string
+	profiles              []string
+	concurrency           int
+	perAddress, perDomain int
+	rate, addressRate     float64
+	timeout               time.Duration
+	retries, maxRedirects int
+	connectTo, userAgent  string
+	resolvers             []string
+	perResolver           int
+	proxy                 string
+	allowPrivate, probe   bool
+	caFile                string
 
 	own             map[string]*robots.Profile // profiles of the configuration file
 	ownAsWritten    map[string]map[string]any
@@ -96,7 +98,8 @@ func (f *commonFlags) addNetwork() {
 	s.StringVar(&f.connectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
 	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files leads")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
-	s.StringVar(&f.resolver, "resolver", "", "`ADDR` of the DNS server (IP or IP:port; default the system's)")
+	s.StringSliceVar(&f.resolvers, "resolver", nil, "`ADDR` of a DNS server (IP or IP:port; default the system's); repeatable: a name fails only if several servers fail for it, so one that is down costs no host")
+	s.IntVar(&f.perResolver, "per-resolver", 0, "names asked of each DNS server at once (default no limit)")
 	s.StringVar(&f.proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
 	s.BoolVar(&f.probe, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
 	s.StringVar(&f.userAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
@@ -202,6 +205,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, Concurrency: max(f.concurrency, 1),
 		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
 		AllowPrivate: f.allowPrivate, ProbeMisconfigured: f.probe,
+		PerResolver: f.perResolver,
 	}
 	switch {
 	case f.perAddress < 1:
@@ -212,6 +216,8 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 		return c, usagef("--rate %v: give requests per second, 0 for no limit", f.rate)
 	case !(f.addressRate >= 0):
 		return c, usagef("--address-rate %v: give requests per second, 0 for no limit", f.addressRate)
+	case f.perResolver < 0 || f.perResolver == 0 && f.set.Changed("per-resolver"):
+		return c, usagef("--per-resolver must be 1 or more")
 	case f.timeout <= 0:
 		return c, usagef("--timeout must be positive")
 	case f.retries < 0:
@@ -235,12 +241,18 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 			return c, usagef("--proxy and --connect-to exclude each other: give one of them")
 		}
 	}
-	if f.resolver != "" {
-		if addr, e := netip.ParseAddr(f.resolver); e == nil {
-			c.Resolver = netip.AddrPortFrom(addr, 53)
-		} else if c.Resolver, err = netip.ParseAddrPort(f.resolver); err != nil {
-			return c, usagef("--resolver %q: give an IP address, with or without a port", f.resolver)
+	for _, text := range f.resolvers {
+		resolver, err := netip.ParseAddrPort(text)
+		if addr, e := netip.ParseAddr(text); e == nil {
+			resolver, err = netip.AddrPortFrom(addr, 53), nil
 		}
+		if err != nil {
+			return c, usagef("--resolver %q: give an IP address, with or without a port", text)
+		}
+		if slices.Contains(c.Resolvers, resolver) {
+			return c, usagef("--resolver %s is given twice", text)
+		}
+		c.Resolvers = append(c.Resolvers, resolver)
 	}
 	if f.caFile != "" {
 		text, err := readInput(ctx, f.caFile)

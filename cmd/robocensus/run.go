@@ -163,7 +163,7 @@ func newRunFlags() *runFlags {
 
 	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
 	s.IntVar(&f.shard, "shard", -1, "make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or Google Batch); needs --run, implies --resume")
-	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate, --per-address and --archive-rate, at least one request at a time")
+	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate, --per-address, --per-resolver and --archive-rate, at least one request at a time")
 	s.StringVar(&f.spool, "spool", "", "`DIR` on this machine for what is not committed yet (default in DIR/_runs/ID, or for an object store in the user's cache folder); a retry resumes what it finds there")
 	for _, name := range []string{"shard", "parallelism"} {
 		s.Lookup(name).DefValue = "0" // not shown

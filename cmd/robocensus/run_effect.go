@@ -32,6 +32,8 @@ func (f *runFlags) checkEffect() error {
 		return usagef("--keep-comments needs the table lines: add it to --tables")
 	case given("resolver") && f.connectTo != "":
 		return usagef("--resolver and --connect-to exclude each other: with --connect-to no name is looked up")
+	case given("per-resolver") && (f.connectTo != "" || f.proxy != ""):
+		return usagef("--per-resolver does not apply with --connect-to or --proxy: no name is looked up")
 	case given("force-new") && f.forceNew && f.run == "":
 		return usagef("--force-new needs --run ID: without it every run is new")
 	case given("force-new") && f.forceNew && given("resume") && f.resume:

@@ -133,6 +133,9 @@ func (f *runFlags) divide(c *fetch.Config) {
 	c.Rate /= float64(at)
 	c.AddressRate /= float64(at)
 	c.PerAddress = max(1, c.PerAddress/at)
+	if c.PerResolver > 0 {
+		c.PerResolver = max(1, c.PerResolver/at)
+	}
 }
 
 // setSpool sets the folder for what is not committed yet. In an object store nothing
