@@ -34,7 +34,11 @@ type LineDialect struct {
 	// it (empty) or without (tight); white space will do too (or_space), if it follows a
 	// known field in lower case (or_space_lower).
 	Colon Colon `yaml:"colon,omitempty"`
-	// OneWord ends a value at white space.
+	// WhiteSpace says what is trimmed from fields and values: Unicode's white space
+	// (empty), that of ASCII (ascii), or U+0000 to U+0020 (control).
+	WhiteSpace WhiteSpace `yaml:"white_space,omitempty"`
+	// OneWord reads a line as pairs of words: a field and its value, as often as there are
+	// two. A word that begins with # begins a comment.
 	OneWord bool `yaml:"one_word,omitempty"`
 	// NULEnds ends a value at a NUL.
 	NULEnds bool `yaml:"nul_ends,omitempty"`
@@ -71,6 +75,15 @@ type GroupDialect struct {
 	AgentIs AgentIs `yaml:"agent_is,omitempty"`
 	// FirstGroup makes the first of several groups for an agent the only one.
 	FirstGroup bool `yaml:"first_group,omitempty"`
+	// Reopens lets a user-agent line without value reopen the list of agents before it:
+	// the next agents, and the rules after them, are for those before too.
+	Reopens bool `yaml:"reopens,omitempty"`
+	// StarHides leaves out an agent that stands behind * in its list.
+	StarHides bool `yaml:"star_hides,omitempty"`
+	// Continues lets an agent that a list before has, with a rule or crawl-delay, take up
+	// that list: what follows is for all agents of the list before, and not for those
+	// that stand before it in its own.
+	Continues bool `yaml:"continues,omitempty"`
 	// FurtherOnce counts an agent that is not the first of its list only if no list
 	// before has it; it then has all groups of the first. The group for * always exists.
 	FurtherOnce bool `yaml:"further_once,omitempty"`
@@ -82,7 +95,8 @@ type GroupDialect struct {
 // MatchDialect says which rule of a dialect decides about a URL.
 type MatchDialect struct {
 	// Order says which matching rule decides, if not the longest, an allow before a
-	// disallow: the first (first), the longest and of equals the first (longest_first).
+	// disallow: the first (first), the longest and of equals the first (longest_first)
+	// or that which introsort puts first (longest_introsort).
 	Order Order `yaml:"order,omitempty"`
 	// Length says what the length of a pattern is: its bytes (empty), where its match
 	// ends in the URL if it has a wildcard (match_end), or the regular expression that
@@ -133,6 +147,7 @@ type (
 	InvalidBytes string
 	Comments     string
 	StripTags    string
+	WhiteSpace   string
 	Colon        string
 	ListEnds     string
 	AgentValue   string
@@ -163,6 +178,9 @@ const (
 	TagsAlways StripTags = "always"
 	TagsOfHTML StripTags = "html"
 
+	SpaceASCII   WhiteSpace = "ascii"
+	SpaceControl WhiteSpace = "control"
+
 	ColonTight        Colon = "tight"
 	ColonOrSpace      Colon = "or_space"
 	ColonOrSpaceLower Colon = "or_space_lower"
@@ -183,6 +201,7 @@ const (
 
 	OrderFirst        Order = "first"
 	OrderLongestFirst Order = "longest_first"
+	OrderIntrosort    Order = "longest_introsort"
 
 	LengthMatchEnd   Length = "match_end"
 	LengthExpression Length = "expression"
@@ -216,7 +235,7 @@ func (p *Profile) isDialect() bool { return p.AgentValue != "" }
 
 func (p *Profile) hasDialectField() bool {
 	l, g, m := &p.LineDialect, &p.GroupDialect, &p.MatchDialect
-	return l.BOM != "" || l.LineEnds != "" || l.InvalidBytes != "" || l.BlankEndsGroup || l.Comments != "" || l.StripTags != "" || l.Colon != "" ||
+	return l.BOM != "" || l.LineEnds != "" || l.InvalidBytes != "" || l.BlankEndsGroup || l.Comments != "" || l.StripTags != "" || l.Colon != "" || l.WhiteSpace != "" ||
 		l.OneWord || l.NULEnds || len(l.AgentFields)+len(l.AllowFields)+len(l.DisallowFields) > 0 || *g != (GroupDialect{}) || *m != (MatchDialect{})
 }
 
@@ -239,12 +258,13 @@ func (p *Profile) checkDialect() error {
 		{"invalid_bytes", string(p.InvalidBytes), []string{"drop", "replace"}},
 		{"comments", string(p.Comments), []string{"after_space"}},
 		{"strip_tags", string(p.StripTags), []string{"always", "html"}},
+		{"white_space", string(p.WhiteSpace), []string{"ascii", "control"}},
 		{"colon", string(p.Colon), []string{"tight", "or_space", "or_space_lower"}},
 		{"list_ends", string(p.ListEnds), []string{"delay", "delay_rate", "any"}},
 		{"exists", string(p.Exists), []string{"delay", "delay_rate"}},
 		{"agent_value", string(p.AgentValue), []string{"whole", "before_slash", "whole_or_token", "whole_and_unstarred"}},
 		{"agent_is", string(p.AgentIs), []string{"first_part", "longest_part", "equal_or_part", "longest_prefix"}},
-		{"order", string(p.Order), []string{"first", "longest_first"}},
+		{"order", string(p.Order), []string{"first", "longest_first", "longest_introsort"}},
 		{"length", string(p.Length), []string{"match_end", "expression"}},
 		{"index", string(p.Index), []string{"allow", "both"}},
 		{"stars", string(p.Stars), []string{"first_place", "unanchored"}},

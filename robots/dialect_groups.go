@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ func (f *File) parseDialect(p *Profile) {
 	d := dialectParser{File: f, p: p, group: -1}
 	p.eachRecord(f.body, f.Truncated, d.take)
 	d.end()
+	d.close()
 	d.compile()
 	of := func(line int32) (group int32) {
 		group = -1
@@ -42,17 +44,27 @@ type dialectParser struct {
 	open  bool  // its list of agents continues
 	real  bool  // it exists
 
+	// reopens is set after a user-agent line without value that reopens the list.
+	reopens bool
+	delays  []agentDelay
+	delayed int32 // agents before have their crawl-delay
 	closing []closingDelay
 }
 
-// A closingDelay is a crawl-delay that forbids everything to the agents before it.
-type closingDelay struct {
-	rule   int32
-	agents Span
+// An agentDelay is the first crawl-delay after an agent in its list.
+type agentDelay struct {
+	agent, rule int32 // rule: that which may forbid everything
+	seconds     float64
 }
+
+// A closingDelay is a crawl-delay that forbids everything to an agent.
+type closingDelay struct{ rule, agent int32 }
 
 // take reads a record.
 func (d *dialectParser) take(r dialectRecord) {
+	if r.field != dialectAgent && !r.blank {
+		d.reopens = false
+	}
 	switch {
 	case r.blank:
 		if d.p.BlankEndsGroup {
@@ -62,6 +74,8 @@ func (d *dialectParser) take(r dialectRecord) {
 		d.agent(r)
 	case r.field == dialectAllow, r.field == dialectDisallow:
 		d.rule(r)
+	case r.field == dialectDelay && d.p.Continues && !beginsWithNumber(r.value):
+		d.other(EndsAny) // no crawl-delay
 	case r.field == dialectDelay:
 		d.delay(r)
 		d.other(EndsDelay)
@@ -95,15 +109,27 @@ func (d *dialectParser) other(kind ListEnds) {
 }
 
 func (d *dialectParser) agent(r dialectRecord) {
-	if len(r.value) == 0 && d.p.AgentIs == IsLongestPart {
+	if len(r.value) == 0 && d.p.Reopens {
+		d.reopens = d.group >= 0
 		return // nobody's name, and no group either
 	}
 	if d.group < 0 || !d.open {
+		before := Span{}
+		if d.reopens && d.group >= 0 {
+			before = Span{d.Groups[d.group].Agents.From, int32(len(d.Agents))}
+		}
 		d.end()
 		n, k := int32(len(d.Agents)), int32(len(d.Rules))
 		d.group, d.open, d.real = int32(len(d.Groups)), true, d.p.Exists == ""
 		d.Groups = append(d.Groups, Group{Line: r.line, Agents: Span{n, n}, Rules: Span{k, k}})
+		d.delayed = n
+		for i := before.From; i < before.To; i++ {
+			a := d.Agents[i]
+			a.Group = d.group
+			d.Agents = append(d.Agents, a)
+		}
 	}
+	d.reopens = false
 	a := AgentLine{Line: r.line, Group: d.group, Value: r.value}
 	a.Token, a.Wide = r.value, r.value
 	d.Agents = append(d.Agents, a)
@@ -142,6 +168,17 @@ func (d *dialectParser) rule(r dialectRecord) {
 func (d *dialectParser) delay(r dialectRecord) {
 	seconds, err := strconv.ParseFloat(strings.TrimSpace(string(r.value)), 64)
 	valid := err == nil && seconds >= 0 && !math.IsInf(seconds, 0)
+	if d.group >= 0 && d.p.MaxCrawlDelay > 0 {
+		fresh := d.delayed < int32(len(d.Agents))
+		for ; d.delayed < int32(len(d.Agents)); d.delayed++ {
+			if valid {
+				d.delays = append(d.delays, agentDelay{d.delayed, int32(len(d.Rules)), seconds})
+			}
+		}
+		if fresh && valid && seconds > d.p.MaxCrawlDelay {
+			d.Rules = append(d.Rules, Rule{Pattern: r.value, Normalized: []byte("/"), Line: r.line, Group: d.group, Kind: Disallow, Length: 1})
+		}
+	}
 	if d.group < 0 || !valid {
 		d.refused = d.refused || d.p.Strict
 		return
@@ -150,8 +187,38 @@ func (d *dialectParser) delay(r dialectRecord) {
 	if !g.HasCrawlDelay {
 		g.CrawlDelay, g.HasCrawlDelay = seconds, true
 	}
-	if d.p.MaxCrawlDelay > 0 && seconds > d.p.MaxCrawlDelay {
-		d.closing = append(d.closing, closingDelay{int32(len(d.Rules)), Span{g.Agents.From, int32(len(d.Agents))}})
-		d.Rules = append(d.Rules, Rule{Pattern: r.value, Normalized: []byte("/"), Line: r.line, Group: d.group, Kind: Disallow, Length: 1})
+}
+
+// beginsWithNumber reports whether the digits and dots that a value begins with are a
+// number.
+func beginsWithNumber(value []byte) bool {
+	digits := value[:len(value)-len(bytes.TrimLeft(value, "0123456789."))]
+	_, err := strconv.ParseFloat(string(digits), 32)
+	return err == nil
+}
+
+// close finds the agents to which their crawl-delay forbids everything: the least of those
+// that stand behind an agent's name counts.
+func (d *dialectParser) close() {
+	if len(d.delays) == 0 {
+		return
+	}
+	least := make(map[string]agentDelay)
+	var names []string
+	for _, x := range d.delays {
+		all := d.p.agentNames(d.Agents[x.agent].Value)
+		name := all[len(all)-1]
+		y, ok := least[name]
+		if !ok {
+			names = append(names, name)
+		}
+		if !ok || x.seconds < y.seconds {
+			least[name] = x
+		}
+	}
+	for _, name := range names {
+		if x := least[name]; x.seconds > d.p.MaxCrawlDelay {
+			d.closing = append(d.closing, closingDelay{x.rule, x.agent})
+		}
 	}
 }

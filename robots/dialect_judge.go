@@ -55,8 +55,10 @@ func (j *Judge) refuse(r *File, p *Policy) {
 type dialectNames struct {
 	names  []string
 	groups [][]int32
+	shared [][]string // see merge
 	at     map[string]int
 	star   []int32
+	before int // names that stand before the first *
 }
 
 func namesOf(p *Profile, f *File) *dialectNames {
@@ -66,17 +68,34 @@ func namesOf(p *Profile, f *File) *dialectNames {
 			n.star = appendGroup(n.star, a.Group)
 		}
 	}
-	if p.FurtherOnce {
+	switch {
+	case p.FurtherOnce:
 		n.furtherOnce(p, f)
 		return n
+	case p.Continues:
+		n.continued(p, f)
+		return n
 	}
+	starred := int32(-1) // the last group that names *
 	for i := range f.Agents {
 		a := &f.Agents[i]
+		if isForAll(a) {
+			if starred < 0 {
+				n.before = len(n.names)
+			}
+			starred = a.Group
+		}
+		if p.StarHides && starred == a.Group {
+			continue
+		}
 		if isForAll(a) || p.FirstGroup && slices.Contains(n.star, a.Group) {
 			continue
 		}
 		for _, name := range p.agentNames(a.Value) {
 			k := n.add(name)
+			if p.AgentIs == IsEqualOrPart {
+				n.merge(k, f, a.Group)
+			}
 			n.groups[k] = appendGroup(n.groups[k], a.Group)
 		}
 	}
@@ -97,10 +116,66 @@ func (n *dialectNames) add(name string) int {
 	return k
 }
 
+// merge keeps the names by which the groups of name k are found if an agent's token has
+// only a part that equals one: those that all its groups have.
+func (n *dialectNames) merge(k int, f *File, group int32) {
+	if l := len(n.groups[k]); l > 0 && n.groups[k][l-1] == group {
+		return
+	}
+	agents := f.Agents[f.Groups[group].Agents.From:f.Groups[group].Agents.To]
+	names := make([]string, 0, len(agents))
+	for i := range agents {
+		if name := string(agents[i].Value); !isForAll(&agents[i]) && (len(n.groups[k]) == 0 || slices.Contains(n.shared[k], name)) {
+			names = append(names, name)
+		}
+	}
+	for len(n.shared) <= k {
+		n.shared = append(n.shared, nil)
+	}
+	n.shared[k] = names
+}
+
+// continued finds the groups of names if an agent that has rules takes up the list that
+// has them.
+func (n *dialectNames) continued(p *Profile, f *File) {
+	n.star = nil
+	var lists [][]int32 // groups of each list
+	of := make(map[string]int)
+	var names []string
+	now := -1
+	for g := range f.Groups {
+		agents := f.Agents[f.Groups[g].Agents.From:f.Groups[g].Agents.To]
+		for i := range agents {
+			name := p.agentNames(agents[i].Value)[0]
+			before, known := of[name]
+			switch {
+			case known && len(lists[before]) > 0:
+				now = before
+			case now < 0 || len(lists[now]) > 0:
+				now = len(lists)
+				lists = append(lists, nil)
+			}
+			if of[name] = now; !known {
+				names = append(names, name)
+			}
+		}
+		lists[now] = append(lists[now], int32(g))
+	}
+	for _, name := range names {
+		groups := lists[of[name]]
+		if name == "*" {
+			n.star = groups
+			continue
+		}
+		n.groups[n.add(name)] = append([]int32{}, groups...) // not nil: the name is there
+	}
+}
+
 // furtherOnce finds the groups of names if those that are not the first of a list count
-// once.
+// once. The names of a list whose first is empty join the next list.
 func (n *dialectNames) furtherOnce(p *Profile, f *File) {
 	n.star = n.star[:0]
+	var further []string
 	for g := range f.Groups {
 		agents := f.Agents[f.Groups[g].Agents.From:f.Groups[g].Agents.To]
 		if len(agents) == 0 {
@@ -111,13 +186,19 @@ func (n *dialectNames) furtherOnce(p *Profile, f *File) {
 			lead = &n.groups[n.add(p.agentNames(agents[0].Value)[0])]
 		}
 		*lead = appendGroup(*lead, int32(g))
-		groups := slices.Clone(*lead)
 		for i := range agents[1:] {
-			name := p.agentNames(agents[1+i].Value)[0]
+			further = append(further, p.agentNames(agents[1+i].Value)[0])
+		}
+		if len(agents[0].Value) == 0 {
+			continue
+		}
+		groups := slices.Clone(*lead)
+		for _, name := range further {
 			if _, known := n.at[name]; !known && name != "*" {
 				n.groups[n.add(name)] = groups
 			}
 		}
+		further = further[:0]
 	}
 }
 
@@ -148,12 +229,16 @@ func (n *dialectNames) find(p *Profile, token string) int {
 	best, longest := -1, 0
 	for k, name := range n.names {
 		switch p.AgentIs {
-		case IsFirstPart, IsEqualOrPart:
+		case IsFirstPart:
 			if strings.Contains(token, name) {
 				return k
 			}
+		case IsEqualOrPart:
+			if slices.ContainsFunc(n.shared[k], func(name string) bool { return strings.Contains(token, foldName([]byte(name))) }) {
+				return k
+			}
 		case IsLongestPart:
-			if len(name) > longest && strings.Contains(token, name) {
+			if len(name) > longest && strings.Contains(token, name) && (len(name) > 1 || len(n.star) == 0 || k < n.before) { // a * is a letter
 				best, longest = k, len(name)
 			}
 		case IsLongestPrefix:
@@ -163,6 +248,17 @@ func (n *dialectNames) find(p *Profile, token string) int {
 		}
 	}
 	return best
+}
+
+// lineOf returns the first line of the name that an agent with a token follows.
+func (n *dialectNames) lineOf(p *Profile, f *File, token string) int32 {
+	name := n.names[n.find(p, token)]
+	for i := range f.Agents {
+		if foldName(f.Agents[i].Value) == name {
+			return f.Agents[i].Line
+		}
+	}
+	return 0
 }
 
 // groupsFor returns the groups of the name that an agent with a token follows.
@@ -192,6 +288,11 @@ func (j *Judge) chooseDialect(r *File, n *dialectNames, i int) {
 		how := OwnGroup
 		if k >= len(a.Tokens) {
 			how = FallbackGroup
+		}
+		if len(groups) == 0 { // named, and without rules
+			p.GroupAgent, p.Match, p.GroupLine = token, how, n.lineOf(j.profile, r, strings.ToLower(token))
+			j.addSet(p, j.compile(r))
+			return
 		}
 		j.follow(r, p, groups, token, how, nil)
 		return

@@ -38,22 +38,20 @@ func (p *Profile) eachRecord(body []byte, cut bool, f func(dialectRecord)) {
 	for start := 0; ; {
 		end, next := p.lineEnd(body, start)
 		line := body[start:end]
-		if next < 0 && (cut || p.OneWord && lacksValue(p, line)) {
+		if next < 0 && cut {
 			return
 		}
-		p.record(line, number, tags, f)
+		if p.OneWord {
+			p.pairs(line, number, next < 0, f)
+		} else {
+			p.record(line, number, tags, f)
+		}
 		if next < 0 {
 			return
 		}
 		number += linesIn(body[start:next])
 		start = next
 	}
-}
-
-// lacksValue reports whether a last line has no value, not even the end of the line.
-func lacksValue(p *Profile, line []byte) bool {
-	_, value, _ := p.splitWords(trimWide(p.withoutComment(line)))
-	return string(value) == "\n"
 }
 
 // linesIn counts the lines that end in b, as every other profile does. b ends after a
@@ -147,7 +145,7 @@ func (p *Profile) record(b []byte, number int32, tags bool, f func(dialectRecord
 		b = withoutTags(b)
 	}
 	b = p.withoutComment(b)
-	key, value, colon := p.split(trimWide(b))
+	key, value, colon := p.split(p.trim(b))
 	if key == nil {
 		return
 	}
@@ -163,8 +161,16 @@ func (p *Profile) record(b []byte, number int32, tags bool, f func(dialectRecord
 	}
 }
 
-// trimWide removes white space, and NEL and the line separators where they end no line.
-func trimWide(b []byte) []byte { return bytes.TrimSpace(b) }
+// trim removes white space. Some of it may end lines: it is gone by then.
+func (p *Profile) trim(b []byte) []byte {
+	switch p.WhiteSpace {
+	case SpaceASCII:
+		return bytes.Trim(b, " \t\n\v\f\r")
+	case SpaceControl:
+		return bytes.TrimFunc(b, func(r rune) bool { return r <= ' ' })
+	}
+	return bytes.TrimSpace(b)
+}
 
 func (p *Profile) withoutComment(b []byte) []byte {
 	for i, c := range b {
@@ -204,9 +210,6 @@ func withoutTags(b []byte) []byte {
 // split splits a line into field and value; key is nil if it has no field. colon
 // reports whether there is a colon between them.
 func (p *Profile) split(b []byte) (key, value []byte, colon bool) {
-	if p.OneWord {
-		return p.splitWords(b)
-	}
 	i := bytes.IndexByte(b, ':')
 	switch p.Colon {
 	case ColonOrSpace:
@@ -226,38 +229,47 @@ func (p *Profile) split(b []byte) (key, value []byte, colon bool) {
 	if i < 0 {
 		return nil, nil, false
 	}
-	key = trimWide(b[:i])
+	key = p.trim(b[:i])
 	if len(key) == 0 {
 		return nil, nil, false
 	}
-	return key, trimWide(b[i+1:]), true
+	return key, p.trim(b[i+1:]), true
 }
 
-// splitWords splits a line into the words before and after its colon, or into its first
-// two words. A value that is missing is the end of the line, which matches nothing.
-func (p *Profile) splitWords(b []byte) (key, value []byte, colon bool) {
-	end := 0
-	for end < len(b) && !isBlankOrVT(b[end]) && b[end] != ':' {
-		end++
+// pairs calls f with each pair of words of a line: a field and its value. The first colon
+// of a line that stands in a word ends it. A last field without value has the end of the
+// line, which matches nothing; it has none at the end of the file.
+func (p *Profile) pairs(b []byte, number int32, last bool, f func(dialectRecord)) {
+	var words [2][]byte
+	n, colon := 0, false
+	for len(b) > 0 {
+		if isBlankOrVT(b[0]) {
+			b = b[1:]
+			continue
+		}
+		if b[0] == '#' {
+			break
+		}
+		end := 1
+		for end < len(b) && !isBlankOrVT(b[end]) && (b[end] != ':' || colon) {
+			end++
+		}
+		words[n], n = b[:end], n+1
+		if b = b[end:]; len(b) > 0 && b[0] == ':' {
+			b, colon = b[1:], true
+		}
+		if n == 2 {
+			p.pair(words[0], words[1], number, f)
+			n = 0
+		}
 	}
-	key, rest := b[:end], b[end:]
-	if len(rest) > 0 && rest[0] == ':' && len(key) > 0 {
-		rest = rest[1:]
+	if n == 1 && !last {
+		p.pair(words[0], []byte("\n"), number, f)
 	}
-	for len(rest) > 0 && isBlankOrVT(rest[0]) {
-		rest = rest[1:]
-	}
-	end = 0
-	for end < len(rest) && !isBlankOrVT(rest[end]) {
-		end++
-	}
-	if len(key) == 0 {
-		return nil, nil, false
-	}
-	if value = rest[:end]; len(value) == 0 {
-		value = []byte("\n")
-	}
-	return key, value, true
+}
+
+func (p *Profile) pair(key, value []byte, number int32, f func(dialectRecord)) {
+	f(dialectRecord{line: number, field: max(p.fieldOf(key), dialectUnknown), value: value})
 }
 
 func isBlankOrVT(c byte) bool { return c == ' ' || c == '\t' || c == '\v' }
@@ -272,9 +284,9 @@ func (p *Profile) splitKnown(b []byte) (key, value []byte) {
 		rest := bytes.TrimLeft(b[n:], " \t")
 		switch {
 		case len(rest) > 0 && rest[0] == ':':
-			return b[:n], trimWide(rest[1:])
+			return b[:n], p.trim(rest[1:])
 		case len(rest) < len(b)-n:
-			return b[:n], trimWide(rest)
+			return b[:n], p.trim(rest)
 		}
 	}
 	return nil, nil
@@ -287,7 +299,7 @@ const longestField = 16
 func (p *Profile) splitLower(b []byte) (key, value []byte) {
 	for i, c := range b {
 		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) > dialectUnknown {
-			return b[:i], trimWide(b[i+1:])
+			return b[:i], p.trim(b[i+1:])
 		}
 	}
 	return nil, nil

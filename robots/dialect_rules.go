@@ -48,14 +48,12 @@ func (d *dialectParser) compile() {
 		}
 		out.Groups[g].Rules.To = int32(len(out.Rules))
 	}
-	for _, c := range d.closing { // for the agents that stand before it
+	for _, c := range d.closing {
 		n, g := int32(len(out.Rules)), int32(len(out.Groups))
-		out.Groups = append(out.Groups, Group{Line: d.Groups[d.Rules[c.rule].Group].Line, Agents: Span{int32(len(out.Agents)), int32(len(out.Agents)) + int32(c.agents.Len())}, Rules: Span{n, n + 1}})
-		for i := c.agents.From; i < c.agents.To; i++ {
-			a := out.Agents[i]
-			a.Group = g
-			out.Agents = append(out.Agents, a)
-		}
+		out.Groups = append(out.Groups, Group{Line: d.Groups[d.Rules[c.rule].Group].Line, Agents: Span{int32(len(out.Agents)), int32(len(out.Agents)) + 1}, Rules: Span{n, n + 1}})
+		a := out.Agents[c.agent]
+		a.Group = g
+		out.Agents = append(out.Agents, a)
 		d.Rules[c.rule].Effective = true
 		all = append(all, ranked{int(n), math.MaxInt32, int(c.rule)})
 		out.Rules = append(out.Rules, d.Rules[c.rule])
@@ -70,7 +68,7 @@ func (d *dialectParser) compile() {
 	})
 	rank := int32(0)
 	for i := range all {
-		if i == 0 || all[i].length != all[i-1].length || d.p.Order != "" && all[i].order != all[i-1].order {
+		if i == 0 || all[i].length != all[i-1].length || (d.p.Order == OrderFirst || d.p.Order == OrderLongestFirst) && all[i].order != all[i-1].order {
 			rank++
 		}
 		out.Rules[all[i].rule].Length = rank
@@ -82,7 +80,10 @@ func (d *dialectParser) compile() {
 func (p *Profile) forms(r *Rule) (forms []dialectForm) {
 	pattern := r.Pattern
 	if string(pattern) == "\n" {
-		return nil // see splitWords
+		return nil // see pairs
+	}
+	if p.LeadingStar {
+		return p.formsOfURL(r)
 	}
 	if len(pattern) == 0 {
 		if p.EmptyAllows {
@@ -100,12 +101,6 @@ func (p *Profile) forms(r *Rule) (forms []dialectForm) {
 	}
 	if p.Length == LengthExpression {
 		return p.formOfExpression(pattern)
-	}
-	if p.LeadingStar && bytes.HasPrefix(pattern, []byte("//")) {
-		if len(pattern) > 2 && pattern[2] != '/' {
-			return nil // another host
-		}
-		pattern = pathOf(pattern)
 	}
 	if p.Dollar == DollarVoids {
 		pattern = collapsed(pattern)
@@ -125,11 +120,6 @@ func (p *Profile) forms(r *Rule) (forms []dialectForm) {
 		return nil
 	}
 	forms = append(forms, form)
-	if p.LeadingStar && r.Pattern[0] == '*' {
-		if bare := bytes.TrimLeft(r.Pattern, "*"); len(bare) > 0 {
-			forms = append(forms, p.formOf(p.requotePattern(pathOf(bare))))
-		}
-	}
 	if p.Dollar == DollarLetterToo && bytes.IndexByte(pattern, '$') >= 0 {
 		forms = append(forms, p.formOf(p.requotePattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")))))
 	}
@@ -142,16 +132,55 @@ func (p *Profile) forms(r *Rule) (forms []dialectForm) {
 	return slices.DeleteFunc(forms, func(f dialectForm) bool { return f.text == nil })
 }
 
-// pathOf returns the path of a pattern that may be a URL.
-func pathOf(b []byte) []byte {
-	if i := bytes.Index(b, []byte("//")); i == 0 || i > 0 && b[i-1] == ':' && bytes.IndexByte(b[:i], '/') < 0 {
-		b = b[i+2:]
-		b = b[len(b)-len(bytes.TrimLeftFunc(b, func(r rune) bool { return r != '/' })):]
+// formsOfURL returns the ways in which a rule matches whose pattern is read as a URL, if
+// it begins with stars also without them.
+func (p *Profile) formsOfURL(r *Rule) (forms []dialectForm) {
+	pattern := r.Pattern
+	if len(pattern) == 0 && r.Kind == Disallow {
+		return []dialectForm{never(0)} // all but the other rules
+	}
+	add := func(path []byte) {
+		f := p.formOf(p.requotePattern(path))
+		if f.text == nil {
+			f = never(f.length)
+		}
+		forms = append(forms, f)
+	}
+	path, elsewhere := pathOfURL(pattern)
+	if elsewhere {
+		return nil
+	}
+	if bytes.HasPrefix(pattern, []byte("*")) {
+		bare, _ := pathOfURL(bytes.TrimLeft(pattern, "*"))
+		add(bare)
+	}
+	add(path)
+	return forms
+}
+
+// never is a form that matches no path. It has a place among the others all the same,
+// which introsort sees.
+func never(length int) dialectForm { return dialectForm{text: []byte("\n"), length: length} }
+
+// pathOfURL returns the path of a pattern that is read as a URL, and reports whether that
+// has a host.
+func pathOfURL(b []byte) (path []byte, host bool) {
+	if i := bytes.IndexByte(b, ':'); i >= 0 && !bytes.ContainsFunc(b[:i], func(r rune) bool {
+		return r != '+' && r != '-' && r != '.' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	}) && (i+1 == len(b) || len(bytes.Trim(b[i+1:], "0123456789")) > 0) {
+		b = b[i+1:]
+	}
+	if bytes.HasPrefix(b, []byte("//")) {
+		i := bytes.IndexAny(b[2:], "/?")
+		if i < 0 {
+			i = len(b) - 2
+		}
+		b, host = b[2+i:], i > 0
 	}
 	if len(b) == 0 || b[0] != '/' {
 		b = append([]byte("/"), b...)
 	}
-	return b
+	return b, host
 }
 
 // formOf returns the form of a pattern as it is compared; without text if it matches
@@ -173,7 +202,7 @@ func (p *Profile) formOf(text []byte) (f dialectForm) {
 			f.length = len(bytes.TrimRight(oneStar(text), "*"))
 		}
 		if bytes.HasSuffix(text, []byte("*$")) {
-			return dialectForm{} // nothing is left for the star
+			return dialectForm{length: f.length} // nothing is left for the star
 		}
 	}
 	if len(text) == 0 || text[0] != '/' && text[0] != '*' {

@@ -8,6 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// introsorted has 17 rules, of which some of one length change places when introsort
+// sorts them: so the parser whose sort that is answered.
+const introsorted = "User-agent: *\nAllow: /b\nDisallow: /bab\nDisallow: /ba\nAllow: /bab\nAllow: /aab\nAllow: /aa\nDisallow: /b\nAllow: /ba\nAllow: /bab\n" +
+	"Allow: /a\nAllow: /b\nAllow: /aab\nAllow: /ba\nAllow: /aab\nAllow: /a\nDisallow: /bab\nAllow: /aab\n"
+
 // Each row is about one field of dialects (SPECIFICATION.md, section 9): a file, what a
 // path means to an agent under the dialects named first, and under those named second.
 func TestDialectFields(t *testing.T) {
@@ -34,6 +39,12 @@ func TestDialectFields(t *testing.T) {
 		{"colon", "User-agent: *\nDisallow /p\n", "Spider", "/p", "crawler-commons temoto", "protego urllib-2025 heritrix wget"},
 		{"colon", "User-agent: *\ndisallow /p\n", "Spider", "/p", "crawler-commons temoto protego", "urllib-2025 heritrix wget"},
 		{"one_word", "User-agent: *\nDisallow: /p /q\n", "Spider", "/p", "temoto", "protego crawler-commons reppy"},
+		{"one_word", "User-agent: *\nDisallow: /q Disallow /p\n", "Spider", "/p", "temoto", "protego crawler-commons reppy"},
+		{"one_word", "User-agent: *\na b c Disallow: /q\nDisallow: /p\n", "Spider", "/p", "temoto", ""},
+		{"one_word", "User-agent: *\na b c\nDisallow: /p\n", "Spider", "/p", "temoto", ""},
+		{"one_word", "User-agent: *\nDisallow:#q\nDisallow: /p\n", "Spider", "/p", "temoto", ""},
+		{"white_space", "User-agent: *\nDisallow: /p\u00a0\n", "Spider", "/p", "protego urllib-2025 urllib-2026 robots-parser", "crawler-commons temoto heritrix reppy wget"},
+		{"white_space", "User-agent: *\nDisallow: /p\x01\n", "Spider", "/p", "crawler-commons heritrix", "protego robots-parser temoto reppy wget"},
 		{"nul_ends", "User-agent: *\nDisallow: /p\x00q\n", "Spider", "/p", "wget", "protego reppy"},
 		{"agent_fields", "Useragent: *\nDisallow: /p\n", "Spider", "/p", "protego crawler-commons temoto", "urllib-2026 robots-parser heritrix wget"},
 		{"disallow_fields", "User-agent: *\nDisllow: /p\n", "Spider", "/p", "crawler-commons", "protego urllib-2025 temoto"},
@@ -52,13 +63,30 @@ func TestDialectFields(t *testing.T) {
 		{"agent_is", "User-agent: pide\nDisallow: /p\n", "Spider", "/p", "protego urllib-2025 urllib-2026 heritrix", "crawler-commons robots-parser temoto reppy wget"},
 		{"agent_is", "User-agent: Spi\nDisallow: /p\n\nUser-agent: Spide\nDisallow: /q\n", "Spider", "/p", "urllib-2025 urllib-2026 heritrix", "protego temoto"},
 		{"agent_is", "User-agent: Spi\nDisallow: /p\n\nUser-agent: Spider\nDisallow: /q\n", "Spider", "/p", "urllib-2025 heritrix", "urllib-2026 protego temoto wget"},
-		{"agent_is", "User-agent: *\nDisallow: /p\n\nUser-agent: S\nDisallow: /q\n", "Spider", "/p", "temoto wget", "urllib-2025 heritrix"},
+		{"agent_is", "User-agent: Other\nUser-agent: pide\nDisallow: /q\n\nUser-agent: pide\nDisallow: /p\n", "Spider", "/p", "protego", "urllib-2026"},
+		{"agent_is", "User-agent: Other\nUser-agent: pide\nDisallow: /q\n\nUser-agent: Other\nDisallow: /p\n", "pider", "/p", "", "urllib-2026"},
+		{"agent_is", "User-agent: pide\nUser-agent: Spi\nDisallow: /q\n\nUser-agent: pide\nDisallow: /p\n\nUser-agent: pide\nDisallow: /r\n", "Spi-x", "/p", "", "urllib-2026"},
+		{"agent_is", "User-agent: *\nDisallow: /p\n\nUser-agent: S\nDisallow: /q\n", "Spider", "/p", "protego temoto wget", "urllib-2025 heritrix"},
+		{"agent_is", "User-agent: S\nDisallow: /q\n\nUser-agent: *\nDisallow: /p\n", "Spider", "/p", "temoto wget", "protego urllib-2025 heritrix"},
 		{"first_group", "User-agent: *\nUser-agent: Spider\nDisallow: /q\n\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", "urllib-2025 protego", ""},
 		{"first_group", "User-agent: Spider\nDisallow: /q\n\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", strings.ReplaceAll(all, "urllib-2025 ", ""), "urllib-2025"},
+		{"further_once", "User-agent:\nUser-agent: Other\nDisallow: /p\n\nUser-agent: Spider\nDisallow: /q\n", "Other", "/p", "protego crawler-commons", "reppy"},
+		{"further_once", "User-agent:\nUser-agent: Other\nDisallow: /p\n\nUser-agent: Spider\nDisallow: /q\n", "Other", "/q", "reppy", "crawler-commons"},
+		{"reopens", "User-agent: *\nDisallow: /p\n\nUser-agent:\nUser-agent: Other\nDisallow: /q\n", "Spider", "/q", "protego", "crawler-commons robots-parser"},
+		{"reopens", "User-agent: *\nDisallow: /p\n\nUser-agent:\nUser-agent: Other\nDisallow: /q\n", "Other", "/p", "", "protego crawler-commons robots-parser"},
+		{"reopens", "User-agent: *\nDisallow: /p\n\nUser-agent:\nFoo: 1\nUser-agent: Other\nDisallow: /q\n", "Spider", "/q", "", "protego"},
+		{"star_hides", "User-agent: *\nUser-agent: Spider\nDisallow: /q\n\nUser-agent: *\nDisallow: /p\n", "Spider", "/p", "wget", "protego crawler-commons reppy"},
+		{"star_hides", "User-agent: Spider\nUser-agent: *\nDisallow: /q\n\nUser-agent: *\nDisallow: /p\n", "Spider", "/p", "", "wget protego crawler-commons reppy"},
+		{"continues", "User-agent: Spider\nUser-agent: Other\nDisallow: /q\n\nUser-agent: Other\nDisallow: /p\n", "Spider", "/p", "heritrix", "protego crawler-commons"},
+		{"continues", "User-agent: Other\nDisallow: /q\n\nUser-agent: Spider\nUser-agent: Other\nDisallow: /p\n\nUser-agent: *\nDisallow: /\n", "Spider", "/p", "protego crawler-commons", "heritrix"},
+		{"continues", "User-agent: Spider\nCrawl-delay: x\nUser-agent: Other\nDisallow: /p\n", "Spider", "/p", "heritrix crawler-commons", "protego"},
 		{"further_once", "User-agent: Spider\nDisallow: /q\n\nUser-agent: Other\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", "protego crawler-commons", "reppy urllib-2025"},
 		{"max_crawl_delay", "User-agent: *\nCrawl-delay: 301\nDisallow: /q\n", "Spider", "/p", "crawler-commons", "protego heritrix"},
 		{"max_crawl_delay", "User-agent: *\nCrawl-delay: 300\nDisallow: /q\n", "Spider", "/p", "", all},
 		{"max_crawl_delay", "User-agent: Other\nCrawl-delay: 999\nUser-agent: Spider\nDisallow: /q\n", "Spider", "/p", "", "crawler-commons"},
+		{"max_crawl_delay", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nCrawl-delay: 999\nDisallow: /q\n", "Spider", "/p", "", "crawler-commons"},
+		{"max_crawl_delay", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nCrawl-delay: 999\nDisallow: /q\n", "Other", "/p", "crawler-commons", ""},
+		{"max_crawl_delay", "User-agent: Spider\nCrawl-delay: 999\nDisallow: /q\n\nUser-agent: Spider\nCrawl-delay: 9\n", "Spider", "/p", "", "crawler-commons"},
 		{"order", "User-agent: *\nAllow: /p\nDisallow: /pq\n", "Spider", "/pqr", "protego urllib-2026 crawler-commons robots-parser temoto heritrix reppy", "urllib-2025 wget"},
 		{"order", "User-agent: *\nDisallow: /p\nAllow: /p\n", "Spider", "/p", "urllib-2025 temoto reppy wget", "protego urllib-2026 crawler-commons robots-parser heritrix"},
 		{"length", "User-agent: *\nDisallow: /p*\nAllow: /pqrst\n", "Spider", "/pqrstu", "urllib-2026", "protego crawler-commons temoto"},
@@ -84,6 +112,8 @@ func TestDialectFields(t *testing.T) {
 		{"requote", "User-agent: *\nDisallow: /p%2Fq\n", "Spider", "/p/q", "urllib-2025 urllib-2026 reppy", "protego crawler-commons wget"},
 		{"requote", "User-agent: *\nDisallow: /é\n", "Spider", "/%c3%a9", "protego urllib-2026 crawler-commons robots-parser reppy wget", "temoto heritrix"},
 		{"robots_txt_allowed", "User-agent: *\nDisallow: /\n", "Spider", "/robots.txt", "protego urllib-2025 robots-parser temoto heritrix wget", "urllib-2026 crawler-commons reppy"},
+		{"order", introsorted, "Spider", "/b", "reppy", "temoto wget"},
+		{"order", introsorted, "Spider", "/bab", "temoto", "reppy"},
 	} {
 		for want, names := range map[string]string{"0": c.closed, "1": c.open} {
 			for _, name := range strings.Fields(names) {

@@ -40,6 +40,7 @@
 //	dialect_lines.go     lines and records
 //	dialect_groups.go    groups
 //	dialect_rules.go     rules, each in the forms in which it matches
+//	dialect_order.go     rules of one length, as a sort leaves them
 //	dialect_escape.go    escapes of patterns and URLs
 //	dialect_judge.go     which group an agent follows, which rule decides
 //	dialect_class.go     a policy over all URLs

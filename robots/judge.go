@@ -325,6 +325,9 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	for _, g := range groups {
 		rs.add(j.profile, &r.Groups[g])
 	}
+	if j.profile.Order == OrderIntrosort {
+		rs.introsort()
+	}
 	rs.odd = j.dialect && rs.findOdd(j.profile)
 	return rs
 }

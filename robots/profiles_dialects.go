@@ -25,7 +25,7 @@ func protego() Profile {
 	p.LineEnds, p.InvalidBytes, p.Colon = EndsPython, InvalidDropped, ColonOrSpaceLower
 	p.AgentFields = []string{"useragent", "user agent"}
 	p.DisallowFields = []string{"dissallow", "dissalow", "disalow", "diasllow", "disallaw"}
-	p.ListEnds = EndsAny
+	p.ListEnds, p.Reopens = EndsAny, true
 	p.AgentValue, p.AgentIs = ValueUnstarred, IsLongestPart
 	p.Index, p.Dollar, p.Requote = IndexAllow, DollarLetterToo, RequotePath
 	return p
@@ -64,6 +64,7 @@ func urllib2026() Profile {
 func crawlerCommons() Profile {
 	p := dialect("crawler-commons")
 	p.BOM, p.LineEnds, p.InvalidBytes, p.StripTags, p.Colon = BOMDecoded, EndsUnicode, InvalidReplaced, TagsOfHTML, ColonOrSpace
+	p.WhiteSpace = SpaceControl
 	p.AgentFields = []string{"useragent", "useg-agent", "ser-agent", "users-agent", "user agent", "user-agnet", "user-agents"}
 	p.DisallowFields = []string{
 		"desallow", "dissallow", "dissalow", "disalow", "dssalow", "dsallow", "diasllow", "disallaw", "diallow", "disallows", "disllow",
@@ -89,7 +90,7 @@ func robotsParser() Profile {
 // temoto is temoto/robotstxt (cadd395b), which colly reads with.
 func temoto() Profile {
 	p := dialect("temoto")
-	p.Comments, p.OneWord = CommentsAfterSpace, true
+	p.OneWord = true
 	p.AgentFields = []string{"useragent"}
 	p.ListEnds, p.Exists, p.Strict = EndsDelay, EndsDelay, true
 	p.AgentIs = IsLongestPrefix
@@ -103,8 +104,8 @@ func temoto() Profile {
 func heritrix() Profile {
 	p := dialect("heritrix")
 	p.SizeLimit = 500 * 1024
-	p.BOM, p.StripTags, p.Colon = BOMKept, TagsAlways, ColonTight
-	p.ListEnds = EndsDelay
+	p.BOM, p.StripTags, p.Colon, p.WhiteSpace = BOMKept, TagsAlways, ColonTight, SpaceControl
+	p.ListEnds, p.Continues = EndsDelay, true
 	p.AgentIs = IsFirstPart
 	p.StripStar, p.GreatestOnly, p.Stars = true, true, StarsFirstPlace
 	return p
@@ -113,11 +114,11 @@ func heritrix() Profile {
 // reppy is seomoz/rep-cpp (ca2ae84b).
 func reppy() Profile {
 	p := dialect("reppy")
-	p.LineEnds = EndsLF
+	p.LineEnds, p.WhiteSpace = EndsLF, SpaceASCII
 	p.ListEnds = EndsAny
 	p.OrphansForAll, p.FurtherOnce, p.LeadingStar = true, true, true
 	p.AddSlash = true
-	p.Order, p.Dollar, p.Requote = OrderLongestFirst, DollarCuts, RequoteValid
+	p.Order, p.Dollar, p.Requote = OrderIntrosort, DollarCuts, RequoteValid
 	p.RobotsTxtAllowed = true
 	return p
 }
@@ -126,6 +127,7 @@ func reppy() Profile {
 func wget() Profile {
 	p := dialect("wget")
 	p.BOM, p.LineEnds, p.Comments, p.NULEnds = BOMKept, EndsLF, CommentsAfterSpace, true
+	p.WhiteSpace, p.StarHides = SpaceASCII, true
 	p.AddSlash, p.Wildcards = true, false
 	p.Order, p.EmptyAllows = OrderFirst, true
 	p.Requote, p.Compared = RequotePlain, ComparedPath
