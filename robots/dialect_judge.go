@@ -88,7 +88,7 @@ func namesOf(p *Profile, f *File) *dialectNames {
 		if p.StarHides && starred == a.Group {
 			continue
 		}
-		if isForAll(a) || p.FirstGroup && slices.Contains(n.star, a.Group) {
+		if isForAll(a) && p.AgentIs != IsEqualOrPart || p.FirstGroup && slices.Contains(n.star, a.Group) {
 			continue
 		}
 		for _, name := range p.agentNames(a.Value) {

@@ -66,6 +66,7 @@ func TestDialectFields(t *testing.T) {
 		{"agent_is", "User-agent: Other\nUser-agent: pide\nDisallow: /q\n\nUser-agent: pide\nDisallow: /p\n", "Spider", "/p", "protego", "urllib-2026"},
 		{"agent_is", "User-agent: Other\nUser-agent: pide\nDisallow: /q\n\nUser-agent: Other\nDisallow: /p\n", "pider", "/p", "", "urllib-2026"},
 		{"agent_is", "User-agent: pide\nUser-agent: Spi\nDisallow: /q\n\nUser-agent: pide\nDisallow: /p\n\nUser-agent: pide\nDisallow: /r\n", "Spi-x", "/p", "", "urllib-2026"},
+		{"agent_is", "User-agent: *\nUser-agent: pide\nDisallow: /q\n\nUser-agent: pide\nDisallow: /p\n", "Spider", "/p", "protego", "urllib-2026"},
 		{"agent_is", "User-agent: *\nDisallow: /p\n\nUser-agent: S\nDisallow: /q\n", "Spider", "/p", "protego temoto wget", "urllib-2025 heritrix"},
 		{"agent_is", "User-agent: S\nDisallow: /q\n\nUser-agent: *\nDisallow: /p\n", "Spider", "/p", "temoto wget", "protego urllib-2025 heritrix"},
 		{"first_group", "User-agent: *\nUser-agent: Spider\nDisallow: /q\n\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", "urllib-2025 protego", ""},
