@@ -110,7 +110,10 @@ func headline(r *diff.Result) string {
 	case r.Unread == r.Compared:
 		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s", words.Count(r.Compared, "host"), apart)
 	}
-	out := fmt.Sprintf("%s compared, %s with a change (%s)", words.Count(r.Compared, "host"), words.Number(r.Changed), words.Percent(r.Changed, r.Compared))
+	out := fmt.Sprintf("%s compared, %s with a change", words.Count(r.Compared, "host"), words.Number(r.Changed))
+	if r.Compared >= words.Few {
+		out += fmt.Sprintf(" (%s)", words.Percent(r.Changed, r.Compared))
+	}
 	if r.Unread > 0 {
 		out += fmt.Sprintf("; %s could not be read in one run or in both", words.Number(r.Unread))
 	}
@@ -152,7 +155,7 @@ func showDiff(p page, r *diff.Result) {
 	}
 	rows = nil
 	for _, k := range r.Kinds {
-		rows = append(rows, []string{k.Severity, words.Kind.Of(k.Kind), words.Number(k.Hosts), words.Number(k.Count)})
+		rows = append(rows, []string{k.Severity, words.Kind(k.Kind), words.Number(k.Hosts), words.Number(k.Count)})
 	}
 	p.table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
 	showAgents(p, r)
@@ -270,7 +273,7 @@ func toldOfHost(p page, e *diff.Example) string {
 		}
 		return out
 	}
-	text := []string{words.Kind.Of(e.Kind)}
+	text := []string{words.Kind(e.Kind)}
 	for _, s := range []*string{e.Agent, e.URL} {
 		if s != nil {
 			text = append(text, p.foreign(*s))

@@ -48,6 +48,9 @@ func showSeries(out io.Writer, r *series.Result) {
 			row[2+k] = words.Number(pt.Denominator)
 			if pt.Share != nil {
 				row[4+k] = words.Share(*pt.Share)
+				if pt.Denominator < words.Few && stratum != series.Weighted {
+					row[4+k] = words.Percent(pt.Count, pt.Denominator)
+				}
 			}
 			if pt.Comparable != nil {
 				row[6] = map[bool]string{true: "yes", false: "no"}[*pt.Comparable]
@@ -56,7 +59,7 @@ func showSeries(out io.Writer, r *series.Result) {
 		rows = append(rows, row)
 	}
 	p.line(title)
-	p.rows([]string{"run", "date", "hosts", "files", "of hosts", "of files", "comparable"}, 2, rows)
+	p.rows([]string{"run", "date", "hosts", "with rules", "of hosts", "of the latter", "comparable"}, 2, rows)
 	if r.Panel != nil {
 		p.line("in all runs: " + words.Count(r.Panel.Hosts, "host"))
 	}

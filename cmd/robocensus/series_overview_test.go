@@ -45,20 +45,20 @@ func TestOverviewOfAStratum(t *testing.T) {
 	point := func(run, base string, denominator int64) sink.Point {
 		return sink.Point{
 			Run: run, Metric: "category", Key: text("any"), Category: text("ai-training"), Profile: text("google"), Population: series.All,
-			Stratum: "1-1000", Base: base, Denominator: denominator, Share: &share, Comparable: &no,
+			Stratum: "1-1000", Base: base, Count: denominator / 2, Denominator: denominator, Share: &share, Comparable: &no,
 		}
 	}
 	r := &series.Result{
 		Profiles: []string{"google"}, Runs: []series.Run{{Run: "a", Hosts: 7, Files: &files}, {Run: "b", Hosts: 8, Files: &files}},
-		Points: []sink.Point{point("b", "hosts", 4), point("b", "files", 2)},
+		Points: []sink.Point{point("b", "hosts", 40), point("b", "files", 2)},
 	}
 	var out bytes.Buffer
 	showSeries(&out, r)
 	want := []string{
 		"Hosts that shut out an agent for AI training, of the stratum 1-1000",
-		"run  date        hosts  files  of hosts  of files  comparable",
+		"run  date        hosts  with rules  of hosts  of the latter  comparable",
 		"a    0001-01-01",
-		"b    0001-01-01      4      2     50.0%     50.0%          no",
+		"b    0001-01-01     40           2     50.0%         1 of 2          no",
 	}
 	if diff := cmp.Diff(want, strings.Split(out.String(), "\n")[:4]); diff != "" {
 		t.Error(diff)

@@ -53,16 +53,32 @@ func TestShutOutTable(t *testing.T) {
 	}
 	// GPTBot: own1, own2 and all, the first two by name; part and the three few partly.
 	want := `
-3 hosts shut out an agent for AI training: 30.0% of hosts, 37.5% of files.
+3 hosts shut out an agent for AI training, of 8 with rules.
 
 Shut out of most hosts
-category agent hosts of hosts of files by name partly
-ai-training GPTBot 3 30.0% 37.5% 2 4
-search Other 1 10.0% 12.5% 0 1
-files: the 8 hosts whose rules decide; by name: in a group of the agent's own;
+category agent hosts of hosts with rules by name partly
+ai-training GPTBot 3 30.0% 3 of 8 2 4
+search Other 1 10.0% 1 of 8 0 1
+with rules: of the 8 hosts whose rules decide; by name: in its own group;
 partly: hosts that close a part to it
 `
 	if diff := cmp.Diff(want, said[from:to]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A table that leaves agents out says which of them tie with its last one.
+func TestTies(t *testing.T) {
+	rest := []*shutOut{{hosts: 2}, {hosts: 2}, {hosts: 1}}
+	for _, row := range []struct {
+		rest []*shutOut
+		last int64
+		want string
+	}{
+		{rest, 2, "and 2 more with 2 hosts, 1 with fewer"}, {rest, 3, "and 3 more with fewer"}, {rest[:2], 2, "and 2 more with 2 hosts"}, {rest[2:], 1, "and 1 more with 1 host"},
+	} {
+		if got := more(row.rest, row.last, "host"); got != row.want {
+			t.Errorf("%q, want %q", got, row.want)
+		}
 	}
 }

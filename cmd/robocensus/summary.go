@@ -44,6 +44,7 @@ type shutOut struct {
 type figures struct {
 	targets  int64
 	noun     string // what a target is: a host, or a capture of one
+	stored   int64  // targets that are stored files, of which nobody knows which hosts have none
 	outcomes map[string]int64
 	reasons  map[string]int64
 	failures map[string]int64 // hosts that could not be reached, by error class
@@ -68,6 +69,10 @@ func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
 			f.outcomes[row.Key] += row.N
 		case "reason":
 			f.reasons[row.Key] += row.N
+		case "source":
+			if row.Key == "body" {
+				f.stored += row.N
+			}
 		case "network_failure":
 			f.failures[row.Key] += row.N
 		case "refusal":
@@ -283,11 +288,21 @@ func (f *figures) parts(evidence []robots.Evidence) (n int64, parts map[string]i
 func showAnswers(p *textPage, profile string, f *figures) {
 	answered, _ := f.parts(answers[0].evidence)
 	files := f.outcomes[string(robots.ConditionalAllow)]
-	text := fmt.Sprintf("%s of %s answered (%s)", words.Number(answered), words.Count(f.targets, f.noun), words.Percent(answered, f.targets))
-	if files > 0 {
-		text += fmt.Sprintf(", and the rules of %s decide (%s)", words.Number(files), words.Percent(files, f.targets))
+	isStored := f.stored == f.targets
+	shareOf := func(n int64) string {
+		if f.targets < words.Few {
+			return ""
+		}
+		return " (" + words.Percent(n, f.targets) + ")"
 	}
-	p.line(text + ".")
+	switch {
+	case isStored:
+		p.line(fmt.Sprintf("The rules of %s of %s decide%s.", words.Number(files), words.Count(f.targets, "stored file"), shareOf(files)))
+	case files > 0:
+		p.line(fmt.Sprintf("%s of %s answered%s, and the rules of %s decide%s.", words.Number(answered), words.Count(f.targets, f.noun), shareOf(answered), words.Number(files), shareOf(files)))
+	default:
+		p.line(fmt.Sprintf("%s of %s answered%s.", words.Number(answered), words.Count(f.targets, f.noun), shareOf(answered)))
+	}
 	var rows [][]string
 	row := func(name string, n int64) {
 		rows = append(rows, []string{name, words.Number(n), words.Percent(n, f.targets)})
@@ -303,7 +318,9 @@ func showAnswers(p *textPage, profile string, f *figures) {
 		}
 	}
 	head := []string{"", f.noun + "s", "of " + f.noun + "s"}
-	p.table("How they answered", head, 1, rows)
+	if !isStored {
+		p.table("How they answered", head, 1, rows)
+	}
 	rows = nil
 	for _, outcome := range sorted(f.outcomes) {
 		row(words.Outcome.Of(outcome), f.outcomes[outcome])
@@ -333,8 +350,13 @@ func showShutOut(p *textPage, f *figures) {
 		return
 	}
 	if f.hasTraining {
-		p.line(fmt.Sprintf("\n%s shut out an agent for AI training: %s of %ss, %s of files.",
-			words.Count(f.training, f.noun), words.Percent(f.training, f.targets), f.noun, words.Percent(f.training, files)))
+		text := "\n" + words.Count(f.training, f.noun)
+		if files >= words.Few {
+			text += fmt.Sprintf(" (%s) shut out an agent for AI training; %s of those with rules.", words.Percent(f.training, f.targets), words.Percent(f.training, files))
+		} else {
+			text += fmt.Sprintf(" shut out an agent for AI training, of %s with rules.", words.Number(files))
+		}
+		p.line(text)
 	}
 	if ways := f.refusing(); ways != nil {
 		p.line(words.Count(f.refusals["any"], f.noun) + " refuse AI training in some way:")
@@ -351,8 +373,24 @@ func showShutOut(p *textPage, f *figures) {
 			words.Number(a.byName), words.Number(a.partial),
 		})
 	}
-	p.table("Shut out of most "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "of files", "by name", "partly"}, 2, rows)
-	p.line(fmt.Sprintf("files: the %s whose rules decide; by name: in a group of the agent's own;\npartly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
+	p.table("Shut out of most "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "with rules", "by name", "partly"}, 2, rows)
+	if rest := f.agents[len(rows):]; len(rest) > 0 {
+		p.line(more(rest, f.agents[len(rows)-1].hosts, f.noun))
+	}
+	p.line(fmt.Sprintf("with rules: of the %s whose rules decide; by name: in its own group;\npartly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
+}
+
+// more says how many agents a table leaves out. Those that tie with the last one in it,
+// which so many hosts shut out, count apart.
+func more(rest []*shutOut, last int64, noun string) string {
+	tied := slices.IndexFunc(rest, func(a *shutOut) bool { return a.hosts != last })
+	switch {
+	case tied < 0:
+		return fmt.Sprintf("and %s more with %s", words.Number(int64(len(rest))), words.Count(last, noun))
+	case tied == 0:
+		return fmt.Sprintf("and %s more with fewer", words.Number(int64(len(rest))))
+	}
+	return fmt.Sprintf("and %s more with %s, %s with fewer", words.Number(int64(tied)), words.Count(last, noun), words.Number(int64(len(rest)-tied)))
 }
 
 const firstQuery = `SELECT agent, category,

@@ -107,7 +107,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	training := one(t, db, "SELECT count(DISTINCT seq) FROM policies WHERE category = 'ai-training' AND class = 'disallow_all'")
 	var n int64
 	fmt.Sscan(training, &n)
-	if want := fmt.Sprintf("%d hosts shut out an agent for AI training: %s of hosts, %s of files.", n, share(n, hosts), share(n, files)); said[want] == nil {
+	if want := fmt.Sprintf("%d hosts (%s) shut out an agent for AI training; %s of those with rules.", n, share(n, hosts), share(n, files)); said[want] == nil {
 		t.Errorf("it does not say %q", want)
 	}
 
@@ -124,7 +124,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	}
 
 	table := said["Shut out of most hosts"]
-	if len(table) != 13 {
+	if len(table) != 14 {
 		t.Fatalf("who is shut out: %q", table)
 	}
 	_, rows, err := ask(db, `SELECT category, agent, hosts, own, partly FROM (SELECT category, agent, count(*) FILTER (class = 'disallow_all') AS hosts,
@@ -133,7 +133,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]string{strings.Fields("category agent hosts of hosts of files by name partly")}
+	want := [][]string{strings.Fields("category agent hosts of hosts with rules by name partly")}
 	for _, row := range rows {
 		fmt.Sscan(row[2], &n)
 		want = append(want, []string{row[0], row[1], row[2], share(n, hosts), share(n, files), row[3], row[4]})
@@ -145,8 +145,11 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who is shut out (-tables +printed):\n%s", diff)
 	}
-	if want := fmt.Sprintf("files: the %d hosts whose rules decide;", files); !strings.HasPrefix(table[11], want) {
-		t.Errorf("below it says %q, want %q", table[11], want)
+	left := one(t, db, `WITH shut_out AS (SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent), last AS (SELECT n FROM shut_out ORDER BY n DESC LIMIT 1 OFFSET 9)
+		SELECT CASE tied WHEN 0 THEN format('and {} more with fewer', fewer) ELSE format('and {} more with {} hosts, {} with fewer', tied, (FROM last), fewer) END FROM (SELECT count(*) FILTER (n < (FROM last)) AS fewer,
+			count(*) FILTER (n = (FROM last)) - (SELECT count(*) FROM (FROM shut_out ORDER BY n DESC LIMIT 10) WHERE n = (FROM last)) AS tied FROM shut_out)`)
+	if want := fmt.Sprintf("with rules: of the %d hosts whose rules decide;", files); table[11] != left || !strings.HasPrefix(table[12], want) {
+		t.Errorf("below it says %q, want %q and %q", table[11:], left, want)
 	}
 
 	written := ""

@@ -38,6 +38,7 @@ type changes struct {
 	closing    *closing.Counter           // hosts that closed or opened
 	examples   map[string][]changeExample // one per host, by its most severe change, best ranked first
 	together   diff.Ways                  // hosts that changed in the same way
+	closers    map[string][]changeExample // by agent, hosts that closed a path to it, best ranked first
 	notes      []string                   // what was not compared
 	compared   int64                      // hosts in both runs
 	unread     int64                      // of these, unreadable in one run or both, and not compared
@@ -52,7 +53,7 @@ type changes struct {
 
 func newChanges(profile, since string) *changes {
 	return &changes{
-		profile: profile, since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}),
+		profile: profile, since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
 		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
@@ -63,6 +64,7 @@ type change struct{ hosts, rows int64 }
 // changeExample is a row of a host. Its strings are text from the network.
 type changeExample struct {
 	Host, Kind, Agent, URL, Before, After string
+	line                                  *int32 // that decides now
 	rank                                  int64
 	more                                  int64 // further rows of that severity
 }
@@ -191,7 +193,50 @@ func (c *changes) add(row *sink.Change) {
 	}
 	c.closing.Add(row)
 	c.together.Add(row)
+	if move, ok := closing.Of(row); ok && move.Closes {
+		c.closer(row)
+	}
 	c.example(row)
+}
+
+// closer keeps the host of a row that closes a path to an agent, if it is one of the best
+// ranked. A change of class tells more than one of rules.
+func (c *changes) closer(row *sink.Change) {
+	have, known := c.closers[*row.Agent]
+	if !known && len(c.closers) == changeNames {
+		return
+	}
+	if at := slices.IndexFunc(have, func(h changeExample) bool { return h.Host == row.Host }); at >= 0 {
+		if row.Kind == "policy_class" {
+			have[at] = *exampleOf(row)
+		}
+		return
+	}
+	if len(have) == changeExamples && (row.Rank == nil || *row.Rank >= have[len(have)-1].rank) {
+		return
+	}
+	c.closers[strings.Clone(*row.Agent)] = placed(have, exampleOf(row))
+}
+
+// placed adds an example to those with the best rank.
+func placed(have []changeExample, x *changeExample) []changeExample {
+	at, _ := slices.BinarySearchFunc(have, x.rank, func(h changeExample, rank int64) int { return cmp.Or(cmp.Compare(h.rank, rank), -1) })
+	if at < changeExamples {
+		have = slices.Insert(have, at, *x)
+	}
+	return have[:min(len(have), changeExamples)]
+}
+
+// exampleOf copies what an example shows of a row.
+func exampleOf(row *sink.Change) *changeExample {
+	x := &changeExample{
+		Kind: clipped(row.Kind), Agent: clipped(text(row.Agent)), Before: clipped(text(row.Before)), After: clipped(text(row.After)),
+		Host: clipped(row.Host), URL: clipped(text(row.URL)), line: row.LineAfter, rank: math.MaxInt64,
+	}
+	if row.Rank != nil {
+		x.rank = *row.Rank
+	}
+	return x
 }
 
 // example keeps the first of the most severe rows of the current host.
@@ -202,14 +247,7 @@ func (c *changes) example(row *sink.Change) {
 	case at == c.worst && c.first != nil:
 		c.first.more++
 	default:
-		c.worst = at
-		c.first = &changeExample{
-			Kind: clipped(row.Kind), Agent: clipped(text(row.Agent)), Before: clipped(text(row.Before)), After: clipped(text(row.After)),
-			Host: clipped(row.Host), URL: clipped(text(row.URL)), rank: math.MaxInt64,
-		}
-		if row.Rank != nil {
-			c.first.rank = *row.Rank
-		}
+		c.worst, c.first = at, exampleOf(row)
 	}
 }
 
@@ -236,12 +274,7 @@ func (c *changes) endOfHost() {
 	if c.first != nil {
 		key := severities[c.worst].key
 		c.bySeverity[key]++
-		have := c.examples[key]
-		at, _ := slices.BinarySearchFunc(have, c.first.rank, func(x changeExample, rank int64) int { return cmp.Or(cmp.Compare(x.rank, rank), -1) })
-		if at < changeExamples {
-			have = slices.Insert(have, at, *c.first)
-			c.examples[key] = have[:min(len(have), changeExamples)]
-		}
+		c.examples[key] = placed(c.examples[key], c.first)
 	}
 }
 

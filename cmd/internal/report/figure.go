@@ -56,6 +56,7 @@ type rectangle struct {
 	X, Width float64
 	Tip      string // tooltip
 	Text     string // inside the rectangle, if there is room
+	said     string // its share
 }
 
 // Middle returns the x position of the text, in per cent.
@@ -76,7 +77,7 @@ func parts(scale, whole int64, of ...share) (out []rectangle) {
 			continue
 		}
 		width := 100 * float64(s.n) / float64(whole) * 100 / float64(scale)
-		out = append(out, rectangle{Class: s.class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s, %s", s.name, count(s.n), percent(s.n, whole))})
+		out = append(out, rectangle{Class: s.class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s, %s", s.name, count(s.n), percent(s.n, whole)), said: percent(s.n, whole)})
 		x += width
 	}
 	return out
@@ -110,7 +111,7 @@ func roundUp(n int64) int64 {
 func inscribed(of []rectangle) []rectangle {
 	for i := range of {
 		if p := &of[i]; p.Width >= 9 {
-			p.Text = p.Tip[strings.LastIndexByte(p.Tip, ' ')+1:]
+			p.Text = p.said
 		}
 	}
 	return of
@@ -200,8 +201,21 @@ func span(b summary.Bin, name func(int64) string) string {
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
 
-func count(n int64) string                { return words.Number(n) }
-func percent(n, of int64) string          { return words.Percent(n, of) }
+func count(n int64) string       { return words.Number(n) }
+func percent(n, of int64) string { return words.Percent(n, of) }
+
+// ofBase returns n as a share of a base in words, such as "35.9% of hosts" or, of a few,
+// "2 of 3 hosts".
+func ofBase(n, of int64, base string) string { return words.ShareOf(n, of, base) }
+
+// ofHosts returns n as a share of a number of hosts, such as "86.0% of 2,156 hosts".
+func ofHosts(n, of int64) string {
+	if of < words.Few {
+		return count(n) + " of " + hosts(of)
+	}
+	return percent(n, of) + " of " + hosts(of)
+}
+
 func counted(n int64, noun string) string { return words.Count(n, noun) }
 func hosts(n int64) string                { return words.Count(n, "host") }
 

@@ -56,11 +56,11 @@ func TestHistogramHasEveryBinBetween(t *testing.T) {
 		got = append(got, [4]string{col.Label, col.Height(), col.Top, col.Tip})
 	}
 	want := [][4]string{
-		{"0", "32.50", "14.3%", "0: 1 file, 14.3%"},
-		{"1", "0.00", "", "1: 0 files, 0%"},
-		{"2–", "130.00", "57.1%", "2 to 4: 4 files, 57.1%"},
-		{"5–", "0.00", "", "5 to 9: 0 files, 0%"},
-		{"10–", "65.00", "28.6%", "10 to 19: 2 files, 28.6%"},
+		{"0", "32.50", "1 of 7", "0: 1 file, 1 of 7"},
+		{"1", "0.00", "", "1: 0 files, 0 of 7"},
+		{"2–", "130.00", "4 of 7", "2 to 4: 4 files, 4 of 7"},
+		{"5–", "0.00", "", "5 to 9: 0 files, 0 of 7"},
+		{"10–", "65.00", "2 of 7", "10 to 19: 2 files, 2 of 7"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -105,11 +105,11 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// A bar shows the shares of both bases, each under its head; if all hosts have a
-// file, it shows one.
+// A bar shows the shares of both bases, each under its head; if the rules of all hosts
+// decide, it shows one.
 func TestSharesOfBothBases(t *testing.T) {
 	d := &data{hosts: 1000, files: 400}
-	if diff := cmp.Diff([][]string{{"of hosts", "of files"}, {"3.0%", "7.5%"}, {"3.0% of hosts", "7.5% of files"}}, [][]string{d.heads(), d.shares(30), d.of(30)}); diff != "" {
+	if diff := cmp.Diff([][]string{{"of hosts", "with rules"}, {"3.0%", "7.5%"}, {"3.0% of hosts", "7.5% of those with rules"}}, [][]string{d.heads(), d.shares(30), d.of(30)}); diff != "" {
 		t.Error(diff)
 	}
 	d.files = 1000

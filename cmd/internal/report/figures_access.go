@@ -15,10 +15,11 @@ func (d *data) heads() []string {
 	if d.files == d.hosts {
 		return nil
 	}
-	return []string{"of hosts", "of files"}
+	return []string{"of hosts", "with rules"}
 }
 
-// shares returns n as a share of hosts and, if some host has no file, of files.
+// shares returns n as a share of hosts and, if the rules of some do not decide, of the
+// others.
 func (d *data) shares(n int64) []string {
 	if d.files == d.hosts {
 		return []string{percent(n, d.hosts)}
@@ -26,27 +27,27 @@ func (d *data) shares(n int64) []string {
 	return []string{percent(n, d.hosts), percent(n, d.files)}
 }
 
-// ofBoth returns n as shares of hosts and files in words.
+// ofBoth returns n as shares of all hosts and of those with rules, in words.
 func (d *data) ofBoth(n int64) string {
-	if d.files == d.hosts {
-		return percent(n, d.hosts) + " of " + d.all()
+	said := percent(n, d.hosts) + " of " + d.all()
+	if d.hosts < words.Few {
+		said = count(n) + " of " + d.all()
 	}
-	return fmt.Sprintf("%s of %s (%s of the %s)", percent(n, d.hosts), d.all(), percent(n, d.files), counted(d.files, "file"))
+	if d.files == d.hosts {
+		return said
+	}
+	if d.files < words.Few {
+		return fmt.Sprintf("%s (%s of the %s with rules)", said, count(n), count(d.files))
+	}
+	return fmt.Sprintf("%s (%s of the %s with rules)", said, percent(n, d.files), count(d.files))
 }
 
-// hostsAndFiles returns the bases in words.
-func (d *data) hostsAndFiles() string {
+// bases returns the bases of shares in words.
+func (d *data) bases() string {
 	if d.files == d.hosts {
-		return d.all() + ", all with a file"
+		return d.all() + ", all with rules that decide"
 	}
-	return fmt.Sprintf("%s, of which %s a file whose rules decide", d.all(), has(d.files))
-}
-
-func has(n int64) string {
-	if n == 1 {
-		return "1 has"
-	}
-	return count(n) + " have"
+	return fmt.Sprintf("%s, and of the %s with rules: those whose rules decide", d.all(), count(d.files))
 }
 
 const stratumOrder = "try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
@@ -98,12 +99,12 @@ func (d *data) aiTraining() *figure {
 	}
 	perStratum, filesOf := d.sums.by("targets", d.profile, of), d.sums.pivot("outcome", d.profile, of)
 	f := &figure{
-		ID: "ai-training", Of: "Shares of " + d.hostsAndFiles() + ".",
+		ID: "ai-training", Of: "Shares of " + d.bases() + ".",
 		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
 			verbed(agents, "agent for AI training is", "agents for AI training are")),
 		Legend: []legend{{"closed", "shut out all"}, {"partly", "shut out some"}},
 		Names:  rankName, Heads: d.heads(),
-		Head: []string{"stratum", "hosts", "files", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
+		Head: []string{"stratum", "hosts", "with_rules", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	all, some := found["all"], found["some"]
 	switch {
@@ -114,7 +115,7 @@ func (d *data) aiTraining() *figure {
 	case all == 0:
 		f.Title = fmt.Sprintf("%s shut out some agents for AI training, none all of them", d.ofBoth(some))
 	default:
-		f.Title = fmt.Sprintf("%s shut out agents for AI training: %s of hosts all of them, %s some", d.ofBoth(all+some), percent(all, d.hosts), percent(some, d.hosts))
+		f.Title = fmt.Sprintf("%s shut out agents for AI training: %s all of them, %s some", d.ofBoth(all+some), ofBase(all, d.hosts, "hosts"), percent(some, d.hosts))
 	}
 	type line struct {
 		name         string
@@ -141,17 +142,25 @@ func (d *data) aiTraining() *figure {
 	for _, l := range lines {
 		shares := []share{{"closed", "shut out all", l.by["all"]}, {"partly", "shut out some", l.by["some"]}}
 		n := l.by["all"] + l.by["some"]
-		b := bar{Name: l.name, Sub: hosts(l.hosts), Tracks: []track{{"hosts", parts(scale, l.hosts, shares...), []string{percent(n, l.hosts) + " of hosts"}}}}
+		b := bar{Name: l.name, Sub: hosts(l.hosts), Tracks: []track{{"hosts", parts(scale, l.hosts, shares...), []string{ofBase(n, l.hosts, "hosts")}}}}
 		if d.files != d.hosts {
-			b.Tracks = append(b.Tracks, track{"files", parts(scale, l.files, shares...), []string{percent(n, l.files) + " of files"}})
+			b.Tracks = append(b.Tracks, track{"with rules", parts(scale, l.files, shares...), []string{withRules(n, l.files)}})
 		}
 		f.Bars = append(f.Bars, b)
 	}
 	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
-		sumIf("metric = 'targets'", "hosts"), sumIf("metric = 'outcome' AND key = 'conditional_allow'", "files"),
+		sumIf("metric = 'targets'", "hosts"), sumIf("metric = 'outcome' AND key = 'conditional_allow'", "with_rules"),
 		sumIf(ofCategory("all"), "shut_out_all"), sumIf(ofCategory("some"), "shut_out_some"), sumIf(ofCategory("none"), "shut_out_none"), sumIf(ofCategory("unknown"), "unknown"),
 	}, ",\n  ") + "\n" + d.from("targets outcome category", false) + " AND (profile IS NULL OR profile = " + quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + stratumOrder
 	return f
+}
+
+// withRules returns n as a share of the hosts with rules of a band of rank, beside a bar.
+func withRules(n, of int64) string {
+	if of < words.Few {
+		return percent(n, of)
+	}
+	return percent(n, of) + " of " + count(of)
 }
 
 func ofCategory(key string) string {
@@ -203,7 +212,7 @@ func (d *data) agents() *figure {
 		return cmp.Or(cmp.Compare(b.closed, a.closed), cmp.Compare(b.names, a.names))
 	})
 	f := &figure{
-		ID: "agents", Of: "Shares of " + d.hostsAndFiles() + ".", Title: "No host shuts out any of the agents",
+		ID: "agents", Of: "Shares of " + d.bases() + ".", Title: "No host shuts out any of the agents",
 		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
 		Legend: []legend{{"closed", "shut out by name"}, {"broken", "by another crawler's name"}, {"star", "by the group for all (*)"}},
 		Heads:  d.heads(),
@@ -248,12 +257,12 @@ func (d *data) named() *figure {
 		return nil
 	}
 	f := &figure{
-		ID: "named", Of: "Shares of " + d.hostsAndFiles() + ".",
+		ID: "named", Of: "Shares of " + d.bases() + ".",
 		Note:  "A file names an agent where it has a group for one of the agent's own names. The colour shows what the group says.",
 		Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
 	}
 	top := all[0]
-	f.Title = fmt.Sprintf("Files name %s most often: %s, of which %s shut it out", top.agent, d.ofBoth(top.names), count(top.named["disallow_all"]))
+	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.agent, d.ofBoth(top.names), count(top.named["disallow_all"]))
 	if len(all) > 1 && all[1].names == top.names {
 		tied := 0
 		for _, a := range all {
@@ -299,14 +308,14 @@ func (d *data) categories() *figure {
 		return nil
 	}
 	f := &figure{
-		ID: "categories", Of: "Shares of " + d.hostsAndFiles() + ".",
+		ID: "categories", Of: "Shares of " + d.bases() + ".",
 		Legend: []legend{{"closed", "shut out all agents of the category"}, {"partly", "shut out some"}},
 		Heads:  d.heads(), Names: words.Category.Of,
 		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	top := by[names[0]]
-	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s shut out at least one of its agents, and %s of hosts all of them",
-		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), percent(top["all"], d.hosts))
+	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s shut out at least one of its agents, and %s all of them",
+		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), ofBase(top["all"], d.hosts, "hosts"))
 	if closed[names[1]] == closed[names[0]] {
 		tied := 0
 		for _, n := range closed {

@@ -70,8 +70,8 @@ func (d *data) answers() *figure {
 		all[kindOf(reason)] += n
 	}
 	byStratum := d.sums.pivot("reason", d.profile, func(l label) string { return l.stratum })
-	if len(byStratum) == 0 {
-		return nil
+	if len(byStratum) == 0 || d.sums.by("source", d.profile, key)["body"] == d.hosts {
+		return nil // of stored files nobody knows which hosts have none
 	}
 	f := &figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: rankName, Head: []string{"stratum"}, Axis: "100% of hosts"}
 	var said, columns []string
@@ -79,15 +79,18 @@ func (d *data) answers() *figure {
 	for i, k := range answerKinds {
 		if all[i] > 0 {
 			f.Legend = append(f.Legend, legend{k.class, k.name})
-			words := k.many
+			verb := k.many
 			if all[i] == 1 {
-				words = k.one
+				verb = k.one
 			}
 			what := percent(all[i], d.hosts)
+			if d.hosts < words.Few {
+				what = count(all[i])
+			}
 			if len(said) == 0 {
 				what += " of " + d.all()
 			}
-			said = append(said, what+" "+words)
+			said = append(said, what+" "+verb)
 		}
 		f.Head = append(f.Head, k.key)
 		var keys []string
@@ -99,9 +102,13 @@ func (d *data) answers() *figure {
 		columns = append(columns, sumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))
 	}
 	f.Title = and(said)
+	f.Note = d.meaning()
 	if why := d.failures(); why != "" {
-		f.Note = "Why hosts cannot be reached: " + why + "."
+		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}
+	others := d.sums.by("reason", d.profile, key)
+	delete(others, string(robots.AnswerSuccess))
+	f.Examples = d.examples.list("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, ranked(others)...)
 	for _, stratum := range ascending(byStratum) {
 		n, whole := make([]int64, len(answerKinds)), int64(0)
 		for reason, count := range byStratum[stratum] {
@@ -119,25 +126,8 @@ func (d *data) answers() *figure {
 	return f
 }
 
-// reasons shows the answers by reason, with examples, and what they mean under the
-// profile.
-func (d *data) reasons() *figure {
-	all := d.sums.by("reason", d.profile, key)
-	if len(all) < 2 {
-		return nil // the figure answers already shows it
-	}
-	f := &figure{ID: "reasons", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Reason.Of}
-	others := make(map[string]int64)
-	for k, n := range all {
-		if k != "success" {
-			others[k] = n
-		}
-	}
-	names, most := leading(others, quoted(words.Reason.Of))
-	f.Title = fmt.Sprintf("The commonest answer other than a robots.txt is %s (%s of hosts)", names, percent(others[ranked(others)[0]], d.hosts))
-	if strings.HasSuffix(most, "each") {
-		f.Title = fmt.Sprintf("The commonest answers other than a robots.txt are %s (%s of hosts each)", names, percent(others[ranked(others)[0]], d.hosts))
-	}
+// meaning says what the answers mean under the profile.
+func (d *data) meaning() string {
 	outcomes := d.sums.by("outcome", d.profile, key)
 	var means []string
 	for _, m := range []struct{ key, words string }{
@@ -148,10 +138,7 @@ func (d *data) reasons() *figure {
 			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, hosts(n), percent(n, d.hosts)))
 		}
 	}
-	f.Note = fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile, and(means))
-	d.byKey(f, "reason", "reason", "hosts", true, all, "allow", d.hosts)
-	f.Examples = d.examples.list("Examples", "status and last URL, or error", "reason", words.Reason.Of, ranked(all)...)
-	return f
+	return fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile, and(means))
 }
 
 // errors shows how attempts failed.

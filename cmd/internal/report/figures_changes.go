@@ -20,9 +20,6 @@ func (d *data) fromChanges() string {
 func (d *data) changedHosts() *figure {
 	c := d.changes
 	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"severity", "hosts"}}
-	if len(c.notes) > 0 {
-		f.Note = "Notes on the comparison: " + strings.Join(c.notes, "; ") + "."
-	}
 	if c.earlier > 0 {
 		f.Note = strings.TrimSpace(fmt.Sprintf("Compared with a run before the earlier one, which could not read them: %s. ", hosts(c.earlier)) + f.Note)
 	}
@@ -82,23 +79,32 @@ GROUP BY worst ORDER BY worst`, d.fromChanges())
 	return f
 }
 
-func (x *changeExample) words() (s string) {
-	said := func(value string) string {
-		switch x.Kind {
-		case "policy_class", "group":
-			return words.Class.Of(value)
-		case "outcome":
-			return words.Outcome.Of(value)
-		case "reachability":
-			return words.Reason.Of(value)
-		case "host_new", "host_gone":
-			return words.Outcome.Of(value)
-		case "rules":
-			return words.Effect.Of(value)
-		}
-		return value
+// valueOf returns the words for a value before or after a change of a kind.
+func (x *changeExample) valueOf(value string) string {
+	switch x.Kind {
+	case "policy_class", "group":
+		return words.Class.Of(value)
+	case "outcome", "host_new", "host_gone":
+		return words.Outcome.Of(value)
+	case "reachability":
+		return words.Reason.Of(value)
+	case "rules":
+		return words.Effect.Of(value)
 	}
-	s = words.Kind.Of(x.Kind)
+	return value
+}
+
+// moved says what happened to an agent that a figure names.
+func (x *changeExample) moved() string {
+	if x.Kind == "rules" {
+		return strings.TrimSpace(x.valueOf(x.After) + " " + x.URL)
+	}
+	return x.valueOf(x.Before) + " → " + x.valueOf(x.After)
+}
+
+func (x *changeExample) words() (s string) {
+	said := x.valueOf
+	s = words.Kind(x.Kind)
 	if x.Agent != "" {
 		s += ", " + x.Agent
 	}
@@ -135,21 +141,26 @@ func (d *data) changeKinds() *figure {
 	}
 	kinds := ranked(onHosts)
 	full := roundUp(most)
-	names, tied := leading(onHosts, quoted(words.Kind.Of))
-	title := fmt.Sprintf("The commonest change is %s, on %s", names, hosts(most))
+	names, tied := leading(onHosts, func(kind string) string {
+		if means, ok := words.KindMeans[kind]; ok {
+			return means + " (" + words.Kind(kind) + ")"
+		}
+		return words.Kind(kind)
+	})
+	title := fmt.Sprintf("What changed on most hosts: %s, on %s", names, count(most))
 	if strings.HasSuffix(tied, "each") {
-		title = fmt.Sprintf("The commonest changes are %s, on %s each", names, hosts(most))
+		title += " each"
 	}
 	f := &figure{
-		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Names: words.Kind.Of,
+		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Names: words.Kind,
 		Title: title, Axis: hosts(full),
-		Note: "A host counts once for each kind. The table changes has a row for each agent, URL or token concerned; the numbers show both.",
+		Note: "A host counts once for each kind. The kinds have the names of the column kind of the table changes, which has a row for each agent, URL or token concerned; the numbers show both.",
 		Head: []string{"kind", "hosts", "rows"},
 	}
 	for i, kind := range kinds {
 		n := c.kinds[kind]
 		if i < barsDrawn {
-			f.Bars = append(f.Bars, bar{Name: words.Kind.Of(kind), Tracks: []track{{Parts: lengths(full, share{"allow", "hosts", n.hosts}), Values: []string{hosts(n.hosts)}}}})
+			f.Bars = append(f.Bars, bar{Name: words.Kind(kind), Sub: words.KindMeans[kind], Tracks: []track{{Parts: lengths(full, share{"allow", "hosts", n.hosts}), Values: []string{hosts(n.hosts)}}}})
 		}
 		f.Rows = append(f.Rows, []string{kind, number(n.hosts), number(n.rows)})
 	}
@@ -168,7 +179,7 @@ func (d *data) changedTogether() *figure {
 	full := roundUp(most)
 	f := &figure{
 		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()),
-		Title: fmt.Sprintf("The commonest set of changes is shared by %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
+		Axis: hosts(full), Names: func(s string) string { return s },
 		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its most severe change.",
 		Head: []string{"such_as", "hosts"},
 	}
@@ -178,7 +189,7 @@ func (d *data) changedTogether() *figure {
 			f.Legend = append(f.Legend, legend{s.class, s.key})
 		}
 	}
-	for _, w := range ways {
+	for i, w := range ways {
 		host := clipped(w.Host)
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
 		f.Bars = append(f.Bars, bar{Name: host, Tracks: []track{{
@@ -186,6 +197,9 @@ func (d *data) changedTogether() *figure {
 		}}})
 		f.Rows = append(f.Rows, []string{w.Origin, number(w.Hosts)})
 		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
+		if i == 0 {
+			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", hosts(most), host, x.words())
+		}
 		row := example{Host: host, Text: x.words()}
 		if w.Rank != nil {
 			row.Rank, f.Examples.HasRank = count(*w.Rank), true
@@ -246,6 +260,31 @@ func (c *changes) closedCategories() (out []closedTo) {
 	return out
 }
 
+// closerList lists the best-ranked hosts that closed a path to the first of the agents.
+func (c *changes) closerList(of []closedTo) *listed {
+	out := &listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true, HasLine: true}
+	for _, a := range of[:min(len(of), barsDrawn/2)] {
+		have := c.closers[a.name]
+		for i, x := range have {
+			row := example{Host: x.Host, Text: x.moved()}
+			if i == 0 {
+				row.Key, row.Span = a.name, len(have)
+			}
+			if x.rank < math.MaxInt64 {
+				row.Rank, out.HasRank = count(x.rank), true
+			}
+			if x.line != nil {
+				row.Line = number(int64(*x.line))
+			}
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	if out.Rows == nil {
+		return nil
+	}
+	return out
+}
+
 // changeWays shows to which agents or categories hosts closed or opened.
 func (d *data) changeWays(id, name string, of []closedTo, named func(string) string) *figure {
 	of = slices.DeleteFunc(of, func(x closedTo) bool { return x.Closed+x.Opened == 0 }) // undecided
@@ -299,6 +338,9 @@ func (d *data) changeWays(id, name string, of []closedTo, named func(string) str
 				[]string{fmt.Sprintf("%s opened, %s let in", count(x.Opened), count(x.LetIn))}})
 		}
 		f.Bars = append(f.Bars, b)
+	}
+	if name == "agent" {
+		f.Examples = d.changes.closerList(of)
 	}
 	columns := []string{name}
 	for _, column := range f.Head[1:] {

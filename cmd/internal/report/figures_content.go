@@ -13,7 +13,7 @@ import (
 func (d *data) ofFiles() string {
 	switch more := d.texts - d.files; {
 	case more == 0:
-		return fmt.Sprintf("Shares of %s.", counted(d.files, "file"))
+		return fmt.Sprintf("Shares of %s, one of each host with rules.", counted(d.files, "file"))
 	case more > 0:
 		return fmt.Sprintf("Shares of %s: those of the %s whose rules decide, and %s that the profile leaves open.", counted(d.texts, "file"), hosts(d.files), count(more))
 	}
@@ -44,28 +44,6 @@ func reach(n, of int64) string {
 	return percent(n, of) + " reach"
 }
 
-func (d *data) lines() *figure {
-	bins := d.histogram("lines")
-	if len(bins) == 0 {
-		return nil
-	}
-	f := &figure{
-		ID: "lines", Of: d.ofFiles(),
-		Title:   fmt.Sprintf("The median file has %s, and nine in ten at most %s", countedAbout(bins.Quantile(0.5), "line"), count(bins.Quantile(0.9))),
-		Note:    "An empty file has one line. A column is labelled with its least value.",
-		Columns: histogram(bins, d.texts, short, count, "file", "lines"),
-	}
-	d.bins(f, "lines", "files", bins)
-	return f
-}
-
-func countedAbout(n int64, noun string) string {
-	if n < 100 {
-		return counted(n, noun)
-	}
-	return "about " + counted(n, noun)
-}
-
 func (d *data) features() *figure {
 	all := d.sums.by("feature", d.profile, key)
 	if len(all) == 0 {
@@ -73,7 +51,7 @@ func (d *data) features() *figure {
 	}
 	f := &figure{
 		ID: "features", Of: d.ofFiles(), Names: words.Feature.Of,
-		Title: fmt.Sprintf("%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", percent(all["star_group"], d.texts), percent(all["wildcard"], d.texts), percent(all["sitemap"], d.texts)),
+		Title: fmt.Sprintf("%s have a group for all (*), %s a wildcard in a rule, %s a sitemap", ofBase(all["star_group"], d.texts, "files"), percent(all["wildcard"], d.texts), percent(all["sitemap"], d.texts)),
 	}
 	d.byKey(f, "feature", "feature", "files", false, all, "allow", d.texts)
 	return f
@@ -93,7 +71,7 @@ func (d *data) delays() *figure {
 	}
 	f := &figure{
 		ID: "delays", Of: fmt.Sprintf("Shares of %s with a crawl delay, in %s.", counted(groups, "group"), counted(on, "file")),
-		Title:   fmt.Sprintf("%s of files ask for a crawl delay; %s of their groups ask for %s", percent(on, d.texts), percent(most.Count, groups), span(most.Bin, count)+" seconds"),
+		Title:   fmt.Sprintf("%s ask for a crawl delay; %s ask for %s", ofBase(on, d.texts, "files"), ofBase(most.Count, groups, "their groups"), span(most.Bin, count)+" seconds"),
 		Note:    "Whole seconds. A column is labelled with its least value.",
 		Columns: histogram(bins, groups, short, count, "group", "seconds"),
 	}
@@ -120,8 +98,8 @@ func (d *data) sitemaps() *figure {
 	lines := kinds["same_host"] + kinds["other_host"] + kinds["relative"]
 	f := &figure{
 		ID: "sitemaps", Of: d.ofFiles(),
-		Title: fmt.Sprintf("%s of files name a sitemap; of the %s, %s lead to another host and %s are not absolute URLs",
-			percent(bins.Total()-without, d.texts), counted(lines, "sitemap line"), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
+		Title: fmt.Sprintf("%s name a sitemap; of the %s, %s lead to another host and %s are not absolute URLs",
+			ofBase(bins.Total()-without, d.texts, "files"), counted(lines, "sitemap line"), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
 		Note:    "Sitemap lines in a file. A column is labelled with its least value.",
 		Columns: histogram(bins, d.texts, short, count, "file", "sitemap lines"),
 	}
@@ -153,32 +131,6 @@ func (d *data) fields() *figure {
 	}
 	d.byKey(f, "field", "field", "files", false, all, "allow", d.texts)
 	return f
-}
-
-func (d *data) signals() *figure {
-	all := d.sums.by("signal", d.profile, key)
-	if len(all) == 0 {
-		return nil
-	}
-	f := &figure{
-		ID: "signals", Of: d.ofFiles(), Names: signalName,
-		Title: commonest("typed extension", all, d.texts, signalName),
-		Note:  "Extensions that have a format, wherever they stand. They change no verdict.",
-	}
-	d.byKey(f, "signal", "signal", "files", false, all, "allow", d.texts)
-	f.Examples = d.examples.list("Examples", "text", "signal", signalName, ranked(all)...)
-	return f
-}
-
-// signalName returns the display name of a signal.
-func signalName(signal string) string {
-	if field, ok := strings.CutSuffix(signal, " other"); ok {
-		return field + " of another kind"
-	}
-	if field, ok := strings.CutSuffix(signal, "=other"); ok {
-		return field + ", neither yes nor no"
-	}
-	return signal
 }
 
 // flaws shows the classes of remarkable lines, except extensions and comments,
@@ -216,10 +168,10 @@ func (d *data) bodies() *figure {
 	}
 	f := &figure{
 		ID: "bodies", Of: d.ofFiles(), Names: words.Body.Of,
-		Title: fmt.Sprintf("%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", percent(all["not_utf8"], d.texts), percent(all["html"], d.texts), percent(all["bom"], d.texts), percent(all["only_comments"], d.texts)),
+		Title: fmt.Sprintf("%s are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", ofBase(all["not_utf8"], d.texts, "files"), percent(all["html"], d.texts), percent(all["bom"], d.texts), percent(all["only_comments"], d.texts)),
 	}
 	if n := all["only_comments"]; n > 0 {
-		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for sites that used to answer 404. Without such files %s of hosts have a robots.txt, with them %s.", percent(d.texts-n, d.hosts), percent(d.texts, d.hosts))
+		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for sites that used to answer 404. Without such files %s have a robots.txt, with them %s.", ofBase(d.texts-n, d.hosts, "hosts"), percent(d.texts, d.hosts))
 	}
 	d.byKey(f, "body", "body", "files", false, all, "partly", d.texts)
 	return f
@@ -228,11 +180,11 @@ func (d *data) bodies() *figure {
 // commonest returns a sentence about the key that most files have.
 func commonest(what string, counts map[string]int64, of int64, named func(string) string) string {
 	names, most := leading(counts, named)
-	share := percent(counts[ranked(counts)[0]], of)
+	share := ofBase(counts[ranked(counts)[0]], of, "files")
 	if strings.HasSuffix(most, "each") {
-		return fmt.Sprintf("The commonest %ss are %s, in %s of files each", what, names, share)
+		return fmt.Sprintf("The commonest %ss are %s, in %s each", what, names, share)
 	}
-	return fmt.Sprintf("The commonest %s is %s, in %s of files", what, names, share)
+	return fmt.Sprintf("The commonest %s is %s, in %s", what, names, share)
 }
 
 // leading returns the names of the keys with the greatest count, and that count.

@@ -93,9 +93,9 @@ func (d *data) profiles() *figure {
 	names := ranked(different)
 	top := by[names[0]]
 	f := &figure{
-		ID: "profiles", Of: "Shares of the files whose rules decide under both profiles.", Note: versusFirstNote,
-		Title: fmt.Sprintf("%s reads %s of %s differently from %s, for at least one agent", names[0], percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
-		Head:  []string{"profile", "files"}, Heads: []string{"different"}, Axis: "100% of the files",
+		ID: "profiles", Of: "Shares of the hosts whose rules decide under both profiles.", Note: versusFirstNote,
+		Title: fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", names[0], d.profile, ofHosts(top["different"], top["files"]), d.shutOutUnder(names[0])),
+		Head:  []string{"profile", "files"}, Heads: []string{"different"}, Axis: "100% of the hosts",
 		Examples: d.examples.list("A path on which they differ", "agent, path, verdicts", "versus_first", nil, names...),
 	}
 	for _, s := range versusFirst {
@@ -118,6 +118,31 @@ func (d *data) profiles() *figure {
 	}
 	f.SQL += "\n" + d.from("versus_first_hosts", false) + "\nGROUP BY profile ORDER BY different DESC, profile"
 	return f
+}
+
+// shutOutUnder says at how many hosts agents for AI training are shut out under a profile
+// and under the first, because most paths on which profiles differ shut out nobody.
+func (d *data) shutOutUnder(profile string) string {
+	closed := func(profile string) (n int64, ok bool) {
+		for l, count := range d.sums["category"] {
+			if l.profile == profile && l.category == headline {
+				ok = true
+				if l.key == "all" || l.key == "some" {
+					n += count
+				}
+			}
+		}
+		return n, ok
+	}
+	n, ok := closed(profile)
+	first, of := closed(d.profile)
+	switch {
+	case !ok || !of:
+		return ""
+	case n == first:
+		return fmt.Sprintf("; under both %s shut out an agent for AI training", hosts(n))
+	}
+	return fmt.Sprintf("; under it %s shut out an agent for AI training, under %s %s", hosts(n), d.profile, count(first))
 }
 
 // profileAgents shows for which agents the profiles differ most.
@@ -144,8 +169,8 @@ func (d *data) profileAgents() *figure {
 	}
 	top := by[all[0]]
 	f := &figure{
-		ID: "profile-agents", Of: "Shares of the files whose rules decide under both profiles.", Note: versusFirstNote,
-		Title:  fmt.Sprintf("The profiles differ most for %s: %s reads %s of %s differently from %s", all[0].agent, all[0].profile, percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
+		ID: "profile-agents", Of: "Shares of the hosts whose rules decide under both profiles.", Note: versusFirstNote,
+		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", all[0].agent, all[0].profile, d.profile, ofHosts(top["different"], top["files"])),
 		Legend: []legend{{"closed", "different"}, {"unknown", "undecided"}}, Heads: []string{"files", "different"},
 		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "escapes_only", "equal"},
 	}
@@ -153,7 +178,7 @@ func (d *data) profileAgents() *figure {
 	for _, a := range all[:min(len(all), barsDrawn)] {
 		scale = max(scale, scaleFor(by[a]["different"]+by[a]["undecided"], by[a]["files"]))
 	}
-	f.Axis = fmt.Sprintf("%d%% of the files", scale)
+	f.Axis = fmt.Sprintf("%d%% of the hosts", scale)
 	for i, a := range all {
 		n := by[a]
 		f.Rows = append(f.Rows, []string{a.agent, a.category, a.profile, number(n["files"]), number(n["different"]), number(n["undecided"]), number(n["escapes_only"]), number(n["equal"])})

@@ -19,14 +19,14 @@ func (d *data) refusals() *figure {
 	}
 	delete(ways, "any")
 	f := &figure{
-		ID: "refusals", Of: "Shares of " + d.hostsAndFiles() + ".",
+		ID: "refusals", Of: "Shares of " + d.bases() + ".",
 		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler or a policy token (such as Google-Extended) counts where the file lets it fetch nothing, by name or by the group for all (*). " +
 			"A content signal and a usage preference count where a group states them, for any agent and path. A licence counts where a file names one: its terms are not read. Robots.txt alone is covered: no header, no page.",
 		Legend: []legend{{"closed", "in this way alone"}, {"star", "in this way and others"}, {"partly", "in exactly these ways"}},
 		Heads:  d.heads(), Names: waysName,
 	}
 	names := ranked(ways)
-	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s of hosts)", d.ofBoth(anyWay), words.Refusal.Of(names[0]), percent(ways[names[0]], d.hosts))
+	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), words.Refusal.Of(names[0]), ofBase(ways[names[0]], d.hosts, "hosts"))
 	scale := scaleFor(ways[names[0]], d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for _, way := range names {
@@ -72,15 +72,20 @@ func (d *data) preferences() *figure {
 		Note:   "What a content signal, a usage preference or the group of a policy token states, for any agent and path, and what a file states before any group is left out, for it applies to nobody. It changes no verdict. A policy token never permits.",
 		Legend: []legend{{"allow", "permitted"}, {"closed", "refused"}},
 	}
-	var said []string
+	var said, none []string
 	for _, mechanism := range []string{"content-signal", "content-usage"} {
 		no, yes := all[mechanism+" ai-train disallow"], all[mechanism+" ai-train allow"]
 		if no+yes > 0 {
-			said = append(said, fmt.Sprintf("%s refuses AI training in %s of files and permits it in %s", words.Mechanism.Of(mechanism), percent(no, d.texts), percent(yes, d.texts)))
+			said = append(said, fmt.Sprintf("%s refuses AI training in %s and permits it in %s", words.Mechanism.Of(mechanism), ofBase(no, d.texts, "files"), percent(yes, d.texts)))
+		} else {
+			none = append(none, words.Mechanism.Of(mechanism))
 		}
 	}
 	if said != nil {
 		f.Title = and(said)
+		if none != nil {
+			f.Title += "; " + none[0] + " says nothing of it in any file"
+		}
 	}
 	type statement struct{ yes, no int64 }
 	by, sum := make(map[string]statement), make(map[string]int64)
@@ -186,9 +191,9 @@ func (d *data) wordsOf() *figure {
 		}
 	}
 	f := &figure{
-		ID: "words", Of: "Shares of " + d.hostsAndFiles() + ".",
-		Title: fmt.Sprintf("%s is shut out by %s: %s of hosts in their own words, %s in those of a template (%s)", top.agent, d.ofBoth(top.closed),
-			percent(top.closed-top.template, d.hosts), percent(top.template, d.hosts), and(ranked(byTemplate[top.agent]))),
+		ID: "words", Of: "Shares of " + d.bases() + ".",
+		Title: fmt.Sprintf("%s is shut out by %s: %s in their own words, %s in those of a template (%s)", top.agent, d.ofBoth(top.closed),
+			ofBase(top.closed-top.template, d.hosts, "hosts"), percent(top.template, d.hosts), and(ranked(byTemplate[top.agent]))),
 		Note:   "A policy is in a template's words where every group that decides it is: such as the block that Cloudflare manages, which people switch on without choosing the names in it. Agents that some template shuts out.",
 		Legend: []legend{{"closed", "shut out in the file's own words"}, {"star", "in a template's words"}},
 		Heads:  d.heads(), Head: []string{"agent", "category", "shut_out", "template", "own_words"},

@@ -7,8 +7,8 @@
 // base of its shares, a drawing, and the numbers with the SQL that computes them.
 // The drawing and the numbers can be downloaded.
 //
-// Each share has one of two bases: all hosts of the run, or its files, which are the
-// hosts whose rules decide. An outage is neither a file nor a policy. Tests compare
+// Each share has one of two bases: all hosts of the run, or those with rules, which are
+// the hosts whose rules decide. An outage is neither a rule nor a policy. Tests compare
 // every figure with its SQL.
 //
 // The page is self-contained: it has no script, font or image and loads nothing,
@@ -78,6 +78,9 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 		if d.changes, err = readChanges(ctx, dir, m, against, d.profile); err != nil {
 			return nil, err
 		}
+		if d.before, err = readEarlier(ctx, dir, against, d.profile, strings.TrimPrefix(d.changes.since, "run ")); err != nil {
+			return nil, err
+		}
 	}
 	d.hosts, d.texts = d.sums.total("targets"), d.sums.total("body_bytes")
 	d.files = d.sums.by("outcome", d.profile, key)["conditional_allow"]
@@ -102,9 +105,10 @@ type data struct {
 	sums         sums
 	examples     examples
 	changes      *changes // nil without against
+	before       *earlier // nil without against, or without counters of that run
 
 	hosts int64 // all of the run; of archives, their captures
-	files int64 // hosts whose rules decide
+	files int64 // hosts with rules: those whose rules decide
 	texts int64 // files whose contents were counted, including those that the profile leaves undefined
 	known int64 // hosts whose policy is known
 
@@ -180,6 +184,9 @@ func (d *data) page() *page {
 	} else if !summary.HasExamples(m) {
 		p.Remarks = append(p.Remarks, "The page has no examples, because the run was published without some of their columns.")
 	}
+	if d.changes != nil && len(d.changes.notes) > 0 {
+		p.Remarks = append(p.Remarks, "Notes on the comparison: "+strings.Join(d.changes.notes, "; ")+".")
+	}
 	if d.archived && d.captured != d.hosts {
 		several := "An archive may have several captures of a host, and each of them counts as a host here."
 		if slices.Contains(m.Tables, "fetches") && m.Complete() {
@@ -215,27 +222,28 @@ func (d *data) page() *page {
 			p.Sections = append(p.Sections, s)
 		}
 	}
+	if c := d.changes; c != nil {
+		add("What changed since "+c.since, d.beforeCategories(), d.beforeAgents(), d.changedHosts(),
+			d.changeWays("change-agents", "agent", c.closedAgents(), nil), d.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
+			d.changedTogether(), d.changeKinds())
+	}
 	if d.known > 0 {
 		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
 		add("What may be done with their content?", d.refusals(), d.preferences(), d.preferenceRemarks())
-	}
-	if c := d.changes; c != nil {
-		add("What changed since "+c.since, d.changedHosts(), d.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
-			d.changeWays("change-agents", "agent", c.closedAgents(), nil), d.changedTogether(), d.changeKinds())
 	}
 	if d.known > 0 {
 		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.named(), d.versusStar())
 		add("Whose words are they?", d.wordsOf(), d.templates())
 	}
 	if d.known > 0 {
-		add("What do hosts answer?", d.answers(), d.reasons(), d.errors())
+		add("What do hosts answer?", d.answers(), d.errors())
 	} else {
-		add("How the attempts failed", d.errors(), d.reasons())
+		add("How the attempts failed", d.errors(), d.answers())
 	}
 	if d.known == 0 {
 		return p
 	}
-	add("What is in the files?", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), d.signals())
+	add("What is in the files?", d.sizes(), d.features(), d.delays(), d.sitemaps(), d.fields())
 	add("Where do the profiles differ?", d.profiles(), d.profileAgents())
 	add("What is wrong with the files?", d.flaws(), d.bodies())
 	add("How does the network perform?", d.times(),
@@ -257,10 +265,10 @@ func (d *data) tiles() []tile {
 		}
 	}
 	if d.files != d.hosts {
-		tiles = append(tiles, tile{"files", count(d.files), percent(d.files, d.hosts) + " of hosts have rules that decide"})
+		tiles = append(tiles, tile{"hosts with rules", count(d.files), ofBase(d.files, d.hosts, "hosts") + ": their rules decide"})
 	}
 	if silent := d.hosts - d.known; silent > 0 {
-		tiles = append(tiles, tile{"policy unknown", count(silent), percent(silent, d.hosts) + " of hosts, because of an outage or the like"})
+		tiles = append(tiles, tile{"policy unknown", count(silent), ofBase(silent, d.hosts, "hosts") + ", because of an outage or the like"})
 	}
 	closed := d.sums.pivot("category", d.profile, func(l label) string { return l.category })[headline]
 	if closed != nil {
@@ -273,9 +281,9 @@ func (d *data) tiles() []tile {
 // of returns n as a share of each base.
 func (d *data) of(n int64) []string {
 	if d.files == d.hosts {
-		return []string{percent(n, d.hosts) + " of hosts"}
+		return []string{ofBase(n, d.hosts, "hosts")}
 	}
-	return []string{percent(n, d.hosts) + " of hosts", percent(n, d.files) + " of files"}
+	return []string{ofBase(n, d.hosts, "hosts"), ofBase(n, d.files, "those with rules")}
 }
 
 // source describes where the answers come from.

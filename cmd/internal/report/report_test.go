@@ -295,24 +295,23 @@ func TestSentences(t *testing.T) {
 		agentCount("policy", "CCBot", headline, "disallow_all", 50), agentCount("policy", "CCBot", headline, "partial", 440),
 		category(headline, "all", 50), category(headline, "some", 18), category(headline, "none", 422), category(headline, "unknown", 10), category("seo", "none", 490),
 		count1("body_bytes", "64", 200), count1("body_bytes", "540-559", 200), count1("body", "truncated", 1),
-		count1("signal", "content-signal ai-train=no", 4),
+		count1("field", "content-signal", 4),
 		count1("line_class_hosts", "no_field", 2), count1("line_class", "no_field", 9),
 		count1("tld", "com", 300), count1("tld", "de", 200), count1("tld_failed", "de", 20), count1("tld_slow", "com", 3),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
 		"Crawl policies of 1,000 hosts, 15 January 2027",
-		"13.6% of 1,000 hosts (17.0% of the 800 files) shut out agents for AI training: 10.0% of hosts all of them, 3.6% some",
-		"The category of agents that is shut out most is AI training: 13.6% of 1,000 hosts (17.0% of the 800 files) shut out at least one of its agents, and 10.0% of hosts all of them",
-		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 files)",
-		"Files name GPTBot most often: 12.0% of 1,000 hosts (15.0% of the 800 files), of which 120 shut it out",
+		"13.6% of 1,000 hosts (17.0% of the 800 with rules) shut out agents for AI training: 10.0% of hosts all of them, 3.6% some",
+		"The category of agents that is shut out most is AI training: 13.6% of 1,000 hosts (17.0% of the 800 with rules) shut out at least one of its agents, and 10.0% of hosts all of them",
+		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 with rules)",
+		"GPTBot is named most often: by 12.0% of 1,000 hosts (15.0% of the 800 with rules), of which 120 shut it out",
 		"80.0% of 1,000 hosts have a file, 18.0% have none or refuse it, 0.4% give a server error and 1.6% cannot be reached",
 		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
-		"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (18.0% of hosts)",
 		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed without rules at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
 		"At 20 of 1,000 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (14)",
 		"The median file has 64 bytes, and nine in ten at most 549; 0.2% reach the size limit",
-		"The commonest typed extension is content-signal ai-train=no, in 1.0% of files",
+		"The commonest extension is content-signal, in 1.0% of files",
 		"The commonest flaw is “line without a field”, in 0.5% of files",
 		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
 		"The run judges every file under 2 profiles. The page shows the first, google, and where the others differ from it; the tables hold all of them.",
@@ -378,10 +377,10 @@ func TestTheHeadlineHasTwoBases(t *testing.T) {
 	}
 	want := []string{ // the width stands for 50 %
 		"all hosts: 9.0% of hosts; closed 6 at 0 (shut out all: 30, 3.0%); partly 12 at 6 (shut out some: 60, 6.0%)",
-		"all hosts: 22.5% of files; closed 15 at 0 (shut out all: 30, 7.5%); partly 30 at 15 (shut out some: 60, 15.0%)",
+		"all hosts: 22.5% of 400; closed 15 at 0 (shut out all: 30, 7.5%); partly 30 at 15 (shut out some: 60, 15.0%)",
 		"rank 1 to 1,000: 15.0% of hosts; closed 10 at 0 (shut out all: 30, 5.0%); partly 20 at 10 (shut out some: 60, 10.0%)",
-		"rank 1 to 1,000: 30.0% of files; closed 20 at 0 (shut out all: 30, 10.0%); partly 40 at 20 (shut out some: 60, 20.0%)",
-		"unranked: 0% of hosts", "unranked: 0% of files",
+		"rank 1 to 1,000: 30.0% of 300; closed 20 at 0 (shut out all: 30, 10.0%); partly 40 at 20 (shut out some: 60, 20.0%)",
+		"unranked: 0% of hosts", "unranked: 0% of 100",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || f.Axis != "50%" {
 		t.Errorf("axis %s, bars (-want +got):\n%s", f.Axis, diff)
@@ -429,8 +428,8 @@ func TestLeadersTie(t *testing.T) {
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
-		"2 of 2 agents are named most often, each by 100% of 1 host",
-		"2 categories of agents are shut out most, by equally many: 100% of 1 host shut out at least one agent of each",
+		"2 of 2 agents are named most often, each by 1 of 1 host",
+		"2 categories of agents are shut out most, by equally many: 1 of 1 host shut out at least one agent of each",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
@@ -617,11 +616,11 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
 		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Notes on the comparison: verdicts are not compared; nor is <b>.", "100 critical"},
 		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 closed a path to an agent (5 shut one out entirely)", "100 changes"},
-		{"hosts of a kind", many, nil, "The commonest change is “policy”, on 5 hosts", "on 100 hosts"},
-		{"rows are named so", many, nil, "policy5100", "hosts 100"},
+		{"hosts of a kind", many, nil, "What changed on most hosts: whether an agent is shut out, partly closed or open (policy class), on 5", "on 100 hosts"},
+		{"rows are named so", many, nil, "policy class5100", "hosts 100"},
 		{"hosts of a category", many, nil, "AI training lost most: 5 hosts closed a path to at least one of its agents, and 5 shut one out entirely", "100 hosts"},
 		{"as many", many, nil, "20 agents lost most: 5 hosts closed a path to each of them, and 5 shut it out entirely", "agent0 lost most"},
-		{"and more like it", many, nil, "policy, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
+		{"and more like it", many, nil, "policy class, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
 		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely", "each of them"},
 		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent lost a path anywhere", "lost most"},
 		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 closed a path to an agent (1 shut one out entirely) and 2 opened one (2 let in an agent that was shut out)", "3 let"},
@@ -629,7 +628,7 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"by meaning", []sink.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")}, nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
 		{"none entirely", []sink.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil, "A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
 		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
-		{"the most severe", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
+		{"the most severe", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host1 of 9\nminor", "2 hosts1 of 9"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()

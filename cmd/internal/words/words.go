@@ -98,21 +98,25 @@ var LineClass = Vocabulary{
 	"comment":       "comment",
 }
 
-// Kind has words for the kinds of changes.
-var Kind = Vocabulary{
-	"policy_class": "policy",
-	"verdict":      "verdict",
-	"rules":        "meaning of rules",
-	"outcome":      "meaning of the answer",
-	"group":        "group",
-	"signal":       "signal",
-	"sitemap":      "sitemap",
-	"crawl_delay":  "crawl delay",
-	"redirect":     "redirect",
-	"reachability": "reachability",
-	"host_new":     "new host",
-	"host_gone":    "host gone",
-	"text":         "text alone",
+// Kind returns the name of a kind of change, that of the table changes with spaces, so
+// that the terminal, the page and the table call it by one name.
+func Kind(kind string) string { return visible.Text(strings.ReplaceAll(kind, "_", " ")) }
+
+// KindMeans says what changes in each kind of change.
+var KindMeans = Vocabulary{
+	"policy_class": "whether an agent is shut out, partly closed or open",
+	"verdict":      "the verdict on a URL of the run",
+	"rules":        "what the rules for an agent mean on some path",
+	"outcome":      "what the answer means for crawlers",
+	"group":        "which names have a group, and what it allows",
+	"signal":       "a signal or another extension with a format",
+	"sitemap":      "a sitemap line",
+	"crawl_delay":  "a crawl delay",
+	"redirect":     "where the robots.txt redirects to",
+	"reachability": "whether the host can be reached, and why not",
+	"host_new":     "hosts that the earlier run does not have",
+	"host_gone":    "hosts that the later run does not have",
+	"text":         "the text alone",
 }
 
 // Effect has words for the effects of changed rules.
@@ -123,12 +127,38 @@ var Effect = Vocabulary{
 	"undecided": "undecided",
 }
 
-// Percent formats the share that n has of a number; that of 0 is 0%.
+// Few is the number below which a share says less than two counts.
+const Few = 10
+
+// Percent formats the share that n has of a number; that of 0 is 0%. Of fewer than [Few]
+// it is "2 of 3".
 func Percent(n, of int64) string {
-	if of <= 0 {
+	switch {
+	case of <= 0:
 		return "0%"
+	case of < Few:
+		return Number(n) + " of " + Number(of)
 	}
 	return Share(float64(n) / float64(of))
+}
+
+// ShareOf formats the share that n has of a base that is named, such as "35.9% of hosts"
+// or "2 of 3 hosts".
+func ShareOf(n, of int64, base string) string {
+	if 0 < of && of < Few {
+		return Percent(n, of) + " " + base
+	}
+	return Percent(n, of) + " of " + base
+}
+
+// Arrow formats the shares of two runs, such as "20.5 → 26.8%". Of fewer than [Few] it
+// is "2 of 3 → 1 of 4".
+func Arrow(before, ofBefore, after, ofAfter int64) string {
+	from, to := Percent(before, ofBefore), Percent(after, ofAfter)
+	if strings.HasSuffix(to, "%") {
+		from = strings.TrimSuffix(from, "%")
+	}
+	return from + " → " + to
 }
 
 // Share formats a share from 0 to 1. 0% means none and 100% means all, exactly.

@@ -40,7 +40,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		{"class", Class, append(classes, "empty", "unknown")},
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},
-		{"kind", Kind, change.Kinds},
+		{"kind", KindMeans, change.Kinds},
 		{"feature", Feature, strings.Fields("group rule wildcard anchor star_group joined crawl_delay sitemap")},
 	} {
 		slices.Sort(row.values)
@@ -64,12 +64,27 @@ func TestPercent(t *testing.T) {
 		n, of int64
 		want  string
 	}{
-		{0, 0, "0%"}, {0, 7, "0%"}, {7, 7, "100%"}, {398, 1000, "39.8%"}, {1, 3, "33.3%"}, {1, 100_000, "<0.1%"}, {99_999, 100_000, ">99.9%"},
-		{1, 1000, "0.1%"}, {999, 1000, "99.9%"}, {1, 2, "50.0%"},
+		{0, 0, "0%"}, {0, 7, "0 of 7"}, {0, 70, "0%"}, {7, 7, "7 of 7"}, {1, 9, "1 of 9"}, {10, 10, "100%"}, {398, 1000, "39.8%"}, {1, 12, "8.3%"}, {1, 100_000, "<0.1%"}, {99_999, 100_000, ">99.9%"},
+		{1, 1000, "0.1%"}, {999, 1000, "99.9%"}, {1, 20, "5.0%"},
 	} {
 		if got := Percent(row.n, row.of); got != row.want {
 			t.Errorf("%d of %d is %s, want %s", row.n, row.of, got, row.want)
 		}
+	}
+}
+
+// A share with its base in words, and a pair of shares.
+func TestSharesInWords(t *testing.T) {
+	for want, got := range map[string]string{
+		"39.8% of hosts": ShareOf(398, 1000, "hosts"), "2 of 3 hosts": ShareOf(2, 3, "hosts"), "0% of hosts": ShareOf(0, 0, "hosts"),
+		"20.5 → 26.8%": Arrow(205, 1000, 268, 1000), "2 of 3 → 1 of 4": Arrow(2, 3, 1, 4), "2 of 3 → 50.0%": Arrow(2, 3, 5, 10), "50.0% → 1 of 3": Arrow(5, 10, 1, 3),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Kind("policy_\x1b[31mclass"); got != `policy \u001b[31mclass` {
+		t.Errorf("a kind is called %q", got)
 	}
 }
 

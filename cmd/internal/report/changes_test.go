@@ -1,0 +1,119 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// compared writes two runs that have been compared, and returns the text of the page.
+func compared(t *testing.T, before, after []sink.Count, rows ...sink.Change) string {
+	t.Helper()
+	dir := t.TempDir()
+	earlier := plan("a")
+	earlier.Started = earlier.Started.AddDate(0, 0, -7)
+	writeRun(t, dir, earlier, 1, before, nil)
+	writeRun(t, dir, plan("b"), 1, after, nil)
+	m, err := sink.ReadManifest(t.Context(), dir, "b")
+	must(t, err)
+	c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1", "another list of hosts")
+	must(t, err)
+	must(t, c.Write(rows...))
+	c.Compared(900, 0)
+	must(t, c.Commit())
+	return text1(t, drawn(t, dir, "b", "a"))
+}
+
+// ofRun counts a run of 1,000 hosts: those with rules, those that an outage hides, those
+// that shut out GPTBot and AhrefsBot, or the only one of an agent of this run alone.
+func ofRun(files, down, gptbot, ahrefs int64, alone string) []sink.Count {
+	category := func(name string, n int64) sink.Count {
+		c := agentCount("category", "", name, "some", n)
+		c.Agent = nil
+		return c
+	}
+	return []sink.Count{
+		count1("targets", "", 1000), profiled("outcome", "conditional_allow", "google", files), profiled("outcome", "full_disallow", "google", down), profiled("outcome", "full_allow", "google", 1000-files-down),
+		profiled("reason", "success", "google", files), profiled("reason", "server_error", "google", down), profiled("reason", "client_error", "google", 1000-files-down),
+		agentCount("policy", "GPTBot", headline, "disallow_all", gptbot), agentCount("policy", "GPTBot", headline, "partial", files-gptbot),
+		agentCount("policy", "AhrefsBot", "seo", "disallow_all", ahrefs), agentCount("policy", "AhrefsBot", "seo", "partial", files-ahrefs),
+		agentCount("policy", alone, "other", "disallow_all", 1), category(headline, gptbot), category("seo", ahrefs), category(alone, 1),
+	}
+}
+
+// The page of changes begins with the shares of both runs: of all hosts or, if an outage
+// hides more hosts in one of them, of those with rules.
+func TestBeforeAndAfter(t *testing.T) {
+	for _, row := range []struct {
+		name          string
+		before, after []sink.Count
+		want, not     []string
+	}{
+		{
+			"of hosts", ofRun(800, 10, 205, 100, "Old"), ofRun(800, 20, 268, 90, "New"),
+			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training", "GPTBot moved most: 20.5 → 26.8% of hosts shut it out", "Shares of the 1,000 hosts of 8 January 2027 and the 1,000 of 15 January 2027."},
+			[]string{"hosts with rules of 8"},
+		},
+		{
+			"an outage", ofRun(600, 250, 150, 60, "Old"), ofRun(800, 20, 240, 80, "New"),
+			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training", "GPTBot moved most: 25.0 → 30.0% of hosts with rules shut it out", "an outage in one of the runs lowers shares of all hosts"},
+			[]string{"15.0 → 24.0%"},
+		},
+		{"nothing moved", ofRun(800, 0, 100, 50, "Old"), ofRun(800, 0, 100, 50, "New"), []string{"No agent is shut out by another share of hosts than before"}, []string{"moved most"}},
+		{"as far", ofRun(800, 0, 100, 200, "Old"), ofRun(800, 0, 200, 100, "New"), []string{"2 agents moved most, such as AhrefsBot: 20.0 → 10.0% of hosts shut it out"}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			out := compared(t, row.before, row.after)
+			figures := out[:strings.Index(out, "Do hosts shut out AI crawlers?")]
+			for _, want := range append(row.want, "Notes on the comparison: another list of hosts.") {
+				if !strings.Contains(figures, want) {
+					t.Errorf("the page does not say %q first:\n%s", want, figures)
+				}
+			}
+			for _, not := range append(row.not, "Old", "New") {
+				if strings.Contains(figures, not) {
+					t.Errorf("the page says %q", not)
+				}
+			}
+		})
+	}
+}
+
+// Of the hosts that closed to an agent the best-ranked are named, each once, with what
+// tells most.
+func TestWhoClosed(t *testing.T) {
+	c := newChanges("google", "")
+	add := func(host string, rank int64, agent, kind, before, after string) {
+		row := &sink.Change{
+			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"),
+			Before: sink.NonZero(before), After: &after, LineAfter: sink.Some(int32(rank)),
+		}
+		if rank > 0 {
+			row.Rank = &rank
+		}
+		c.add(row)
+	}
+	for _, rank := range []int64{50, 60, 70, 80, 0, 90, 0, 20} {
+		add("h"+number(rank), rank, "GPTBot", "rules", "", "closes")
+	}
+	add("h20", 20, "GPTBot", "policy_class", "partial", "disallow_all")
+	add("opener", 1, "GPTBot", "policy_class", "disallow_all", "partial")
+	add("h5", 5, "GPTBot", "rules", "", "both")
+	add("h20", 20, "CCBot", "policy_class", "allow_all", "partial")
+	c.endOfHost()
+	l := c.closerList([]closedTo{{name: "GPTBot"}, {name: "CCBot"}, {name: "None"}})
+	var got []string
+	for _, r := range l.Rows {
+		got = append(got, strings.Join([]string{r.Key, r.Rank, r.Host, r.Line, r.Text}, " | "))
+	}
+	want := []string{
+		"GPTBot | 5 | h5 | 5 | closes a part, opens another", " | 20 | h20 | 20 | partly closed → shut out", " | 50 | h50 | 50 | closes a part",
+		" | 60 | h60 | 60 | closes a part", " | 70 | h70 | 70 | closes a part", " | 80 | h80 | 80 | closes a part", "CCBot | 20 | h20 | 20 | open → partly closed",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || l.Rows[0].Span != 6 {
+		t.Errorf("the first of %d (-want +got):\n%s", l.Rows[0].Span, diff)
+	}
+}
