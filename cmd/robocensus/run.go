@@ -12,7 +12,7 @@ import (
 )
 
 const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
-to DIR; or reads the answers from WARC files, from stored files named by their
+to DIR; or reads the answers from WARC or ARC files, from stored files named by their
 hosts, or from an earlier run that has kept its bodies, and asks nobody.
 
 FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
@@ -133,8 +133,8 @@ func newRunFlags() *runFlags {
 	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives, builtInTemplates: configs.Templates}
 	s := f.set
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
-	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
-	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
+	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
+	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.BoolVar(&f.lastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards")
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")

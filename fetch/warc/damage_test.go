@@ -289,6 +289,19 @@ func FuzzWARC(f *testing.F) {
 		f.Add(file)
 		f.Add(append(file[:len(file)/2], file[len(file)/2+9:]...))
 	}
+	arc := []string{
+		arcHead(1), arcHead(2), arcRecord("dns:a.test", "20040110060000\n"), arcResponse("a.test", "HTTP/1.0 200 OK\n\nUser-agent: *\n"),
+		"http://b.test/robots.txt - 199610120607 a b 3\nxyz\n", "http://c.test/robots.txt ::1 20040110060708 text/plain 200 - - 4711 x.arc 17\nHTTP/1.1 404 x\r\n\r\n\n",
+	}
+	for _, form := range warcForms {
+		var file []byte
+		for _, r := range arc {
+			file = append(file, form.pack(r)...)
+		}
+		f.Add(file)
+		f.Add(append(file[:len(file)/2], file[len(file)/2+9:]...))
+	}
+	f.Add(gzipped(strings.Join(arc, "")))
 	f.Add(gzipped(strings.Join(records, "")))
 	f.Add(zstandard(strings.Join(records, "")))
 	f.Fuzz(func(t *testing.T, file []byte) {

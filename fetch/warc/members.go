@@ -10,12 +10,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// members finds the pieces of a WARC file: gzip members, zstd frames, or the
+// members finds the pieces of an archive: gzip members, zstd frames, or the
 // records of a plain file, which is one piece.
 type members struct {
 	file   *warcFile
 	raw    *bufio.Reader // reads file
 	form   warcForm      // known after the first record
+	text   warcForm      // the same of the uncompressed records: formPlain or formARC
 	opened warcForm      // form of the current member
 	gzip   gzip.Reader
 	zstd   *zstd.Decoder
@@ -36,6 +37,7 @@ const (
 	formGzip
 	formZstd
 	formPlain
+	formARC // plain records of ARC
 )
 
 const (
@@ -84,6 +86,11 @@ func (m *members) next() (*bufio.Reader, error) {
 		return nil, err
 	}
 	m.opened = formOf(head)
+	if m.opened == formUnknown && (m.form == formUnknown || m.form == formARC) {
+		if _, ok, _ := new(recordHead).peekARC(m.raw); ok {
+			m.opened = formARC
+		}
+	}
 	if m.opened == formUnknown || m.form != formUnknown && m.form != m.opened {
 		return nil, errNoRecord
 	}
@@ -100,6 +107,9 @@ func (m *members) next() (*bufio.Reader, error) {
 	}
 	return m.raw, nil
 }
+
+// found takes note that a record of that form was found.
+func (m *members) found(text warcForm) { m.lost, m.form, m.text = false, m.opened, text }
 
 // unfold returns a reader of the contents of the opened member.
 func (m *members) unfold(r io.Reader) *bufio.Reader {
@@ -159,7 +169,7 @@ func (m *members) resync(in *bufio.Reader) (again, whole bool) {
 	if in != nil && in != m.raw {
 		var err error
 		if m.holdsMany(in) && !m.lost {
-			if err = scan(in, formPlain); err == nil {
+			if err = scan(in, max(m.text, formPlain)); err == nil {
 				m.shared = true
 				return true, false
 			}
@@ -252,6 +262,9 @@ func find(b []byte, form warcForm) int {
 	return -1
 }
 
+// arcMagics are how records of ARC files begin, as far as a signature shows.
+var arcMagics = []string{"\nhttp://", "\nhttps:/", "\ndns:", "\nftp://", "\nfiledes"}
+
 func findIn(b []byte, form warcForm) int {
 	at := -1
 	look := func(f warcForm, magic string, skip int) {
@@ -265,6 +278,11 @@ func findIn(b []byte, form warcForm) int {
 	look(formGzip, gzipMagic, 0)
 	look(formZstd, zstdMagic, 0)
 	look(formPlain, "\n"+recordMagic, 1)
+	if form == formARC {
+		for _, magic := range arcMagics {
+			look(formARC, magic, 1)
+		}
+	}
 	return at
 }
 

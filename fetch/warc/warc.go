@@ -1,4 +1,5 @@
-// Package warc reads stored captures of robots.txt files from WARC files.
+// Package warc reads stored captures of robots.txt files from WARC files, and from ARC
+// files, which the Internet Archive wrote before 2009.
 //
 // A file is compressed with gzip or zstd, one member or frame per record or one
 // for all records, or is plain. [Read] takes it as a stream and calls back for
@@ -67,7 +68,7 @@ type Counts struct {
 // resumes at the next record. A file without a record is damaged. It keeps at most limit bytes of a body. emit may
 // keep the capture.
 //
-// The file is gzip or zstd, normally with a member or frame per record, or
+// The file is WARC or ARC, gzip or zstd, normally with a member or frame per record, or
 // plain; its first bytes decide. If r can seek, a wrong length costs only its
 // record. If r cannot, or one member holds many records, it also costs the
 // records within that length. Read returns the first error of r, emit, damaged
@@ -124,6 +125,7 @@ type reader struct {
 	counter *int64 // the count of the current record, if it is good
 
 	head   recordHead
+	ahead  recordHead // of a record that may follow
 	answer answerHead
 	left   int64  // bytes left of the record's block
 	stored []byte // memory for a body before decoding
@@ -133,7 +135,7 @@ type reader struct {
 }
 
 var (
-	errNoRecord   = errors.New("not a WARC/1 record")
+	errNoRecord   = errors.New("not a WARC/1 or ARC record")
 	errEmpty      = errors.New("the file holds no record")
 	errNoEnd      = errors.New("the header has no end")
 	errLongHeader = fmt.Errorf("the header is longer than %d bytes", maxRecordHead)
@@ -203,24 +205,19 @@ func explain(err error) string {
 // record reads one record up to the end of its block and returns its capture,
 // if it is one. It returns io.EOF if the member ends inside the block.
 func (w *reader) record(in *bufio.Reader) (*Capture, error) {
-	if b, err := in.Peek(len(recordMagic)); string(b) != recordMagic {
-		if err != nil && err != io.EOF {
-			return nil, err
-		}
-		return nil, errNoRecord
+	b, err := in.Peek(len(recordMagic))
+	switch isWARC := string(b) == recordMagic; {
+	case isWARC && w.text != formARC:
+		err = w.warcHead(in)
+	case err != nil && err != io.EOF:
+	case !isWARC && w.text != formPlain:
+		err = w.arcHead(in)
+	default:
+		err = errNoRecord
 	}
-	w.lost, w.form = false, w.opened
-	b, ended, err := peekHead(in, maxRecordHead)
-	switch {
-	case err == io.EOF:
-		return nil, errNoEnd
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !ended:
-		return nil, errLongHeader
 	}
-	w.head.parse(b)
-	in.Discard(len(b))
 	h := &w.head
 	if h.joined {
 		return nil, errNoEnd // the first header runs into that of the next record
@@ -254,6 +251,47 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 		return nil, err
 	}
 	return c, w.skip(in, w.left)
+}
+
+// warcHead reads the header of a WARC record.
+func (w *reader) warcHead(in *bufio.Reader) error {
+	w.found(formPlain)
+	b, ended, err := peekHead(in, maxRecordHead)
+	switch {
+	case err == io.EOF:
+		return errNoEnd
+	case err != nil:
+		return err
+	case !ended:
+		return errLongHeader
+	}
+	w.head.parse(b)
+	in.Discard(len(b))
+	return nil
+}
+
+// arcHead reads the line that begins an ARC record.
+func (w *reader) arcHead(in *bufio.Reader) error {
+	line, ok, err := w.head.peekARC(in)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if !ok {
+		return errNoRecord
+	}
+	w.found(formARC)
+	in.Discard(len(line))
+	return nil
+}
+
+// startsRecord reports whether in is at the start of a record.
+func (w *reader) startsRecord(in *bufio.Reader) bool {
+	if w.text == formARC {
+		_, ok, _ := w.ahead.peekARC(in)
+		return ok
+	}
+	b, _ := in.Peek(len(recordMagic))
+	return string(b) == recordMagic
 }
 
 // other reads the block of a record of another URL, if such captures are wanted. The
@@ -300,12 +338,12 @@ func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 			break
 		}
 	}
-	if b, _ := in.Peek(len(recordMagic)); string(b) == recordMagic {
+	if w.startsRecord(in) {
 		return true, nil
 	}
 	// If records follow each other in one member, the next one may be damaged,
 	// or the length of this one ends at a blank line by chance.
-	if w.holdsMany(in) && lines >= 2 && (c == nil || c.Mismatch == "") {
+	if w.holdsMany(in) && (lines >= 2 || lines == 1 && w.text == formARC) && (c == nil || c.Mismatch == "") {
 		return true, nil
 	}
 	return false, errLength

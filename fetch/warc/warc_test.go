@@ -296,7 +296,7 @@ func TestWARCMemory(t *testing.T) {
 		"a bomb for a record":      {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n"+huge)), "1000 true"},
 		"a bomb for a header":      {gzipped("WARC/1.0\r\nX: " + huge), "0: the header is longer than 65536 bytes"},
 		"a bomb for an answer":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nX: "+huge)), "0 false header_too_large"},
-		"a bomb that is no record": {gzipped(huge), "0: not a WARC/1 record"},
+		"a bomb that is no record": {gzipped(huge), "0: not a WARC/1 or ARC record"},
 		"a length of a petabyte":   {gzipped("WARC/1.0\r\n" + warcFields("a.test") + "Content-Length: 1000000000000000\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx"), "0: the record ends before its content-length"},
 		"chunks of a petabyte":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\nx")), "1 false truncated_body"},
 	} {

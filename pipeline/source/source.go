@@ -319,7 +319,7 @@ func (s *Source) Empty() error {
 	case c.HasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
 		path, wanted = c.archiveNames(), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
 	case c.HasArchives():
-		path, wanted = c.archiveNames(), "holds no WARC record; give files such as those of a crawl's robotstxt folder"
+		path, wanted = c.archiveNames(), "holds no WARC or ARC record; give files such as those of a crawl's robotstxt folder"
 	case c.Bodies != "":
 		path, wanted = c.Bodies, "holds no file named by a host, as in example.com or example.com_8443"
 	case c.FromRun != "":

@@ -19,8 +19,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Archive describes a WARC file in the form of Common Crawl, with captures of
-// the robots.txt of hosts.
+// Archive describes a WARC file in the form of Common Crawl, or an ARC file, with
+// captures of the robots.txt of hosts.
 type Archive struct {
 	Hosts Hosts
 	// Repeat is the number of captures per body, at least 1. The first has the
@@ -32,6 +32,11 @@ type Archive struct {
 	Other int
 }
 
+// IsArchive reports whether a name selects a form of [Archive.Write].
+func IsArchive(name string) bool {
+	return slices.ContainsFunc([]string{".warc.gz", ".warc.zst", ".warc", ".arc.gz", ".arc"}, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+}
+
 // archiveLimit is the length in bytes to which Common Crawl truncates bodies.
 const archiveLimit = 1 << 20
 
@@ -40,18 +45,19 @@ const archiveLimit = 1 << 20
 var archiveStart = time.Date(2026, 1, 10, 6, 0, 0, 0, time.UTC)
 
 // Write writes the archive to out and returns the number of captures. The
-// suffix of name selects the form: .warc.gz (a gzip member per record),
-// .warc.zst (a frame per record) or .warc (plain); any other is an error. The
+// suffix of name selects the form: .warc.gz or .arc.gz (a gzip member per record),
+// .warc.zst (a frame per record), .warc or .arc (plain); any other is an error. The
 // output depends only on the archive and name.
 func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captures int, err error) {
 	w := &warcWriter{out: bufio.NewWriterSize(out, 1<<18)}
+	w.arc = strings.HasSuffix(name, ".arc.gz") || strings.HasSuffix(name, ".arc")
 	switch {
-	case strings.HasSuffix(name, ".warc.gz"):
+	case strings.HasSuffix(name, ".warc.gz"), strings.HasSuffix(name, ".arc.gz"):
 		w.compressor, err = gzip.NewWriterLevel(nil, 6)
 	case strings.HasSuffix(name, ".warc.zst"):
 		w.compressor, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
-	case !strings.HasSuffix(name, ".warc"):
-		err = fmt.Errorf("%s: want a name that ends in .warc.gz, .warc.zst or .warc", name)
+	case !IsArchive(name):
+		err = fmt.Errorf("%s: want a name that ends in .warc.gz, .warc.zst, .warc, .arc.gz or .arc", name)
 	}
 	if err != nil {
 		return 0, err
@@ -85,6 +91,7 @@ type warcWriter struct {
 		Reset(io.Writer)
 	} // nil for a plain file
 	err     error
+	arc     bool
 	records uint64
 	infoID  string
 	header  []byte // header of the current record
@@ -94,14 +101,28 @@ type warcWriter struct {
 // record writes a record with the block w.block + body. fields holds further
 // lines of its header.
 func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields string, body []byte) {
+	if w.arc {
+		return // see arcRecord
+	}
 	w.header = fmt.Appendf(w.header[:0], "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Record-ID: %s\r\nContent-Length: %d\r\nContent-Type: %s\r\n%s\r\n",
 		kind, date.Format("2006-01-02T15:04:05Z"), id, len(w.block)+len(body), contentType, fields)
+	w.write(body, "\r\n\r\n")
+}
+
+// arcRecord writes a record of an ARC file, as record does.
+func (w *warcWriter) arcRecord(url, address string, date time.Time, mime string, body []byte) {
+	w.header = fmt.Appendf(w.header[:0], "%s %s %s %s %d\n", url, address, date.Format("20060102150405"), mime, len(w.block)+len(body))
+	w.write(body, "\n")
+}
+
+// write writes w.header, w.block, body and end as a member of the file.
+func (w *warcWriter) write(body []byte, end string) {
 	var out io.Writer = w.out
 	if w.compressor != nil {
 		w.compressor.Reset(w.out)
 		out = w.compressor
 	}
-	for _, part := range [][]byte{w.header, w.block, body, []byte("\r\n\r\n")} {
+	for _, part := range [][]byte{w.header, w.block, body, []byte(end)} {
 		if _, err := out.Write(part); err != nil && w.err == nil {
 			w.err = err
 		}
@@ -125,6 +146,11 @@ func (w *warcWriter) newID() string {
 
 func (w *warcWriter) info(file string) {
 	w.infoID = w.newID()
+	if w.arc {
+		w.block = append(w.block[:0], "1 0 robofarm\nURL IP-address Archive-date Content-type Archive-length\n"...)
+		w.arcRecord("filedesc://"+file, "0.0.0.0", archiveStart, "text/plain", nil)
+		return
+	}
 	w.block = append(w.block[:0], "isPartOf: robofarm\r\npublisher: robofarm\r\ndescription: captures that nobody made, to try a reader on\r\n"+
 		"software: robofarm\r\nformat: WARC File Format 1.0\r\n"...)
 	w.record("warcinfo", "application/warc-fields", w.infoID, archiveStart, "WARC-Filename: "+file+"\r\n", nil)
@@ -149,6 +175,10 @@ func (w *warcWriter) capture(n int, host string, body []byte, other int) {
 		body, cut = body[:archiveLimit], "WARC-Truncated: length\r\n"
 	}
 	w.block = fmt.Appendf(w.block[:0], "%sContent-Length: %d\r\n\r\n", head, len(body))
+	if w.arc {
+		w.arcRecord(url, archiveAddress(host, drawn), date, mime, body)
+		return
+	}
 	whole := sha1.New()
 	whole.Write(w.block)
 	whole.Write(body)
