@@ -101,7 +101,7 @@ func (f *checkFlags) eachURL(ctx context.Context, stdin io.Reader, each func(eva
 	}
 	file, err := os.Open(f.urls)
 	if err != nil {
-		return &userfile.Error{Path: f.urls, Err: errors.Unwrap(err)}
+		return &userfile.Error{Path: remote.Name(f.urls), Err: errors.Unwrap(err)}
 	}
 	defer file.Close()
 	endBySignal(ctx) // a read of a pipe cannot be interrupted

@@ -20,11 +20,11 @@ func TestFewDescriptorsAreNoDamage(t *testing.T) {
 	bodies, out := t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
 	for _, run := range []string{"a", "b"} {
-		if code, said := called("run", "--bodies", bodies, "--out", out, "--run", run, "--progress", "none"); code != 0 {
+		if code, said := called("run", "--bodies", bodies, "--keep-bodies", "--out", out, "--run", run, "--progress", "none"); code != 0 {
 			t.Fatalf("exit code %d: %s", code, said)
 		}
 	}
-	for _, args := range []string{"verify --out OUT b", "prune --out OUT --keep 1 --dry-run", "runs --out OUT"} {
+	for _, args := range []string{"verify --out OUT b", "prune --out OUT --keep 1 --dry-run", "runs --out OUT", "diff --out OUT a b", "run --from-run OUT/_runs/a --out OUT/again --progress none"} {
 		codes := make(map[int]int)
 		for files := 4; codes[0] == 0; files++ {
 			if files > 40 {
@@ -39,7 +39,8 @@ func TestFewDescriptorsAreNoDamage(t *testing.T) {
 			if code == 2 && strings.Contains(string(text), "runtime") {
 				continue
 			}
-			if code != 0 && code != 74 || strings.Contains(string(text), "damaged") || strings.Contains(string(text), "problem") || strings.Contains(string(text), "force-new") {
+			if code != 0 && code != 74 || strings.Contains(string(text), "damaged") || strings.Contains(string(text), "problem") || strings.Contains(string(text), "force-new") ||
+				strings.Contains(string(text), "is not a run") || strings.Contains(string(text), "see robocensus verify") {
 				t.Errorf("%d files: robocensus %s: exit code %d: %s", files, args, code, text)
 			}
 		}

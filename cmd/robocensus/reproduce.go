@@ -24,6 +24,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 const reproduceHelp = `Checks a data set of robocensus publish and makes it again. First it compares all files
@@ -94,11 +95,11 @@ func (r *reproduction) say(format string, args ...any) { fmt.Fprintf(r.out, form
 
 func (r *reproduction) run(ctx context.Context) error {
 	if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
-		return usagef("%s is not a folder: give that of a data set", r.folder)
+		return usagef("%s is not a folder: give that of a data set", remote.Name(r.folder))
 	}
 	if r.bodies != "" {
 		if _, err := os.Stat(r.bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read
-			return &userfile.Error{Path: r.bodies, Err: errors.New("does not exist: give --bodies a folder or a tar")}
+			return &userfile.Error{Path: remote.Name(r.bodies), Err: errors.New("does not exist: give --bodies a folder or a tar")}
 		}
 	}
 	p, err := publish.Check(ctx, r.folder)

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
@@ -30,7 +31,7 @@ func (s *Source) openRun(ctx context.Context) error {
 	dir, id := runAt(folder)
 	m, err := sink.ReadManifest(ctx, dir, id)
 	if err != nil {
-		return &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}
+		return notARun(folder, err)
 	}
 	for _, table := range []string{"fetches", "bodies"} {
 		if !slices.Contains(m.Tables, table) {
@@ -105,6 +106,18 @@ func (s *Source) openRun(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// notARun makes the error of a run that cannot be read.
+func notARun(folder string, err error) error {
+	folder = remote.Name(folder)
+	if store.FaultOf(err) != store.OfData {
+		return fmt.Errorf("read %s: %w", folder, err)
+	}
+	if strings.Contains(folder, "://") && !remote.IsBucket(folder) {
+		return &userfile.Error{Path: folder, Err: errors.New("is a URL; download the run, and give DIR/_runs/ID")}
+	}
+	return &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}
 }
 
 // runAt returns the folder of the tables and the ID of the run DIR/_runs/ID.

@@ -143,7 +143,7 @@ func inspectURL(ctx context.Context, url string) (sink.Input, error) {
 func noFile(path string, err error) error {
 	why := errors.Unwrap(err)
 	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
-		why = fmt.Errorf("%w; to ask a host of that name, omit --hosts: robocensus run %s …", why, path)
+		why = fmt.Errorf("%w; to ask a host of that name, omit --hosts: robocensus run %s …", why, remote.Name(path))
 	}
 	return &userfile.Error{Path: remote.Name(path), Err: why}
 }

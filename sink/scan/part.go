@@ -56,6 +56,9 @@ type PartError struct {
 }
 
 func (e *PartError) Error() string {
+	if store.FaultOf(e.Err) != store.OfData { // the check would fail too, or find nothing
+		return fmt.Sprintf("read %s: %v", e.Path, e.Err)
+	}
 	return fmt.Sprintf("read %s (see robocensus %s): %v", e.Path, e.Check, e.Err)
 }
 

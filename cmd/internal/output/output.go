@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Write calls write to fill the file at path. A regular file appears whole or not
@@ -20,7 +21,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("write %s: is a folder; give a file", path)
+		return fmt.Errorf("write %s: is a folder; give a file", remote.Name(path))
 	case err == nil && !info.Mode().IsRegular():
 		err = writeInto(ctx, path, write)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -28,7 +29,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 		err = replace(path, write)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, reason(err))
+		return fmt.Errorf("write %s: %w", remote.Name(path), reason(err))
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (b *Bucket) explain(op, name string, err error) error {
 		cause = refused{fmt.Errorf("no key is set: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine a role: %w", err)}
 	case slices.Contains(passingCodes, code):
 	case isRefused, of == gcerrors.InvalidArgument, of == gcerrors.Unimplemented, of == gcerrors.PermissionDenied:
-		cause = refused{err}
+		cause = refused{fmt.Errorf("%w; check the key, what it may do, and the name of the bucket: %w", ErrRefused, err)}
 	}
 	return &fs.PathError{Op: op, Path: b.URL(name), Err: cause}
 }
@@ -224,6 +224,8 @@ func (b *Bucket) Find(ctx context.Context, name string) (e Entry, err error) {
 	return Entry{Name: name, IsFolder: true}, err
 }
 
+var errNoBucket = errors.New("there is no such bucket")
+
 // Check returns an error if there is no such bucket, or if it may not be listed.
 func (b *Bucket) Check(ctx context.Context) error {
 	err := b.call(ctx, "list", "", func(ctx context.Context) error {
@@ -231,7 +233,7 @@ func (b *Bucket) Check(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) || slices.Contains(noBucket, codeOf(err)) {
-		return refused{fmt.Errorf("%s: there is no such bucket", b.url)}
+		return refused{fmt.Errorf("%s: %w", b.url, errNoBucket)}
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -89,5 +90,41 @@ func TestAMissingKeyIsRefused(t *testing.T) {
 	}
 	if !errors.Is(err, ErrRefused) || !strings.Contains(fmt.Sprint(err), "no key is set: give AWS_ACCESS_KEY_ID") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A refusal says what to look at, and that of a bucket that does not exist names it: a
+// server answers HEAD for a missing object and for a missing bucket alike.
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	for code, row := range map[string]struct {
+		status int
+		listed string // the answer to a list, "" for the code
+		says   string
+	}{
+		"InvalidAccessKeyId":              {http.StatusForbidden, "", "check the key, what it may do, and the name of the bucket"},
+		"NoSuchBucket":                    {http.StatusNotFound, "", "s3://bucket/folder: there is no such bucket"},
+		"NoSuchKey":                       {http.StatusNotFound, "<ListBucketResult/>", fs.ErrNotExist.Error()},
+		"NoSuchKey, and no right to list": {http.StatusNotFound, "<Error><Code>AccessDenied</Code></Error>", fs.ErrNotExist.Error()},
+	} {
+		url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
+			isList := r.URL.Query().Has("list-type")
+			switch {
+			case isList && strings.Contains(row.listed, "AccessDenied"):
+				w.WriteHeader(http.StatusForbidden)
+				fmt.Fprint(w, row.listed)
+			case isList && row.listed != "":
+				fmt.Fprint(w, row.listed)
+			default:
+				w.WriteHeader(row.status)
+				if r.Method != http.MethodHead {
+					fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+				}
+			}
+		})
+		_, err := Open(t.Context(), url+"/list.csv")
+		isMissing := row.says == fs.ErrNotExist.Error()
+		if err == nil || !strings.Contains(err.Error(), row.says) || errors.Is(err, fs.ErrNotExist) != isMissing || errors.Is(err, ErrRefused) == isMissing {
+			t.Errorf("%s: %v", code, err)
+		}
 	}
 }

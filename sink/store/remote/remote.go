@@ -114,6 +114,11 @@ func Open(ctx context.Context, url string) (*Object, error) {
 		return nil, err
 	}
 	o, err := b.Object(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) { // the answer is the same if there is no bucket
+		if e := b.Check(ctx); errors.Is(e, errNoBucket) {
+			err = e
+		}
+	}
 	if err != nil {
 		b.Close()
 		return nil, err
