@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/store/internal/storetest"
@@ -102,7 +103,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		says   string
 	}{
 		"InvalidAccessKeyId":              {http.StatusForbidden, "", "check the key, what it may do, and the name of the bucket"},
-		"NoSuchBucket":                    {http.StatusNotFound, "", "s3://bucket/folder: there is no such bucket"},
+		"NoSuchBucket":                    {http.StatusNotFound, "", "s3://bucket: there is no such bucket"},
 		"NoSuchKey":                       {http.StatusNotFound, "<ListBucketResult/>", fs.ErrNotExist.Error()},
 		"NoSuchKey, and no right to list": {http.StatusNotFound, "<Error><Code>AccessDenied</Code></Error>", fs.ErrNotExist.Error()},
 	} {
@@ -126,5 +127,28 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), row.says) || errors.Is(err, fs.ErrNotExist) != isMissing || errors.Is(err, ErrRefused) == isMissing {
 			t.Errorf("%s: %v", code, err)
 		}
+	}
+}
+
+// Two names that differ are two objects, so that archives whose names differ are not one.
+func TestNamesAreTakenByteForByte(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.URL.Path)
+	})
+	bucket := strings.TrimSuffix(url, "/folder")
+	for _, name := range []string{"/a/x", "//a/x", "/a//x"} {
+		o, err := Open(t.Context(), bucket+name)
+		must(t, err)
+		if o.URL != bucket+name {
+			t.Errorf("%s%s is named %s", bucket, name, o.URL)
+		}
+		must(t, o.Close())
+	}
+	if want := []string{"/bucket/a/x", "/bucket//a/x", "/bucket/a//x"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
 	}
 }

@@ -102,14 +102,13 @@ func Open(ctx context.Context, url string) (*Object, error) {
 	if schemeOf(url) == "https" {
 		return openHTTPS(ctx, url)
 	}
-	folder, name := url, ""
-	if i := strings.LastIndex(url, "/"); i > strings.Index(url, "://")+2 {
-		folder, name = url[:i], url[i+1:]
-	}
-	if name == "" {
+	// The name is taken byte for byte: a//b is another object than a/b.
+	scheme, rest, _ := strings.Cut(url, "://")
+	bucket, name, _ := strings.Cut(rest, "/")
+	if name == "" || strings.HasSuffix(name, "/") {
 		return nil, &fs.PathError{Op: "open", Path: url, Err: errors.New("is a folder; give the URL of an object")}
 	}
-	b, err := OpenBucket(ctx, folder)
+	b, err := OpenBucket(ctx, scheme+"://"+bucket)
 	if err != nil {
 		return nil, err
 	}
