@@ -189,7 +189,14 @@ func (s *server) pause(ctx context.Context, n int, after error) error {
 		return pause(ctx, n, after)
 	}
 	if busy.wait > longestAsked {
-		return fmt.Errorf("%w: the server asks to wait %s; continue then, with --resume", ErrTransfer, busy.wait.Round(time.Minute))
+		return waitError{busy.wait.Round(time.Minute)}
 	}
 	return nil
 }
+
+// waitError reports a server that asks to wait longer than a run should last. It is an
+// [ErrTransfer], although nothing was tried several times.
+type waitError struct{ wait time.Duration }
+
+func (w waitError) Error() string { return fmt.Sprintf("the server asks to wait %s: try again then", w.wait) }
+func (w waitError) Unwrap() error { return ErrTransfer }

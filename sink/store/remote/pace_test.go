@@ -124,7 +124,7 @@ func TestAWaitTooLong(t *testing.T) {
 	if err := s.pause(t.Context(), 0, busyFor(longestAsked)); err != nil {
 		t.Errorf("an hour: %v", err)
 	}
-	if err := s.pause(t.Context(), 0, busyFor(longestAsked+time.Minute)); !errors.Is(err, ErrTransfer) {
+	if err := s.pause(t.Context(), 0, busyFor(longestAsked+time.Minute)); !errors.Is(err, ErrTransfer) || err.Error() != "the server asks to wait 1h1m0s: try again then" {
 		t.Errorf("more than an hour: %v", err)
 	}
 }
