@@ -198,5 +198,7 @@ func (s *server) pause(ctx context.Context, n int, after error) error {
 // [ErrTransfer], although nothing was tried several times.
 type waitError struct{ wait time.Duration }
 
-func (w waitError) Error() string { return fmt.Sprintf("the server asks to wait %s: try again then", w.wait) }
+func (w waitError) Error() string {
+	return fmt.Sprintf("the server asks to wait %s: try again then", w.wait)
+}
 func (w waitError) Unwrap() error { return ErrTransfer }
