@@ -50,6 +50,9 @@ func parse(text []byte) (*yaml.Node, error) {
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
+		if named := Format(text); named != nil {
+			return nil, failed(0, "%w", named)
+		}
 		return nil, reworded(err)
 	}
 	if err := d.Decode(&second); err == nil {

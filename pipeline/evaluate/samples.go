@@ -50,7 +50,13 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 // that start with # skipped. A line that is neither a path nor an absolute URL is an
 // error with its line. It returns an error of each unchanged.
 func EachSample(path string, in io.Reader, each func(Sample) error) error {
-	r := bufio.NewScanner(in)
+	b := bufio.NewReader(in)
+	b.Peek(1)                                                 // Scan returns its error
+	head, _ := b.Peek(min(b.Buffered(), userfile.FormatHead)) // without waiting for more
+	if err := userfile.Format(head); err != nil {
+		return &userfile.Error{Path: path, Err: err}
+	}
+	r := bufio.NewScanner(b)
 	r.Buffer(nil, maxSample)
 	line := int64(0)
 	for r.Scan() {

@@ -107,6 +107,13 @@ var extensions = []string{"txt", "html", "htm", "json", "jsonl", "csv", "tsv", "
 
 var errNotHost = errors.New("the file is not named by a host; call it example.com, or example.com/robots.txt")
 
+// isNotice reports whether a name is like README.md: md is a top-level domain too, whose
+// hosts nobody writes in capitals.
+func isNotice(name string) bool {
+	stem, ok := strings.CutSuffix(name, ".md")
+	return ok && stem == strings.ToUpper(stem) && stem != strings.ToLower(stem)
+}
+
 // originOfFile returns the origin that the name of a file or folder stands for; its
 // scheme is first unless the port is a default one.
 //
@@ -119,7 +126,7 @@ func originOfFile(name, first string) (fetch.Origin, error) {
 		if dot < 0 && !strings.EqualFold(name, "localhost") {
 			return fetch.Origin{}, errNotHost
 		}
-		if slices.Contains(extensions, strings.ToLower(name[dot+1:])) {
+		if slices.Contains(extensions, strings.ToLower(name[dot+1:])) || isNotice(name) {
 			return fetch.Origin{}, errNotHost
 		}
 	}

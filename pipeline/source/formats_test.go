@@ -11,14 +11,13 @@ import (
 // A list in another format is refused by the name of that format.
 func TestOtherFormatsAreNamed(t *testing.T) {
 	for head, want := range map[string]string{
-		"\xff\xfea\x00.\x00": "UTF-16", "\xfe\xff\x00a": "UTF-16", "PK\x03\x04\x14": ".xlsx", "BZh91AY": "bzip2",
-		"\xfd7zXZ\x00\x00": "xz", "\xd0\xcf\x11\xe0\xa1": ".xls", "SQLite format 3\x00": "SQLite",
+		"\xff\xfea\x00.\x00": "UTF-16", "PK\x03\x04\x14": ".xlsx", `{"host": "a.example"}`: "is JSON", " [\n  \"a.example\"]": "is JSON", `[{"host"`: "is JSON",
 	} {
 		if _, _, err := decompress(strings.NewReader(head)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", head, err, want)
 		}
 	}
-	for _, head := range []string{"", "a", "PK.example\n", "BZ.example", "\ufeffa.example"} {
+	for _, head := range []string{"", "a", "PK.example\n", "[2001:db8::1]\n", "[::1]", "[", "{"} {
 		if _, _, err := decompress(strings.NewReader(head)); err != nil {
 			t.Errorf("%q: %v", head, err)
 		}
@@ -30,8 +29,8 @@ func TestFilesNamedByHosts(t *testing.T) {
 	for name, want := range map[string]string{
 		"example.com": "https://example.com", "bakery.example": "https://bakery.example", "localhost": "https://localhost",
 		"intranet_80": "http://intranet", "example.com_8443": "https://example.com:8443", "192.0.2.1": "https://192.0.2.1",
-		"[2001:db8::1]": "https://[2001:db8::1]", "nic.md": "https://nic.md", "data.zip": "https://data.zip", // top-level domains
-		"README": "", "bakery.example.txt": "", "robots.txt": "", "index.HTML": "", "hosts.csv.gz": "", "Makefile": "",
+		"[2001:db8::1]": "https://[2001:db8::1]", "nic.md": "https://nic.md", "1.md": "https://1.md", "data.zip": "https://data.zip", // top-level domains
+		"README.md": "", "LICENSE-2.0.md": "", "README": "", "bakery.example.txt": "", "robots.txt": "", "index.HTML": "", "hosts.csv.gz": "", "Makefile": "",
 	} {
 		o, err := originOfFile(name, "https")
 		switch {

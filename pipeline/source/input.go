@@ -32,30 +32,14 @@ const endlessLine = 64 << 20
 
 var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
 
-// formats are what users give by mistake, by the first bytes.
-var formats = []struct{ magic, is string }{
-	{"\xff\xfe", "is UTF-16; convert it: iconv -f UTF-16 -t UTF-8"},
-	{"\xfe\xff", "is UTF-16; convert it: iconv -f UTF-16 -t UTF-8"},
-	{"PK\x03\x04", "is a zip archive or a spreadsheet (.xlsx); unpack it, or save the sheet as CSV"},
-	{"BZh", "is compressed with bzip2; use bunzip2, or gzip or zstd in its place"},
-	{"\xfd7zXZ\x00", "is compressed with xz; use unxz, or gzip or zstd in its place"},
-	{"\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls); save the sheet as CSV"},
-	{"SQLite format 3\x00", "is an SQLite database; export a table as CSV"},
-}
-
 // decompress decompresses gzip and zstd. It goes by the first bytes, so that
 // misnamed files and standard input work too. Another known format is an error.
 func decompress(r io.Reader) (io.Reader, func(), error) {
 	b := bufio.NewReaderSize(r, 1<<18)
-	head, err := b.Peek(16)
-	if err != nil && err != io.EOF {
+	if _, err := b.Peek(16); err != nil && err != io.EOF {
 		return nil, nil, err
 	}
-	for _, f := range formats {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return nil, nil, errors.New(f.is)
-		}
-	}
+	head, _ := b.Peek(min(b.Buffered(), userfile.FormatHead)) // without waiting for more
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
@@ -69,8 +53,21 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 			return nil, nil, fmt.Errorf("cannot be read as zstd: %w", err)
 		}
 		return z, z.Close, nil
+	case isJSON(head):
+		return nil, nil, errors.New("is JSON; give one host, origin or URL to a line, or CSV")
 	}
-	return b, func() {}, nil
+	return b, func() {}, userfile.Format(head)
+}
+
+// isJSON reports whether a file begins like a list or an object of JSON. A line may begin
+// with the bracket of an IPv6 address.
+func isJSON(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
+		return false
+	}
+	head = bytes.TrimLeft(head[1:], " \t\r\n")
+	return len(head) > 0 && bytes.IndexByte([]byte(`"{[]}`), head[0]) >= 0
 }
 
 // inspect reads a hosts list once before the run, for its digest and its number of
