@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -190,6 +191,10 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 		return usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus check --help")
 	case !isFile(words[0]) && isFile(words[1]):
 		return usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1], words[0])
+	case strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://"):
+		return usagef("%s is a URL and not an agent: the file comes first, then the agent, then the URLs", words[1])
+	case strings.HasPrefix(words[0], "/") && !isFile(words[0]) && slices.ContainsFunc(words[2:], isFile):
+		return usagef("%s is not a file: the file comes first, then the agent, then the URLs", words[0])
 	}
 	return f.checkFile(ctx, words[0], words[1], words[2:], profiles, stdin, stdout)
 }

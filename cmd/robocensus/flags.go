@@ -264,7 +264,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 			return c, &userfile.Error{Path: remote.Name(f.caFile), Err: errors.New("holds no PEM certificate")}
 		}
 	}
-	if c.UserAgent == "" {
+	if strings.TrimSpace(c.UserAgent) == "" {
 		return c, usagef("--user-agent is empty: say who asks, as in our-census/1 (+https://example.org/census)")
 	}
 	for i := 0; i < len(c.UserAgent); i++ {

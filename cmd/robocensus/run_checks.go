@@ -117,10 +117,23 @@ func (f *runFlags) checkValues() error {
 			return usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
 		}
 	}
-	if isFile(f.out) {
-		return usagef("--out %s: is a file; give a folder for the tables", f.out)
+	if file := fileAbove(f.out); file != "" {
+		return usagef("--out %s: %s is a file; give a folder for the tables", f.out, file)
 	}
 	return writable(f.out)
+}
+
+// fileAbove returns the file that has the place of a folder, or of one above it, or "".
+func fileAbove(folder string) string {
+	for ; !store.IsURL(folder); folder = filepath.Dir(folder) {
+		if isFile(folder) {
+			return folder
+		}
+		if filepath.Dir(folder) == folder {
+			break
+		}
+	}
+	return ""
 }
 
 // given returns the flags that name a source and have a value.

@@ -24,6 +24,9 @@ import (
 func Unread(url string, err error) error {
 	url = remote.Name(url)
 	if store.FaultOf(err) != store.OfData {
+		if strings.Contains(err.Error(), url) {
+			return err
+		}
 		return fmt.Errorf("read %s: %w", url, err)
 	}
 	var at *fs.PathError
