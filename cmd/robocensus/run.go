@@ -53,11 +53,12 @@ AWS_ENDPOINT_URL for other stores that speak S3.
 
 With --json, a run that completes prints one object
 
-    {"run", "folder", "state", "hosts", "rejected", "seconds", "earlier", "profile", "outcomes", "reasons",
-     "failures", "unmatched", "rows", "expectations"}
+    {"run", "folder", "state", "hosts", "captures", "rejected", "seconds", "earlier", "profile", "outcomes",
+     "reasons", "failures", "unmatched", "rows", "expectations"}
 
 with hosts by outcome, reason and error class under the first profile, and rows by
-table. If the run was resumed, seconds is the time of the last process, and earlier
+table. Only a run over archives has captures, which its figures count; it has hosts
+where that is cheap. If the run was resumed, seconds is the time of the last process, and earlier
 the number of hosts that were asked or judged before it, otherwise 0. A run that was
 already complete has no seconds, earlier, outcomes, reasons or failures. Beside stored
 answers, unmatched is the number of hosts of --hosts that have none; it is absent if

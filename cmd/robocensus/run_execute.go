@@ -65,7 +65,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	hosts := hostsOf(ctx, c)
 	remarkCaptures(c, result, hosts, stderr)
 	if f.json {
-		return f.writeResult(ctx, c, result, stdout)
+		return f.writeResult(ctx, c, result, hosts, stdout)
 	}
 	last, err := findRun(ctx, c.Dir, latest)
 	if err != nil {
@@ -140,9 +140,9 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 		return fmt.Errorf("%w before any host answered: nothing is left of run %s", errInterrupted, c.Run)
 	case !left.Resumable:
 		return fmt.Errorf("%w: %s of %s are in the tables of %s; the rest is lost, because the input cannot be read again",
-			errInterrupted, words.Number(left.Committed), words.Count(s.Fetched, "host"), folder)
+			errInterrupted, words.Number(left.Committed), words.Count(s.Fetched, targetOf(&c.Source)), folder)
 	case c.Source.IsStored():
-		return fmt.Errorf("%w: %s are in the tables of %s; %s", errInterrupted, words.Count(left.Committed, "host"), folder, how)
+		return fmt.Errorf("%w: %s are in the tables of %s; %s", errInterrupted, words.Count(left.Committed, targetOf(&c.Source)), folder, how)
 	}
 	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these hosts again",
 		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)

@@ -18,7 +18,8 @@ type runResult struct {
 	Run      string `json:"run"`
 	Folder   string `json:"folder"`
 	State    string `json:"state"`
-	Hosts    int64  `json:"hosts"`
+	Hosts    *int64 `json:"hosts,omitempty"`    // absent if a run over archives did not count them
+	Captures *int64 `json:"captures,omitempty"` // of a run over archives
 	Rejected int64  `json:"rejected"`
 
 	// Absent if the run was already complete:
@@ -51,12 +52,27 @@ func (f *runFlags) setLines(c *pipeline.Config, stdout, stderr io.Writer) io.Wri
 	return stderr
 }
 
-func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
+// setTargets sets the number of targets, which are captures where the source has
+// archives. hosts is the number of their hosts, 0 if unknown.
+func (r *runResult) setTargets(c *pipeline.Config, targets, hosts int64) {
+	switch {
+	case !c.Source.HasArchives():
+		r.Hosts = &targets
+	case hosts > 0 || targets == 0:
+		r.Hosts, r.Captures = &hosts, &targets
+	default:
+		r.Captures = &targets
+	}
+}
+
+func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, hosts int64, stdout io.Writer) error {
 	x := figuresOf(c.Evaluate.Profiles[0].Name, r.Targets, r.Counts)
-	return f.write(ctx, c, stdout, runResult{
-		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier, Unmatched: r.Unmatched,
+	out := runResult{
+		Folder: r.Folder, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier, Unmatched: r.Unmatched,
 		Outcomes: x.outcomes, Reasons: x.reasons, Failures: x.failures, Rows: r.Rows,
-	})
+	}
+	out.setTargets(&c, r.Targets, hosts)
+	return f.write(ctx, c, stdout, out)
 }
 
 // writeComplete prints the result of a run that was already complete.
@@ -71,7 +87,9 @@ func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout 
 			rows[table] += p.Rows
 		}
 	}
-	return f.write(ctx, c, stdout, runResult{Folder: store.Join(c.Dir, "_runs", c.Run), Hosts: m.Targets, Rejected: m.Rejected, Rows: rows})
+	out := runResult{Folder: store.Join(c.Dir, "_runs", c.Run), Rejected: m.Rejected, Rows: rows}
+	out.setTargets(&c, m.Targets, hostsOf(ctx, c))
+	return f.write(ctx, c, stdout, out)
 }
 
 func (f *runFlags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, r runResult) error {

@@ -203,7 +203,7 @@ func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, 
 func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 	switch {
 	case r.Result != nil && r.Won:
-		fmt.Fprintf(out, "%s: %s, %s\n", r.Shard, words.Count(r.Result.Targets, "host"), words.Count(r.Result.Rejected, "rejected line"))
+		fmt.Fprintf(out, "%s: %s, %s\n", r.Shard, words.Count(r.Result.Targets, targetOf(&c.Source)), words.Count(r.Result.Rejected, "rejected line"))
 	case r.Won:
 		fmt.Fprintf(out, "%s: committed what an earlier attempt had made\n", r.Shard)
 	default:

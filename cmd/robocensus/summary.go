@@ -136,15 +136,13 @@ func fromMemory(r *pipeline.Result) (n int64) {
 func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64, last string) {
 	p := &textPage{out}
 	profile := c.Evaluate.Profiles[0].Name
-	targets, done, remembered := words.Count(r.Targets, "host"), "asked", fromMemory(r)
+	targets, done, remembered := words.Count(r.Targets, targetOf(&c.Source)), "asked", fromMemory(r)
 	switch {
-	case c.Source.HasArchives():
-		targets, done = words.Count(r.Targets, "capture"), "judged"
-		if several(r, hosts) {
+	case c.Source.IsStored():
+		done = "judged"
+		if c.Source.HasArchives() && several(r, hosts) {
 			targets += " of " + words.Count(hosts, "host")
 		}
-	case c.Source.IsStored():
-		targets, done = words.Count(r.Targets, "stored answer"), "judged"
 	case remembered > 0 && r.Earlier == 0:
 		done = fmt.Sprintf("asked, %s answered from memory,", words.Number(remembered))
 		targets = fmt.Sprintf("%s: %s", targets, words.Number(r.Targets-remembered))
@@ -191,6 +189,17 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	if last == c.Run && slices.Contains(c.Tables, "summary") && slices.Contains(c.Tables, "policies") {
 		p.line(fmt.Sprintf("\nDraw a page of figures, or look at one host:\n  robocensus report --out %[1]s latest --html report.html\n  robocensus show HOST --out %[1]s", shellWord(c.Dir)))
 	}
+}
+
+// targetOf returns what a target of a source is called.
+func targetOf(s *source.Config) string {
+	switch {
+	case s.HasArchives():
+		return "capture"
+	case s.IsStored():
+		return "stored answer"
+	}
+	return "host"
 }
 
 // showFigures prints the figures of a run under the first of its profiles.
