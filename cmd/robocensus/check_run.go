@@ -169,6 +169,7 @@ func (c *runChecker) judge(ctx context.Context, t *lookup.Target) (*urlJudge, er
 	}
 	if file := meaning.FromRows(c.profile, groups, rules); file != nil {
 		l.file, l.unknown = file.File, ""
+		l.file.Truncated = t.BodyTruncated
 		l.judge.Load(&l.file)
 		l.lines = make([]string, len(l.file.Rules))
 	}

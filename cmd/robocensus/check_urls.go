@@ -60,6 +60,8 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 		list.before = newURLJudge(profiles[0], agent.Robots(), fileCapture(body))
 	}
 	io.WriteString(stderr, remark)
+	list.after.sayCut(stderr, args[0])
+	list.before.sayCut(stderr, f.before)
 	if err := f.eachURL(ctx, stdin, list.judge); err != nil {
 		return errors.Join(err, list.out.Flush())
 	}
@@ -125,6 +127,16 @@ func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *urlJu
 	return l
 }
 
+// sayCut says that the profile reads only the beginning of a file.
+func (l *urlJudge) sayCut(stderr io.Writer, name string) {
+	if l == nil {
+		return
+	}
+	if note := cutNote(&l.file, l.profile); note != "" {
+		fmt.Fprintf(stderr, "%s: %s\n", plain(remote.Name(name)), note)
+	}
+}
+
 // why says what decides: a line of the file, or why none does.
 func (l *urlJudge) why(v robots.Verdict) string {
 	if l.unknown != "" {
@@ -134,7 +146,7 @@ func (l *urlJudge) why(v robots.Verdict) string {
 		if v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules() {
 			return words.Reason.Of(string(l.answer.Reason))
 		}
-		return noLine[v.Reason]
+		return noLine[v.Reason] + within(&l.file)
 	}
 	if l.lines[v.Rule] == "" {
 		rule := &l.file.Rules[v.Rule]
@@ -178,6 +190,8 @@ type judgement struct {
 	Line    int32  `json:"line"` // 0 if no rule decides
 	Pattern string `json:"pattern"`
 	Remark  string `json:"remark,omitempty"` // why nothing decides
+
+	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
 }
 
 func (l *urlList) judge(s evaluate.Sample) error {
@@ -236,7 +250,7 @@ func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) e
 }
 
 func (l *urlJudge) judgement(v robots.Verdict) judgement {
-	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String(), Remark: l.unknown}
+	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String(), Remark: l.unknown, Truncated: l.file.Truncated}
 	if v.Rule >= 0 {
 		rule := &l.file.Rules[v.Rule]
 		j.Line, j.Pattern = rule.Line, sink.Text(rule.Pattern)

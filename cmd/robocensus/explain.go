@@ -287,7 +287,10 @@ func opinionOf(r *explained, v robots.Verdict) opinion {
 	if v.Rule >= 0 {
 		return opinion{v.Value, r.file.Rules[v.Rule].Line, ""}
 	}
-	return opinion{v.Value, 0, cmp.Or(noLine[v.Reason], words.Reason.Of(string(r.answer.Reason)))}
+	if why := noLine[v.Reason]; why != "" {
+		return opinion{v.Value, 0, why + within(&r.file)}
+	}
+	return opinion{v.Value, 0, words.Reason.Of(string(r.answer.Reason))}
 }
 
 // within qualifies what was not found in a file that the size limit cuts.

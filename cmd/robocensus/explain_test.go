@@ -135,6 +135,7 @@ func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
 		}
 		return name
 	}
+	list := write("list.txt", "/\n")
 	cut, whole := write("cut.txt", strings.Replace(long, "*", "b", 1)), write("whole.txt", group)
 	note := fmt.Sprintf("cut at 512,000 bytes, the size limit of profile google: what follows line %s does not count\n", words.Number(int64(lines)))
 
@@ -160,6 +161,10 @@ func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
 		{"check " + cut + " GPTBot /", "", []string{note, "no group is for this agent within the size limit"}, "not one of"},
 		{"check " + cut + " b /", "", []string{note, "size limit of profile google-2012", "decides"}, ""},
 		{"check " + whole + " GPTBot /", "", nil, "limit"},
+		{"check " + cut + " GPTBot --urls " + list, "", []string{"allow\t/\tno group is for this agent within the size limit\n", "cut.txt: " + note}, ""},
+		{"check " + whole + " GPTBot --urls " + list + " --changed-from " + cut, "", []string{"allow > disallow\t/\tno group is for this agent within the size limit > line 2: ", "cut.txt: " + note}, "whole.txt: "},
+		{"check " + cut + " GPTBot --urls " + list + " --json", "", []string{`"truncated":true`}, ""},
+		{"check " + whole + " GPTBot --urls " + list, "", nil, "limit"},
 		{"check " + cut + " GPTBot / --json", "", []string{`"truncated": true`}, "cut at"},
 		{"check " + whole + " GPTBot / --json", "", nil, "truncated"},
 		{"check " + server.URL + "/ --agent GPTBot --allow-private", "", []string{note, "ALLOW"}, ""},
@@ -175,6 +180,7 @@ func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
 		if code := (exitError)(0); err != nil && !errors.As(err, &code) {
 			t.Errorf("%s: %v", row.words, err)
 		}
+		out.Write(failed.Bytes())
 		for _, want := range row.want {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: got %.600s\nwant %q", row.words, out.String(), want)
