@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -45,7 +46,32 @@ func newPointMaker(c Config, runs []*countedRun, r *Result) *pointMaker {
 		r.warn("an archive may have several captures of a host, and each of them counts: --panel says how many")
 	}
 	p.warnOfOutages()
+	p.markComments()
 	return p
+}
+
+// commentsSince is the day on which Cloudflare announced that it serves a robots.txt of
+// comments alone for sites that have none. In 2025 the hosts that have a robots.txt, and
+// those whose rules decide, became more for that reason alone.
+var commentsSince = time.Date(2025, 9, 24, 0, 0, 0, 0, time.UTC)
+
+// markComments marks the first run after that day, if more hosts have such a file in it
+// than in the run before.
+func (p *pointMaker) markComments() {
+	for i := 1; i < len(p.runs); i++ {
+		before, after := p.runs[i-1], p.runs[i]
+		if !before.Date.Before(commentsSince) || after.Date.Before(commentsSince) {
+			continue
+		}
+		share := func(r *countedRun) float64 {
+			all := r.all.of(All)
+			return float64(all.counts[id{metric: "body", key: "only_comments"}].n) / float64(max(1, all.sizes[baseHosts].n))
+		}
+		if was, is := share(before), share(after); is > was {
+			p.result.Marks = append(p.result.Marks, Mark{after.ID(), "meaning_changed", "", fmt.Sprintf(
+				"since autumn 2025 Cloudflare serves a robots.txt of comments alone for sites that have none, and their rules decide: %.1f%% of the hosts have such a file, after %.1f%%", 100*is, 100*was)})
+		}
+	}
 }
 
 // outage is the difference between the shares of unknown policies of two runs that is
@@ -325,20 +351,8 @@ func (p *pointMaker) add(row *sink.Point, i int, k id, stratum string) {
 	p.result.Points = append(p.result.Points, *row)
 }
 
-// remark adds warnings about the intervals.
+// remark adds warnings about the weights.
 func (p *pointMaker) remark() {
-	var cautious, all int
-	for i := range p.result.Points {
-		if row := &p.result.Points[i]; row.Method != nil {
-			all++
-			if row.Caution != nil {
-				cautious++
-			}
-		}
-	}
-	if cautious > 0 {
-		p.result.warn("the intervals of %d of %d points may miss the true share more often than in 5%% of cases: see caution", cautious, all)
-	}
 	if p.Weights == nil {
 		return
 	}

@@ -66,7 +66,7 @@ type Run struct {
 // before.
 type Mark struct {
 	Run  string `json:"run"`
-	Kind string `json:"kind"` // agent_new, agent_gone, agent_changed, profile_changed, list_changed, settings_changed, outage, break
+	Kind string `json:"kind"` // agent_new, agent_gone, agent_changed, profile_changed, list_changed, settings_changed, outage, meaning_changed, break
 	Of   string `json:"of"`   // the agent or profile; "" for the run
 	Text string `json:"text"`
 }

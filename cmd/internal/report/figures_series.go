@@ -22,11 +22,11 @@ func (d *seriesData) training() *figure {
 	line := func(_, base string) followed { return d.closing(headline, series.All, series.All, base) }
 	f := &figure{
 		ID: "closed", Legend: d.twoBases(), Wide: true,
-		Of:    "Shares of hosts, and of files: the hosts whose rules decide. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
+		Of:    "Shares of all hosts, and of those with rules. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
 		Title: d.told(line("", "hosts"), "shut out an agent for AI training"),
 	}
 	f = d.follow(f, d.query("series_categories", "category", "hosts, files", "closes = 'any' AND stratum = 'all' AND category = "+quote(headline)+" AND profile = "+quote(d.profile)),
-		d.bothBases("AI training", "", "files", nil, func(base string) followed { return line("", base) }))
+		d.bothBases("AI training", nil, "files", nil, func(base string) followed { return line("", base) }))
 	if f != nil {
 		d.rows(f, "category", []string{"hosts", "files"}, []string{headline}, func(_, base string) followed { return line("", base) })
 	}
@@ -42,16 +42,17 @@ func (d *seriesData) ofCategories() *figure {
 		return nil
 	}
 	line := func(name, base string) followed { return d.closing(name, series.All, series.All, base) }
+	title := d.leading(names, categoryWords, func(name string) followed { return line(name, "hosts") })
+	names, alike, note := d.apart(names, categoryWords, "categories", "", func(name string) followed { return line(name, "hosts") })
 	var all []*multiple
 	for _, name := range names {
-		all = append(all, d.bothBases(categoryWords(name), "", "files", nil, func(base string) followed { return line(name, base) }))
+		all = append(all, d.bothBases(categoryWords(name), alike[name], "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&figure{
-		ID: "categories", Title: fmt.Sprintf("Shut out most, of %s of agents: %s", counted(int64(len(names)), "category"), categoryWords(names[0])),
-		Of: "Shares of hosts and files that shut out at least one agent of the category.", Legend: d.twoBases(),
+		ID: "categories", Title: "Categories that most hosts shut out: " + title, Note: note,
+		Of: "Shares of hosts that shut out at least one agent of the category.", Legend: d.twoBases(),
 	}, d.query("series_categories", "category", "hosts, files", "closes = 'any' AND stratum = 'all' AND profile = "+quote(d.profile)+" AND category IN ("+quoteAll(names)+")"), all...)
 	if f != nil {
-		f.Title = strings.Replace(f.Title, "categorys", "categories", 1)
 		d.rows(f, "category", []string{"hosts", "files"}, names, line)
 	}
 	return f
@@ -74,20 +75,23 @@ func (d *seriesData) ofStrata() *figure {
 	line := func(name, base string) followed { return d.closing(headline, series.All, name, base) }
 	var all []*multiple
 	for _, name := range names {
-		shown := rankName(name)
-		if name == series.Weighted {
-			shown = "all, weighted by stratum"
-		}
-		all = append(all, d.bothBases(shown, "", "files", nil, func(base string) followed { return line(name, base) }))
+		all = append(all, d.bothBases(strataName(name), nil, "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&figure{
-		ID: "strata", Title: "By rank: hosts that shut out an agent for AI training", Of: "Shares of the hosts and files of each band of rank.", Legend: d.twoBases(),
+		ID: "strata", Title: "Agents for AI training are shut out, by rank: " + d.tell(names[:min(len(names), leaders)], strataName, func(name string) followed { return line(name, "hosts") }), Of: "Shares of the hosts of each band of rank.", Legend: d.twoBases(),
 	}, d.query("series_categories", "stratum", "hosts, files", "closes = 'any' AND stratum IN ("+quoteAll(names)+") AND category = "+quote(headline)+" AND profile = "+quote(d.profile)), all...)
 	if f != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == series.Weighted }) // the views have no weights
 		d.rows(f, "stratum", []string{"hosts", "files"}, names, line)
 	}
 	return f
+}
+
+func strataName(name string) string {
+	if name == series.Weighted {
+		return "all, weighted by stratum"
+	}
+	return rankName(name)
 }
 
 func quoteAll(names []string) string {
@@ -122,19 +126,19 @@ func (d *seriesData) ofAgents() *figure {
 	if names == nil {
 		return nil
 	}
-	names = names[:min(len(names), mostMultiples)]
 	line := func(name, base string) followed { return d.ofPolicy("policy", "disallow_all", name, base) }
+	title := d.leading(names, plainName, func(name string) followed { return line(name, "hosts") })
+	names, alike, note := d.apart(names, plainName, "agents", "that hosts shut out", func(name string) followed { return line(name, "hosts") })
 	var all []*multiple
 	for _, name := range names {
 		marks := d.marksOf([]string{"agent_new", "agent_gone", "agent_changed"}, name)
-		all = append(all, d.bothBases(name, "", "files", marks, func(base string) followed { return line(name, base) }))
+		all = append(all, d.bothBases(name, alike[name], "files", marks, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&figure{
-		ID: "agents", Title: fmt.Sprintf("%s is shut out most, by %s", names[0], d.told(line(names[0], "hosts"), "")), Legend: d.twoBases(),
-		Of: "Shares of hosts and files that shut the agent out, by its name or by the group for all. A dashed line marks where it enters the registry, leaves it, or has another entry.",
+		ID: "agents", Title: "Shut out by most hosts: " + title, Legend: d.twoBases(), Note: note,
+		Of: "Shares of hosts that shut the agent out, by its name or by the group for all. A dashed line also marks where it enters the registry, leaves it, or has another entry.",
 	}, d.query("series_policies", "agent", "hosts, files", "class = 'disallow_all' AND stratum = 'all' AND profile = "+quote(d.profile)+" AND agent IN ("+quoteAll(names)+")"), all...)
 	if f != nil {
-		f.Title = strings.ReplaceAll(f.Title, "hosts  on", "hosts on")
 		d.rows(f, "agent", []string{"hosts", "files"}, names, line)
 	}
 	return f
@@ -146,15 +150,17 @@ func (d *seriesData) ofNamed() *figure {
 	if names == nil {
 		return nil
 	}
-	names = names[:min(len(names), mostMultiples)]
+	line := func(name string) followed { return d.ofPolicy("policy_explicit", "disallow_all", name, "files") }
+	title := d.leading(names, plainName, line)
+	names, alike, note := d.apart(names, plainName, "agents", "that files shut out by name", line)
 	var all []*multiple
 	for _, name := range names {
-		m := &multiple{Name: name, marks: d.marksOf([]string{"agent_new", "agent_gone", "agent_changed"}, name)}
-		m.add(d, "closed", "of files", d.ofPolicy("policy_explicit", "disallow_all", name, "files"))
+		m := &multiple{Name: name, alike: alike[name], marks: d.marksOf([]string{"agent_new", "agent_gone", "agent_changed"}, name)}
+		m.add(d, "closed", "of hosts with rules", line(name))
 		all = append(all, m)
 	}
 	f := d.follow(&figure{
-		ID: "named", Title: fmt.Sprintf("%s is shut out by name most", names[0]), Of: "Shares of files with a group that names the agent and lets it fetch nothing.",
+		ID: "named", Title: "Shut out by name: " + title, Note: note, Of: "Shares of hosts with rules, of which a group names the agent and lets it fetch nothing.",
 	}, "", all...)
 	if f != nil {
 		d.rows(f, "agent", []string{"files"}, names, func(name, base string) followed { return d.ofPolicy("policy_explicit", "disallow_all", name, base) })
@@ -169,15 +175,15 @@ func (d *seriesData) populations() *figure {
 	}
 	var all []*multiple
 	for _, base := range []string{"hosts", "files"} {
-		m := &multiple{Name: "AI training, of " + base}
+		m := &multiple{Name: map[string]string{"hosts": "AI training, of all hosts", "files": "AI training, of hosts with rules"}[base]}
 		for _, p := range []struct{ class, name, population string }{{"allow", "all", series.All}, {"closed", "panel", "panel"}, {"broken", "others", "others"}} {
 			m.add(d, p.class, p.name, d.closing(headline, p.population, series.All, base))
 		}
 		all = append(all, m)
 	}
 	f := d.follow(&figure{
-		ID: "panel", Wide: true, Title: verbed(d.Panel.Hosts, "host is", "hosts are") + " in every run",
-		Of:     "Shares of hosts and files that shut out an agent for AI training: of all that a run has, of those that every run has, and of the others.",
+		ID: "panel", Wide: true, Title: verbed(d.Panel.Hosts, "host is", "hosts are") + " in every run; an agent for AI training is shut out by " + d.tell([]string{"panel", series.All}, populationName, func(name string) followed { return d.closing(headline, name, series.All, "hosts") }),
+		Of:     "Shares of hosts, and of hosts with rules, that shut out an agent for AI training: of all that a run has, of those that every run has, and of the others.",
 		Legend: []legend{{"allow", "all hosts of the run"}, {"closed", "panel: hosts of every run"}, {"broken", "the others"}},
 	}, "", all...)
 	if f != nil {
@@ -186,42 +192,48 @@ func (d *seriesData) populations() *figure {
 	return f
 }
 
+func populationName(name string) string {
+	return map[string]string{"panel": "the same hosts", series.All: "all hosts"}[name]
+}
+
 // movements follows the hosts that come and go.
 func (d *seriesData) movements() *figure {
 	m := &multiple{Name: "Hosts that come and go"}
-	m.add(d, "allow", "entered", followed{metric: "entered", population: series.All, stratum: series.All, base: "hosts"})
-	m.add(d, "closed", "left", followed{metric: "left", population: series.All, stratum: series.All, base: "before"})
+	ofMove := func(name string) followed {
+		return followed{metric: name, population: series.All, stratum: series.All, base: map[string]string{"entered": "hosts", "left": "before"}[name]}
+	}
+	m.add(d, "allow", "entered", ofMove("entered"))
+	m.add(d, "closed", "left", ofMove("left"))
 	f := d.follow(&figure{
-		ID: "movements", Title: "Hosts that enter and leave", Of: "Shares of the run's hosts that the run before did not have, and of the hosts of the run before that this one does not have.",
+		ID: "movements", Title: "Hosts that enter and leave: " + d.tell([]string{"entered", "left"}, plainName, ofMove), Of: "Shares of the run's hosts that the run before did not have, and of the hosts of the run before that this one does not have.",
 		Legend: []legend{{"allow", "entered"}, {"closed", "left"}}, Wide: true,
 	}, "", m)
 	if f != nil {
-		d.rows(f, "what", []string{"of"}, []string{"entered", "left"}, func(name, _ string) followed {
-			return followed{metric: name, population: series.All, stratum: series.All, base: map[string]string{"entered": "hosts", "left": "before"}[name]}
-		})
+		d.rows(f, "what", []string{"of"}, []string{"entered", "left"}, func(name, _ string) followed { return ofMove(name) })
 	}
 	return f
 }
 
 // ofChanges follows what happened to policies between neighbours.
 func (d *seriesData) ofChanges() *figure {
+	ofChange := func(key string) followed {
+		return followed{metric: "change", population: series.All, stratum: series.All, key: key, base: "both"}
+	}
 	var all []*multiple
 	for _, c := range []struct{ key, name string }{
 		{"closed", "closed on some path"}, {"shut_out", "of these, shut out entirely"}, {"opened", "opened on some path"}, {"let_in", "of these, let in again"},
 		{"both", "closed here and opened there"}, {"reworded", "only reworded"}, {"undecided", "undecided"},
 	} {
 		m := &multiple{Name: c.name}
-		m.add(d, "allow", "of hosts in both", followed{metric: "change", population: series.All, stratum: series.All, key: c.key, base: "both"})
+		m.add(d, "allow", "of hosts in both", ofChange(c.key))
 		all = append(all, m)
 	}
 	f := d.follow(&figure{
-		ID: "changes", Title: "What hosts did to their policies since the run before", Of: "Shares of the hosts that both runs have and could read, by the meaning of all policies on every path.",
+		ID: "changes", Title: "Hosts that closed a path since the run before, and that opened one: " + d.tell([]string{"closed", "opened"}, plainName, ofChange), Of: "Shares of the hosts that both runs have and could read, by the meaning of all policies on every path.",
 		Note: "Only runs that robocensus diff has compared.",
 	}, "", all...)
 	if f != nil {
-		d.rows(f, "change", []string{"hosts_in_both"}, []string{"closed", "shut_out", "opened", "let_in", "both", "reworded", "undecided"}, func(name, _ string) followed {
-			return followed{metric: "change", population: series.All, stratum: series.All, key: name, base: "both"}
-		})
+		d.rows(f, "change", []string{"hosts_in_both"}, []string{"closed", "shut_out", "opened", "let_in", "both", "reworded", "undecided"}, func(name, _ string) followed { return ofChange(name) })
 	}
 	return f
 }
@@ -250,25 +262,24 @@ func (d *seriesData) byStatus(id, title, metric string, names func(string) strin
 	if profiled {
 		where += " AND profile = " + quote(profile)
 	}
-	f := d.follow(&figure{ID: id, Title: title, Of: "Shares of hosts."}, d.query("series_statuses", "key", "hosts", where), all...)
+	f := d.follow(&figure{ID: id, Title: title + ", moved most: " + d.movers(keys, names, func(key string) followed { return line(key, "hosts") }), Of: "Shares of hosts."}, d.query("series_statuses", "key", "hosts", where), all...)
 	if f != nil {
 		d.rows(f, "key", []string{"hosts"}, keys, line)
 	}
 	return f
 }
 
-func (d *seriesData) ofOutcomes() *figure {
-	return d.byStatus("outcomes", "What the answers mean for crawlers", "outcome", words.Outcome.Of, true)
-}
-
 func (d *seriesData) ofReasons() *figure {
-	return d.byStatus("reasons", "Reasons for that: a robots.txt, none, or an error", "reason", words.Reason.Of, true)
+	return d.byStatus("reasons", "What hosts answer", "reason", words.Reason.Of, true)
 }
 
 func (d *seriesData) ofStatuses() *figure {
+	if !slices.ContainsFunc(d.Runs, func(run series.Run) bool { return run.Source != "body" }) {
+		return nil // stored files have no status
+	}
 	return d.byStatus("statuses", "The most frequent HTTP statuses", "status", func(key string) string {
 		if key == "none" {
-			return "no answer"
+			return "no HTTP status"
 		}
 		return key
 	}, false)
@@ -283,10 +294,20 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 	if keys == nil {
 		return nil
 	}
+	if metric == "signal" && len(d.values(byKeyName, func(l followed) bool {
+		return l == followed{metric: "preference", population: series.All, stratum: series.All, key: l.key, base: "hosts"}
+	})) > 0 { // the figure of preferences shows these
+		keys = slices.DeleteFunc(keys, func(key string) bool {
+			return strings.HasPrefix(key, "content-signal ") || strings.HasPrefix(key, "content-usage ")
+		})
+	}
+	if len(keys) == 0 {
+		return nil
+	}
 	keys = keys[:min(len(keys), mostMultiples)]
 	var all []*multiple
 	for _, key := range keys {
-		all = append(all, d.bothBases(names(key), "", "texts", nil, func(base string) followed { return line(key, base) }))
+		all = append(all, d.bothBases(names(key), nil, "texts", nil, func(base string) followed { return line(key, base) }))
 	}
 	where := "stratum = 'all' AND " + column + " IN (" + quoteAll(keys) + ")"
 	name := column
@@ -294,7 +315,8 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 		where, name = "metric = "+quote(metric)+" AND "+where, "key"
 	}
 	f := d.follow(&figure{
-		ID: id, Title: title, Of: "Shares of hosts, and of texts: the hosts that have a file.", Legend: []legend{{"allow", "of hosts"}, {"closed", "of texts"}},
+		ID: id, Title: title + ", moved most: " + d.movers(keys, names, func(key string) followed { return line(key, "texts") }),
+		Of: "Shares of hosts, and of those with a file.", Legend: []legend{{"allow", "of hosts"}, {"closed", "of hosts with a file"}},
 	}, d.query(view, name, "hosts, texts", where), all...)
 	if f != nil {
 		d.rows(f, name, []string{"hosts", "texts"}, keys, line)
@@ -303,19 +325,19 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 }
 
 func (d *seriesData) ofSignals() *figure {
-	return d.byContent("signals", "Signals about the use of content, and other extensions", "series_signals", "key", "signal", plainName)
+	return d.byContent("signals", "Extensions with a format", "series_signals", "key", "signal", plainName)
 }
 
 func (d *seriesData) ofPreferences() *figure {
-	return d.byContent("preferences", "What files state about the use of their content", "series_signals", "key", "preference", plainName)
+	return d.byContent("preferences", "What files say about the use of their content", "series_signals", "key", "preference", preferenceName)
 }
 
 func (d *seriesData) ofTemplates() *figure {
-	return d.byContent("templates", "Whose words the files have: templates of products", "series_signals", "key", "template", plainName)
+	return d.byContent("templates", "Templates of products in files", "series_signals", "key", "template", plainName)
 }
 
 func (d *seriesData) ofBodies() *figure {
-	return d.byContent("bodies", "Oddities of files, and files of comments alone", "series_signals", "key", "body", words.Body.Of)
+	return d.byContent("bodies", "Oddities of files", "series_signals", "key", "body", words.Body.Of)
 }
 
 func (d *seriesData) ofFeatures() *figure {

@@ -20,11 +20,11 @@ func (d *seriesData) ofRefusals() *figure {
 		if way == "any" {
 			name = "in any way"
 		}
-		all = append(all, d.bothBases(name, "", "files", nil, func(base string) followed { return line(way, base) }))
+		all = append(all, d.bothBases(name, nil, "files", nil, func(base string) followed { return line(way, base) }))
 	}
 	f := d.follow(&figure{
 		ID: "refusals", Title: d.told(line("any", "hosts"), "refuse AI training in some way"), Legend: d.twoBases(),
-		Of: "Shares of hosts and files. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
+		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
 	}, d.query("series_refusals", "way", "hosts, files", "stratum = 'all' AND profile = "+quote(d.profile)), all...)
 	if f != nil {
 		d.rows(f, "way", []string{"hosts", "files"}, ways, line)
@@ -50,11 +50,11 @@ func (d *seriesData) ofWords() *figure {
 	var all []*multiple
 	for _, name := range names {
 		l := lines[name]
-		all = append(all, d.bothBases(l.agent, l.key, "files", nil, func(base string) followed { return line(name, base) }))
+		all = append(all, d.bothBases(l.agent+", "+l.key, nil, "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&figure{
-		ID: "words", Title: "Agents that are shut out in a template's words", Legend: d.twoBases(),
-		Of: "Shares of hosts and files in which every group that decides about the agent is the template's.",
+		ID: "words", Title: "Shut out in a template's words: " + d.leading(names, plainName, func(name string) followed { return line(name, "hosts") }), Legend: d.twoBases(),
+		Of: "Shares of hosts in whose file every group that decides about the agent is the template's.",
 	}, d.query("series_templates", "words", "hosts, files", "stratum = 'all' AND profile = "+quote(d.profile)+" AND words IN ("+quoteAll(names)+")"), all...)
 	if f != nil {
 		d.rows(f, "words", []string{"hosts", "files"}, names, line)

@@ -111,13 +111,16 @@ func (d *data) preferences() *figure {
 			{"refused", parts(scale, d.texts, share{"closed", "refused", s.no}), []string{percent(s.no, d.texts) + " refuse"}},
 		}})
 	}
-	f.Names = func(k string) string {
-		subject, preference := cutLast(k)
-		mechanism, use, _ := strings.Cut(subject, " ")
-		return words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted", "disallow": "refused"}[preference]
-	}
+	f.Names = preferenceName
 	d.keyRows(f, "preference", "statement", "files", false, all)
 	return f
+}
+
+// preferenceName returns the display name of a statement about use.
+func preferenceName(k string) string {
+	subject, preference := cutLast(k)
+	mechanism, use, _ := strings.Cut(subject, " ")
+	return words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted", "disallow": "refused"}[preference]
 }
 
 // cutLast cuts a text at its last space; one without a space has nothing before it.

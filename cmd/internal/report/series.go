@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -81,11 +83,15 @@ func (d *seriesData) page() *page {
 		p.Remarks = append(p.Remarks, sentence(text))
 	}
 	p.Remarks = append(p.Remarks[:min(len(p.Remarks), 12)], howToRead)
+	cautious := false
 	p.Tiles = d.tiles()
 	add := func(title string, figures ...*figure) {
 		s := section{Title: title}
 		for _, f := range figures {
 			if f != nil {
+				if !cautious && slices.ContainsFunc(f.Multiples, (*multiple).isCautious) {
+					cautious, f.Note = true, strings.TrimSpace(f.Note+" "+aboutCautions)
+				}
 				f.file, f.source = "robocensus-series-"+f.ID, p.Title
 				s.Figures = append(s.Figures, f)
 			}
@@ -98,7 +104,7 @@ func (d *seriesData) page() *page {
 	add("Which agents do hosts shut out?", d.ofAgents(), d.ofNamed())
 	add("The same hosts, and all hosts", d.populations(), d.movements())
 	add("What happened between two runs?", d.ofChanges())
-	add("What do hosts answer?", d.ofOutcomes(), d.ofReasons(), d.ofStatuses())
+	add("What do hosts answer?", d.ofReasons(), d.ofStatuses())
 	add("What may be done with their content?", d.ofRefusals(), d.ofPreferences())
 	add("Whose words are they?", d.ofTemplates(), d.ofWords())
 	add("What is in the files?", d.ofSignals(), d.ofFeatures(), d.ofBodies())
@@ -124,7 +130,7 @@ func (d *seriesData) tiles() []tile {
 		what = "captures"
 	}
 	if last.Files != nil {
-		decide = percent(*last.Files, last.Hosts) + " of them have rules that decide"
+		decide = "the rules of " + percent(*last.Files, last.Hosts) + " decide"
 	}
 	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {what + " of the last run", count(last.Hosts), decide}}
 	if p := d.at(followed{metric: "entered", population: series.All, stratum: series.All, base: "hosts"}, d.last); d.Panel != nil && p != nil {
@@ -161,11 +167,85 @@ func (d *seriesData) told(l followed, what string) string {
 	if a == b {
 		return fmt.Sprintf("%s of hosts %s", percent(a.Count, a.Denominator), what)
 	}
-	text := fmt.Sprintf("%s of hosts %s on %s, and %s on %s", percent(a.Count, a.Denominator), what, day(a.Date), percent(b.Count, b.Denominator), day(b.Date))
+	text := fmt.Sprintf("%s of hosts %s", words.Arrow(a.Count, a.Denominator, b.Count, b.Denominator), what)
+	return text + d.between(points)
+}
+
+// between says what limits a comparison of the ends of a line: dates that are not those of
+// the series, and gaps.
+func (d *seriesData) between(points []*sink.Point) (text string) {
+	a, b := points[0], points[len(points)-1]
+	if a.Run != d.Runs[0].Run && !(ofPairs[a.Metric] && a.Run == d.Runs[1].Run) {
+		text += ", from " + shortDay(a.Date)
+	}
+	if b.Run != d.last {
+		text += ", to " + shortDay(b.Date)
+	}
 	if slices.ContainsFunc(points[1:], func(p *sink.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
 		text += ", not comparable throughout"
 	}
 	return text
+}
+
+// ofPairs are the metrics that compare a run with the one before it, so that the first run
+// of a series has none.
+var ofPairs = map[string]bool{"change": true, "entered": true, "left": true}
+
+// leaders is the number of lines that a title names.
+const leaders = 3
+
+// leading says the shares of the first of some lines at both ends. Lines that tie with the
+// last one that it could name are not named.
+func (d *seriesData) leading(names []string, named func(string) string, line func(name string) followed) string {
+	last := func(name string) float64 {
+		points := d.lines[line(name)]
+		if p := points[len(points)-1]; p.Share != nil {
+			return *p.Share
+		}
+		return 0
+	}
+	n := min(len(names), leaders)
+	for n > 1 && n < len(names) && last(names[n]) == last(names[n-1]) {
+		n--
+	}
+	return d.tell(names[:n], named, line)
+}
+
+// movers says the shares of the lines that moved most.
+func (d *seriesData) movers(names []string, named func(string) string, line func(name string) followed) string {
+	by := func(name string) float64 {
+		points := d.drawn(line(name))
+		if len(points) < 2 {
+			return 0
+		}
+		return math.Abs(*points[len(points)-1].Share - *points[0].Share)
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return by(name) == 0 })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(by(b), by(a)) })
+	return d.tell(names[:min(len(names), leaders)], named, line)
+}
+
+// drawn returns the points of a line that have a share.
+func (d *seriesData) drawn(l followed) []*sink.Point {
+	return slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Share == nil })
+}
+
+func (d *seriesData) tell(names []string, named func(string) string, line func(name string) followed) string {
+	var said []string
+	for _, name := range names {
+		points := d.drawn(line(name))
+		switch len(points) {
+		case 0:
+		case 1:
+			said = append(said, named(name)+" "+shareOf(points[0]))
+		default:
+			said = append(said, named(name)+" "+fromTo(points[0], points[len(points)-1])+d.between(points))
+		}
+	}
+	if said == nil {
+		return "nothing"
+	}
+	return strings.Join(said, "; ")
 }
 
 // values returns the values of one label, among the lines that keep accepts, the
@@ -200,7 +280,10 @@ func (d *seriesData) any(of func(followed) string, keep func(followed) bool, nam
 }
 
 // howToRead explains the drawings.
-const howToRead = "How to read the drawings: a band is the interval of 95%, as if the hosts were a sample, and a hollow point has a caution. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale."
+const howToRead = "How to read the drawings: a band is the interval of 95%, as if the hosts were a sample. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale; below one that it makes flat stands the same with a scale of its own, which says so. Hosts with rules are those whose rules decide."
+
+// aboutCautions explains hollow points, once.
+const aboutCautions = "A hollow point: its interval may miss the true share more often than in 5% of cases, because hosts are few or the share is rare; its tooltip and the column caution of the table say which."
 
 // follow makes a figure of small multiples. SQL computes its rows.
 func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {
@@ -217,8 +300,15 @@ func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {
 	}
 	scale := scaleFor(int64(most*1e6), 1e6)
 	for _, m := range all {
-		m.place(d, float64(scale)/100)
+		m.place(d, scale)
 		f.Multiples = append(f.Multiples, m)
+	}
+	if marks := d.common(); len(marks) > 0 {
+		var said []string
+		for _, at := range slices.Sorted(maps.Keys(marks)) {
+			said = append(said, shortDay(d.Runs[at].Date)+": "+strings.Join(marks[at], "; "))
+		}
+		f.Note = strings.TrimSpace(f.Note + " Dashed lines: " + strings.Join(said, ". ") + ".")
 	}
 	f.Axis = fmt.Sprintf("%d%%", scale)
 	f.SQL = query
@@ -267,27 +357,81 @@ func (d *seriesData) marksOf(kinds []string, of string) (out []series.Mark) {
 	return out
 }
 
-// common are the marks that every figure shows.
-func (d *seriesData) common() []series.Mark {
-	return append(d.marksOf([]string{"break", "settings_changed", "outage"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...)
+// common are the events that every figure shows.
+func (d *seriesData) common() events {
+	e := make(events)
+	for _, m := range append(d.marksOf([]string{"break", "settings_changed", "list_changed", "outage", "meaning_changed"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...) {
+		e.add(d.index[m.Run], m.Text)
+	}
+	return e
 }
 
-// twoBases is the legend of lines of hosts and of files.
+// twoBases is the legend of lines of all hosts and of those with rules.
 func (d *seriesData) twoBases() []legend {
 	if d.allFiles {
 		return nil
 	}
-	return []legend{{"allow", "of hosts"}, {"closed", "of files"}}
+	return []legend{{"allow", "of hosts"}, {"closed", "of hosts with rules"}}
 }
 
 // bothBases draws a line of hosts and one of the other base.
-func (d *seriesData) bothBases(name, sub, other string, marks []series.Mark, line func(base string) followed) *multiple {
-	m := &multiple{Name: name, Sub: sub, marks: marks}
+func (d *seriesData) bothBases(name string, alike []string, other string, marks []series.Mark, line func(base string) followed) *multiple {
+	m := &multiple{Name: name, alike: alike, marks: marks}
 	m.add(d, "allow", "of hosts", line("hosts"))
 	if other != "files" || !d.allFiles {
-		m.add(d, "closed", "of "+other, line(other))
+		m.add(d, "closed", map[string]string{"files": "of hosts with rules", "texts": "of hosts with a file"}[other], line(other))
 	}
 	return m
+}
+
+// apart returns the names that a figure draws, of those that are ranked by their share at
+// the last run. Three or more whose lines are the same are drawn once, under the first
+// name: alike has the others. Names that tie with the first one that has no room have
+// none either; note says how many there are, and what they are.
+func (d *seriesData) apart(names []string, named func(string) string, many, that string, line func(name string) followed) (shown []string, alike map[string][]string, note string) {
+	same := make(map[string][]string) // by line
+	key := func(name string) string {
+		var out strings.Builder
+		for _, p := range d.lines[line(name)] {
+			fmt.Fprintf(&out, "%s %d %d\n", p.Run, p.Count, p.Denominator)
+		}
+		return out.String()
+	}
+	for _, name := range names {
+		same[key(name)] = append(same[key(name)], name)
+	}
+	alike = make(map[string][]string)
+	for _, name := range names {
+		group := same[key(name)]
+		switch {
+		case len(group) < 3:
+			shown = append(shown, name)
+		case group[0] == name:
+			shown = append(shown, name)
+			for _, other := range group[1:] {
+				alike[name] = append(alike[name], named(other))
+			}
+		}
+	}
+	if len(shown) <= mostMultiples {
+		return shown, alike, ""
+	}
+	last := func(name string) float64 {
+		points := d.drawn(line(name))
+		if len(points) == 0 {
+			return 0
+		}
+		return *points[len(points)-1].Share
+	}
+	n := mostMultiples
+	for n > 1 && last(shown[n]) == last(shown[n-1]) {
+		n--
+	}
+	left := 0
+	for _, name := range shown[n:] {
+		left += 1 + len(alike[name])
+	}
+	return shown[:n], alike, strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", count(int64(left)), many, that, words.Share(last(shown[n])))), " ")
 }
 
 func categoryWords(category string) string { return words.Category.Of(category) }

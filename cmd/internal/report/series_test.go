@@ -90,20 +90,20 @@ func TestGapsOfASeries(t *testing.T) {
 	d := newSeriesData(hostileSeries())
 	f := d.ofAgents()
 	for _, m := range f.Multiples {
-		c := m.Curves[0]
+		c, lines := m.Plots[0].Curves[0], m.Plots[0].Lines
 		if len(c.Dots) != 3 || len(c.Paths) != 1 || strings.Count(c.Paths[0], "L") != 1 || len(c.Bands) != 1 || !c.Dots[0].Hollow {
 			t.Fatalf("%q: %+v", m.Name, c)
 		}
 		if !strings.HasPrefix(c.Paths[0], "M"+c.Dots[1].X+" ") {
 			t.Errorf("the line %s does not begin at the second point, %s", c.Paths[0], c.Dots[1].X)
 		}
-		if len(m.Lines) != 1 || m.Lines[0].X != c.Dots[1].X || !strings.Contains(m.Why[0], "changed") {
-			t.Errorf("%q is marked by %+v, %q", m.Name, m.Lines, m.Why)
+		if len(lines) != 1 || lines[0].X != c.Dots[1].X || !strings.Contains(m.Why[0], "changed") {
+			t.Errorf("%q is marked by %+v, %q", m.Name, lines, m.Why)
 		}
 	}
 	// The scale leaves room for the greatest share, 30 %.
-	if f.Axis != "50%" || f.Multiples[0].Curves[0].Dots[2].Y != "120.00" {
-		t.Errorf("axis %s, the last point at %s", f.Axis, f.Multiples[0].Curves[0].Dots[2].Y)
+	if f.Axis != "50%" || f.Multiples[0].Plots[0].Curves[0].Dots[2].Y != "120.00" {
+		t.Errorf("axis %s, the last point at %s", f.Axis, f.Multiples[0].Plots[0].Curves[0].Dots[2].Y)
 	}
 	page, err := SeriesPage(hostileSeries())
 	must(t, err)
