@@ -1,5 +1,5 @@
 // Package configs embeds the defaults of robocensus, as bytes: a registry of agents,
-// labels of preferences about use, templates of files, a list of URL samples, and SQL for
+// labels of preferences about use, templates of files, marks of walls, a list of URL samples, and SQL for
 // DuckDB views over the tables.
 //
 // Package views combines the SQL with the views of the tables: views.sql comes first,
@@ -23,6 +23,11 @@ var Uses []byte
 //
 //go:embed templates.yaml
 var Templates []byte
+
+// Challenges is the list of marks of walls among answers, YAML.
+//
+//go:embed challenges.yaml
+var Challenges []byte
 
 // URLs is the list of URL samples, one per line.
 //

@@ -50,6 +50,14 @@ type Capture struct {
 	// 5xx and Config.ProbeMisconfigured is set.
 	Probe Probe
 
+	// Challenge is the vendor of the wall that answered instead of a robots.txt, "" if
+	// none was found; see [robots.Challenges].
+	Challenge string
+
+	// Also are the answers to further identities, in the order in which they were asked;
+	// none if the origin gave no answer.
+	Also []Also
+
 	// Only stored captures set these three. Location is the target of a redirect
 	// that is another capture, else "". Unstored reports whether the body is
 	// that of another capture, which is not available. Digest is the SHA-1 of Body
@@ -126,12 +134,18 @@ func (c *Capture) overFTP() bool {
 	return len(c.Hops) > 0 && strings.HasPrefix(c.Hops[len(c.Hops)-1].URL, "ftp:")
 }
 
+// alsoBytes is the memory of the answer to an identity without its hops and body.
+const alsoBytes = 700
+
 // Weight returns the approximate bytes of memory that hops and headers take. A
 // server chooses them: with five redirects some 28 KB.
 func (c *Capture) Weight() int {
 	bytes := 0
 	for _, h := range c.Hops {
 		bytes += len(h.URL)
+	}
+	for i := range c.Also {
+		bytes += alsoBytes + c.Also[i].Capture.Weight()
 	}
 	h := &c.Headers
 	for _, value := range []*string{h.ContentType, h.ContentEncoding, h.Server, h.ETag, h.LastModified, h.CacheControl, h.RetryAfter} {

@@ -25,7 +25,7 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 		hop := robots.Hop{URL: clipURL(here), Status: a.status}
 		got.Hops = append(got.Hops, hop)
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
-		got.Headers, got.Times = a.headers, a.times
+		got.Headers, got.Times, got.Challenge = a.headers, a.times, a.challenge
 		got.text, got.Truncated, got.Err = a.body, a.truncated, a.remark
 		if fail == nil && hop.IsRedirect() {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {

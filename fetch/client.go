@@ -44,6 +44,11 @@ type Config struct {
 	// pages.
 	ProbeMisconfigured bool
 
+	// Identities are asked under after an origin's own answer, in this order.
+	Identities []Identity
+	// Challenges finds the walls among answers; nil finds none.
+	Challenges robots.Challenges
+
 	Now func() time.Time // the time of each request; nil: time.Now
 
 	// OutagePatience is how long this machine may be cut off before all fetches
@@ -74,16 +79,16 @@ type Backing struct {
 
 // Client fetches. It is safe for concurrent use and need not be closed.
 type Client struct {
-	config      Config
-	backing     Backing
-	requestTail string
-	proxyAuth   string
-	dialer      net.Dialer
-	names       *names
-	politeness  *politeness
-	link        *uplink
-	spool       *spool
-	refused     func(netip.Addr) bool // the guard
+	config       Config
+	backing      Backing
+	requestTails []string // of our own requests, and of those under each identity
+	proxyAuth    string
+	dialer       net.Dialer
+	names        *names
+	politeness   *politeness
+	link         *uplink
+	spool        *spool
+	refused      func(netip.Addr) bool // the guard
 }
 
 // New checks the configuration and returns a client.
@@ -104,9 +109,15 @@ func New(config Config, b Backing) (*Client, error) {
 	case config.Rate < 0 || config.AddressRate < 0:
 		return nil, errors.New("rates cannot be negative")
 	}
-	for i := 0; i < len(config.UserAgent); i++ {
-		if c := config.UserAgent[i]; c < ' ' || c > '~' {
-			return nil, fmt.Errorf("the user agent contains byte %#x; use printable ASCII", c)
+	if err := checkUserAgent(config.UserAgent); err != nil {
+		return nil, err
+	}
+	if len(config.Identities) > MaxIdentities {
+		return nil, fmt.Errorf("%d identities, more than %d", len(config.Identities), MaxIdentities)
+	}
+	for i := range config.Identities {
+		if err := config.Identities[i].Validate(); err != nil {
+			return nil, err
 		}
 	}
 	c := &Client{
@@ -115,7 +126,7 @@ func New(config Config, b Backing) (*Client, error) {
 		dialer:     net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
 		names:      newNames(config.Resolvers, config.PerResolver),
 		politeness: newPoliteness(config, b.Waiting),
-		spool:      newSpool(b, config.MaxBody),
+		spool:      newSpool(b, config.MaxBody*(1+len(config.Identities))),
 		refused:    IsSpecial,
 	}
 	if config.AllowPrivate {
@@ -125,8 +136,9 @@ func New(config Config, b Backing) (*Client, error) {
 		c.config.Now = time.Now
 	}
 	c.link = newLink(c)
-	c.requestTail = "\r\nUser-Agent: " + config.UserAgent +
-		"\r\nAccept: text/plain, */*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n"
+	for _, who := range append([]Identity{{UserAgent: config.UserAgent}}, config.Identities...) {
+		c.requestTails = append(c.requestTails, who.tail())
+	}
 	if config.Proxy != nil {
 		c.proxyAuth = proxyAuthorization(config.Proxy)
 	}
@@ -166,7 +178,8 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 // Fetch asks the candidates for their robots.txt, in order. It asks a later one
 // only if the earlier ones gave no HTTP answer at all. If none answers, the
 // facts are those of candidate number prefer. Fetch always returns facts; if
-// the context ended, their class is canceled.
+// the context ended, their class is canceled. Then it asks the origin that answered
+// under each further identity.
 func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 	began := time.Now()
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
@@ -204,6 +217,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 		total := time.Since(began) - b.waited
 		got.Times.Total = &total
+		lease.askAlso(got)
 		return lease.land(got)
 	}
 }

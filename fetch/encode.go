@@ -1,10 +1,12 @@
 package fetch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
@@ -21,6 +23,15 @@ type encoded struct {
 	Remembered bool           `json:",omitempty"`
 	Memory     *robots.Memory `json:",omitempty"`
 	Copy       *encodedCopy   `json:",omitempty"`
+	Also       []encodedAlso  `json:",omitempty"`
+}
+
+// encodedAlso is the answer to a further identity.
+type encodedAlso struct {
+	Identity Identity
+	facts
+	Body *int `json:",omitempty"` // bytes, nil without a body
+	Same bool `json:",omitempty"` // the body is that of the host's own answer, and stands there
 }
 
 type encodedCopy struct {
@@ -30,7 +41,7 @@ type encodedCopy struct {
 }
 
 // MarshalBinary encodes a capture from the network with its bodies: version,
-// size of the JSON, JSON, body, earlier copy. It keeps only the text of Err. It
+// size of the JSON, JSON, body, earlier copy, bodies of the answers to identities. It keeps only the text of Err. It
 // refuses stored captures and failures of this machine.
 func (c *Capture) MarshalBinary() ([]byte, error) {
 	if c.Local != nil || c.Location != "" || c.Unstored {
@@ -46,13 +57,26 @@ func (c *Capture) MarshalBinary() ([]byte, error) {
 		copied = c.Copy.Body
 		e.Copy = &encodedCopy{c.Copy.Fetched, c.Copy.Truncated, len(copied)}
 	}
+	var others []byte
+	for i := range c.Also {
+		other := c.Also[i].Capture
+		entry := encodedAlso{Identity: c.Also[i].Identity, facts: factsOf(other)}
+		switch {
+		case other.Body == nil:
+		case bytes.Equal(other.Body, c.Body) && c.Body != nil:
+			entry.Same = true
+		default:
+			size := len(other.Body)
+			entry.Body, others = &size, append(others, other.Body...)
+		}
+		e.Also = append(e.Also, entry)
+	}
 	head, err := json.Marshal(&e)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, 1+binary.MaxVarintLen64+len(head)+len(c.Body)+len(copied))
-	out = binary.AppendUvarint(append(out, encodingVersion), uint64(len(head)))
-	return append(append(append(out, head...), c.Body...), copied...), nil
+	out := binary.AppendUvarint([]byte{encodingVersion}, uint64(len(head)))
+	return slices.Concat(out, head, c.Body, copied, others), nil
 }
 
 var errNoCapture = errors.New("not a capture encoded by this program")
@@ -91,6 +115,18 @@ func (c *Capture) UnmarshalBinary(data []byte) error {
 		if got.Copy.Body = cut(e.Copy.Bytes); got.Copy.Body == nil {
 			return errNoCapture
 		}
+	}
+	for i := range e.Also {
+		entry := &e.Also[i]
+		other := entry.capture(e.Origin)
+		if entry.Same {
+			other.Body = got.Body
+		} else if entry.Body != nil {
+			if other.Body = cut(*entry.Body); other.Body == nil {
+				return errNoCapture
+			}
+		}
+		got.Also = append(got.Also, Also{entry.Identity, other})
 	}
 	if len(data) > 0 {
 		return errNoCapture

@@ -27,6 +27,7 @@ type facts struct {
 	Truncated   bool              `json:",omitempty"`
 	Cut         *int              `json:",omitempty"`
 	Probe       Probe             `json:",omitzero"`
+	Challenge   string            `json:",omitempty"`
 }
 
 type hop struct {
@@ -46,7 +47,7 @@ func factsOf(c *Capture) facts {
 	f := facts{
 		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
 		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
-		Truncated: c.Truncated, Cut: c.Cut, Probe: c.Probe,
+		Truncated: c.Truncated, Cut: c.Cut, Probe: c.Probe, Challenge: c.Challenge,
 	}
 	for _, h := range c.Hops {
 		f.Hops = append(f.Hops, hop{raw(h.URL), h.Status})
@@ -69,7 +70,7 @@ func (f *facts) capture(o Origin) *Capture {
 	c := &Capture{
 		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
 		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
-		Truncated: f.Truncated, Cut: f.Cut, Probe: f.Probe,
+		Truncated: f.Truncated, Cut: f.Cut, Probe: f.Probe, Challenge: f.Challenge,
 	}
 	for _, h := range f.Hops {
 		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})

@@ -73,7 +73,7 @@ func FuzzAnswer(f *testing.F) {
 			defer lease.settle()
 			over := &weighed{Conn: conn, ctx: t.Context(), spool: c.spool, paused: func(time.Duration) {}}
 			defer over.leave()
-			fail := lease.exchange(over, over, o, "/robots.txt", "", &a)
+			fail := lease.exchange(&budget{deadline: time.Now().Add(time.Minute)}, over, over, o, "/robots.txt", "", &a)
 			if most := int64(maxHeader + c.config.MaxBody*8 + 64<<10); conn.given > most {
 				t.Fatalf("read %d bytes, more than %d", conn.given, most)
 			}

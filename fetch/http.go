@@ -39,6 +39,7 @@ type answer struct {
 	body      *text // nil without a body
 	truncated bool
 	remark    error // about the body, see [Unknown]
+	challenge string
 }
 
 // bounded ends reads of a connection after left bytes and records the error:
@@ -88,7 +89,7 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 
 	if c.config.Proxy != nil {
 		if o.Scheme == "http" {
-			fail := lease.exchange(in, conn, o, o.String()+target, c.proxyAuth, &a)
+			fail := lease.exchange(b, in, conn, o, o.String()+target, c.proxyAuth, &a)
 			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
 				fail = failed(robots.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
 				fail.local = fail.err
@@ -109,12 +110,12 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 		a.tls = strings.TrimPrefix(tls.VersionName(secure.ConnectionState().Version), "TLS ")
 		conn = secure
 	}
-	return a, lease.exchange(in, conn, o, target, "", &a)
+	return a, lease.exchange(b, in, conn, o, target, "", &a)
 }
 
 // exchange sends the request, with the extra headers, and reads the answer.
 // below is conn or the connection under its TLS.
-func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
+func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
 	c, ctx := lease.client, lease.ctx
 	began := time.Now()
 	request := make([]byte, 0, 256)
@@ -122,7 +123,7 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	request = append(request, target...)
 	request = append(request, " HTTP/1.1\r\nHost: "...)
 	request = append(request, o.Authority()...)
-	request = append(request, c.requestTail...)
+	request = append(request, c.requestTails[lease.identity]...)
 	request = append(request, headers...)
 	request = append(request, "\r\n"...)
 	if _, err := conn.Write(request); err != nil {
@@ -169,9 +170,15 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 	a.headers = keep(resp.Header)
 	a.location = resp.Header.Get("Location")
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil // the bodies of errors and redirects hold no rules
+	if resp.StatusCode < 200 || resp.StatusCode > 299 { // the bodies of errors and redirects hold no rules
+		var page []byte
+		if c.config.Challenges.WantsBody(resp.StatusCode, resp.Header.Values) {
+			page = lease.beginning(b, conn, resp)
+		}
+		a.challenge = c.config.Challenges.Find(resp.StatusCode, resp.Header.Values, page)
+		return nil
 	}
+	header := challengeHeaders(c.config.Challenges, resp.Header)
 	// The wire form may be larger than the decoded body: a chunk of one byte
 	// takes six bytes.
 	contentRange := strings.Clone(resp.Header.Get("Content-Range"))
@@ -182,6 +189,12 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	a.body, a.truncated, err = lease.readBody(resp, encodings, below.paused)
 	if err == nil {
 		a.remark, err = Unknown(encodings, a.body.reader(), a.truncated)
+	}
+	var page []byte
+	if err == nil {
+		if page, err = a.body.beginning(); err == nil {
+			a.challenge = c.config.Challenges.Find(resp.StatusCode, header.Values, page)
+		}
 	}
 	var ours *failure
 	switch {

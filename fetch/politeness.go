@@ -48,6 +48,7 @@ type Lease struct {
 	onceBegun context.Context
 	held      bool // holds a slot
 	asked     bool // the first request has kept the pace
+	identity  int  // under which it asks: 0 for our own, else one more than the index in Config.Identities
 
 	texts  []*text // texts of its answers
 	landed bool    // holds a place in spool.landing

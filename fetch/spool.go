@@ -237,6 +237,14 @@ func (t *text) release() {
 // a time come back from disk. Each keeps its place until [Lease.Leave], when
 // the caller has stored it.
 func (lease *Lease) land(got *Capture) *Capture {
+	for i := range got.Also {
+		other := lease.land(got.Also[i].Capture)
+		if other.Local != nil || other.Error == robots.ErrorCanceled {
+			return other
+		}
+		got.Also[i].Capture = other
+	}
+	defer got.share()
 	t := got.text
 	if t == nil {
 		return got

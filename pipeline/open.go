@@ -77,7 +77,7 @@ func (n *census) openSource(ctx context.Context) (err error) {
 // source returns the configuration of the source, with the limits of the fetches.
 func (c *Config) source() source.Config {
 	s := c.Source
-	s.MaxBody, s.MaxRedirects = c.Fetch.MaxBody, c.Fetch.MaxRedirects
+	s.MaxBody, s.MaxRedirects, s.Challenges = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges
 	return s
 }
 
@@ -118,6 +118,12 @@ func (n *census) openClient(context.Context) (err error) {
 	n.terms = memory.Terms{
 		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano), // another output folder may hold a run of the same name
 		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, Now: c.Fetch.Now,
+	}
+	if len(c.Fetch.Identities) > 0 {
+		// Answers to identities are compared with the host's own, so both must be of the
+		// same hour: no answer serves from memory, not even one that this run stored before
+		// it was interrupted.
+		n.terms.Run, n.terms.MaxAge = n.terms.Run+" "+n.began.Format(time.RFC3339Nano), 0
 	}
 	n.client, err = fetch.New(c.Fetch, fetch.Backing{
 		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others, Outage: n.progress.outage,

@@ -139,10 +139,13 @@ func (n *census) account(j *job) error {
 	if err := n.lines.tell(&j.Target); err != nil {
 		return err
 	}
+	j.part()
 	weight := j.Capture.Weight()
 	n.pressure.weigh(weight)
 	j.segment.bytes.Add(int64(weight))
-	for i, body := range j.bodies() {
+	bodies := j.bodies()
+	j.spilled = make([]*place, len(bodies))
+	for i, body := range bodies {
 		if len(*body) == 0 {
 			continue // from disk, no body would come back as an empty one
 		}

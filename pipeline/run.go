@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -64,18 +65,38 @@ type Result struct {
 // job is a target that waits for its capture, or has it.
 type job struct {
 	source.Target
-	spilled [2]*place // where the bodies lie on disk, nil if in memory
+	spilled []*place // where the bodies lie on disk, nil if in memory
+	same    []int    // answers to identities whose body is the host's own
 	segment *segment
 	ordinal int // index within the segment
 }
 
-// bodies returns the capture's body and that of its earlier copy, if it has one.
+// bodies returns the capture's body, that of its earlier copy, and those of the answers to
+// identities, which are nil where they are the capture's own.
 func (j *job) bodies() []*[]byte {
 	out := []*[]byte{&j.Capture.Body}
 	if j.Capture.Copy != nil {
 		out = append(out, &j.Capture.Copy.Body)
 	}
+	for i := range j.Capture.Also {
+		out = append(out, &j.Capture.Also[i].Capture.Body)
+	}
 	return out
+}
+
+// part keeps one of equal bodies: that of the capture. join undoes it.
+func (j *job) part() {
+	for i := range j.Capture.Also {
+		if body := &j.Capture.Also[i].Capture.Body; *body != nil && j.Capture.Body != nil && bytes.Equal(*body, j.Capture.Body) {
+			*body, j.same = nil, append(j.same, i)
+		}
+	}
+}
+
+func (j *job) join() {
+	for _, i := range j.same {
+		j.Capture.Also[i].Capture.Body = j.Capture.Body
+	}
 }
 
 // segment is a bounded number of jobs, in the order of the input.
@@ -199,6 +220,7 @@ func (s *segment) targets(ctx context.Context) iter.Seq2[*source.Target, error] 
 					*body, err = s.spill.take(j.spilled[k])
 				}
 			}
+			j.join()
 			if !yield(&j.Target, err) || err != nil {
 				return
 			}

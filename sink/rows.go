@@ -67,6 +67,9 @@ type Fetch struct {
 	// When the answer was fetched, in UTC; of a WARC capture, when the archive fetched it; of a stored
 	// file, when the file was last changed. Example: `2026-11-20 10:15:02.123456`.
 	FetchTime time.Time `parquet:"fetch_time,timestamp(microsecond)"`
+	// Where the request was made from, as `--vantage` calls it. Null if it was not given. Example:
+	// `frankfurt`.
+	Vantage *string `parquet:"vantage,dict"`
 	// What the answer means under the first profile: `conditional_allow` (the rules decide), `full_allow`,
 	// `full_disallow`, `undefined`.
 	Outcome string `parquet:"outcome,dict"`
@@ -148,6 +151,10 @@ type Fetch struct {
 	// The body has a comment and no line that is a record. Such files are served where there used to be
 	// none.
 	OnlyComments bool `parquet:"only_comments"`
+	// Vendor of the wall that answered in place of a robots.txt: `cloudflare`, `aws-waf`, `akamai`, `datadome`,
+	// `imperva`, `human`, or `generic` (of nobody known). The host counts as unread: the class of all its
+	// policies is `unknown`. Null if no mark of a wall was found. Example: `cloudflare`.
+	Challenge *string `parquet:"challenge,dict"`
 	// When the judged copy was fetched, in UTC, if it stands in for an unreachable file (reason
 	// `stale_copy`). Null if the answer itself is judged.
 	StaleSince *time.Time `parquet:"stale_since,timestamp(microsecond)"`

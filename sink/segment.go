@@ -33,6 +33,7 @@ type Segment struct {
 	Signals     Table[Signal]
 	Preferences Table[Preference]
 	Templates   Table[Template]
+	Answers     Table[Answer]
 	Policies    Table[Policy]
 	Verdicts    Table[Verdict]
 	Agents      Table[Agent] // only segment 0 writes it

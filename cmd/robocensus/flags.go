@@ -223,11 +223,15 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 	case f.retries < 0:
 		return c, usagef("--retries cannot be negative")
 	}
+	challenges, err := evaluate.ParseChallenges("built-in challenges.yaml", configs.Challenges)
+	if err != nil {
+		return c, err
+	}
+	c.Challenges = challenges
 	for _, p := range profiles {
 		c.MaxBody = max(c.MaxBody, p.SizeLimit)
 		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)
 	}
-	var err error
 	if f.connectTo != "" {
 		if c.ConnectTo, err = netip.ParseAddrPort(f.connectTo); err != nil {
 			return c, usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", f.connectTo)

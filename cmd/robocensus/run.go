@@ -115,6 +115,7 @@ type runFlags struct {
 	acceptUnreachable        bool
 	memory                   size
 	resume, forceNew         bool
+	alsoAs, vantage          string
 	state                    string
 	maxAge                   time.Duration
 	grace                    time.Duration
@@ -155,6 +156,8 @@ func newRunFlags() *runFlags {
 	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "schemes to try, in order, for hosts without one")
 	s.IntVar(&f.concurrency, "concurrency", 500, "concurrent requests in total")
 	f.addNetwork()
+	s.StringVar(&f.alsoAs, "also-as", "", "YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
+	s.StringVar(&f.vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
 	s.StringVar(&f.state, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
 	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
 	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "if this machine is cut off from the network, wait this long before stopping with exit code 75")

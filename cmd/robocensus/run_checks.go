@@ -89,6 +89,10 @@ func (f *runFlags) checkValues() error {
 		return usagef("--concurrency must be between 1 and 100000")
 	case f.set.Changed("max-age") && f.state == "":
 		return usagef("--max-age needs --state DIR")
+	case f.set.Changed("max-age") && f.maxAge > 0 && f.alsoAs != "":
+		return usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with a fresh one; leave --max-age out, or give 0", f.maxAge)
+	case len(f.vantage) > 64 || strings.ContainsFunc(f.vantage, func(r rune) bool { return r < ' ' || r > '~' }):
+		return usagef("--vantage: give at most 64 characters of printable ASCII")
 	case f.maxAge < 0:
 		return usagef("--max-age cannot be negative")
 	case f.outagePatience <= 0:

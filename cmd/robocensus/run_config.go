@@ -37,7 +37,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Limits: f.archiveLimits(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
 			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning, LastCapture: f.lastCapture,
 		},
-		Evaluate: evaluate.Config{KeepComments: f.keepComments, Labels: f.labels},
+		Evaluate: evaluate.Config{KeepComments: f.keepComments, Labels: f.labels, Vantage: f.vantage},
 	}
 	if err := f.setRun(ctx, &c); err != nil {
 		return c, err
@@ -73,6 +73,9 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		if err := f.expectations.Fit(c.Evaluate, c.Tables); err != nil {
 			return c, err
 		}
+	}
+	if err := f.readIdentities(ctx, &c); err != nil {
+		return c, err
 	}
 	c.Settings, c.Pace = f.settings()
 	return c, nil
@@ -192,6 +195,21 @@ func (f *runFlags) readTemplates(ctx context.Context, c *pipeline.Config) error 
 	}
 	c.Evaluate.Templates = robots.NewTemplates(all)
 	return nil
+}
+
+// readIdentities reads the identities under which hosts are asked too.
+func (f *runFlags) readIdentities(ctx context.Context, c *pipeline.Config) (err error) {
+	if f.alsoAs == "" {
+		return nil
+	}
+	text, err := readInput(ctx, f.alsoAs)
+	if err != nil {
+		return err
+	}
+	path := remote.Name(f.alsoAs)
+	c.Fetch.Identities, err = evaluate.ParseIdentities(path, text, f.userAgent, c.Evaluate.Agents)
+	c.Inputs = append(c.Inputs, sink.Input{Role: "identities", Path: path, SHA256: digest(text), Rows: int64(len(c.Fetch.Identities))})
+	return err
 }
 
 // unrecorded are the flags that are not settings of the run: where it lies, and what one

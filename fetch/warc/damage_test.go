@@ -344,7 +344,7 @@ func BenchmarkWARC(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		captures := 0
-		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), 512_000, func(*Capture) error { captures++; return nil }, nil)
+		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), Config{MaxBody: 512_000}, func(*Capture) error { captures++; return nil }, nil)
 		if err != nil || captures != 1000 {
 			b.Fatal(captures, err)
 		}

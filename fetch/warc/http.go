@@ -58,7 +58,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
 	}
 	if h.status < 200 || h.status > 299 || c.Revisit != nil || w.headOnly {
-		return nil // the bodies of errors and redirects hold no rules
+		page, err := w.errorPage(in, c) // the bodies of errors and redirects hold no rules
+		c.Challenge = w.challenges.Find(h.status, h.values, page)
+		return err
 	}
 	if !ended && w.left > 0 {
 		c.Error, c.Err = robots.ErrorHeaderTooLarge, errLongHeader
@@ -97,6 +99,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		// Not for a chunked or encoded body: its digest may be of either form.
 		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
 	}
+	if c.Error == "" {
+		c.Challenge = w.challenges.Find(h.status, h.values, c.Body)
+	}
 	if h.status == http.StatusPartialContent && c.Error == "" {
 		beyond, err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit)
 		if err != nil {
@@ -112,6 +117,33 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		}
 	}
 	return nil
+}
+
+// errorPage returns the beginning of the body of an error, decoded as far as possible, if
+// it can show a wall.
+func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
+	h := &w.answer
+	if c.Revisit != nil || w.headOnly || !w.challenges.WantsBody(h.status, h.values) {
+		return nil, nil
+	}
+	stored := make([]byte, min(w.left, robots.ChallengeBytes))
+	if err := w.readFull(in, stored); err != nil {
+		return nil, err
+	}
+	page, _, _ := h.decode(stored, robots.ChallengeBytes)
+	return page, nil
+}
+
+// values returns the values of a header.
+func (h *answerHead) values(name string) (values []string) {
+	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
+	for len(rest) > 0 {
+		var key, value []byte
+		if key, value, rest = cutField(rest); strings.EqualFold(string(key), name) {
+			values = append(values, string(value))
+		}
+	}
+	return values
 }
 
 // readHead reads the header of the final answer. ended reports whether a blank

@@ -155,7 +155,7 @@ func TestWARCCrawlerLimit(t *testing.T) {
 	for stored, want := range map[int]string{1 << 20: "true ", 5 << 20: "true ", 1<<20 - 1: "false truncated_body"} {
 		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s", 9<<20, stored, strings.Repeat("x", stored))
 		var got string
-		_, err := Read(t.Context(), "a.warc", strings.NewReader(warcResponse("a.test", answer)), 8<<20, func(c *Capture) error {
+		_, err := Read(t.Context(), "a.warc", strings.NewReader(warcResponse("a.test", answer)), Config{MaxBody: 8 << 20}, func(c *Capture) error {
 			got = fmt.Sprintf("%v %s", c.Truncated, c.Error)
 			return nil
 		}, func(int64, string) error { return errors.New("damaged") })

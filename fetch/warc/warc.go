@@ -62,28 +62,34 @@ type Counts struct {
 	Damaged                         int64 // damaged places; each may have cost several records
 }
 
+// Config says what to keep of captures.
+type Config struct {
+	MaxBody    int               // bytes of a body
+	Challenges robots.Challenges // marks of walls
+}
+
 // Read calls emit for every stored capture of a robots.txt (a response or
 // revisit whose target's path is exactly /robots.txt), in file order. It calls
 // damaged for data that it cannot read, with the offset where it begins, and
-// resumes at the next record. A file without a record is damaged. It keeps at most limit bytes of a body. emit may
-// keep the capture.
+// resumes at the next record. A file without a record is damaged. emit may keep
+// the capture.
 //
 // The file is WARC or ARC, gzip or zstd, normally with a member or frame per record, or
 // plain; its first bytes decide. If r can seek, a wrong length costs only its
 // record. If r cannot, or one member holds many records, it also costs the
 // records within that length. Read returns the first error of r, emit, damaged
 // or ctx.
-func Read(ctx context.Context, name string, r io.Reader, limit int,
+func Read(ctx context.Context, name string, r io.Reader, c Config,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged})
+	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: c.MaxBody, challenges: c.Challenges, emit: emit, damaged: damaged})
 }
 
 // ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
 // in file order. It asks body before a capture that is not of a robots.txt, and reads
 // its body only if the answer is true.
-func ReadAll(ctx context.Context, name string, r io.Reader, limit int, body func() bool,
+func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func() bool,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: limit, body: body, emit: emit, damaged: damaged})
+	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: c.MaxBody, challenges: c.Challenges, body: body, emit: emit, damaged: damaged})
 }
 
 func read(ctx context.Context, w *reader) (Counts, error) {
@@ -116,13 +122,14 @@ func read(ctx context.Context, w *reader) (Counts, error) {
 // reader reads the records of one file. It reuses its buffers for each record.
 type reader struct {
 	*members
-	name    string
-	limit   int
-	body    func() bool // nil if captures of other URLs are passed over
-	emit    func(*Capture) error
-	damaged func(offset int64, what string) error
-	counts  Counts
-	counter *int64 // the count of the current record, if it is good
+	name       string
+	limit      int
+	challenges robots.Challenges
+	body       func() bool // nil if captures of other URLs are passed over
+	emit       func(*Capture) error
+	damaged    func(offset int64, what string) error
+	counts     Counts
+	counter    *int64 // the count of the current record, if it is good
 
 	head   recordHead
 	ahead  recordHead // of a record that may follow

@@ -60,7 +60,7 @@ var warcForms = []struct {
 // readAll returns the captures of a file, and the damage as "offset: what".
 func readAll(t testing.TB, r io.Reader) (captures []*Capture, damages []string, counts Counts) {
 	t.Helper()
-	counts, err := Read(context.Background(), "test.warc", r, limit,
+	counts, err := Read(context.Background(), "test.warc", r, Config{MaxBody: limit},
 		func(c *Capture) error { captures = append(captures, c); return nil },
 		func(offset int64, what string) error {
 			damages = append(damages, fmt.Sprintf("%d: %s", offset, what))
@@ -262,7 +262,7 @@ func TestWARCErrors(t *testing.T) {
 	stop := errors.New("stop")
 	emitted := 0
 	read := func(ctx context.Context, r io.Reader, emit func(*Capture) error, damaged func(int64, string) error) error {
-		_, err := Read(ctx, "a.warc.gz", r, limit, emit, damaged)
+		_, err := Read(ctx, "a.warc.gz", r, Config{MaxBody: limit}, emit, damaged)
 		return err
 	}
 	fail := func(*Capture) error { emitted++; return stop }
@@ -337,7 +337,7 @@ func TestReadAll(t *testing.T) {
 			content = append(content, form.pack(record)...)
 		}
 		asked, got := 0, []string(nil)
-		counts, err := ReadAll(t.Context(), "a.warc", bytes.NewReader(content), limit, func() bool { asked++; return asked != 1 }, func(c *Capture) error {
+		counts, err := ReadAll(t.Context(), "a.warc", bytes.NewReader(content), Config{MaxBody: limit}, func() bool { asked++; return asked != 1 }, func(c *Capture) error {
 			got = append(got, fmt.Sprintf("%s %d %s %q %s %v", c.Hops[0].URL, c.Status(), c.Location, c.Body, c.Error, c.Origin))
 			return nil
 		}, func(at int64, what string) error { return errors.New(what) })

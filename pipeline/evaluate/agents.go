@@ -21,6 +21,7 @@ type Config struct {
 	Labels       robots.Vocabulary          // of preferences about use
 	Readers      map[string]*robots.Profile // under own: the profiles that judge, by name
 	KeepComments bool                       // also write comments to the table lines
+	Vantage      string                     // where the requests are made from, "" if it is not said
 }
 
 // ProfileNames returns the names of the profiles, in their order.

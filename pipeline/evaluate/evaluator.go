@@ -50,6 +50,7 @@ type Evaluator struct {
 	bodies   map[string]bool  // digests written in the current segment
 	note     note             // note of the current segment
 	memo     memo             // verdicts on the current target
+	second   secondFile       // answers to identities
 
 	// Row buffers, reused for every target.
 	groups      []sink.Group
@@ -234,6 +235,11 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 			kept = c.Copy.Body
 		}
 		if err := out.Bodies.Write(sink.Body{ContentDigest: *digest, Body: kept}); err != nil {
+			return err
+		}
+	}
+	if len(c.Also) > 0 {
+		if err := e.answers(t, &row, stratum, counts, out); err != nil {
 			return err
 		}
 	}

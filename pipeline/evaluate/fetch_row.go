@@ -20,7 +20,7 @@ func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
 		Seq: t.Seq, Input: sink.TextString(t.Input), Host: c.Origin.Host, Rank: t.Rank,
 		Origin: c.Origin.String(), Scheme: c.Origin.Scheme, Port: int32(c.Origin.Port),
 		RegisteredDomain: sink.NonZero(domain), TLD: sink.NonZero(tld), RobotsURL: c.Origin.RobotsURL(),
-		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond),
+		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond), Vantage: sink.NonZero(e.config.Vantage), Challenge: sink.NonZero(c.Challenge),
 		Outcome: string(first.answer.Outcome), Reason: string(first.answer.Reason),
 		Status: sink.NonZero(int32(c.Status())), ErrorClass: sink.NonZero(string(failure)), FallbackErrorClass: sink.NonZero(string(c.Fallback)),
 		Attempts: int32(c.Attempts), HTTPVersion: sink.NonZero(c.HTTPVersion), TLSVersion: sink.NonZero(c.TLSVersion),
@@ -41,6 +41,9 @@ func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
 	}
 	if s := t.Stored; s != nil {
 		addStored(&row, s)
+		if row.Vantage == nil {
+			row.Vantage = s.Vantage
+		}
 	}
 	switch {
 	case c.Err != nil:

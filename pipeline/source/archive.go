@@ -267,7 +267,7 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 		}
 		isLast, read = r.take, readHeads
 	}
-	counts, err := read(ctx, path, in, s.config.MaxBody, func(c *warc.Capture) error {
+	counts, err := read(ctx, path, in, s.config.captures(), func(c *warc.Capture) error {
 		s.progress(c.Offset - at)
 		at = c.Offset
 		last, err := isLast(c)
@@ -297,9 +297,14 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 	return err
 }
 
+// captures says what to keep of stored captures.
+func (c *Config) captures() warc.Config {
+	return warc.Config{MaxBody: c.MaxBody, Challenges: c.Challenges}
+}
+
 // readHeads reads captures as [warc.ReadAll] does, without the bodies of other URLs.
-func readHeads(ctx context.Context, name string, r io.Reader, limit int, emit func(*warc.Capture) error, damaged func(int64, string) error) (warc.Counts, error) {
-	return warc.ReadAll(ctx, name, r, limit, func() bool { return false }, emit, damaged)
+func readHeads(ctx context.Context, name string, r io.Reader, c warc.Config, emit func(*warc.Capture) error, damaged func(int64, string) error) (warc.Counts, error) {
+	return warc.ReadAll(ctx, name, r, c, func() bool { return false }, emit, damaged)
 }
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path"
 	"slices"
@@ -72,7 +73,7 @@ func (s *Source) takeBody(file string, modified time.Time, body []byte, emit fun
 	if limit := s.config.MaxBody; len(body) > limit {
 		body, c.Truncated = body[:limit], true
 	}
-	c.Body = body
+	c.Body, c.Challenge = body, s.config.Challenges.Find(http.StatusOK, http.Header(nil).Values, body)
 	target.Input, target.Capture, target.Stored = name, c, &Stored{Source: "body", Assumed: true}
 	return emit(target)
 }

@@ -53,7 +53,8 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 			DNS: duration(row.DNSMicros), Connect: duration(row.ConnectMicros), TLS: duration(row.TLSMicros),
 			FirstByte: duration(row.FirstByteMicros), Total: duration(row.TotalMicros),
 		},
-		Probe: fetch.Probe{Front: int(value(row.ProbeFrontStatus)), Missing: int(value(row.ProbeRandomStatus))},
+		Probe:     fetch.Probe{Front: int(value(row.ProbeFrontStatus)), Missing: int(value(row.ProbeRandomStatus))},
+		Challenge: value(row.Challenge),
 	}
 	switch {
 	case c.Error == robots.ErrorServerError, c.Error == robots.ErrorUnexpectedStatus:
@@ -67,7 +68,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	for _, h := range row.Hops {
 		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
 	}
-	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength)}
+	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength), Vantage: row.Vantage}
 	// A failed request has an error class under any profile. So a last hop without
 	// answer and without class was not requested: it is the target of a stored
 	// redirect.

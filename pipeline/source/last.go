@@ -134,7 +134,7 @@ func (f *finder) readIndex(ctx context.Context) error {
 	none := func() bool { return false }
 	return f.readArchives(ctx, func(int) bool { return true }, func(ctx context.Context, i int, v *Volume, in io.Reader) error {
 		n, at := uint64(0), int64(0)
-		_, err := warc.ReadAll(ctx, v.input.Path, in, f.source.config.MaxBody, none, func(c *warc.Capture) error {
+		_, err := warc.ReadAll(ctx, v.input.Path, in, f.source.config.captures(), none, func(c *warc.Capture) error {
 			f.source.progress(c.Offset - at)
 			at = c.Offset
 			key, value := f.entry(c, placeOf(i, n))

@@ -25,7 +25,7 @@ func (f *finder) keep(ctx context.Context) error {
 			return err
 		}
 		wanted := func() bool { return needed.is(placeOf(i, n)) }
-		_, err := warc.ReadAll(ctx, v.input.Path, in, f.source.config.MaxBody, wanted, func(c *warc.Capture) error {
+		_, err := warc.ReadAll(ctx, v.input.Path, in, f.source.config.captures(), wanted, func(c *warc.Capture) error {
 			at := placeOf(i, n)
 			n++
 			if !needed.is(at) {
@@ -258,11 +258,14 @@ func (c *chain) add(next *fetch.Capture) {
 		c.Hops[len(c.Hops)-1].Status = next.Status()
 	case c.Unstored && isAnswer(status) && isAnswer(next.Status()): // the body alone: the header is its own
 		c.Body, c.Truncated, c.Digest, c.Unstored, c.Error, c.Err = next.Body, next.Truncated, next.Digest, next.Unstored, next.Error, next.Err
+		if c.Challenge == "" {
+			c.Challenge = next.Challenge
+		}
 		return
 	default:
 		return
 	}
-	c.HTTPVersion, c.Headers, c.Remote = next.HTTPVersion, next.Headers, next.Remote
+	c.HTTPVersion, c.Headers, c.Remote, c.Challenge = next.HTTPVersion, next.Headers, next.Remote, next.Challenge
 	c.Location, c.Unstored, c.Error, c.Err = next.Location, next.Unstored, next.Error, next.Err
 	c.Body, c.Truncated, c.Digest = next.Body, next.Truncated, next.Digest
 }

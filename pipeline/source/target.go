@@ -28,6 +28,8 @@ type Stored struct {
 	Mismatch string // how the body differs from its digest, "" if it does not
 	Assumed  bool   // the status is unknown and taken for 200
 
+	Vantage *string // where it was asked from, by an earlier run; nil if that does not say
+
 	// Set for a body that an earlier run did not keep because it was cut short:
 	Bytes     *int64
 	Truncated bool // the body was longer than the limit

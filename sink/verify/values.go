@@ -25,6 +25,11 @@ var values = func() map[string]map[string][]string {
 			"scheme": {"https", "http", "ftp"}, "source": {"network", "cache", "warc", "body"}, "outcome": outcomes,
 			"reason": texts(robots.AnswerReasons), "error_class": errors, "fallback_error_class": errors,
 			"answers_since": texts(robots.AnswerClasses), // its kind
+			"challenge":     robots.ChallengeVendors,
+		},
+		"answers": {
+			"outcome": outcomes, "reason": texts(robots.AnswerReasons), "error_class": errors, "challenge": robots.ChallengeVendors, "class": classes,
+			"policy": append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...), "treatment": summary.TreatmentNames[:],
 		},
 		"groups": {"class": append([]string{summary.ClassEmpty}, classes...)},
 		"rules":  {"kind": kinds},
@@ -69,7 +74,7 @@ func CheckFetch(row *sink.Fetch) error {
 		value  *string
 	}{
 		{"scheme", &row.Scheme}, {"source", &row.Source}, {"outcome", &row.Outcome}, {"reason", &row.Reason},
-		{"error_class", row.ErrorClass}, {"fallback_error_class", row.FallbackErrorClass},
+		{"error_class", row.ErrorClass}, {"fallback_error_class", row.FallbackErrorClass}, {"challenge", row.Challenge},
 	} {
 		if c.value != nil && *c.value != "" && !slices.Contains(values["fetches"][c.column], *c.value) {
 			return fmt.Errorf("seq %d: %w", row.Seq, unknownValue(c.column, *c.value))

@@ -152,7 +152,7 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	damaged := bytes.Clone(whole.Bytes())
 	copy(damaged[20_000:], noise(400))
 	read := func(in io.Reader) (found []string) {
-		counts, err := warc.Read(t.Context(), "archive", in, 1<<20, func(c *warc.Capture) error {
+		counts, err := warc.Read(t.Context(), "archive", in, warc.Config{MaxBody: 1 << 20}, func(c *warc.Capture) error {
 			found = append(found, fmt.Sprintf("%d+%d %v %q", c.Offset, c.Length, c.Origin, c.Body))
 			return nil
 		}, func(offset int64, what string) error {
