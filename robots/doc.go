@@ -80,6 +80,7 @@
 //	uses.go          what may be done with what is fetched
 //	stance.go        the same over all URLs
 //	template.go      texts that a product wrote
+//	challenge.go     walls that answer in place of a file
 //
 // Comparison of policies:
 //

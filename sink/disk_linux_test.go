@@ -43,6 +43,7 @@ var much = map[string]func(s *Segment, n int) error{
 	"signals":     many(func(s *Segment) Table[Signal] { return s.Signals }, func(r *Signal) *string { return &r.Value }),
 	"preferences": many(func(s *Segment) Table[Preference] { return s.Preferences }, func(r *Preference) *string { return &r.Value }),
 	"templates":   many(func(s *Segment) Table[Template] { return s.Templates }, func(r *Template) *string { return &r.Template }),
+	"answers":     many(func(s *Segment) Table[Answer] { return s.Answers }, func(r *Answer) *string { return &r.UserAgent }),
 	"policies":    many(func(s *Segment) Table[Policy] { return s.Policies }, func(r *Policy) *string { return &r.Agent }),
 	"verdicts":    many(func(s *Segment) Table[Verdict] { return s.Verdicts }, func(r *Verdict) *string { return &r.URL }),
 	"summary":     many(func(s *Segment) Table[Count] { return s.Summary }, func(r *Count) *string { return &r.Metric }),

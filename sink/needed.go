@@ -76,6 +76,18 @@ func Shown(without []string) (lost []string) {
 	return lost
 }
 
+// answersNeeded are the columns of answers without which the answers to identities cannot
+// be re-evaluated.
+var answersNeeded = []string{
+	"answers.seq", "answers.identity", "answers.is_control", "answers.user_agent", "answers.agent", "answers.fetch_time", "answers.hops",
+	"answers.error_class", "answers.body_bytes", "answers.body_truncated", "answers.content_digest", "answers.challenge",
+}
+
+// HasAnswers reports whether the answers to identities of a run can be re-evaluated.
+func (m *Manifest) HasAnswers() bool {
+	return slices.Contains(m.Tables, "answers") && !slices.ContainsFunc(answersNeeded, func(column string) bool { return slices.Contains(m.Without, column) })
+}
+
 // NamesURLs reports whether the verdicts of a run say which URLs its hosts have.
 func (m *Manifest) NamesURLs() bool {
 	return slices.Contains(m.Tables, "verdicts") && !slices.Contains(m.Without, "verdicts.url")

@@ -90,6 +90,7 @@ func fill(s *Segment, index int) error {
 			s.Signals.Write(Signal{Seq: seq, Line: 3}),
 			s.Preferences.Write(Preference{Seq: seq, Line: 3}),
 			s.Templates.Write(Template{Seq: seq, FirstLine: 1}),
+			s.Answers.Write(Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
 			s.Policies.Write(Policy{Seq: seq, Host: host}),
 			s.Verdicts.Write(Verdict{Seq: seq, Host: host}, Verdict{Seq: seq, Host: host, URL: "/"}),
 			s.Examples.Write(Example{Metric: "line_class", Host: host, Line: Some(int32(2))}),

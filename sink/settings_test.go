@@ -17,11 +17,11 @@ func TestSettings(t *testing.T) {
 			"warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
-			"schemes user-agent timeout retries probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
+			"schemes user-agent also-as timeout retries probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
 		{"published by name", func(s Setting) bool { return s.Published == ItsFileName || s.Published == ItsArchive },
-			"hosts warc warc-paths warc-base bodies from-run ranks agents urls templates ca-file"},
+			"hosts warc warc-paths warc-base bodies from-run ranks agents urls templates also-as ca-file"},
 		{"not published", func(s Setting) bool { return s.Published == OnlyWhetherGiven || s.Published == NotPublished }, "connect-to resolver proxy state memory"},
-		{"to compare", func(s Setting) bool { return s.Effect != NoEffect }, "max-redirects last-capture schemes user-agent timeout"},
+		{"to compare", func(s Setting) bool { return s.Effect != NoEffect }, "max-redirects last-capture schemes user-agent vantage timeout"},
 	} {
 		var got []string
 		for _, s := range Settings {

@@ -63,7 +63,7 @@ var tables = []TableInfo{
 	{Name: "signals", rowType: rowsOf(func(s *Segment) *Table[Signal] { return &s.Signals }), merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
 	{Name: "preferences", rowType: rowsOf(func(s *Segment) *Table[Preference] { return &s.Preferences }), merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
 	{Name: "templates", rowType: rowsOf(func(s *Segment) *Table[Template] { return &s.Templates }), merges: true, Within: "first_line", Foreign: []string{"origin"}},
-	{Name: "answers", rowType: rowsOf(func(s *Segment) *Table[Answer] { return &s.Answers }), merges: true, Within: "identity", Foreign: []string{"origin", "hops", "error", "first_difference"}},
+	{Name: "answers", rowType: rowsOf(func(s *Segment) *Table[Answer] { return &s.Answers }), merges: true, Foreign: []string{"origin", "hops", "error", "first_difference"}},
 	{Name: "agents", rowType: rowsOf(func(s *Segment) *Table[Agent] { return &s.Agents })},
 	{Name: "policies", rowType: rowsOf(func(s *Segment) *Table[Policy] { return &s.Policies }), merges: true, Foreign: []string{"origin", "group_agent"}},
 	{Name: "verdicts", rowType: rowsOf(func(s *Segment) *Table[Verdict] { return &s.Verdicts }), merges: true, Foreign: []string{"origin", "group_agent", "rule_pattern"}},

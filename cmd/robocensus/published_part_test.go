@@ -34,7 +34,7 @@ func TestADataSetDescribesWhatItHas_NoRace(t *testing.T) {
 			[]string{"- No table that is published counts the hosts by outcome.", "| error class | hosts |", "; `robocensus reproduce` judges the answers again"}, []string{"| outcome | hosts |"},
 		},
 		{
-			"--without=fetches,groups,rules,sitemaps,lines,signals,preferences,templates,bodies,policies,verdicts", "Figures of a census of crawl policies, as tables for analysis.",
+			"--without=fetches,groups,rules,sitemaps,lines,signals,preferences,templates,answers,bodies,policies,verdicts", "Figures of a census of crawl policies, as tables for analysis.",
 			[]string{"| outcome | hosts |"}, []string{"robocensus reproduce"},
 		},
 		{"--hash-hosts", "What the robots.txt", []string{"who guesses a name can check it, and a rank in a public list, or a digest of a file"}, []string{"robocensus reproduce"}},
@@ -70,7 +70,7 @@ func TestADataSetDescribesWhatItHas_NoRace(t *testing.T) {
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "set")
-	publishTo(t, dir, folder, "--hash-hosts", "--without", "fetches.content_digest,fetches.rank,preferences,templates,policies,verdicts,examples")
+	publishTo(t, dir, folder, "--hash-hosts", "--without", "fetches.content_digest,fetches.rank,preferences,templates,answers,policies,verdicts,examples")
 	if sheet := filesOf(t, folder)["DATASHEET.md"]; !strings.Contains(sheet, "who guesses a name can check it.\n") {
 		t.Errorf("neither ranks nor digests are there:\n%s", sheet)
 	}

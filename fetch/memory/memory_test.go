@@ -72,7 +72,7 @@ func host(i int) fetch.Origin {
 }
 
 // notOfTheAnswer are the fields of a capture that keep does not store.
-var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Location", "Unstored", "Digest", "at", "text"}
+var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Also", "Location", "Unstored", "Digest", "at", "text"}
 
 // sameAnswer compares two captures without their bodies, and errors by text.
 var sameAnswer = cmp.Options{
@@ -136,7 +136,7 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 		Error: robots.ErrorTruncatedBody, Err: errors.New(text), Fallback: robots.ErrorTLS,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
 		Headers: fetch.Headers{ContentType: &text, ContentEncoding: &text, Server: &text, ETag: &text, LastModified: &text, CacheControl: &text, RetryAfter: &text},
-		Times:   fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503},
+		Times:   fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503}, Challenge: "generic",
 	}
 	for _, v := range []any{*c, c.Headers, c.Times, c.Hops[0]} {
 		for i := range reflect.ValueOf(v).NumField() {

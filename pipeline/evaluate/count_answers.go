@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
@@ -31,5 +32,20 @@ func (e *Evaluator) countAnswer(a *sink.Answer, stratum string) {
 			said = "same_bytes"
 		}
 		n.Add("answer_policy", stratum, strings.Join([]string{kind, said, a.Policy}, " "))
+	}
+}
+
+// countChallenge counts a host that a wall kept us from reading, by vendor and by what the
+// answer would have meant under each profile.
+func (e *Evaluator) countChallenge(row *sink.Fetch, stratum string) {
+	for k := range e.columns {
+		e.counts.AddProfile("challenge", stratum, k, *row.Challenge+" "+string(e.face(k).answer.Reason))
+	}
+	if e.examples.Wants("challenge", *row.Challenge, row.Host) {
+		text := ""
+		if row.Status != nil {
+			text = strconv.Itoa(int(*row.Status))
+		}
+		e.examples.Add("challenge", *row.Challenge, row.Host, 0, text)
 	}
 }

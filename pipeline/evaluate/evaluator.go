@@ -51,6 +51,7 @@ type Evaluator struct {
 	note     note             // note of the current segment
 	memo     memo             // verdicts on the current target
 	second   secondFile       // answers to identities
+	walled   bool             // a wall answered in place of the current target's file
 
 	// Row buffers, reused for every target.
 	groups      []sink.Group
@@ -194,13 +195,14 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts robots.Facts, asks fu
 // target writes the rows of one target.
 func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	c := t.Capture
+	e.walled = c.Challenge != ""
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
 	facts := c.Facts()
 	for i := range e.readings {
 		e.receive(i, c, facts, func(r *reading) questions {
 			return questions{
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
-				versusFirst: judging && e.sameBody(r),
+				versusFirst: judging && c.Challenge == "" && e.sameBody(r),
 			}
 		})
 	}
@@ -217,13 +219,14 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	}
 	stratum := summary.StratumOf(row.Rank)
 	counts := out.Summary.Wanted() || out.Examples.Wanted()
-	if e.preferences = e.preferences[:0]; first.body != nil && (counts || out.Preferences.Wanted()) {
+	isFile := first.body != nil && c.Challenge == ""
+	if e.preferences = e.preferences[:0]; isFile && (counts || out.Preferences.Wanted()) {
 		e.preferenceRows(&row, &first.content.file)
 	}
 	if counts {
 		e.count(&row, stratum)
 	}
-	if first.body != nil {
+	if isFile {
 		if err := e.content(&row, out); err != nil {
 			return err
 		}

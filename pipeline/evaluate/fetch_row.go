@@ -81,8 +81,10 @@ func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
 		row.ContentDigest = &digest
 		f := &first.content.file
 		row.HasBOM, row.IsUTF8, row.IsHTML, row.OnlyComments = f.HasBOM, f.IsUTF8, f.IsHTML, f.OnlyComments()
-		row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
-		row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
+		if c.Challenge == "" {
+			row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
+			row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
+		}
 	}
 	kept, cut := c.Whole() != nil, c.Truncated
 	if row.CopyTime != nil {

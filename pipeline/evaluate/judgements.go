@@ -114,8 +114,9 @@ func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.M
 		Profile: e.columns[k].name, JudgedBy: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
-	switch r.answer.Outcome {
-	case robots.ConditionalAllow:
+	switch {
+	case e.walled: // neither is a wall
+	case r.answer.Outcome == robots.ConditionalAllow:
 		found := &r.content.policies[agent]
 		match, class = found.match, found.class
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
@@ -129,7 +130,7 @@ func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.M
 				*cell = &stanceNames[s]
 			}
 		}
-	case robots.FullAllow:
+	case r.answer.Outcome == robots.FullAllow:
 		class = int(robots.AllowAll)
 	}
 	p.Class = summary.ClassNames[class]

@@ -71,6 +71,10 @@ func (s *Source) openRun(ctx context.Context) error {
 			of.fetches = append(of.fetches, p)
 		case "bodies":
 			of.bodies = append(of.bodies, p)
+		case "answers":
+			if m.HasAnswers() {
+				of.answers = append(of.answers, p)
+			}
 		case "verdicts":
 			if m.NamesURLs() {
 				of.verdicts = append(of.verdicts, p)
@@ -151,7 +155,7 @@ type earlierRun struct {
 
 // segmentParts are the parts of a segment that hold captures. A shard is one segment
 // of the run, made of segments of its own: a row group of fetches each.
-type segmentParts struct{ fetches, bodies, verdicts []sink.Part }
+type segmentParts struct{ fetches, bodies, answers, verdicts []sink.Part }
 
 // input returns the Input that identifies the segment in the plan.
 func (s *segmentParts) input() sink.Input {
@@ -167,6 +171,8 @@ func (s *segmentParts) input() sink.Input {
 func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit func(Target) error) error {
 	bodies := &bodyReader{run: e, parts: parts.bodies}
 	defer bodies.close()
+	answers := &answerReader{run: e, parts: parts.answers}
+	defer answers.close()
 	urls := e.ownURLs(ctx, parts.verdicts)
 	defer urls.stop()
 	var seqs span
@@ -174,7 +180,14 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 		if err := e.shards.add(parts.fetches[0].Segment, rows); err != nil {
 			return err
 		}
-		bodies.expect(rows)
+		if len(rows) == 0 {
+			return nil
+		}
+		also, err := answers.upTo(ctx, rows[len(rows)-1].Seq)
+		if err != nil {
+			return err
+		}
+		bodies.expect(rows, also)
 		for i := range rows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -185,17 +198,29 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 			if err := seqs.grow(rows[i].Seq); err != nil {
 				return err
 			}
-			body, err := bodies.body(ctx, &rows[i])
+			body, err := bodies.body(ctx, rows[i].KeptDigest(), rows[i].Host)
 			if err != nil {
 				return err
 			}
 			t := targetOf(&rows[i], body, e.limits)
+			for k := range also[t.Seq] {
+				answer := &also[t.Seq][k]
+				body, err := bodies.body(ctx, answer.ContentDigest, answer.Host)
+				if err != nil {
+					return err
+				}
+				t.Capture.Also = append(t.Capture.Also, alsoOf(answer, t.Capture.Origin, body))
+			}
+			delete(also, t.Seq)
 			if t.Paths, t.ownBytes, err = urls.of(t.Seq, t.Capture.Origin); err != nil {
 				return err
 			}
 			if err := emit(t); err != nil {
 				return err
 			}
+		}
+		for seq := range also {
+			return fmt.Errorf("seq %d has answers to identities, and no row of fetches", seq)
 		}
 		return nil
 	})
@@ -289,18 +314,24 @@ type bodyReader struct {
 }
 
 // expect prepares for the rows of a group.
-func (b *bodyReader) expect(rows []sink.Fetch) {
+func (b *bodyReader) expect(rows []sink.Fetch, also map[int64][]sink.Answer) {
 	b.needed, b.held, b.packed, b.room = make(map[string]int), make(map[string][]byte), make(map[string]bool), heldPlain
 	for i := range rows {
 		if d := rows[i].KeptDigest(); d != nil {
 			b.needed[*d]++
 		}
 	}
+	for _, answers := range also {
+		for i := range answers {
+			if d := answers[i].ContentDigest; d != nil {
+				b.needed[*d]++
+			}
+		}
+	}
 }
 
-// body returns the body of the next row, nil if it has none.
-func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) {
-	named := row.KeptDigest()
+// body returns the body that the next row names, nil for none.
+func (b *bodyReader) body(ctx context.Context, named *string, host string) ([]byte, error) {
 	if named == nil {
 		return nil, nil
 	}
@@ -308,7 +339,7 @@ func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) 
 	for b.held[digest] == nil {
 		one, err := b.read(ctx)
 		if err == io.EOF {
-			err = fmt.Errorf("the body of %s is not in the table bodies", row.Host)
+			err = fmt.Errorf("the body of %s is not in the table bodies", host)
 		}
 		if err != nil {
 			return nil, err

@@ -14,13 +14,14 @@ import (
 // and header may name any host, so a new column of text is left out or listed here.
 func TestHashesLeaveOutForeignText(t *testing.T) {
 	vocabulary := map[string]string{
-		"fetches":     "scheme tld source outcome reason error_class fallback_error_class http_version tls_version content_digest answers_since copy_digest",
+		"fetches":     "scheme tld source vantage challenge outcome reason error_class fallback_error_class http_version tls_version content_digest answers_since copy_digest",
 		"groups":      "class template digest",
 		"rules":       "kind",
 		"lines":       "class",
 		"signals":     "field",
 		"preferences": "scope mechanism use preference level remark",
 		"templates":   "template kind version",
+		"answers":     "identity user_agent agent category outcome reason error_class content_digest challenge policy treatment class",
 		"agents":      "agent category operator tokens falls_back_to user_agent kind uses policy_tokens reads_as",
 		"policies":    "agent category profile judged_by outcome match class versus_star versus_first template ai_train ai_input search",
 		"verdicts":    "agent profile judged_by url verdict reason rule_kind", // hashAbsolute

@@ -69,16 +69,11 @@ func named[T interface {
 // CheckFetch returns an error for a row of fetches with a value that its columns do not
 // have.
 func CheckFetch(row *sink.Fetch) error {
-	for _, c := range []struct {
-		column string
-		value  *string
-	}{
+	if err := checkValues("fetches", row.Seq, []cell{
 		{"scheme", &row.Scheme}, {"source", &row.Source}, {"outcome", &row.Outcome}, {"reason", &row.Reason},
 		{"error_class", row.ErrorClass}, {"fallback_error_class", row.FallbackErrorClass}, {"challenge", row.Challenge},
-	} {
-		if c.value != nil && *c.value != "" && !slices.Contains(values["fetches"][c.column], *c.value) {
-			return fmt.Errorf("seq %d: %w", row.Seq, unknownValue(c.column, *c.value))
-		}
+	}); err != nil {
+		return err
 	}
 	if n := len(row.AnswersSince); n > robots.MaxSeen {
 		return fmt.Errorf("seq %d: column %s has %d answers, and memory holds %d", row.Seq, seenColumn, n, robots.MaxSeen)
@@ -86,6 +81,30 @@ func CheckFetch(row *sink.Fetch) error {
 	for _, a := range row.AnswersSince {
 		if err := checkSeen(a.Kind, a.Redirects); err != nil {
 			return fmt.Errorf("seq %d: %w", row.Seq, err)
+		}
+	}
+	return nil
+}
+
+// CheckAnswer returns an error for a row of answers with a value that its columns do not
+// have.
+func CheckAnswer(row *sink.Answer) error {
+	return checkValues("answers", row.Seq, []cell{
+		{"outcome", &row.Outcome}, {"reason", &row.Reason}, {"error_class", row.ErrorClass}, {"challenge", row.Challenge},
+		{"class", &row.Class}, {"policy", &row.Policy}, {"treatment", &row.Treatment},
+	})
+}
+
+// cell is a value of an enumerated column, nil for null.
+type cell struct {
+	column string
+	value  *string
+}
+
+func checkValues(table string, seq int64, cells []cell) error {
+	for _, c := range cells {
+		if c.value != nil && *c.value != "" && !slices.Contains(values[table][c.column], *c.value) {
+			return fmt.Errorf("seq %d: %w", seq, unknownValue(c.column, *c.value))
 		}
 	}
 	return nil
