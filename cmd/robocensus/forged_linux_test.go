@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -206,7 +207,25 @@ func forgeable(t *testing.T) map[string]string {
 	for _, shard := range []string{"0", "1"} {
 		call(t, 0, "run", "--out", shards, "--run", "r", "--shard", shard, "--progress", "none")
 	}
-	return map[string]string{"run": run, "shards": shards, "set": set}
+	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work)}
+}
+
+// askedAlso makes a run that asked its hosts under two further identities.
+func askedAlso(t *testing.T, work string) (dir string) {
+	t.Helper()
+	hosts, err := farm.LoadFS(os.DirFS(filepath.Join(work, "hosts")))
+	must(t, err)
+	server, err := farm.New(farm.Config{Hosts: hosts})
+	must(t, err)
+	t.Cleanup(func() { server.Close() })
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	must(t, err)
+	list, identities := filepath.Join(work, "list.txt"), filepath.Join(work, "identities.yaml")
+	must(t, os.WriteFile(list, []byte("h1.example\nh2.example\nh3.example\n"), 0o666))
+	must(t, os.WriteFile(identities, []byte("- {name: again}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
+	dir = filepath.Join(work, "identities")
+	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--keep-bodies", "--progress", "none")
+	return dir
 }
 
 // commandsOver returns the commands over the set in the folder forged, by name.
@@ -332,11 +351,11 @@ func (f *forgedSet) judge(name string, m measured, need int, refused bool, work 
 		if problems := verified(f.T, filepath.Join(work, "again"), "r"); problems != "" {
 			bad("writes what verify refuses: %s", problems)
 		}
-		if !is("fetches", "bodies", "verdicts", "manifest") && !maps.Equal(tablesOf(filesOf(f.T, work)), tablesOf(whole)) {
+		if !is("fetches", "bodies", "answers", "verdicts", "manifest") && !maps.Equal(tablesOf(filesOf(f.T, work)), tablesOf(whole)) {
 			bad("writes other tables")
 		}
 	case "reproduce":
-		if len(f.touched) > 0 && !is("fetches", "bodies", "manifest") {
+		if len(f.touched) > 0 && !is("fetches", "bodies", "answers", "manifest") {
 			bad("finds nothing")
 		}
 	}

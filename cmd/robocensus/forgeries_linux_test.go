@@ -139,6 +139,27 @@ var forgeries = []aForgery{
 	{name: "signals: a cell", forge: func(f *forgedSet) bool { return changed(f, "signals", spoiled[sink.Signal]) }},
 	{name: "preferences: a cell", forge: func(f *forgedSet) bool { return changed(f, "preferences", spoiled[sink.Preference]) }},
 	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool { return changed(f, "templates", spoiled[sink.Template]) }},
+	{name: "answers: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "answers", spoiled[sink.Answer]) }},
+	{name: "answers: an unknown treatment", of: "identities", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
+		return changed(f, "answers", func(c *rand.Rand, rows []sink.Answer) []sink.Answer {
+			rows[c.IntN(len(rows))].Treatment = "odd\x1b[31m"
+			return rows
+		})
+	}},
+	{name: "answers: more than there are identities", of: "identities", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
+		return changed(f, "answers", func(c *rand.Rand, rows []sink.Answer) []sink.Answer {
+			for range 40 {
+				rows = append(rows, rows[len(rows)-1])
+			}
+			return rows
+		})
+	}},
+	{name: "answers: of no host", of: "identities", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
+		return changed(f, "answers", func(c *rand.Rand, rows []sink.Answer) []sink.Answer {
+			rows[0].Seq = 0
+			return rows
+		})
+	}},
 	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[sink.Agent]) }},
 	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[sink.Policy]) }},
 	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[sink.Verdict]) }},

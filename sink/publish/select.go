@@ -104,7 +104,7 @@ func (s selection) shows(table, column string) bool {
 func (s selection) description() string {
 	var says []string
 	file := "the robots.txt of each host"
-	if s.has("fetches") || s.has("answers") {
+	if s.has("fetches") {
 		says, file = append(says, "what "+file+" answered"), "it"
 	}
 	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "templates", "bodies"}, s.has) {
