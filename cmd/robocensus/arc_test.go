@@ -86,7 +86,7 @@ func TestARCTablesEqualWARCTables(t *testing.T) {
 				t.Fatalf("%s is of %s", row.Host, *row.WARCFile)
 			}
 			var found []string
-			_, err := warc.Read(t.Context(), name, bytes.NewReader(file[*row.WARCOffset:][:*row.WARCLength]), 1<<20, func(c *warc.Capture) error {
+			_, err := warc.Read(t.Context(), name, bytes.NewReader(file[*row.WARCOffset:][:*row.WARCLength]), warc.Config{MaxBody: 1 << 20}, func(c *warc.Capture) error {
 				found = append(found, c.Origin.Host)
 				return nil
 			}, nil)
