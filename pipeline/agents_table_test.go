@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/verify"
 )
@@ -100,10 +101,10 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 
 	// A resumed run starts with the counts of its committed segments.
 	again := evaluate.Prepare(c.Evaluate).NewCounts()
-	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	if err == nil {
 		var written *summary.Counts
-		if written, err = summary.Read(context.Background(), c.Dir, m); err == nil {
+		if written, err = summary.Read(context.Background(), sinktest.Open(t, c.Dir), m); err == nil {
 			err = again.Merge(written)
 		}
 	}
@@ -190,7 +191,7 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 			if diff := cmp.Diff(want, lists); diff != "" {
 				t.Errorf("lists (-want +got):\n%s", diff)
 			}
-			v, err := verify.Run(context.Background(), c.Dir, c.Run, func(int, int) {})
+			v, err := verify.Run(context.Background(), sinktest.Open(t, c.Dir), c.Run, func(int, int) {})
 			if err != nil || len(v.Problems) > 0 || !v.Complete {
 				t.Errorf("verify: %+v, %v", v, err)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A filter that no capture passes is an error, and leaves no run behind.
@@ -38,7 +39,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 			if !errors.As(err, &input) || input.Path != c.Source.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
 				t.Errorf("%v", err)
 			}
-			if _, err := sink.ReadManifest(t.Context(), c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the run is left: %v", err)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -55,11 +56,11 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
-	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	written, err := summary.Read(context.Background(), c.Dir, m)
+	written, err := summary.Read(context.Background(), sinktest.Open(t, c.Dir), m)
 	if err != nil {
 		t.Fatal(err)
 	}

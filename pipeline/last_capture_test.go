@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // stored is a capture of a URL in a test's archive, some minutes after the first.
@@ -149,7 +150,7 @@ func TestLastCapture(t *testing.T) {
 		if got := lastRows(t, c); !slices.Equal(got, want) {
 			t.Fatalf("%d archives: %s", len(archives), cmp.Diff(want, got))
 		}
-		m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+		m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 		must(t, err)
 		if m.Targets != int64(len(want)) || m.Skipped["earlier_captures"] != 9 {
 			t.Errorf("%d targets, skipped %v", m.Targets, m.Skipped)
@@ -184,7 +185,7 @@ func TestLastCapture(t *testing.T) {
 func lastRows(t *testing.T, c Config) (out []string) {
 	t.Helper()
 	patterns := make(map[int64]string)
-	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	for _, p := range m.PartsOf("rules") {
 		for _, row := range pipelinetest.RowsOf[sink.Rule](t, filepath.Join(c.Dir, filepath.FromSlash(p.Path))) {

@@ -99,7 +99,7 @@ func (n *census) openRun(ctx context.Context) error {
 	run, created, err := begin(ctx, *c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
 		// The process that completed the run may have died before it wrote the views.
-		if e := views.Write(ctx, c.Dir); e != nil {
+		if e := writeViews(ctx, c.Dir); e != nil {
 			return e
 		}
 	}
@@ -189,4 +189,14 @@ func (n *census) leave(ctx context.Context, err error) error {
 		err = e // otherwise err is the cause
 	}
 	return err
+}
+
+// writeViews writes the views of an output folder that this process does not hold open.
+func writeViews(ctx context.Context, dir string) error {
+	s, err := store.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return views.Write(s)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
 )
@@ -116,7 +117,7 @@ func crawlOf(name string, hosts int) []byte {
 // fetchesOf returns what a run says of its hosts.
 func fetchesOf(t *testing.T, c Config) []sink.Fetch {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	var rows []sink.Fetch
 	for _, p := range m.Parts {
@@ -203,12 +204,12 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	if want := 6*2 + 2; len(archives) != want {
 		t.Errorf("%d requests for archives, want %d: %q", len(archives), want, server.asked)
 	}
-	checked, err := verify.Run(t.Context(), over.Dir, over.Run, func(int, int) {})
+	checked, err := verify.Run(t.Context(), sinktest.Open(t, over.Dir), over.Run, func(int, int) {})
 	must(t, err)
 	if len(checked.Problems) > 0 {
 		t.Errorf("verification: %v", checked.Problems)
 	}
-	m, err := sink.ReadManifest(t.Context(), over.Dir, over.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, over.Dir), over.Run)
 	must(t, err)
 	for _, in := range m.Inputs {
 		if in.Role == "warc" && (int(in.Bytes) != len(files["/"+in.Path]) || in.Tag == "" || !in.IdentifiedWhenRead) {

@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // stopAfterOne runs c until segment 0 is committed and the record of segment 1
@@ -117,7 +118,7 @@ func TestResumeOfStoredCaptures(t *testing.T) {
 	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the part of segment 0 is written again: %v", err)
 	}
-	m, err := sink.ReadManifest(t.Context(), whole.Dir, whole.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, whole.Dir), whole.Run)
 	must(t, err)
 	for _, p := range slices.Concat(m.Parts, m.RunParts) {
 		want, err := os.ReadFile(filepath.Join(whole.Dir, p.Path))

@@ -26,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestMain(m *testing.M) {
@@ -89,7 +90,7 @@ func texts(t *testing.T, c Config, table, name string) (out []string) {
 
 func each(t *testing.T, c Config, table, name string, f func(column any)) {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	if err != nil {
 		t.Fatal(err)
 	}

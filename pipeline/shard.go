@@ -55,7 +55,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 	}
 	if out.Complete {
 		// A loser that was killed after the completion has left its files.
-		return out, errors.Join(shards.Sweep(), views.Write(ctx, c.Dir))
+		return out, errors.Join(shards.Sweep(), views.Write(shards.Store()))
 	}
 	done, err := shards.Committed(shard.Index)
 	if errors.Is(err, sink.ErrDamaged) {
@@ -95,7 +95,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		return nil, fmt.Errorf("complete the run: %w", err)
 	}
 	out.Complete = true
-	return out, views.Write(ctx, c.Dir)
+	return out, views.Write(shards.Store())
 }
 
 // checkCommitted returns an error if a shard that another attempt has committed is lost.
@@ -395,7 +395,12 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 
 // resultOf returns the result of a complete run, as far as its tables have it.
 func resultOf(ctx context.Context, c Config) (*Result, error) {
-	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	in, err := store.Open(ctx, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	m, err := sink.ReadManifest(in, c.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -405,7 +410,7 @@ func resultOf(ctx context.Context, c Config) (*Result, error) {
 	}
 	r.Counts = evaluate.Prepare(c.Evaluate).NewCounts()
 	if slices.Contains(m.Tables, "summary") {
-		r.Counts, err = summary.Read(ctx, c.Dir, m)
+		r.Counts, err = summary.Read(ctx, in, m)
 	}
 	return r, err
 }

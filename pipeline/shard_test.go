@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A run of shards counts and lists what it rejects and skips as a run without: a line
@@ -24,7 +25,7 @@ func TestShardsRejectAndSkipAsAWhole(t *testing.T) {
 		List              string
 	}
 	of := func(dir string) account {
-		m, err := sink.ReadManifest(t.Context(), dir, c.Run)
+		m, err := sink.ReadManifest(sinktest.Open(t, dir), c.Run)
 		must(t, err)
 		text, err := os.ReadFile(filepath.Join(dir, "_runs", c.Run, "rejected.csv"))
 		must(t, err)

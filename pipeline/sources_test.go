@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A file that exceeds the limit is cut, and its row says so.
@@ -163,7 +164,7 @@ func TestTheDateOfARunThatJudgesAgain(t *testing.T) {
 		c.Run, c.AsOf, c.Source = run, asOf, source.Config{FromRun: filepath.Join(first.Dir, "_runs", first.Run)}
 		_, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
-		m, err := sink.ReadManifest(t.Context(), c.Dir, run)
+		m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), run)
 		must(t, err)
 		want := dates[0]
 		if asOf != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 var firstDay = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
@@ -399,7 +400,7 @@ func TestAFailureOfThisMachineEndsTheRun(t *testing.T) {
 	if !errors.As(err, &local) || !strings.Contains(err.Error(), "proxy") {
 		t.Fatalf("error %v", err)
 	}
-	if _, err := sink.ReadManifest(t.Context(), c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that has asked nobody is left behind: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -74,26 +73,15 @@ func readComparison(s store.Store, run, against string) (*Comparison, error) {
 	return c, nil
 }
 
-// ReadComparison reads the record of the comparison of a run in dir with the run
-// against or, if against is "", of the check of its expectations. It returns
+// ReadComparison reads the record of the comparison of a run with the run against or, if against is "", of the check of its expectations. It returns
 // [fs.ErrNotExist] if there is no record.
-func ReadComparison(ctx context.Context, dir, run, against string) (*Comparison, error) {
+func ReadComparison(s store.Store, run, against string) (*Comparison, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
 	if err := CheckRunID(against); err != nil && against != "" {
 		return nil, err
 	}
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return readComparison(s, run, against)
-}
-
-// ComparisonIn reads the record of the comparison of a run with the run against.
-func ComparisonIn(s store.Store, run, against string) (*Comparison, error) {
 	return readComparison(s, run, against)
 }
 
@@ -144,15 +132,15 @@ type Changes struct {
 	w *writer[Change]
 }
 
-// CreateChanges starts the comparison of the run m in dir with the run against.
+// CreateChanges starts the comparison of the run m with the run against.
 // notes say what is not compared. It returns [ErrRunBusy] if another process makes
 // the same comparison.
-func CreateChanges(ctx context.Context, dir string, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
+func CreateChanges(s store.Store, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
 	if err := CheckRunID(against); err != nil {
 		return nil, err
 	}
 	c := new(Changes)
-	if err := c.begin(ctx, dir, Comparison{Run: m.Run, Manifest: m.digest, Against: against, Notes: notes}); err != nil {
+	if err := c.begin(s, Comparison{Run: m.Run, Manifest: m.digest, Against: against, Notes: notes}); err != nil {
 		return nil, err
 	}
 	metadata := map[string]string{
@@ -199,11 +187,11 @@ func (c *Changes) Commit() error {
 // Check writes the broken expectations of a complete run.
 type Check struct{ annex }
 
-// CreateCheck starts the check of the complete run m in dir. It returns [ErrRunBusy]
+// CreateCheck starts the check of the complete run m. It returns [ErrRunBusy]
 // if another process makes the same check or removes the run.
-func CreateCheck(ctx context.Context, dir string, m *Manifest) (*Check, error) {
+func CreateCheck(s store.Store, m *Manifest) (*Check, error) {
 	c := new(Check)
-	if err := c.begin(ctx, dir, Comparison{Run: m.Run, Manifest: m.digest}); err != nil {
+	if err := c.begin(s, Comparison{Run: m.Run, Manifest: m.digest}); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -224,14 +212,11 @@ type annex struct {
 	expectations *store.File // nil without expectations
 }
 
-func (a *annex) begin(ctx context.Context, dir string, record Comparison) (err error) {
+func (a *annex) begin(s store.Store, record Comparison) (err error) {
 	if err := CheckRunID(record.Run); err != nil {
 		return err
 	}
-	a.record = record
-	if a.store, err = store.Open(ctx, dir); err != nil {
-		return err
-	}
+	a.record, a.store = record, s
 	defer func() {
 		if err != nil {
 			a.Abort()
@@ -342,19 +327,15 @@ func (a *annex) Abort() {
 }
 
 func (a *annex) close() {
-	if a.store == nil {
+	if a.lock == nil {
 		return
 	}
-	if a.lock != nil {
-		a.lock.Release()
-		a.lock = nil
-		if a.record.Against != "" { // Remove fails if the folder is not empty
-			a.store.Remove(a.record.folder())
-			a.store.Remove(path.Dir(a.record.folder()))
-		}
+	a.lock.Release()
+	a.lock = nil
+	if a.record.Against != "" { // Remove fails if the folder is not empty
+		a.store.Remove(a.record.folder())
+		a.store.Remove(path.Dir(a.record.folder()))
 	}
-	a.store.Close()
-	a.store = nil
 }
 
 // comparisons returns the folders and records of all comparisons of a run with

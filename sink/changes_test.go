@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
@@ -19,7 +20,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	part := filepath.Join(dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	begin := func(hosts ...string) *Changes {
 		t.Helper()
-		c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
+		c, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	}
 
 	first := begin("one", "two")
-	if _, err := CreateChanges(t.Context(), dir, m, "a", "v1"); !errors.Is(err, ErrRunBusy) {
+	if _, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1"); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("a second comparison at the same time: %v", err)
 	}
 	if _, err := os.Stat(part); err == nil {
@@ -83,11 +84,11 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 		}
 	}
 	m.Run = "../b"
-	if _, err := CreateChanges(t.Context(), dir, m, "a", "v1"); err == nil {
+	if _, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1"); err == nil {
 		t.Error("a run ID that leaves the folder is taken")
 	}
 	m.Run = "c"
-	c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
+	c, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	if err != nil {
 		t.Fatal(err)
 	}

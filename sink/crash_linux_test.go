@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -166,9 +167,9 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
 	compare := func(dir string, hosts ...string) {
 		t.Helper()
-		m, err := ReadManifest(t.Context(), dir, "r")
+		m, err := ReadManifest(sinktest.Open(t, dir), "r")
 		must(t, err)
-		c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
+		c, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 		must(t, err)
 		f, err := c.Expectations()
 		must(t, err)
@@ -189,7 +190,7 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 		if v := verify(t, dir); len(v.Problems) > 0 {
 			t.Fatalf("after %d steps, the last %+v: %v", n, steps[n-1], v.Problems)
 		}
-		if c, err := ReadComparison(t.Context(), dir, "r", "a"); err == nil {
+		if c, err := ReadComparison(sinktest.Open(t, dir), "r", "a"); err == nil {
 			f, err := OpenPart(context.Background(), dir, *c.Part)
 			if err != nil {
 				t.Fatalf("after %d steps, the last %+v: %v", n, steps[n-1], err)

@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 func init() {
@@ -106,6 +108,11 @@ func setLimit(resource int, n uint64) (restore func(), err error) {
 
 // limited writes a run under limits of file size and open files.
 func limited(dir string) error {
+	in, err := store.Open(context.Background(), dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	run, err := Create(dir, described())
 	if err != nil {
 		return err
@@ -159,7 +166,7 @@ func limited(dir string) error {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
-	if m, err := ReadManifest(context.Background(), dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
+	if m, err := ReadManifest(in, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
 		return fmt.Errorf("after a manifest that was not written: %w", err)
 	}
 
@@ -244,7 +251,7 @@ func TestAFullDisk_NoRace(t *testing.T) {
 	if err := completeRun(run, Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
-	if m, err := ReadManifest(context.Background(), dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
+	if m, err := ReadManifest(sinktest.Open(t, dir), "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
 		t.Errorf("after a manifest that was not written: %v", err)
 	}
 	other := described()

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // exported writes a run of three segments with more rows of verdicts than one batch
@@ -51,7 +52,7 @@ func exported(t *testing.T) (dir string, run *Run) {
 
 func export(t *testing.T, dir string, s Selection) ([]byte, error) {
 	t.Helper()
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	var out bytes.Buffer
 	err = Export(context.Background(), &out, dir, m, s)
@@ -198,9 +199,9 @@ func copyPart(t *testing.T, dir, from, to string) {
 func TestExportOfChanges_NoRace(t *testing.T) {
 	dir, _ := exported(t)
 	compare := func(against string, hosts ...string) {
-		m, err := ReadManifest(t.Context(), dir, "r")
+		m, err := ReadManifest(sinktest.Open(t, dir), "r")
 		must(t, err)
-		c, err := CreateChanges(t.Context(), dir, m, against, "v1")
+		c, err := CreateChanges(sinktest.Open(t, dir), m, against, "v1")
 		must(t, err)
 		for _, host := range hosts {
 			must(t, c.Write(Change{Host: host}))
@@ -266,7 +267,7 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 		dir, run := exported(t)
 		finish(t, run)
 		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1, "")).Path = "../secret" })
-		if _, err := ReadManifest(t.Context(), dir, "r"); !errors.Is(err, ErrDamaged) {
+		if _, err := ReadManifest(sinktest.Open(t, dir), "r"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -274,7 +275,7 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 
 func TestExportEndsWithItsContextOrItsReader(t *testing.T) {
 	dir, _ := exported(t)
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var out bytes.Buffer

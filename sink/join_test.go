@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -26,7 +27,7 @@ func partsOf(t *testing.T) (dir string, s store.Store, parts map[string][]Part) 
 		commitSegment(t, run, index)
 	}
 	finish(t, run)
-	m, err := ReadManifest(t.Context(), dir, "test")
+	m, err := ReadManifest(sinktest.Open(t, dir), "test")
 	must(t, err)
 	for _, p := range m.Parts {
 		parts[p.Table] = append(parts[p.Table], p)
@@ -149,7 +150,7 @@ func TestJoinManyRows_NoRace(t *testing.T) {
 		want = append(want, rows...)
 	}
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
-	m, err := ReadManifest(t.Context(), dir, "test")
+	m, err := ReadManifest(sinktest.Open(t, dir), "test")
 	must(t, err)
 	from, err := store.Open(t.Context(), dir)
 	must(t, err)

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -100,30 +99,22 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 	return parts
 }
 
-// ReadManifest reads the manifest of a run in dir. For an incomplete run it has the
-// parts committed so far. It returns [fs.ErrNotExist] if there is no such run.
-func ReadManifest(ctx context.Context, dir, run string) (*Manifest, error) {
-	return readRun(ctx, dir, run, readManifest)
+// ReadManifest reads the manifest of a run. For an incomplete run it has the parts
+// committed so far. It returns [fs.ErrNotExist] if there is no such run.
+func ReadManifest(s store.Store, run string) (*Manifest, error) {
+	return readRun(s, run, readManifest)
 }
-
-// ManifestIn reads the manifest of a complete run.
-func ManifestIn(s store.Store, run string) (*Manifest, error) { return readManifest(s, run) }
 
 // ReadManifestHead is like [ReadManifest], but omits the records and parts of the
 // segments of a complete run.
-func ReadManifestHead(ctx context.Context, dir, run string) (*Manifest, error) {
-	return readRun(ctx, dir, run, readHead)
+func ReadManifestHead(s store.Store, run string) (*Manifest, error) {
+	return readRun(s, run, readHead)
 }
 
-func readRun(ctx context.Context, dir, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest, error) {
+func readRun(s store.Store, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
 	m, err := complete(s, run)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return m, err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestOpenRemovesWhatACrashLeft(t *testing.T) {
@@ -146,7 +148,7 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	}
 	replan := func(change func(p *Plan)) {
 		t.Helper()
-		m, err := ReadManifest(t.Context(), dir, "r")
+		m, err := ReadManifest(sinktest.Open(t, dir), "r")
 		must(t, err)
 		change(&m.Plan)
 		resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)

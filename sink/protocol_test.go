@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -429,7 +430,7 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 		must(t, err)
 		switch draw.IntN(20) {
 		case 0: // killed before the record: its parts stay
-			m, err := ReadManifest(t.Context(), spool, p.Run)
+			m, err := ReadManifest(sinktest.Open(t, spool), p.Run)
 			must(t, err)
 			from, err := store.Open(t.Context(), spool)
 			must(t, err)
@@ -455,7 +456,7 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	began = time.Now()
 	must(t, s.Complete(end))
 	t.Logf("%d shards, %d attempts killed, %d repeated: commits %v, completion %v", shards, failed, second, committed, time.Since(began))
-	m, err := ReadManifest(t.Context(), dir, p.Run)
+	m, err := ReadManifest(sinktest.Open(t, dir), p.Run)
 	must(t, err)
 	if m.Targets != end.Targets || len(m.Records) != shards {
 		t.Errorf("%d targets in %d records", m.Targets, len(m.Records))

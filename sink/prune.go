@@ -25,7 +25,7 @@ type Pruned struct {
 	Bytes   int64 // size of all its files, if it is removed
 }
 
-// Prune removes from dir all complete runs except the last keep by date, then by ID, as
+// Prune removes from a folder all complete runs except the last keep by date, then by ID, as
 // [CompleteRuns] sorts them. It also removes unfinished runs that started before all of
 // these, runs whose removal was interrupted, and comparisons one of whose runs is gone.
 // It keeps a run that another process is writing, by signs of life on the clock of the
@@ -35,15 +35,10 @@ type Pruned struct {
 //
 // Prune calls each after every removal, and for every run that stays. With dryRun it
 // removes nothing. An interrupted Prune may be repeated.
-func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pruned)) error {
+func Prune(ctx context.Context, s store.Store, keep int, dryRun bool, each func(Pruned)) error {
 	if keep < 1 {
 		return fmt.Errorf("keep %d runs: keep at least one", keep)
 	}
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return fmt.Errorf("look for runs: %w", err)
-	}
-	defer s.Close()
 	runs, err := runsToPrune(s, keep, time.Now(), dryRun)
 	if err != nil {
 		return err

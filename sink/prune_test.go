@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -93,7 +94,7 @@ func compared(t *testing.T, dir string, folders ...string) {
 
 func prune(t *testing.T, dir string, keep int, dryRun bool) (lines []string) {
 	t.Helper()
-	must(t, Prune(context.Background(), dir, keep, dryRun, func(p Pruned) {
+	must(t, Prune(context.Background(), sinktest.Open(t, dir), keep, dryRun, func(p Pruned) {
 		verb := "kept"
 		if p.Removed {
 			verb = "removed"
@@ -224,7 +225,7 @@ func TestAPruneThatWasInterrupted_NoRace(t *testing.T) {
 	}
 	dir := weekly(t, "c1", "c2", "c3")
 	ctx, cancel := context.WithCancel(context.Background())
-	if err := Prune(ctx, dir, 1, false, func(Pruned) { cancel() }); !errors.Is(err, context.Canceled) {
+	if err := Prune(ctx, sinktest.Open(t, dir), 1, false, func(Pruned) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	if diff := cmp.Diff([]string{"removed _runs/c2 complete", "kept _runs/c3 complete"}, prune(t, dir, 1, false)); diff != "" {
@@ -250,8 +251,7 @@ func TestPruneLeavesWhatItDoesNotUnderstand_NoRace(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, err := range []error{
-		Prune(context.Background(), dir, 0, false, func(Pruned) { t.Error("a run is pruned") }),
-		Prune(context.Background(), filepath.Join(dir, "nowhere"), 1, false, func(Pruned) { t.Error("a run is pruned") }),
+		Prune(context.Background(), sinktest.Open(t, dir), 0, false, func(Pruned) { t.Error("a run is pruned") }),
 	} {
 		if err == nil {
 			t.Error("is no error")

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -99,7 +100,7 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 		})
 	}
 	all.Wait()
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
 		t.Errorf("%d records, %d parts, want those of 16 segments in their order", len(m.Records), len(m.Parts))
@@ -369,7 +370,7 @@ func TestPlantedLinks_NoRace(t *testing.T) {
 	part := filepath.Join(dir, layout.Part("lines", "r", 0, ""))
 	must(t, os.Remove(part))
 	must(t, os.Symlink(secret, part))
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0, ""))); err == nil {
 		t.Error("a part is read where a link is")
@@ -428,10 +429,10 @@ func TestABusyRunKeepsItsFolders(t *testing.T) {
 // replaces.
 func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	for _, expected := range []bool{true, false} {
-		c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
+		c, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 		must(t, err)
 		if expected {
 			f, err := c.Expectations()
@@ -452,13 +453,13 @@ func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 func TestTheHeadOfAManifest_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
 	manifest := filepath.Join(dir, "_runs/r/manifest.json")
-	whole, err := ReadManifest(t.Context(), dir, "r")
+	whole, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	content, err := os.ReadFile(manifest)
 	must(t, err)
 	head := *whole
 	head.Records, head.Parts, head.head = nil, nil, true
-	m, err := ReadManifestHead(t.Context(), dir, "r")
+	m, err := ReadManifestHead(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if diff := cmp.Diff(&head, m, cmpopts.EquateEmpty(), cmp.AllowUnexported(Manifest{})); diff != "" {
 		t.Error(diff)
@@ -474,16 +475,16 @@ func TestTheHeadOfAManifest_NoRace(t *testing.T) {
 	}
 	for _, text := range damaged {
 		must(t, os.WriteFile(manifest, []byte(text), 0o666))
-		for _, read := range []func(ctx context.Context, dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-			if _, err := read(t.Context(), dir, "r"); !errors.Is(err, ErrDamaged) {
+		for _, read := range []func(store.Store, string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+			if _, err := read(sinktest.Open(t, dir), "r"); !errors.Is(err, ErrDamaged) {
 				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
 			}
 		}
 	}
-	if _, err := ReadManifestHead(t.Context(), dir, "s"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadManifestHead(sinktest.Open(t, dir), "s"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such run: %v", err)
 	}
-	if _, err := ReadManifestHead(t.Context(), dir, "../r"); err == nil {
+	if _, err := ReadManifestHead(sinktest.Open(t, dir), "../r"); err == nil {
 		t.Error("a run ID that leaves the folder is taken")
 	}
 }
@@ -498,8 +499,8 @@ func TestHugeManifest(t *testing.T) {
 	must(t, run.Close())
 	manifest := filepath.Join(dir, filepath.FromSlash(layout.RunFile("r", layout.ManifestName)))
 	must(t, os.Truncate(manifest, maxManifest+1)) // without taking room on disk
-	for _, read := range []func(ctx context.Context, dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-		if _, err := read(t.Context(), dir, "r"); err == nil || !strings.Contains(err.Error(), "more than 2147483648 bytes") {
+	for _, read := range []func(store.Store, string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+		if _, err := read(sinktest.Open(t, dir), "r"); err == nil || !strings.Contains(err.Error(), "more than 2147483648 bytes") {
 			t.Errorf("error %v", err)
 		}
 	}

@@ -3,21 +3,36 @@ package sink_test
 import (
 	"context"
 	"io"
+	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
 func init() {
 	sink.SumUp = func(ctx context.Context, r *sink.Run) (sink.Totals, error) { return summary.SumUp(ctx, r) }
-	sink.OpenPart, sink.ErrNotThere = scan.OpenPart, export.ErrNotThere
+	sink.ErrNotThere = export.ErrNotThere
+	sink.OpenPart = func(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
+		in, err := store.Open(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		return scan.OpenPart(ctx, in, p)
+	}
 	sink.Verify = func(ctx context.Context, dir, run string, progress func(parts, of int)) (*sink.Verification, error) {
-		r, err := verify.Run(ctx, dir, run, progress)
+		in, err := store.Open(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		r, err := verify.Run(ctx, in, run, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +43,12 @@ func init() {
 		return v, nil
 	}
 	sink.Export = func(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s sink.Selection) error {
-		return export.Table(ctx, w, dir, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns})
+		in, err := store.Open(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return export.Table(ctx, w, in, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns})
 	}
 	sink.Schema = func(table string) (*arrow.Schema, error) {
 		f, err := scan.Empty(table)

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -189,7 +190,7 @@ func tree(t *testing.T, dir string) map[string]string {
 // run.
 func leftovers(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	named := map[string]bool{"_runs/r/manifest.json": true, "_runs/r/plan.json": true, "_runs/r/lock": true}
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
@@ -248,7 +249,7 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		if killed {
 			kills++
 		}
-		m, err := ReadManifest(t.Context(), dir, "r")
+		m, err := ReadManifest(sinktest.Open(t, dir), "r")
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // killed before it was created
 		}
@@ -291,7 +292,7 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := ReadManifest(t.Context(), dir, "r"); err != nil {
+	if _, err := ReadManifest(sinktest.Open(t, dir), "r"); err != nil {
 		t.Errorf("read: %v", err)
 	}
 	must(t, c.Process.Kill())
@@ -416,7 +417,7 @@ func finish(t *testing.T, run *Run) {
 // patch changes the manifest of a complete run and seals it.
 func patch(t *testing.T, dir string, change func(m *Manifest)) {
 	t.Helper()
-	m, err := ReadManifest(t.Context(), dir, "r")
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	change(m)
 	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)

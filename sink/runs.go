@@ -13,19 +13,13 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// RunIDs returns the IDs of the runs in dir, in any state, sorted; nil if dir has no
-// folder of runs.
-func RunIDs(ctx context.Context, dir string) ([]string, error) {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
+// RunIDs returns the IDs of the runs in a folder, in any state, sorted. It returns
+// [fs.ErrNotExist] if the folder is not an output folder.
+func RunIDs(s store.Store) ([]string, error) {
 	if _, err := s.Stat(layout.Runs); err != nil {
 		return nil, err
 	}
-	ids, err := runIDs(s)
-	return append([]string{}, ids...), err
+	return runIDs(s)
 }
 
 // runIDs returns the names in _runs that are valid run IDs.
@@ -65,18 +59,21 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 
 // CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
 func CheckNew(ctx context.Context, dir, run string) error {
-	_, err := ReadManifestHead(ctx, dir, run)
+	s, err := store.Open(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return CheckRunID(run)
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, err = ReadManifestHead(s, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil && store.FaultOf(err) != store.OfData {
 		return err
 	}
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	return existing(s, run)
 }
 
@@ -245,24 +242,16 @@ const (
 	Damaged    = "damaged"    // damaged plan, manifest or record, or an interrupted removal
 )
 
-// Runs returns the runs in dir, sorted by date, then by ID; runs whose date is
+// Runs returns the runs in a folder, sorted by date, then by ID; runs whose date is
 // unknown come first. It reads no part.
-func Runs(ctx context.Context, dir string) ([]RunInfo, error) {
-	s, err := store.Open(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look for runs: %w", err)
-	}
-	defer s.Close()
+func Runs(s store.Store) ([]RunInfo, error) {
 	ids, err := runIDs(s)
 	if err != nil {
 		return nil, err
 	}
 	var runs []RunInfo
 	for _, id := range ids {
-		m, err := ReadManifestHead(ctx, dir, id)
+		m, err := ReadManifestHead(s, id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil && store.FaultOf(err) != store.OfData:

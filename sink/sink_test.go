@@ -24,6 +24,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // The contract: names, types and nullability of every column, in their order. A
@@ -296,7 +297,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 		must(t, s.Commit())
 	}
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
-	m, err := ReadManifest(t.Context(), dir, "test")
+	m, err := ReadManifest(sinktest.Open(t, dir), "test")
 	must(t, err)
 	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(layout.OfRun) || len(m.RunParts) != len(layout.OfRun) {
 		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1)-2*len(layout.OfRun))
@@ -332,7 +333,7 @@ func TestEqualRowsGiveEqualBytes_NoRace(t *testing.T) {
 			}
 			must(t, s.Commit())
 		}
-		m, err := ReadManifest(t.Context(), dir, "test")
+		m, err := ReadManifest(sinktest.Open(t, dir), "test")
 		must(t, err)
 		sums := make(map[string]string)
 		for _, p := range m.Parts {

@@ -43,7 +43,7 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 	if err != nil {
 		return err
 	}
-	run, err := past.Read(ctx, f.out, m.Run)
+	run, err := past.Read(ctx, in, m.Run)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 const completionHelp = `Prints a script that makes a shell complete commands, flags, and the names of runs,
@@ -81,7 +82,12 @@ func completeRuns(n int) cobra.CompletionFunc {
 			return nil, noFiles
 		}
 		words := []string{latest, previous}
-		for _, run := range slices.Backward(runNames(c.Context(), dir)) {
+		in, err := store.Open(c.Context(), dir)
+		if err != nil {
+			return nil, noFiles
+		}
+		defer in.Close()
+		for _, run := range slices.Backward(runNames(in)) {
 			words = append(words, run)
 		}
 		return words, noFiles

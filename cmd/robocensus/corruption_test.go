@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 var (
@@ -144,7 +145,7 @@ func comparedRuns(t *testing.T) string {
 func verified(t *testing.T, dir, run string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	err := verifyRun(context.Background(), dir, run, false, false, &stdout, &stderr)
+	err := verifyRun(context.Background(), sinktest.Open(t, dir), run, false, false, &stdout, &stderr)
 	var code exitError
 	if err != nil && !errors.As(err, &code) {
 		return err.Error()

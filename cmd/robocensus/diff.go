@@ -60,7 +60,7 @@ func diffCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) < 2:
-			return usagef("give two runs, the earlier one first%s", runsIn(c.Context(), *out))
+			return usagef("give two runs, the earlier one first%s", thereAre(c.Context(), *out))
 		case len(args) > 2:
 			return usagef("unexpected argument %q", args[2])
 		case !slices.Contains(formats, *format):
@@ -69,11 +69,12 @@ func diffCommand() *cobra.Command {
 		if err := writable(*out); err != nil {
 			return err
 		}
-		config := diff.Config{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
-		err := findRuns(c.Context(), *out, &config.Before, &config.After)
-		if err != nil {
+		config := diff.Config{Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
+		var err error
+		if config.In, err = openOut(c.Context(), *out, &config.Before, &config.After); err != nil {
 			return err
 		}
+		defer config.In.Close()
 		if config.Expect, err = readExpectations(c.Context(), *expect); err != nil {
 			return err
 		}
@@ -88,10 +89,10 @@ var formats = []string{"text", "json", "markdown"}
 func showNext(p *textPage, c diff.Config, r *diff.Result) {
 	if r.Changes > 0 {
 		p.line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). A page of figures, or one host:\n  robocensus report --out %s %s --against %s --html changes.html\n  robocensus history HOST --out %[2]s",
-			words.Count(r.Changes, "row"), shellWord(c.Dir), shellWord(r.After), shellWord(r.Before)))
+			words.Count(r.Changes, "row"), shellWord(c.In.Path(".")), shellWord(r.After), shellWord(r.Before)))
 	}
 	if slices.ContainsFunc(r.Expectations, func(x *expect.Promise) bool { return x.State == expect.Broken }) {
-		p.line("What breaks a promise is in " + p.foreign(store.Join(c.Dir, "changes", "run="+r.After, "against="+r.Before, "expectations.csv")))
+		p.line("What breaks a promise is in " + p.foreign(store.Join(c.In.Path("."), "changes", "run="+r.After, "against="+r.Before, "expectations.csv")))
 	}
 }
 
@@ -102,8 +103,8 @@ func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Wr
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
 		for _, run := range []string{c.Before, c.After} {
-			if !slices.Contains(runNames(ctx, c.Dir), run) {
-				return noRun(ctx, c.Dir, run)
+			if !slices.Contains(runNames(c.In), run) {
+				return noRun(c.In, run)
 			}
 		}
 		return err

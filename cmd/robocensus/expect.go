@@ -31,7 +31,12 @@ func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*expect.P
 	if f.expectations == nil {
 		return nil, nil
 	}
-	promises, err := f.expectations.Check(ctx, c.Dir, c.Run, c.Evaluate.Agents)
+	in, err := openOut(ctx, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	promises, err := f.expectations.Check(ctx, in, c.Run, c.Evaluate.Agents)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: the run is complete; check its expectations with --resume", errInterrupted)
 	}

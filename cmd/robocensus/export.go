@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 const exportHelp = `Writes a table of RUN to standard output as an Arrow IPC stream, which pandas,
@@ -51,7 +50,7 @@ func exportCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) == 0:
-			return usagef("RUN is missing: give the run to export%s", runsIn(c.Context(), *out))
+			return usagef("RUN is missing: give the run to export%s", thereAre(c.Context(), *out))
 		case len(args) == 1:
 			return usagef("TABLE is missing: give the table to export, such as fetches")
 		case len(args) > 2:
@@ -62,10 +61,12 @@ func exportCommand() *cobra.Command {
 			return usagef("no table %q%s: the tables are %s", args[1], suggest.Remark(args[1], exportable), strings.Join(exportable, ", "))
 		}
 		run := args[0]
-		if err := findRuns(c.Context(), *out, &run, against); err != nil {
+		in, err := openOut(c.Context(), *out, &run, against)
+		if err != nil {
 			return err
 		}
-		return exportTable(c.Context(), *out, run, export.Selection{Table: args[1], Against: *against, Columns: *columns}, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
+		defer in.Close()
+		return exportTable(c.Context(), in, run, export.Selection{Table: args[1], Against: *against, Columns: *columns}, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
@@ -73,25 +74,19 @@ func exportCommand() *cobra.Command {
 // exportable are the tables that can be exported.
 var exportable = append(slices.Clone(sink.TableNames), "changes")
 
-func exportTable(ctx context.Context, out, run string, what export.Selection, incomplete bool, stdout, stderr io.Writer) error {
+func exportTable(ctx context.Context, in store.Store, run string, what export.Selection, incomplete bool, stdout, stderr io.Writer) error {
 	if c, ok := stdout.(*checked); ok {
 		stdout = c.Writer // export reports write errors itself
 	}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return usagef("the output is binary: redirect it to a file or a program")
 	}
-	m, err := sink.ReadManifest(ctx, out, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(ctx, out, run)
-	}
-	if err == nil {
-		err = checkComplete(m, incomplete)
-	}
+	m, err := runOf(in, run, incomplete, sink.ReadManifest)
 	if err != nil {
 		return err
 	}
 	// If the reader closes the pipe, SIGPIPE ends the process, as it ends cat.
-	err = export.Table(ctx, stdout, out, m, what)
+	err = export.Table(ctx, stdout, in, m, what)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted

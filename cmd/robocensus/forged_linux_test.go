@@ -20,6 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -102,7 +103,7 @@ type aForgery struct {
 
 // open reads what a forgery may change.
 func (f *forgedSet) open() {
-	m, err := sink.ReadManifest(f.Context(), f.dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(f, f.dir), "r")
 	must(f.T, err)
 	f.manifest, f.records, f.touched = m, make(map[int]*sink.Record), make(map[string]bool)
 	for _, name := range m.Records {

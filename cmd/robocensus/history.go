@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -116,10 +115,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	if err != nil {
 		return err
 	}
-	in, err := store.Open(ctx, f.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("no run in %s", f.out)
-	}
+	in, err := openOut(ctx, f.out)
 	if err != nil {
 		return err
 	}
@@ -129,7 +125,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 		return err
 	}
 	if len(complete) == 0 {
-		return usagef("no run in %s is complete%s", f.out, runsIn(ctx, f.out))
+		return usagef("no run in %s is complete%s", f.out, runsIn(in))
 	}
 	f.profile = cmp.Or(f.profile, complete[len(complete)-1].FirstProfile())
 	if !slices.ContainsFunc(complete, func(m *sink.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
@@ -183,7 +179,7 @@ const day = 24 * time.Hour
 
 // add adds what a run says of the host.
 func (h *historian) add(ctx context.Context, id string) error {
-	run, err := past.Read(ctx, h.out, id)
+	run, err := past.Read(ctx, h.in, id)
 	if err != nil {
 		return err
 	}
@@ -247,7 +243,7 @@ func (h *historian) gap(run *past.Run) int {
 
 // compare adds the changes since the last run.
 func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup.Target) error {
-	rows, notes, err := diff.Hosts(ctx, h.out, h.last, run, []string{h.asked.Host})
+	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, []string{h.asked.Host})
 	if errors.Is(err, diff.ErrNotComparable) {
 		notes, err = []string{err.Error()}, nil
 		clear(h.seen)

@@ -24,52 +24,88 @@ const (
 
 func standsForRun(name string) bool { return name == latest || name == previous }
 
-// findRun returns the ID of the run in dir that name stands for. Other names are
-// returned unchanged; opening the run shows whether it exists, see noRun.
-func findRun(ctx context.Context, dir, name string) (string, error) {
-	if err := sink.CheckRunID(name); err != nil {
-		return "", usageError{err}
-	}
-	if !standsForRun(name) {
-		return name, nil
-	}
-	s, err := store.Open(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", usagef("%s: no run in %s", name, dir)
-	}
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
-	complete, err := sink.CompleteRuns(s)
-	if err != nil {
-		return "", err
-	}
-	switch n := len(complete); {
-	case n == 0:
-		return "", usagef("%s: no run in %s is complete%s", name, dir, runsIn(ctx, dir))
-	case name == latest:
-		return complete[n-1].Run, nil
-	case n == 1:
-		return "", usagef("%s: %s is the only complete run in %s", name, complete[0].Run, dir)
-	default:
-		return complete[n-2].Run, nil
-	}
-}
-
-// findRuns replaces names of runs by IDs. Empty names stay empty.
-func findRuns(ctx context.Context, dir string, names ...*string) error {
+// openOut opens an output folder to read runs, and replaces the names of runs by the IDs
+// that they stand for. Empty names stay empty; reading the run shows whether others
+// exist, see runOf.
+func openOut(ctx context.Context, dir string, names ...*string) (store.Store, error) {
 	for _, name := range names {
 		if *name == "" {
 			continue
 		}
-		id, err := findRun(ctx, dir, *name)
+		if err := sink.CheckRunID(*name); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	in, err := store.Open(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, name := range names {
+			switch {
+			case standsForRun(*name):
+				return nil, usagef("%s: no run in %s", *name, dir)
+			case *name != "":
+				return nil, usagef("no run %q in %s", *name, dir)
+			}
+		}
+		return nil, usagef("no run in %s", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := findRuns(in, names...); err != nil {
+		in.Close()
+		return nil, err
+	}
+	return in, nil
+}
+
+func findRuns(in store.Store, names ...*string) error {
+	for _, name := range names {
+		if !standsForRun(*name) {
+			continue
+		}
+		complete, err := sink.CompleteRuns(in)
 		if err != nil {
 			return err
 		}
-		*name = id
+		switch n := len(complete); {
+		case n == 0:
+			return usagef("%s: no run in %s is complete%s", *name, in.Path("."), runsIn(in))
+		case *name == latest:
+			*name = complete[n-1].Run
+		case n == 1:
+			return usagef("%s: %s is the only complete run in %s", *name, complete[0].Run, in.Path("."))
+		default:
+			*name = complete[n-2].Run
+		}
 	}
 	return nil
+}
+
+// runOf reads a run, by [sink.ReadManifest] or without its parts. It must be complete,
+// unless incomplete ones will do.
+func runOf(in store.Store, name string, incomplete bool, read func(store.Store, string) (*sink.Manifest, error)) (*sink.Manifest, error) {
+	m, err := read(in, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, noRun(in, name)
+	case err != nil:
+		return nil, err
+	}
+	return m, checkComplete(m, incomplete)
+}
+
+// openRun opens a folder and reads the run that a name stands for.
+func openRun(ctx context.Context, dir, name string, incomplete bool) (store.Store, *sink.Manifest, error) {
+	in, err := openOut(ctx, dir, &name)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := runOf(in, name, incomplete, sink.ReadManifest)
+	if err != nil {
+		in.Close()
+		return nil, nil, err
+	}
+	return in, m, nil
 }
 
 // findRunFolder does the same for the folder of a run: DIR/_runs/latest. A bare ID, and
@@ -88,23 +124,36 @@ func findRunFolder(ctx context.Context, out, path string) (string, error) {
 	case filepath.Base(folder) != "_runs":
 		return path, nil
 	}
-	id, err := findRun(ctx, strings.TrimSuffix(strings.TrimRight(folder, "/"), "/_runs"), name)
-	return store.Join(folder, id), err
+	in, err := openOut(ctx, strings.TrimSuffix(strings.TrimRight(folder, "/"), "/_runs"), &name)
+	if err != nil {
+		return "", err
+	}
+	return store.Join(folder, name), in.Close()
 }
 
 // noRun returns the error for a run that does not exist. It names a similar one, or those
 // that exist.
-func noRun(ctx context.Context, dir, name string) error {
-	remark := suggest.Remark(name, append(runNames(ctx, dir), latest, previous))
+func noRun(in store.Store, name string) error {
+	remark := suggest.Remark(name, append(runNames(in), latest, previous))
 	if remark == "" {
-		remark = runsIn(ctx, dir)
+		remark = runsIn(in)
 	}
-	return usagef("no run %q in %s%s", name, dir, remark)
+	return usagef("no run %q in %s%s", name, in.Path("."), remark)
 }
 
-// runsIn names the runs in dir, or a few of many.
-func runsIn(ctx context.Context, dir string) string {
-	names := runNames(ctx, dir)
+// thereAre names the runs in dir for an error about a missing argument.
+func thereAre(ctx context.Context, dir string) string {
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return ""
+	}
+	defer in.Close()
+	return runsIn(in)
+}
+
+// runsIn names the runs in a folder, or a few of many.
+func runsIn(in store.Store) string {
+	names := runNames(in)
 	if len(names) == 0 {
 		return ""
 	}
@@ -114,22 +163,24 @@ func runsIn(ctx context.Context, dir string) string {
 	return " (there are " + strings.Join(names, ", ") + ")"
 }
 
-// runNames returns the IDs of all runs in dir, in any state, sorted.
-func runNames(ctx context.Context, dir string) []string {
-	names, _ := sink.RunIDs(ctx, dir) // an unreadable folder has no runs
+// runNames returns the IDs of all runs in a folder, in any state, sorted.
+func runNames(in store.Store) []string {
+	names, _ := sink.RunIDs(in) // an unreadable folder has no runs
 	return names
 }
 
-// someRuns returns an error if dir is no output folder.
-func someRuns(ctx context.Context, dir string) error {
-	names, err := sink.RunIDs(ctx, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+// openRuns opens an output folder that has runs.
+func openRuns(ctx context.Context, dir string) (store.Store, error) {
+	in, err := store.Open(ctx, dir)
+	if err == nil {
+		if _, err = sink.RunIDs(in); err != nil {
+			in.Close()
+		}
 	}
-	if names == nil {
-		return usagef("--out %s: no runs in this folder", dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("--out %s: no runs in this folder", dir)
 	}
-	return nil
+	return in, err
 }
 
 // writable returns an error if dir is a data set: what is written there would not have

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -43,25 +44,27 @@ func pruneCommand() *cobra.Command {
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
-		if err := someRuns(c.Context(), *out); err != nil {
+		in, err := openRuns(c.Context(), *out)
+		if err != nil {
 			return err
 		}
+		defer in.Close()
 		if err := writable(*out); err != nil {
 			return err
 		}
-		return prune(c.Context(), *out, *keep, *dryRun, c.OutOrStdout())
+		return prune(c.Context(), in, *keep, *dryRun, c.OutOrStdout())
 	}
 	return c
 }
 
-func prune(ctx context.Context, out string, keep int, dryRun bool, stdout io.Writer) error {
+func prune(ctx context.Context, in store.Store, keep int, dryRun bool, stdout io.Writer) error {
 	removed, would := "removed", ""
 	if dryRun {
 		removed, would = "would remove", " would be"
 	}
 	var runs, stay int
 	var bytes int64
-	err := sink.Prune(ctx, out, keep, dryRun, func(p sink.Pruned) {
+	err := sink.Prune(ctx, in, keep, dryRun, func(p sink.Pruned) {
 		name := plain(strings.TrimPrefix(p.Path, "_runs/"))
 		about := p.State
 		if !p.Started.IsZero() {
@@ -88,7 +91,7 @@ func prune(ctx context.Context, out string, keep int, dryRun bool, stdout io.Wri
 		return err
 	}
 	if !dryRun {
-		if err := views.Write(ctx, out); err != nil {
+		if err := views.Write(in); err != nil {
 			return err
 		}
 	}

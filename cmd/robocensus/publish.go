@@ -85,6 +85,9 @@ func publishCommand() *cobra.Command {
 	completeFlag(c, "licence", publish.LicenceNames()...)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		config, err := f.config(c.Context(), args)
+		if config.In != nil {
+			defer config.In.Close()
+		}
 		if err != nil {
 			return err
 		}
@@ -112,7 +115,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	case dataSetAround(to) != "":
 		return c, usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(to))
 	case len(runs) == 0:
-		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(ctx, f.out))
+		return c, usagef("RUN is missing: give the runs to publish%s", thereAre(ctx, f.out))
 	}
 	known := append(publish.TableNames(), publish.ColumnNames()...)
 	for _, name := range f.without {
@@ -121,7 +124,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 				name, suggest.Remark(name, known), strings.Join(publish.TableNames(), ", "))
 		}
 	}
-	c = publish.Config{Dir: f.out, To: f.to, Without: f.without, HashHosts: f.hashHosts, ToolVersion: sink.ToolVersion(version)}
+	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts, ToolVersion: sink.ToolVersion(version)}
 	if f.words != "" {
 		text, err := readInput(ctx, f.words)
 		if err != nil {
@@ -144,16 +147,20 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	if len(f.creators) > 0 {
 		c.Metadata.Creators = f.creators
 	}
+	var each []*string
+	for i := range runs {
+		each = append(each, &runs[i])
+	}
+	if c.In, err = openOut(ctx, f.out, each...); err != nil {
+		return c, err
+	}
 	for i, name := range runs {
-		if err := findRuns(ctx, f.out, &runs[i]); err != nil {
-			return c, err
-		}
 		if slices.Contains(runs[:i], runs[i]) {
 			return c, usagef("run %s is named twice", runs[i])
 		}
-		m, err := sink.ReadManifest(ctx, f.out, runs[i])
+		m, err := sink.ReadManifest(c.In, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return c, noRun(ctx, f.out, name)
+			return c, noRun(c.In, name)
 		}
 		if err != nil {
 			return c, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // published takes the census of the demo once and publishes it with flags.
@@ -138,11 +139,11 @@ func filesOf(t *testing.T, folder string) map[string]string {
 // cellsOf returns the distinct cells of run r by column, as table.column.
 func cellsOf(t *testing.T, folder string) map[string][]string {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), folder, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, folder), "r")
 	must(t, err)
 	all := make(map[string][]string)
 	for _, part := range append(m.RunParts, m.Parts...) {
-		must(t, scan.Rows(t.Context(), folder, part, scan.Selection{}, func(batch arrow.RecordBatch) error {
+		must(t, scan.Rows(t.Context(), sinktest.Open(t, folder), part, scan.Selection{}, func(batch arrow.RecordBatch) error {
 			for k, field := range batch.Schema().Fields() {
 				name := part.Table + "." + field.Name
 				for i := range int(batch.NumRows()) {

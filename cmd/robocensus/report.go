@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/output"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 const reportHelp = `Writes a report of RUN as one self-contained HTML page: who shuts out AI crawlers
@@ -53,38 +53,34 @@ func reportCommand() *cobra.Command {
 		case *text && len(args) == 0:
 			args = []string{latest}
 		case len(args) == 0:
-			return usagef("RUN is missing: give the run to report on%s", runsIn(c.Context(), *out))
+			return usagef("RUN is missing: give the run to report on%s", thereAre(c.Context(), *out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
 		case *html == "" && !*text && isTerminal(c.OutOrStdout()):
 			return usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
 		case *against == "" && c.Flags().Changed("against"):
-			return usagef("--against is empty: give a run%s", runsIn(c.Context(), *out))
+			return usagef("--against is empty: give a run%s", thereAre(c.Context(), *out))
 		}
 		run := args[0]
-		if err := findRuns(c.Context(), *out, &run, against); err != nil {
+		in, err := openOut(c.Context(), *out, &run, against)
+		if err != nil {
 			return err
 		}
+		defer in.Close()
 		if *text {
-			return writeText(c.Context(), *out, run, *incomplete, c.OutOrStdout())
+			return writeText(c.Context(), in, run, *incomplete, c.OutOrStdout())
 		}
-		return writeReport(c.Context(), *out, run, *against, *html, *incomplete, c.OutOrStdout())
+		return writeReport(c.Context(), in, run, *against, *html, *incomplete, c.OutOrStdout())
 	}
 	return c
 }
 
-func writeReport(ctx context.Context, out, run, against, html string, incomplete bool, stdout io.Writer) error {
-	m, err := sink.ReadManifestHead(ctx, out, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(ctx, out, run)
-	}
-	if err == nil {
-		err = checkComplete(m, incomplete)
-	}
+func writeReport(ctx context.Context, in store.Store, run, against, html string, incomplete bool, stdout io.Writer) error {
+	m, err := runOf(in, run, incomplete, sink.ReadManifestHead)
 	if err != nil {
 		return err
 	}
-	page, err := report.Page(ctx, out, m, against)
+	page, err := report.Page(ctx, in, m, against)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"github.com/robocensus/robocensus/cmd/internal/report"
@@ -17,26 +15,20 @@ import (
 )
 
 // writeText prints the summary of a run that the run itself printed at its end.
-func writeText(ctx context.Context, dir, run string, incomplete bool, stdout io.Writer) error {
-	m, err := sink.ReadManifest(ctx, dir, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(ctx, dir, run)
-	}
-	if err == nil {
-		err = checkComplete(m, incomplete)
-	}
+func writeText(ctx context.Context, in store.Store, run string, incomplete bool, stdout io.Writer) error {
+	m, err := runOf(in, run, incomplete, sink.ReadManifest)
 	if err == nil && !slices.Contains(m.Tables, "summary") {
 		err = usageError{fmt.Errorf("%w: run %s has no table summary; choose a run that has it", report.ErrNoSummary, run)}
 	}
 	if err != nil {
 		return err
 	}
-	return showRun(ctx, dir, m, stdout)
+	return showRun(ctx, in, m, stdout)
 }
 
 // showRun prints the figures of a run that has the table summary.
-func showRun(ctx context.Context, dir string, m *sink.Manifest, stdout io.Writer) error {
-	counts, err := summary.Read(ctx, dir, m)
+func showRun(ctx context.Context, in store.Store, m *sink.Manifest, stdout io.Writer) error {
+	counts, err := summary.Read(ctx, in, m)
 	if err != nil {
 		return err
 	}
@@ -54,8 +46,8 @@ func showRun(ctx context.Context, dir string, m *sink.Manifest, stdout io.Writer
 	what := words.Count(targets, "host")
 	if slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "warc" }) {
 		hosts := int64(0)
-		if !store.IsURL(dir) {
-			hosts, _ = series.Hosts(ctx, dir, m) // 0 is unknown
+		if !store.IsURL(in.Path(".")) {
+			hosts, _ = series.Hosts(ctx, in, m) // 0 is unknown
 		}
 		if hosts != targets {
 			f.noun, what = "capture", words.Count(targets, "capture")
@@ -70,26 +62,15 @@ func showRun(ctx context.Context, dir string, m *sink.Manifest, stdout io.Writer
 	}
 	if m.Rejected > 0 {
 		text += fmt.Sprintf("; %s rejected", words.Number(m.Rejected))
-		if there, err := isThere(ctx, dir, "_runs/"+m.Run+"/rejected.csv"); err != nil {
+		if there, err := store.Exists(in, "_runs/"+m.Run+"/rejected.csv"); err != nil {
 			return err
 		} else if there {
-			text += ": " + store.Join(dir, "_runs", m.Run, "rejected.csv")
+			text += ": " + store.Join(in.Path("."), "_runs", m.Run, "rejected.csv")
 		}
 	}
 	p.line(p.foreign(text))
 	showFigures(p, f, m.Profiles)
-	p.line("\nRows in " + p.foreign(dir))
+	p.line("\nRows in " + p.foreign(in.Path(".")))
 	showRows(p, m.Tables, rows)
 	return nil
-}
-
-// isThere reports whether a folder has a file. A data set that is published lacks some,
-// and has checksums.sha256.
-func isThere(ctx context.Context, dir, name string) (bool, error) {
-	in, err := store.Open(ctx, dir)
-	if err != nil {
-		return false, err
-	}
-	defer in.Close()
-	return store.Exists(in, name)
 }

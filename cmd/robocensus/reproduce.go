@@ -24,6 +24,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -85,6 +86,7 @@ type reproduction struct {
 	folder, bodies, version string
 	sample                  float64
 	out                     io.Writer
+	in                      store.Store // the folder
 
 	files, tables  int      // that differ
 	unseen         []string // tables that were not compared
@@ -102,7 +104,13 @@ func (r *reproduction) run(ctx context.Context) error {
 			return &userfile.Error{Path: remote.Name(r.bodies), Err: errors.New("does not exist: give --bodies a folder or a tar")}
 		}
 	}
-	p, err := publish.Check(ctx, r.folder)
+	in, err := store.OpenFolder(r.folder)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r.in = in
+	p, err := publish.Check(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -199,7 +207,7 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish
 	}
 	from := r.folder
 	if r.bodies != "" {
-		if from, err = assemble(ctx, r.folder, r.bodies, scratch, m, profiles); err != nil {
+		if from, err = assemble(ctx, r.in, r.bodies, scratch, m, profiles); err != nil {
 			return err
 		}
 	}
@@ -207,15 +215,16 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish
 	if err := r.judgeAgain(ctx, about, m, profiles, from, again); err != nil {
 		return err
 	}
-	other, err := sink.ReadManifest(ctx, again, m.Run)
+	otherIn, other, err := openRun(ctx, again, m.Run, false)
 	if err != nil {
 		return err
 	}
+	defer otherIn.Close()
 	var inSample func(host string) bool
 	if r.sample < 1 {
 		inSample = func(host string) bool { return source.InSample(host, r.sample) }
 	}
-	all, err := p.Compare(ctx, r.folder, m, again, other, inSample)
+	all, err := p.Compare(ctx, r.in, m, otherIn, other, inSample)
 	if err != nil {
 		return err
 	}
@@ -320,7 +329,7 @@ func (r *reproduction) recorded(name string, ofProgram []byte) ([]byte, error) {
 }
 
 // assemble makes a run of the published answers and the bodies given.
-func assemble(ctx context.Context, folder, bodies, scratch string, m *sink.Manifest, profiles map[string]*robots.Profile) (string, error) {
+func assemble(ctx context.Context, in store.Store, bodies, scratch string, m *sink.Manifest, profiles map[string]*robots.Profile) (string, error) {
 	limit := 0
 	for _, p := range profiles {
 		limit = max(limit, p.SizeLimit)
@@ -334,7 +343,7 @@ func assemble(ctx context.Context, folder, bodies, scratch string, m *sink.Manif
 		return "", fmt.Errorf("read the bodies: %w", err)
 	}
 	from := filepath.Join(scratch, "from")
-	return from, index.Assemble(ctx, folder, m, from, int64(limit))
+	return from, index.Assemble(ctx, in, m, from, int64(limit))
 }
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.

@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -297,7 +298,7 @@ func tampered(t *testing.T, folder, table string, change func(p *sink.Part, cont
 // resealed changes the manifest of run r.
 func resealed(t *testing.T, folder string, change func(*sink.Manifest)) {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), folder, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, folder), "r")
 	must(t, err)
 	change(m)
 	must(t, os.Remove(filepath.Join(folder, "_runs", "r", "manifest.json")))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // 1,000 hosts, and four name servers: that of the farm, one that answers SERVFAIL to
@@ -51,7 +51,7 @@ func TestResolversThatFail(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout.String(), "1,000") {
 		t.Fatalf("exit %d: %s%s", code, stdout.String(), stderr.String())
 	}
-	m, err := sink.ReadManifest(context.Background(), out, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, out), "r")
 	must(t, err)
 	if got := fmt.Sprint(m.Configuration["resolver"]); strings.Count(got, "127.0.0.1:") != 4 {
 		t.Errorf("the manifest has the resolvers %s", got)

@@ -67,8 +67,10 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if f.json {
 		return f.writeResult(ctx, c, result, hosts, stdout)
 	}
-	last, err := findRun(ctx, c.Dir, latest)
-	if err != nil {
+	last := latest
+	if in, err := openOut(ctx, c.Dir, &last); err == nil {
+		in.Close()
+	} else {
 		last = c.Run // the run is written: what follows is a hint
 	}
 	summarize(stdout, c, result, hosts, last)
@@ -154,11 +156,12 @@ func hostsOf(ctx context.Context, c pipeline.Config) int64 {
 	if !c.Source.HasArchives() || store.IsURL(c.Dir) {
 		return 0
 	}
-	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	in, m, err := openRun(ctx, c.Dir, c.Run, false)
 	if err != nil {
 		return 0 // the run is complete all the same
 	}
-	hosts, _ := series.Hosts(ctx, c.Dir, m)
+	defer in.Close()
+	hosts, _ := series.Hosts(ctx, in, m)
 	return hosts
 }
 
@@ -201,7 +204,11 @@ func manifestOf(c pipeline.Config) (*sink.Manifest, error) {
 	// Also after a signal, and without an object store that answers.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return sink.ReadManifest(ctx, c.Dir, c.Run)
+	in, m, err := openRun(ctx, c.Dir, c.Run, true)
+	if err != nil {
+		return nil, err
+	}
+	return m, in.Close()
 }
 
 // remarkTokens prints a note if the user's registry has names with characters that

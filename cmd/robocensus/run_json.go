@@ -77,10 +77,11 @@ func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeli
 
 // writeComplete prints the result of a run that was already complete.
 func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
-	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	in, m, err := openRun(ctx, c.Dir, c.Run, false)
 	if err != nil {
 		return err
 	}
+	defer in.Close()
 	rows := make(map[string]int64)
 	for _, table := range m.Tables {
 		for _, p := range m.PartsOf(table) {

@@ -51,10 +51,12 @@ func runsCommand() *cobra.Command {
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
-		if err := someRuns(c.Context(), *out); err != nil {
+		in, err := openRuns(c.Context(), *out)
+		if err != nil {
 			return err
 		}
-		runs, err := sink.Runs(c.Context(), *out)
+		defer in.Close()
+		runs, err := sink.Runs(in)
 		if err != nil {
 			return err
 		}

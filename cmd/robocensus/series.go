@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -109,6 +108,9 @@ func seriesCommand() *cobra.Command {
 			return usagef("unexpected argument %q", args[0])
 		}
 		config, err := f.config(c.Context())
+		if config.In != nil {
+			defer config.In.Close()
+		}
 		if err != nil {
 			return err
 		}
@@ -145,8 +147,11 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
 		return c, usagef("--stratum weighted needs --weights FILE")
 	}
-	c = series.Config{Dir: f.out, Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
-	if c.Runs, c.Warnings, err = f.chosen(ctx); err != nil {
+	c = series.Config{Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
+	if c.In, err = openOut(ctx, f.out); err != nil {
+		return c, err
+	}
+	if c.Runs, c.Warnings, err = f.chosen(c.In); err != nil {
 		return c, err
 	}
 	for name, asked := range map[string]bool{"panel": f.panel, "movers": f.movers} {
@@ -162,7 +167,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 
 // chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
 // be followed.
-func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err error) {
+func (f *seriesFlags) chosen(in store.Store) (ids, warnings []string, err error) {
 	var since time.Time
 	if f.since != "" {
 		since, err = parseDate(f.since)
@@ -176,15 +181,7 @@ func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err e
 	if _, err := path.Match(f.runs, ""); err != nil {
 		return nil, nil, usagef("--runs %q: not a pattern", f.runs)
 	}
-	s, err := store.Open(ctx, f.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, usagef("no run in %s", f.out)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer s.Close()
-	complete, err := sink.CompleteRuns(s)
+	complete, err := sink.CompleteRuns(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,8 +198,8 @@ func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err e
 			}
 		}
 	}
-	if len(runNames(ctx, f.out)) > len(complete) {
-		more, err := f.leftOut(ctx, since)
+	if len(runNames(in)) > len(complete) {
+		more, err := f.leftOut(in, since)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -212,7 +209,7 @@ func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err e
 		return nil, nil, usagef("no run in %s can be followed: %s", f.out, strings.Join(warnings, "; "))
 	}
 	if len(ids) == 0 {
-		return nil, nil, usagef("no complete run in %s%s%s", f.out, f.choice(), runsIn(ctx, f.out))
+		return nil, nil, usagef("no complete run in %s%s%s", f.out, f.choice(), runsIn(in))
 	}
 	for _, p := range f.profiles {
 		if !profiles[p] {
@@ -230,8 +227,8 @@ func (f *seriesFlags) matches(run string) bool {
 }
 
 // leftOut warns of the runs that cannot be followed.
-func (f *seriesFlags) leftOut(ctx context.Context, since time.Time) (warnings []string, err error) {
-	runs, err := sink.Runs(ctx, f.out)
+func (f *seriesFlags) leftOut(in store.Store, since time.Time) (warnings []string, err error) {
+	runs, err := sink.Runs(in)
 	for _, r := range runs {
 		switch {
 		case !f.matches(r.Run):

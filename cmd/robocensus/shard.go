@@ -191,12 +191,13 @@ func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, 
 	if !r.Complete || !slices.Contains(c.Tables, "summary") {
 		return nil
 	}
-	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	in, m, err := openRun(ctx, c.Dir, c.Run, false)
 	if err != nil {
 		return err
 	}
+	defer in.Close()
 	fmt.Fprintln(stdout)
-	return showRun(ctx, c.Dir, m, stdout)
+	return showRun(ctx, in, m, stdout)
 }
 
 // showShard prints what became of a shard and of the run.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -120,13 +119,13 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	defer r.Close()
 	views := []*hostView{}
 	for _, o := range asked {
-		found, err := f.find(ctx, r, o, profile)
+		found, err := f.find(ctx, in, r, o, profile)
 		if err != nil {
 			return err
 		}
 		views = append(views, found...)
 	}
-	if err := addChanges(ctx, f.out, in, m, f.agents, views); err != nil {
+	if err := addChanges(ctx, in, m, f.agents, views); err != nil {
 		return err
 	}
 	switch {
@@ -159,30 +158,6 @@ func originOf(word string) (fetch.Origin, error) {
 	return o, nil
 }
 
-// openRun opens a folder and reads the manifest of the run that a name stands for, which
-// must be complete, unless incomplete ones will do.
-func openRun(ctx context.Context, dir, name string, incomplete bool) (store.Store, *sink.Manifest, error) {
-	if err := findRuns(ctx, dir, &name); err != nil {
-		return nil, nil, err
-	}
-	in, err := store.Open(ctx, dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := sink.ManifestIn(in, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = noRun(ctx, dir, name)
-	}
-	if err == nil {
-		err = checkComplete(m, incomplete)
-	}
-	if err != nil {
-		in.Close()
-		return nil, nil, err
-	}
-	return in, m, nil
-}
-
 // profileOf returns the profile of a run that --profile names, by default its first.
 func profileOf(m *sink.Manifest, name string) (string, error) {
 	name = cmp.Or(name, m.FirstProfile())
@@ -193,7 +168,7 @@ func profileOf(m *sink.Manifest, name string) (string, error) {
 }
 
 // find returns what a run has about a host, or about one of its origins.
-func (f *showFlags) find(ctx context.Context, r *lookup.Run, o fetch.Origin, profile string) (views []*hostView, err error) {
+func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o fetch.Origin, profile string) (views []*hostView, err error) {
 	targets, err := r.Targets(ctx, o.Host)
 	if err != nil {
 		return nil, err
@@ -223,7 +198,7 @@ func (f *showFlags) find(ctx context.Context, r *lookup.Run, o fetch.Origin, pro
 	}
 	what, hint := o.Host, ""
 	if len(near) == 0 {
-		published, err := isThere(ctx, f.out, "checksums.sha256")
+		published, err := store.Exists(in, "checksums.sha256")
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +233,7 @@ func nearby(ctx context.Context, r *lookup.Run, host string) (near []string, err
 
 // addChanges adds what changed on the hosts since the complete run before, as diff finds
 // it, whether or not it has compared the two runs.
-func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifest, agents []string, views []*hostView) error {
+func addChanges(ctx context.Context, in store.Store, m *sink.Manifest, agents []string, views []*hostView) error {
 	complete, err := sink.CompleteRuns(in)
 	if err != nil {
 		return err
@@ -269,7 +244,7 @@ func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifes
 	}
 	var runs [2]*past.Run
 	for i := range runs {
-		if runs[i], err = past.Read(ctx, dir, complete[at-1+i].Run); err != nil {
+		if runs[i], err = past.Read(ctx, in, complete[at-1+i].Run); err != nil {
 			return err
 		}
 	}
@@ -280,7 +255,7 @@ func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifes
 		of[v.Origin], hosts = append(of[v.Origin], v), append(hosts, v.Host)
 	}
 	slices.Sort(hosts)
-	rows, notes, err := diff.Hosts(ctx, dir, runs[0], runs[1], slices.Compact(hosts))
+	rows, notes, err := diff.Hosts(ctx, in, runs[0], runs[1], slices.Compact(hosts))
 	if errors.Is(err, diff.ErrNotComparable) {
 		for _, v := range views {
 			v.Notes = []string{err.Error()}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/verify"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -55,39 +56,41 @@ func verifyCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) == 0:
-			return usagef("RUN is missing: give the run to verify%s", runsIn(c.Context(), *out))
+			return usagef("RUN is missing: give the run to verify%s", thereAre(c.Context(), *out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
 		}
 		if publish.IsDataSet(*out) {
 			return usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)
 		}
-		run, err := findRun(c.Context(), *out, args[0])
+		run := args[0]
+		in, err := openOut(c.Context(), *out, &run)
 		if err != nil {
 			return err
 		}
-		return verifyRun(c.Context(), *out, run, *asJSON, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
+		defer in.Close()
+		return verifyRun(c.Context(), in, run, *asJSON, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
 
-func verifyRun(ctx context.Context, out, run string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
+func verifyRun(ctx context.Context, in store.Store, run string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
 	limitMemory(0, readingMemory(0))
 	progress, end := verifyBar(stderr)
-	v, err := verify.Run(ctx, out, run, progress)
+	v, err := verify.Run(ctx, in, run, progress)
 	end()
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return noRun(ctx, out, run)
+		return noRun(in, run)
 	case err != nil:
 		return err
 	}
 	// The views depend on the files that exist, so a missing part would be
 	// reported twice. An incomplete run has not written them.
 	if v.Complete && !slices.ContainsFunc(v.Problems, func(p verify.Problem) bool { return p.Kind == "file" }) {
-		wrong, err := views.Check(ctx, out)
+		wrong, err := views.Check(in)
 		if err != nil {
 			return err
 		}

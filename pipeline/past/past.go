@@ -22,6 +22,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Run is a past run.
@@ -35,19 +36,19 @@ type Run struct {
 	Source string
 }
 
-// Read reads a run in dir. It returns [fs.ErrNotExist] if there is none.
-func Read(ctx context.Context, dir, run string) (*Run, error) {
-	m, err := sink.ReadManifest(ctx, dir, run)
+// Read reads a run. It returns [fs.ErrNotExist] if there is none.
+func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
+	m, err := sink.ReadManifest(in, run)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Manifest: m, Category: make(map[string]string)}
-	if r.Registry, err = readRegistry(ctx, dir, m); err != nil {
+	if r.Registry, err = readRegistry(ctx, in, m); err != nil {
 		return nil, err
 	}
 	sources := make(map[string]int64)
 	for _, p := range m.PartsOf("summary") {
-		err := scan.Texts(ctx, dir, p, []string{"metric", "agent", "category", "key", "count"}, func(c []*string) {
+		err := scan.Texts(ctx, in, p, []string{"metric", "agent", "category", "key", "count"}, func(c []*string) {
 			switch text(c[0]) {
 			case "source":
 				sources[text(c[3])] += number(c[4])

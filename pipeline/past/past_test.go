@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func must(t testing.TB, err error) {
@@ -35,7 +36,7 @@ func write(t *testing.T, dir string, p sink.Plan, agents []sink.Agent, counts ..
 	must(t, s.Agents.Write(agents...))
 	must(t, s.Commit())
 	must(t, r.Complete(sink.Completion{Finished: p.Started, Totals: sink.Totals{Counts: counts}}))
-	run, err := Read(t.Context(), dir, p.Run)
+	run, err := Read(t.Context(), sinktest.Open(t, dir), p.Run)
 	must(t, err)
 	return run
 }
@@ -69,7 +70,7 @@ func TestReadingARun(t *testing.T) {
 	if r := write(t, dir, plan, nil); r.Registry.Known || r.Source != "" {
 		t.Errorf("a run without the table agents knows them: %v, source %q", r.Registry.Known, r.Source)
 	}
-	if _, err := Read(t.Context(), dir, "none"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Read(t.Context(), sinktest.Open(t, dir), "none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no run: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Registry is the registry of agents of a run.
@@ -25,7 +26,7 @@ type Registry struct {
 // columns of the table agents that decide about policies.
 var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as"}
 
-func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*Registry, error) {
+func readRegistry(ctx context.Context, in store.Store, m *sink.Manifest) (*Registry, error) {
 	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
 	r := &Registry{own: slices.Contains(m.Profiles, robots.Own), Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
 	for _, in := range m.Inputs {
@@ -37,7 +38,7 @@ func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*Registry,
 		return r, nil
 	}
 	for _, p := range m.PartsOf("agents") {
-		if err := scan.Rows(ctx, dir, p, scan.Selection{Columns: columns}, r.add); err != nil {
+		if err := scan.Rows(ctx, in, p, scan.Selection{Columns: columns}, r.add); err != nil {
 			return nil, err
 		}
 	}

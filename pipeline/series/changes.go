@@ -30,7 +30,7 @@ const reworded = "reworded"
 // readChanges counts the changes between two runs, or returns nil if they are not
 // compared.
 func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*changes, error) {
-	record, err := sink.ReadComparison(ctx, c.Dir, after.Run, before.Run)
+	record, err := sink.ReadComparison(c.In, after.Run, before.Run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -38,7 +38,7 @@ func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*
 		return nil, err
 	}
 	counter, origin := closing.NewCounter(c.Profiles), ""
-	err = scan.Texts(ctx, c.Dir, *record.Part, []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}, func(cells []*string) {
+	err = scan.Texts(ctx, c.In, *record.Part, []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}, func(cells []*string) {
 		if *cells[0] != origin {
 			counter.EndOfHost()
 			origin = strings.Clone(*cells[0])

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func class(agent string) sink.Change {
@@ -19,15 +20,15 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 	m := madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}}
 	m.write(t, dir, "r0", 0)
 	m.write(t, dir, "r1", 1)
-	before, err := sink.ReadManifest(t.Context(), dir, "r0")
+	before, err := sink.ReadManifest(sinktest.Open(t, dir), "r0")
 	must(t, err)
-	after, err := sink.ReadManifest(t.Context(), dir, "r1")
+	after, err := sink.ReadManifest(sinktest.Open(t, dir), "r1")
 	must(t, err)
-	c := Config{Dir: dir, Profiles: []string{"google"}}
+	c := Config{In: sinktest.Open(t, dir), Profiles: []string{"google"}}
 	if got, err := readChanges(t.Context(), c, before, after); got != nil || err != nil {
 		t.Errorf("runs that are not compared: %+v, %v", got, err)
 	}
-	out, err := sink.CreateChanges(t.Context(), dir, after, "r0", "test", "a note")
+	out, err := sink.CreateChanges(sinktest.Open(t, dir), after, "r0", "test", "a note")
 	must(t, err)
 	defer out.Abort()
 	out.Compared(10, 3, sink.EarlierRun{Run: "q", Hosts: 2, Without: []string{"B"}}, sink.EarlierRun{Run: "p", Hosts: 1, Without: []string{"B", "C"}})
@@ -39,7 +40,7 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 		t.Errorf("%d hosts were read in both of 10, 3 of them unread; notes %q", got.hosts, got.notes)
 	}
 	// Nor are those whose state before is from a run that does not judge the agent.
-	r, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1"}})
+	r, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"r0", "r1"}})
 	must(t, err)
 	of := make(map[string]int64)
 	for _, p := range r.Points {
@@ -63,9 +64,9 @@ func TestChangesOfNeighbours(t *testing.T) {
 	for at, run := range []string{"r0", "r1"} {
 		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial", "C": "partial"}}.writeUnder(t, dir, run, at, "google", "rfc9309")
 	}
-	after, err := sink.ReadManifest(t.Context(), dir, "r1")
+	after, err := sink.ReadManifest(sinktest.Open(t, dir), "r1")
 	must(t, err)
-	out, err := sink.CreateChanges(t.Context(), dir, after, "r0", "test")
+	out, err := sink.CreateChanges(sinktest.Open(t, dir), after, "r0", "test")
 	must(t, err)
 	defer out.Abort()
 	row := func(origin, kind, agent, profile, before, after string) sink.Change {
@@ -88,7 +89,7 @@ func TestChangesOfNeighbours(t *testing.T) {
 		profiles []string
 		want     map[string]int64
 	}{{nil, google}, {[]string{"google", "rfc9309"}, both}} {
-		s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1"}, Profiles: c.profiles})
+		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"r0", "r1"}, Profiles: c.profiles})
 		must(t, err)
 		got := make(map[string]int64)
 		for _, p := range s.Points {

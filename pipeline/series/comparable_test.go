@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -108,7 +109,7 @@ func TestOutagesAreNamed(t *testing.T) {
 		}
 		m.write(t, dir, fmt.Sprintf("r%d", at), at)
 	}
-	s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1", "r2", "r3", "r4"}})
+	s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"r0", "r1", "r2", "r3", "r4"}})
 	must(t, err)
 	var marks []string
 	for _, m := range s.Marks {
@@ -179,7 +180,7 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: 4}, Totals: sink.Totals{Counts: counts.Rows()}}))
 	}
 	for _, clustered := range []bool{false, true} {
-		s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"a", "b"}, Panel: true, Clustered: clustered})
+		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}, Panel: true, Clustered: clustered})
 		must(t, err)
 		checked := 0
 		for _, p := range s.Points {

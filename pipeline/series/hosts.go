@@ -156,7 +156,7 @@ func (h *hostReader) findFallbacks(ctx context.Context) error {
 		return nil
 	}
 	for _, p := range h.run.PartsOf("fetches") {
-		err := scan.Rows(ctx, h.Dir, p, scan.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, h.In, p, scan.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch arrow.RecordBatch) error {
 			origins, classes := scan.Column[*array.String](batch, "origin"), scan.Column[*array.String](batch, "fallback_error_class")
 			for i := range int(batch.NumRows()) {
 				if classes.IsValid(i) {
@@ -210,7 +210,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 		if len(s.fellBack) > 0 {
 			columns = append(columns, "origin", "fallback_error_class")
 		}
-		err := scan.Rows(ctx, s.Dir, p, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, s.In, p, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
 			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
 			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
 			said, why := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "reason")
@@ -267,7 +267,7 @@ func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
 	at := 0
 	for _, p := range parts {
 		what := scan.Selection{Columns: append([]string{"seq", "is_explicit"}, texts...), Dictionaries: texts}
-		err := scan.Rows(ctx, s.Dir, p, what, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, s.In, p, what, func(batch arrow.RecordBatch) error {
 			seqs, explicit := scan.Column[*array.Int64](batch, "seq").Int64Values(), scan.Column[*array.Boolean](batch, "is_explicit")
 			var columns [4][]int32
 			var numbers [4][]int // by index of the dictionary

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -126,7 +127,7 @@ func TestHostsAreCounted(t *testing.T) {
 		}
 		return true
 	}
-	plain, err := Read(t.Context(), Config{Dir: dir, Runs: ids})
+	plain, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: ids})
 	must(t, err)
 	fromSummary := make(map[string]int64)
 	label := func(p *sink.Point) string {
@@ -139,7 +140,7 @@ func TestHostsAreCounted(t *testing.T) {
 		"panel": {Panel: true}, "few vectors": {Panel: true, vectors: 2}, "few keys": {Panel: true, keys: 40}, "clustered": {Panel: true, Clustered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.Dir, c.Runs = dir, ids
+			c.In, c.Runs = sinktest.Open(t, dir), ids
 			s, err := Read(t.Context(), c)
 			must(t, err)
 			if panel := countOf(runs[0], inAll); s.Panel.Hosts != panel {
@@ -227,7 +228,7 @@ func TestClustersAreTheSameInEveryProcess(t *testing.T) {
 	var first []byte
 	for range 5 {
 		seed = maphash.MakeSeed()
-		s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"a"}, Clustered: true})
+		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Clustered: true})
 		must(t, err)
 		var text bytes.Buffer
 		must(t, WriteCSV(&text, s.Points))
@@ -279,7 +280,7 @@ func TestAnUnknownReasonIsAnError(t *testing.T) {
 		s.Targets++
 		must(t, s.Commit())
 		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: 1}, Totals: sink.Totals{Counts: counts.Rows()}}))
-		_, err = Read(t.Context(), Config{Dir: dir, Runs: []string{"a"}, Clustered: true})
+		_, err = Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Clustered: true})
 		if err == nil || !strings.Contains(err.Error(), `"of_another_version"`) {
 			t.Errorf("%v: %v", row, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Panel describes the hosts that all runs of a series have. A host is a name with a
@@ -44,11 +45,11 @@ func keyOf(host string, port int32) uint64 {
 
 // Hosts counts the hosts of a run, of which an archive may have several captures, as a
 // panel does. It returns 0 where that would not be cheap, or the run has no fetches.
-func Hosts(ctx context.Context, dir string, m *sink.Manifest) (int64, error) {
+func Hosts(ctx context.Context, in store.Store, m *sink.Manifest) (int64, error) {
 	if m.Targets > mostKeys {
 		return 0, nil
 	}
-	keys, err := (&panelFinder{ranges: 1}).read(ctx, dir, m, 0, nil)
+	keys, err := (&panelFinder{ranges: 1}).read(ctx, in, m, 0, nil)
 	slices.Sort(keys)
 	return int64(len(slices.Compact(keys))), err
 }
@@ -69,7 +70,7 @@ func findPanel(ctx context.Context, c Config, runs []*countedRun, r *Result) (pa
 	}
 	f := &panelFinder{runs: runs, ranges: 1 + uint64(most-1)/uint64(cmp.Or(c.keys, mostKeys)), hosts: make([]int64, len(runs))}
 	for part := range f.ranges {
-		if err := f.find(ctx, c.Dir, part); err != nil {
+		if err := f.find(ctx, c.In, part); err != nil {
 			return nil, err
 		}
 	}
@@ -96,10 +97,10 @@ type panelFinder struct {
 }
 
 // find adds the hosts of a range of keys.
-func (f *panelFinder) find(ctx context.Context, dir string, part uint64) error {
+func (f *panelFinder) find(ctx context.Context, in store.Store, part uint64) error {
 	from := len(f.panel)
 	for i, run := range f.runs {
-		keys, err := f.read(ctx, dir, run.Manifest, part, f.spare[:0])
+		keys, err := f.read(ctx, in, run.Manifest, part, f.spare[:0])
 		if err != nil {
 			return err
 		}
@@ -145,10 +146,10 @@ func common(a, b []uint64, each func(uint64)) {
 }
 
 // read appends the keys of the hosts of a run that are in a range.
-func (f *panelFinder) read(ctx context.Context, dir string, m *sink.Manifest, part uint64, keys []uint64) ([]uint64, error) {
+func (f *panelFinder) read(ctx context.Context, in store.Store, m *sink.Manifest, part uint64, keys []uint64) ([]uint64, error) {
 	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
 	for _, p := range m.PartsOf("fetches") {
-		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {
 			hosts, ports := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port")
 			for i := range int(batch.NumRows()) {
 				if key := keyOf(hosts.Value(i), ports.Value(i)); f.isIn(key, part) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // Config says what a series is about.
 type Config struct {
-	Dir       string
+	In        store.Store        // the output folder
 	Runs      []string           // IDs of complete runs, by date
 	Profiles  []string           // nil for the first profile of the last run
 	Strata    []string           // bands of rank, or All; nil for all of them
@@ -146,7 +147,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, run := range c.Runs {
 		g.Go(func() (err error) {
-			runs[i], err = readRun(each, c.Dir, run)
+			runs[i], err = readRun(each, c.In, run)
 			return err
 		})
 	}
@@ -178,8 +179,8 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 }
 
 // readRun reads the counters and the registry of a run.
-func readRun(ctx context.Context, dir, run string) (*countedRun, error) {
-	m, err := past.Read(ctx, dir, run)
+func readRun(ctx context.Context, in store.Store, run string) (*countedRun, error) {
+	m, err := past.Read(ctx, in, run)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func readRun(ctx context.Context, dir, run string) (*countedRun, error) {
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
 	r := &countedRun{Run: m, all: make(population)}
-	counts, err := summary.Read(ctx, dir, m.Manifest)
+	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err
 	}

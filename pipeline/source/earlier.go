@@ -29,7 +29,12 @@ import (
 func (s *Source) openRun(ctx context.Context) error {
 	folder := s.config.FromRun
 	dir, id := runAt(folder)
-	m, err := sink.ReadManifest(ctx, dir, id)
+	in, err := store.Open(ctx, dir)
+	var m *sink.Manifest
+	if err == nil {
+		s.from = in
+		m, err = sink.ReadManifest(in, id)
+	}
 	if err != nil {
 		return notARun(folder, err)
 	}
@@ -44,7 +49,7 @@ func (s *Source) openRun(ctx context.Context) error {
 	if err := sink.Lacking(sink.Needed(m.Without)); err != nil {
 		return &userfile.Error{Path: folder, Err: err}
 	}
-	e := earlierRun{dir: dir}
+	e := earlierRun{in: in}
 	if e.limits, err = limitsOf(m); err != nil {
 		return &userfile.Error{Path: folder, Err: err}
 	}
@@ -147,7 +152,7 @@ func inputError(path string, err error) error {
 
 // earlierRun is the run whose captures are read.
 type earlierRun struct {
-	dir    string
+	in     store.Store
 	limits limits
 	spans  *spans  // nil if segments do not follow each other in the input
 	shards *shards // of hosts, nil for none
@@ -241,7 +246,7 @@ func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]s
 }
 
 func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.Fetch) error) error {
-	file, err := scan.OpenPart(ctx, e.dir, p)
+	file, err := scan.OpenPart(ctx, e.in, p)
 	if err != nil {
 		return err
 	}
@@ -362,7 +367,7 @@ func (b *bodyReader) read(ctx context.Context) (_ sink.Body, err error) {
 			if len(b.parts) == 0 {
 				return sink.Body{}, io.EOF
 			}
-			f, err := scan.OpenPart(ctx, b.run.dir, b.parts[0])
+			f, err := scan.OpenPart(ctx, b.run.in, b.parts[0])
 			if err != nil {
 				return sink.Body{}, err
 			}

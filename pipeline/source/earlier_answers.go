@@ -84,7 +84,7 @@ func (r *answerReader) read(ctx context.Context) (_ *sink.Answer, err error) {
 		case len(r.parts) > 0:
 			p := r.parts[0]
 			r.close()
-			if r.file, err = scan.OpenPart(ctx, r.run.dir, p); err != nil {
+			if r.file, err = scan.OpenPart(ctx, r.run.in, p); err != nil {
 				return nil, err
 			}
 			opened, err := openNeeded[sink.Answer](r.file, p)

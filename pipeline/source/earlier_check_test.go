@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // partOf writes rows as a part with row groups of size, and returns it with its digest.
@@ -69,13 +70,13 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 				of.bodies = append(of.bodies, sink.Body{ContentDigest: digest, Body: body})
 			}
 			c.plant(segments)
-			e := earlierRun{dir: t.TempDir(), spans: new(spans), limits: limits{100, 100, 100}}
+			e := earlierRun{in: sinktest.Open(t, t.TempDir()), spans: new(spans), limits: limits{100, 100, 100}}
 			var seqs []int64
 			var err error
 			for _, i := range order {
 				parts := &segmentParts{
-					fetches: []sink.Part{partOf(t, e.dir, "fetches", i, 1, segments[i].fetches)},
-					bodies:  []sink.Part{partOf(t, e.dir, "bodies", i, 10, segments[i].bodies)},
+					fetches: []sink.Part{partOf(t, e.in.Path(""), "fetches", i, 1, segments[i].fetches)},
+					bodies:  []sink.Part{partOf(t, e.in.Path(""), "bodies", i, 10, segments[i].bodies)},
 				}
 				if err == nil {
 					err = e.readSegment(t.Context(), parts, func(target Target) error {
@@ -118,8 +119,8 @@ func TestHeldBodiesTakeLittleMemory(t *testing.T) {
 		bodies = append(bodies, sink.Body{ContentDigest: digest, Body: body})
 	}
 	rows = append(rows, rows...) // each body is needed again after all others
-	e := earlierRun{dir: t.TempDir()}
-	r := &bodyReader{run: e, parts: []sink.Part{partOf(t, e.dir, "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}
+	e := earlierRun{in: sinktest.Open(t, t.TempDir())}
+	r := &bodyReader{run: e, parts: []sink.Part{partOf(t, e.in.Path(""), "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}
 	defer r.close()
 	r.expect(rows, nil)
 	most := 0

@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // openNeeded opens a part whose rows are of type R, and that has the needed columns: a
@@ -33,18 +34,27 @@ type Missed struct {
 
 // DateOf returns the date of the run DIR/_runs/ID.
 func DateOf(ctx context.Context, folder string) (date time.Time, err error) {
-	dir, id := runAt(folder)
-	m, err := sink.ReadManifestHead(ctx, dir, id)
+	m, err := headOf(ctx, folder)
 	if err != nil {
 		return date, err
 	}
 	return m.Date, nil
 }
 
+// headOf reads the manifest of the run DIR/_runs/ID without its parts.
+func headOf(ctx context.Context, folder string) (*sink.Manifest, error) {
+	dir, id := runAt(folder)
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return sink.ReadManifestHead(in, id)
+}
+
 // MissedBy returns what the run DIR/_runs/ID cannot tell.
 func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
-	dir, id := runAt(folder)
-	m, err := sink.ReadManifestHead(ctx, dir, id)
+	m, err := headOf(ctx, folder)
 	if err != nil {
 		return missed, err
 	}

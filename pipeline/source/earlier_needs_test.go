@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -24,12 +25,12 @@ import (
 func TestColumnsThatARunLacks(t *testing.T) {
 	dir, all := t.TempDir(), judges()
 	write(t, dir, "first", all, targets.Example(1))
-	m, err := sink.ReadManifest(t.Context(), dir, "first")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "first")
 	must(t, err)
 	published := func(without ...string) string {
 		to := filepath.Join(t.TempDir(), "set")
 		_, err := publish.Write(t.Context(), publish.Config{
-			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
+			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
 			Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
@@ -85,14 +86,14 @@ func TestAPartThatLacksANeededColumn(t *testing.T) {
 	for _, name := range []string{"fetches.hops", "bodies.body"} {
 		dir := t.TempDir()
 		write(t, dir, "first", judges(), targets.Example(1))
-		m, err := sink.ReadManifest(t.Context(), dir, "first")
+		m, err := sink.ReadManifest(sinktest.Open(t, dir), "first")
 		must(t, err)
 		to := filepath.Join(t.TempDir(), "set")
 		_, err = publish.Write(t.Context(), publish.Config{
-			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
-		m, err = sink.ReadManifest(t.Context(), to, "first")
+		m, err = sink.ReadManifest(sinktest.Open(t, to), "first")
 		must(t, err)
 		m.Without = nil
 		must(t, os.Remove(filepath.Join(to, "_runs/first/manifest.json")))

@@ -71,7 +71,7 @@ func (e earlierRun) eachURLs(ctx context.Context, verdicts []sink.Part) iter.Seq
 		for _, p := range verdicts {
 			found, err := e.hasURLs(ctx, p)
 			if err == nil && found {
-				err = scan.Rows(ctx, e.dir, p, scan.Selection{Columns: []string{"seq", "agent", "profile", "url"}, Dictionaries: []string{"agent", "profile", "url"}},
+				err = scan.Rows(ctx, e.in, p, scan.Selection{Columns: []string{"seq", "agent", "profile", "url"}, Dictionaries: []string{"agent", "profile", "url"}},
 					func(batch arrow.RecordBatch) error { return now.take(batch, yield) })
 			}
 			if errors.Is(err, errEnough) {
@@ -94,7 +94,7 @@ func (e earlierRun) eachURLs(ctx context.Context, verdicts []sink.Part) iter.Seq
 // hasURLs reports whether a part of verdicts has absolute URLs: most have none, and
 // their other columns need not be read.
 func (e earlierRun) hasURLs(ctx context.Context, p sink.Part) (found bool, err error) {
-	err = scan.Rows(ctx, e.dir, p, scan.Selection{Columns: []string{"url"}, Dictionaries: []string{"url"}}, func(batch arrow.RecordBatch) error {
+	err = scan.Rows(ctx, e.in, p, scan.Selection{Columns: []string{"url"}, Dictionaries: []string{"url"}}, func(batch arrow.RecordBatch) error {
 		if found = slices.Contains(absolute(batch), true); found {
 			return errEnough
 		}

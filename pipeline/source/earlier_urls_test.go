@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // The own URLs of a target are the absolute ones of its origin, those of one agent under
@@ -25,12 +26,12 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 		}
 		return all
 	}
-	e := earlierRun{dir: t.TempDir()}
+	e := earlierRun{in: sinktest.Open(t, t.TempDir())}
 	two := rows(2, "/", a+"/x", "HTTP://a.example/listed", a+".elsewhere/", a+"/y?q")
 	parts := []sink.Part{
-		partOf(t, e.dir, "verdicts", 0, 3, slices.Concat(rows(1, "/", "/y"), two[:7])),
-		partOf(t, e.dir, "verdicts", 1, 3, slices.Concat(two[7:], rows(3, a+"/of no target"), rows(4, a+"/nor this"))),
-		partOf(t, e.dir, "verdicts", 2, 1000, slices.Concat(rows(6, "/y"), rows(7, a+"/z"))),
+		partOf(t, e.in.Path(""), "verdicts", 0, 3, slices.Concat(rows(1, "/", "/y"), two[:7])),
+		partOf(t, e.in.Path(""), "verdicts", 1, 3, slices.Concat(two[7:], rows(3, a+"/of no target"), rows(4, a+"/nor this"))),
+		partOf(t, e.in.Path(""), "verdicts", 2, 1000, slices.Concat(rows(6, "/y"), rows(7, a+"/z"))),
 	}
 	urls := e.ownURLs(t.Context(), parts)
 	defer urls.stop()
@@ -54,7 +55,7 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 		t.Error("a part that is gone is no error")
 	}
 	full := urlsOf{seq: 2, agent: "A", profile: "p", bytes: maxEarlierBytes}
-	err := scan.Rows(t.Context(), e.dir, parts[0], scan.Selection{Dictionaries: []string{"agent", "profile", "url"}}, func(batch arrow.RecordBatch) error {
+	err := scan.Rows(t.Context(), e.in, parts[0], scan.Selection{Dictionaries: []string{"agent", "profile", "url"}}, func(batch arrow.RecordBatch) error {
 		return full.take(batch, nil)
 	})
 	if err == nil {

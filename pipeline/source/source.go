@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -79,6 +80,7 @@ type Source struct {
 	progress   func(bytes int64) // counts the bytes of archives read
 	sum        hash.Hash         // digest of a pipe, which can be read only once
 	emitted    atomic.Int64      // targets yielded
+	from       store.Store       // of the earlier run, nil for none
 	fromShards int               // shards of hosts of the earlier run
 	asOf       *time.Time        // date of the earlier run
 	earlier    []sink.Choice     // how the earlier run chose its hosts
@@ -103,13 +105,17 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
 		s.Volumes = []*Volume{list}
 	}
+	if err == nil {
+		err = s.openLists(ctx)
+	}
+	if err == nil {
+		err = s.openRanks(ctx)
+	}
 	if err != nil {
+		s.Close()
 		return nil, err
 	}
-	if err := s.openLists(ctx); err != nil {
-		return nil, err
-	}
-	return s, s.openRanks(ctx)
+	return s, nil
 }
 
 func (s *Source) openRanks(ctx context.Context) (err error) {
@@ -229,7 +235,12 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 }
 
 // Close frees the disk that the source takes.
-func (s *Source) Close() error { return s.last.close() }
+func (s *Source) Close() error {
+	if s.from != nil {
+		s.from.Close()
+	}
+	return s.last.close()
+}
 
 // AtOnce returns the number of volumes that may be read at the same time, 0 for any: no
 // reader of a server's archives waits for another one to finish, which may wait for it.

@@ -34,22 +34,17 @@ type Selection struct {
 // stream needs no mark at its end, so one that an error cuts would look whole.
 var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
 
-// Table writes a table of the run m in dir as an Arrow IPC stream, in the order of
+// Table writes a table of the run m as an Arrow IPC stream, in the order of
 // its parts, batch by batch. For an incomplete run it writes the committed segments.
 // If it fails, readers find the stream incomplete. It returns [ErrNotThere], and
 // writes nothing, if there is no such table, column or comparison.
-func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Selection) error {
-	in, err := store.Open(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	parts, err := partsOf(ctx, in, dir, m, s)
+func Table(ctx context.Context, w io.Writer, in store.Store, m *sink.Manifest, s Selection) error {
+	parts, err := partsOf(in, m, s)
 	if err != nil {
 		return err
 	}
 	e := &exporter{ctx: ctx, out: bufio.NewWriter(w), Selection: s}
-	err = e.parts(dir, parts)
+	err = e.parts(in, parts)
 	if err == nil {
 		err = e.stream.Close()
 	} else if e.stream != nil {
@@ -63,13 +58,13 @@ func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Sel
 
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
-func partsOf(ctx context.Context, in store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
+func partsOf(in store.Store, m *sink.Manifest, s Selection) ([]sink.Part, error) {
 	compared, err := sink.ComparedWith(in, m.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)
 	}
 	if s.Table == layout.Changes && len(compared) > 0 {
-		return changesOf(ctx, dir, m.Run, s.Against, compared)
+		return changesOf(in, m.Run, s.Against, compared)
 	}
 	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(sink.TableNames, s.Table) {
 		there := m.Tables
@@ -84,7 +79,7 @@ func partsOf(ctx context.Context, in store.Store, dir string, m *sink.Manifest, 
 	return m.PartsOf(s.Table), nil
 }
 
-func changesOf(ctx context.Context, dir, run, against string, compared []string) ([]sink.Part, error) {
+func changesOf(in store.Store, run, against string, compared []string) ([]sink.Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
 		return nil, fmt.Errorf("the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
@@ -93,7 +88,7 @@ func changesOf(ctx context.Context, dir, run, against string, compared []string)
 	case !slices.Contains(compared, against):
 		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
 	}
-	c, err := sink.ReadComparison(ctx, dir, run, against)
+	c, err := sink.ReadComparison(in, run, against)
 	if err != nil {
 		return nil, fmt.Errorf("look for the part of %s: %w", layout.Changes, err)
 	}
@@ -109,9 +104,9 @@ type exporter struct {
 	stream *ipc.Writer
 }
 
-func (e *exporter) parts(dir string, parts []sink.Part) error {
+func (e *exporter) parts(in store.Store, parts []sink.Part) error {
 	for _, p := range parts {
-		f, err := scan.OpenPart(e.ctx, dir, p)
+		f, err := scan.OpenPart(e.ctx, in, p)
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -60,7 +61,7 @@ func written(t testing.TB, dir string, targets int64) *sink.Manifest {
 		must(t, s.Commit())
 	}
 	must(t, run.Complete(sink.Completion{Tally: sink.Tally{Targets: targets}}))
-	m, err := sink.ReadManifest(context.Background(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	return m
 }
@@ -73,7 +74,7 @@ func TestRowsOfHosts(t *testing.T) {
 	m := written(t, dir, targets)
 	want := make(map[int64]*strings.Builder)
 	for _, p := range m.PartsOf("policies") {
-		must(t, scan.Texts(ctx, dir, p, []string{"seq", "agent", "class"}, func(cells []*string) {
+		must(t, scan.Texts(ctx, sinktest.Open(t, dir), p, []string{"seq", "agent", "class"}, func(cells []*string) {
 			var seq int64
 			fmt.Sscan(*cells[0], &seq)
 			if want[seq] == nil {
@@ -281,7 +282,7 @@ func TestBodies(t *testing.T) {
 	s.Targets = 6
 	must(t, s.Commit())
 	must(t, run.Complete(sink.Completion{Tally: sink.Tally{Targets: 6}}))
-	m, err := sink.ReadManifest(ctx, dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	in, err := store.Open(ctx, dir)
 	must(t, err)

@@ -145,7 +145,7 @@ func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, err
 // Assemble writes the parts of fetches and verdicts of a published run to dir, with the
 // table bodies from b, and a manifest: a run that can be re-evaluated. Where a body is
 // another than the published one, the row has its digest.
-func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, dir string, limit int64) error {
+func (b *Bodies) Assemble(ctx context.Context, in store.Store, m *sink.Manifest, dir string, limit int64) error {
 	out, err := store.Create(ctx, dir)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, 
 	run := *m
 	run.RunParts, run.Parts, run.Tables = nil, nil, []string{"fetches", "bodies"}
 	run.Without = slices.DeleteFunc(slices.Clone(m.Without), func(name string) bool { return strings.HasPrefix(name, "bodies.") })
-	p := &publisher{Config: Config{Dir: folder}, ctx: ctx, out: out}
+	p := &publisher{Config: Config{In: in}, ctx: ctx, out: out}
 	if m.NamesURLs() {
 		run.Tables = append(run.Tables, "verdicts")
 		for _, part := range m.PartsOf("verdicts") {
@@ -181,7 +181,7 @@ func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, 
 // parts writes a part of fetches, and that of its bodies.
 func (b *Bodies) parts(p *publisher, run string, part sink.Part, limit int64) (fetches, bodies sink.Part, err error) {
 	defer scan.Recovered(&err)
-	in, err := scan.OpenPart(p.ctx, p.Dir, part)
+	in, err := scan.OpenPart(p.ctx, p.In, part)
 	if err != nil {
 		return fetches, bodies, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Bodies that are given stand for those that rows judge, and for copies that they do not;
@@ -32,8 +33,8 @@ func TestAssembledRun(t *testing.T) {
 	bodies, err := IndexBodies(t.Context(), given, t.TempDir(), 1000)
 	must(t, err)
 	from := filepath.Join(to, "from")
-	must(t, bodies.Assemble(t.Context(), dir, m, from, 1000))
-	run, err := sink.ReadManifest(t.Context(), from, "r")
+	must(t, bodies.Assemble(t.Context(), sinktest.Open(t, dir), m, from, 1000))
+	run, err := sink.ReadManifest(sinktest.Open(t, from), "r")
 	must(t, err)
 	if !slices.Equal(run.Tables, []string{"fetches", "bodies", "verdicts"}) || !slices.Equal(run.Without, []string{"fetches.server"}) || len(run.PartsOf("verdicts")) != 2 {
 		t.Errorf("tables %v without %v, %d parts of verdicts", run.Tables, run.Without, len(run.PartsOf("verdicts")))

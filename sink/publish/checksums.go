@@ -28,9 +28,9 @@ var ErrDamaged = errors.New("is damaged")
 // list lists the files that are written so far, sorted, with their digests. Those of
 // the descriptions that list them follow.
 func (p *publisher) list() (err error) {
-	names, err := namesIn(p.folder)
+	names, err := namesIn(p.out.Path("."))
 	if err == nil {
-		p.files, err = digests(p.ctx, p.folder, names)
+		p.files, err = digests(p.ctx, p.out.Path("."), names)
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (m misfit) Unwrap() error { return ErrDamaged }
 // Set is a data set whose files match its checksums.
 type Set struct {
 	*Provenance
-	folder    string
+	in        store.Store
 	runs      []*sink.Manifest
 	files     []file // all but that of the checksums
 	sums, own []byte // the files of checksums and provenance
@@ -128,10 +128,11 @@ func (d *Set) Compared(run string) bool {
 // Check compares the files of a data set with its checksums, and reads its provenance
 // and manifests. A file that differs, is missing or has no checksum, or a part that no
 // manifest names, is [ErrDamaged].
-func Check(ctx context.Context, folder string) (*Set, error) {
-	d := &Set{Provenance: new(Provenance), folder: folder}
+func Check(ctx context.Context, in store.Store) (*Set, error) {
+	d := &Set{Provenance: new(Provenance), in: in}
+	folder := in.Path(".")
 	var err error
-	if d.sums, err = readDescription(folder, checksumsName); err != nil {
+	if d.sums, err = readDescription(in, checksumsName); err != nil {
 		return nil, err
 	}
 	want := make(map[string]string)
@@ -162,7 +163,7 @@ func Check(ctx context.Context, folder string) (*Set, error) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, checksumsName))
 	}
-	if d.own, err = readDescription(folder, provenanceName); err != nil {
+	if d.own, err = readDescription(in, provenanceName); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(d.own, d.Provenance); err != nil {
@@ -171,15 +172,10 @@ func Check(ctx context.Context, folder string) (*Set, error) {
 	return d, d.checkContents(ctx)
 }
 
-func readDescription(folder, name string) ([]byte, error) {
-	s, err := store.OpenFolder(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
+func readDescription(s store.Store, name string) ([]byte, error) {
 	text, err := s.Read(name, mostDescription)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s %w: it has no %s, or is not a data set of robocensus publish", folder, ErrDamaged, name)
+		return nil, fmt.Errorf("%s %w: it has no %s, or is not a data set of robocensus publish", s.Path("."), ErrDamaged, name)
 	}
 	if err != nil {
 		return nil, Unreadable(name, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A data set is whole only if each of its files has the checksum that it was published
@@ -47,7 +48,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			folder := t.TempDir()
 			must(t, os.CopyFS(folder, good))
 			c.damage(t, folder)
-			d, err := Check(t.Context(), folder)
+			d, err := Check(t.Context(), sinktest.Open(t, folder))
 			if c.want == "" {
 				if err != nil || len(d.Manifests()) != 2 || !d.Compared("r") || d.Compared("q") {
 					t.Errorf("a whole data set: %v", err)

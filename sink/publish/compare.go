@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/store"
+
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -36,11 +38,11 @@ var derived = map[string][]string{
 // of segments does not matter. If sample is not nil, the other run has the hosts for
 // which it returns true. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
-func (p *Provenance) Compare(ctx context.Context, folder string, published *sink.Manifest, dir string, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
+func (p *Provenance) Compare(ctx context.Context, in store.Store, published *sink.Manifest, otherIn store.Store, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
 	for _, table := range published.Tables {
 		t := &comparing{
-			runs: [2]held{{folder, published}, {dir, other}}, table: table, columns: columnsOf(table, p.Without), lost: p.lostMetrics(table),
+			runs: [2]held{{in, published}, {otherIn, other}}, table: table, columns: columnsOf(table, p.Without), lost: p.lostMetrics(table),
 			hash: newRowHash(),
 		}
 		if unnamed && table == "summary" {

@@ -31,11 +31,6 @@ func (d *Set) checkContents(ctx context.Context) error {
 	bad := func(name, format string, args ...any) error {
 		return fmt.Errorf("%s %w: %s", name, ErrDamaged, fmt.Sprintf(format, args...))
 	}
-	s, err := store.OpenFolder(d.folder)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	known := make(map[string]bool) // parts and manifests
 	var parts []heldPart
 	for _, r := range d.Provenance.Runs {
@@ -55,7 +50,10 @@ func (d *Set) checkContents(ctx context.Context) error {
 				return bad(provenanceName, "%q is not %s of the data set", *at, want)
 			}
 		}
-		m, err := sink.ManifestIn(s, r.Run)
+		m, err := sink.ReadManifest(d.in, r.Run)
+		if err == nil && !m.Complete() {
+			err = errors.New("is missing")
+		}
 		if err != nil {
 			return Unreadable(manifest, err)
 		}
@@ -63,12 +61,12 @@ func (d *Set) checkContents(ctx context.Context) error {
 			known[part.Path] = true
 			parts = append(parts, heldPart{part, m, ""})
 		}
-		compared, err := sink.ComparedWith(s, r.Run)
+		compared, err := sink.ComparedWith(d.in, r.Run)
 		if err != nil {
 			return err
 		}
 		for _, against := range compared {
-			c, err := sink.ComparisonIn(s, r.Run, against)
+			c, err := sink.ReadComparison(d.in, r.Run, against)
 			if err != nil {
 				return Unreadable(layout.ComparisonRecord(r.Run, against), err)
 			}
@@ -88,7 +86,7 @@ func (d *Set) checkContents(ctx context.Context) error {
 	} else if !slices.Equal(d.Without, chosen.names()) {
 		return bad(provenanceName, "the columns that it says are left out are not those that the manifests say")
 	}
-	return d.checkFooters(ctx, s, parts)
+	return d.checkFooters(ctx, parts)
 }
 
 // has reports whether the data set has a file.
@@ -105,7 +103,7 @@ type heldPart struct {
 
 // checkFooters checks that parts have the size and rows that are said of them, and belong
 // to their run.
-func (d *Set) checkFooters(ctx context.Context, s store.Store, parts []heldPart) error {
+func (d *Set) checkFooters(ctx context.Context, parts []heldPart) error {
 	digests := make(map[string]store.Digest)
 	for _, f := range d.files {
 		digests[f.name] = f.Digest
@@ -115,7 +113,7 @@ func (d *Set) checkFooters(ctx context.Context, s store.Store, parts []heldPart)
 		if digest, ok := digests[part.Path]; !ok || digest != part.Digest {
 			return fmt.Errorf("%s %w: it is not what its manifest names", part.Path, ErrDamaged)
 		}
-		if err := part.checkFooter(s); err != nil {
+		if err := part.checkFooter(d.in); err != nil {
 			return Unreadable(part.Path, err)
 		}
 		return nil
@@ -164,9 +162,9 @@ func Unreadable(name string, err error) error {
 
 // checkColumns returns an error if a part has other columns than those that are
 // compared.
-func checkColumns(ctx context.Context, dir string, part sink.Part, want []string) (err error) {
+func checkColumns(ctx context.Context, in store.Store, part sink.Part, want []string) (err error) {
 	defer scan.Recovered(&err)
-	f, err := scan.OpenPart(ctx, dir, part)
+	f, err := scan.OpenPart(ctx, in, part)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 	of := make(map[string]map[string]int64)
 	for _, column := range []string{"outcome", "error_class"} {
 		var err error
-		if of[column], err = hostsBy(p.ctx, p.folder, run, column); err != nil {
+		if of[column], err = hostsBy(p.ctx, p.out, run, column); err != nil {
 			return err
 		}
 		if of[column] == nil {

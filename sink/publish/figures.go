@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/store"
+
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -33,12 +35,12 @@ func counted(m *sink.Manifest, column string) string {
 
 // hostsBy counts the hosts of a published run by a column of fetches, nil if no table
 // gives them.
-func hostsBy(ctx context.Context, dir string, m *sink.Manifest, column string) (map[string]int64, error) {
+func hostsBy(ctx context.Context, in store.Store, m *sink.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
 	switch counted(m, column) {
 	case "fetches":
 		for _, part := range m.PartsOf("fetches") {
-			if err := scan.Texts(ctx, dir, part, []string{column}, func(cells []*string) {
+			if err := scan.Texts(ctx, in, part, []string{column}, func(cells []*string) {
 				if cells[0] == nil {
 					return
 				}
@@ -55,7 +57,7 @@ func hostsBy(ctx context.Context, dir string, m *sink.Manifest, column string) (
 			}
 		}
 	case "summary":
-		counts, err := summary.Read(ctx, dir, m)
+		counts, err := summary.Read(ctx, in, m)
 		if err != nil {
 			return nil, err
 		}

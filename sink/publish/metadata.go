@@ -12,9 +12,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
-	"go.yaml.in/yaml/v3"
 )
 
 // Metadata is what only its makers know of a data set: the file of --words.

@@ -33,7 +33,7 @@ import (
 
 // Config says what is published.
 type Config struct {
-	Dir         string
+	In          store.Store      // the output folder
 	Runs        []*sink.Manifest // complete, with their parts, in order
 	To          string           // the folder, which must not exist, or be empty
 	Metadata    Metadata
@@ -60,7 +60,6 @@ type publisher struct {
 	Config
 	ctx        context.Context
 	out        store.Store
-	folder     string // of out
 	selection  selection
 	runs       []*sink.Manifest // as published
 	provenance Provenance
@@ -99,7 +98,6 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
 	defer at.Discard()
-	p.folder = at.Path
 	if p.out, err = store.Open(ctx, at.Path); err != nil {
 		return nil, err
 	}
@@ -165,7 +163,7 @@ func (p *publisher) catalogues() []document {
 
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
-	about := p.provenance.add(p.Config, p.selection, m, func(name string, in sink.Input) []byte { return textOf(p.Dir, name, in, builtIn[in.Role]) })
+	about := p.provenance.add(p.Config, p.selection, m, func(name string, in sink.Input) []byte { return textOf(p.In.Path("."), name, in, builtIn[in.Role]) })
 	for _, in := range m.Inputs {
 		if !p.HashHosts && about.lacks(in) && !slices.Contains(p.lacking, in) {
 			p.lacking = append(p.lacking, in)
@@ -189,11 +187,11 @@ func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 
 // part writes a part, as it is or rewritten.
 func (p *publisher) part(part sink.Part) (store.Digest, error) {
-	shorten, err := p.selection.namesMachine(p.ctx, p.Dir, part)
+	shorten, err := p.selection.namesMachine(p.ctx, p.In, part)
 	if err != nil {
 		return store.Digest{}, err
 	}
-	in, err := scan.OpenPart(p.ctx, p.Dir, part)
+	in, err := scan.OpenPart(p.ctx, p.In, part)
 	if err != nil {
 		return store.Digest{}, err
 	}
@@ -261,12 +259,7 @@ func (p *publisher) add(documents []document) error {
 // comparisons writes the table changes for published runs that were compared with
 // published ones.
 func (p *publisher) comparisons() error {
-	in, err := store.Open(p.ctx, p.Dir)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	compared, err := p.compared(in)
+	compared, err := p.compared()
 	if err != nil {
 		return err
 	}
@@ -282,13 +275,13 @@ func (p *publisher) comparisons() error {
 	return nil
 }
 
-// compared returns the records in a folder of comparisons of the runs with each other.
-func (p *publisher) compared(in store.Store) (all []*sink.Comparison, err error) {
+// compared returns the records of comparisons of the runs with each other.
+func (p *publisher) compared() (all []*sink.Comparison, err error) {
 	if !p.selection.has(layout.Changes) {
 		return nil, nil
 	}
 	for _, m := range p.Runs {
-		runs, err := sink.ComparedWith(in, m.Run)
+		runs, err := sink.ComparedWith(p.In, m.Run)
 		if err != nil {
 			return nil, err
 		}
@@ -296,7 +289,7 @@ func (p *publisher) compared(in store.Store) (all []*sink.Comparison, err error)
 			if !slices.ContainsFunc(p.Runs, func(m *sink.Manifest) bool { return m.Run == against }) {
 				continue
 			}
-			c, err := sink.ComparisonIn(in, m.Run, against)
+			c, err := sink.ReadComparison(p.In, m.Run, against)
 			if err != nil {
 				return nil, err
 			}

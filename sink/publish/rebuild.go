@@ -11,7 +11,6 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -29,15 +28,11 @@ const TakenAsItIs = "the words of its makers, how a run was configured and on wh
 // the words in its provenance. It returns the files that differ or are missing, and those
 // that Write does not write. It takes from the provenance what is known nowhere else.
 func (d *Set) Rebuild(ctx context.Context) ([]Difference, error) {
-	out, err := store.OpenFolder(d.folder)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
 	p := &publisher{
-		Config: Config{Dir: d.folder, Runs: d.runs, Metadata: d.Metadata, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
-		ctx:    ctx, out: out, folder: d.folder, runs: d.runs,
+		Config: Config{In: d.in, Runs: d.runs, Metadata: d.Metadata, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
+		ctx:    ctx, out: d.in, runs: d.runs,
 	}
+	var err error
 	if p.selection, err = selected(p.Config); err == nil {
 		err = p.Metadata.complete(d.runs, p.selection)
 	}
@@ -93,7 +88,7 @@ func (b *rebuilding) compare(name string, want []byte) error {
 	if f.SHA256 == digest(want) {
 		return nil
 	}
-	got, err := readDescription(b.set.folder, name)
+	got, err := readDescription(b.set.in, name)
 	if err != nil {
 		return err
 	}
@@ -115,7 +110,7 @@ func (b *rebuilding) manifests() error {
 			if f.SHA256 != in.SHA256 {
 				b.differs(name, "its SHA-256 is %.12s…, and the run read %s with %.12s…", f.SHA256, in.Role, in.SHA256)
 			}
-			text, err := readDescription(b.set.folder, name)
+			text, err := readDescription(b.set.in, name)
 			if err != nil {
 				b.differs(name, "%v", err)
 			}
@@ -155,7 +150,7 @@ func (b *rebuilding) targets(m *sink.Manifest) error {
 			has += part.Rows
 		}
 	case "summary":
-		counts, err := summary.Read(b.p.ctx, b.set.folder, m)
+		counts, err := summary.Read(b.p.ctx, b.set.in, m)
 		if err != nil {
 			return Unreadable(layout.RunFile(m.Run, layout.ManifestName), err)
 		}
@@ -173,7 +168,7 @@ func (b *rebuilding) targets(m *sink.Manifest) error {
 
 // comparisons compares the records of comparisons with the manifests of their runs.
 func (b *rebuilding) comparisons() error {
-	compared, err := b.p.compared(b.p.out)
+	compared, err := b.p.compared()
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // replacing returns a change of a text.
@@ -37,7 +38,7 @@ func TestADataSetIsMadeAgain_NoRace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := aSet(t, change)
-			d, err := Check(t.Context(), folder)
+			d, err := Check(t.Context(), sinktest.Open(t, folder))
 			must(t, err)
 			found, err := d.Rebuild(t.Context())
 			must(t, err)
@@ -152,7 +153,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			c.forge(t, folder)
 			seal(t, folder)
 			var got []string
-			d, err := Check(t.Context(), folder)
+			d, err := Check(t.Context(), sinktest.Open(t, folder))
 			var found []Difference
 			if err == nil {
 				found, err = d.Rebuild(t.Context())
@@ -180,7 +181,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			lines[0], lines[1] = lines[1], lines[0]
 			return strings.Join(lines, "")
 		})
-		d, err := Check(t.Context(), folder)
+		d, err := Check(t.Context(), sinktest.Open(t, folder))
 		must(t, err)
 		found, err := d.Rebuild(t.Context())
 		must(t, err)
@@ -210,7 +211,7 @@ func TestTargetsOfCounters_NoRace(t *testing.T) {
 	}
 	edit(t, folder, datasheetName, replacing("of 6 hosts is", "of 999 hosts is"))
 	seal(t, folder)
-	d, err := Check(t.Context(), folder)
+	d, err := Check(t.Context(), sinktest.Open(t, folder))
 	must(t, err)
 	found, err := d.Rebuild(t.Context())
 	must(t, err)

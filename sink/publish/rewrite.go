@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/store"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
@@ -95,12 +97,12 @@ func isOlder(in *os.File, part sink.Part) (older bool, err error) {
 }
 
 // namesMachine reports whether a part has names of archives to shorten.
-func (s selection) namesMachine(ctx context.Context, dir string, part sink.Part) (yes bool, err error) {
+func (s selection) namesMachine(ctx context.Context, in store.Store, part sink.Part) (yes bool, err error) {
 	if part.Table != "fetches" || slices.Contains(s.without[part.Table], archiveColumn) {
 		return false, nil
 	}
 	last := ""
-	err = scan.Texts(ctx, dir, part, []string{archiveColumn}, func(cells []*string) {
+	err = scan.Texts(ctx, in, part, []string{archiveColumn}, func(cells []*string) {
 		if name := cells[0]; name != nil && *name != last {
 			last = strings.Clone(*name)
 			yes = yes || archiveName(last) != last

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -98,7 +99,7 @@ func TestNoPartNamesAHost(t *testing.T) {
 	})
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{
-		Dir: dir, Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
+		In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
 	})
 	must(t, err)
 	rows, err := parquet.ReadFile[sink.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/robocensus/robocensus/sink/store"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
@@ -19,7 +21,7 @@ import (
 
 // held is a run in a folder.
 type held struct {
-	dir string
+	in store.Store
 	*sink.Manifest
 }
 
@@ -112,7 +114,7 @@ func (t *comparing) twins(ctx context.Context, parts *[2][]sink.Part) (rows int6
 		if t.segment(0, a) != t.segment(1, b) {
 			return nil
 		}
-		twins, err := areTwins(ctx, t.runs[0].dir, a, t.runs[1].dir, b)
+		twins, err := areTwins(ctx, t.runs[0].in, a, t.runs[1].in, b)
 		same[i] = twins && err == nil
 		return ctx.Err() // what is wrong with the part shows when it is decoded
 	})
@@ -197,7 +199,7 @@ type partRows struct {
 func (r *partRows) read(ctx context.Context, side int, part sink.Part) (err error) {
 	selection := scan.Selection{Columns: r.columns, Dictionaries: textsOf(r.table)}
 	if side == 0 {
-		if err := checkColumns(ctx, r.runs[0].dir, part, r.columns); err != nil {
+		if err := checkColumns(ctx, r.runs[0].in, part, r.columns); err != nil {
 			return err
 		}
 	}
@@ -210,7 +212,7 @@ func (r *partRows) read(ctx context.Context, side int, part sink.Part) (err erro
 		}
 		selection.Wanted = r.hosts.within
 	}
-	if err := scan.Rows(ctx, r.runs[side].dir, part, selection, r.batch); err != nil {
+	if err := scan.Rows(ctx, r.runs[side].in, part, selection, r.batch); err != nil {
 		return err
 	}
 	if r.hosts != nil && r.seen < r.wanted {
@@ -285,7 +287,7 @@ func (t *comparing) hostsOf(ctx context.Context, segment int) (*sampledHosts, er
 		if part.Segment != segment {
 			continue
 		}
-		err := scan.Rows(ctx, t.runs[0].dir, part, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, t.runs[0].in, part, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
 			seqs, hosts := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 			for i, seq := range seqs.Int64Values() {
 				h.all = append(h.all, seq)
@@ -344,7 +346,7 @@ func (h *sampledHosts) within(least, greatest int64) bool {
 // which row groups are left out may be false.
 func (r *partRows) lookAhead(ctx context.Context, part sink.Part) error {
 	var order seqOrder
-	return scan.Rows(ctx, r.runs[0].dir, part, scan.Selection{Columns: []string{"seq"}}, func(batch arrow.RecordBatch) error {
+	return scan.Rows(ctx, r.runs[0].in, part, scan.Selection{Columns: []string{"seq"}}, func(batch arrow.RecordBatch) error {
 		if err := order.grow(batch.Column(0), r.table); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // compared compares a run that is published with one that is re-evaluated.
@@ -28,7 +29,7 @@ func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment)
 }
 
 func comparisonsOf(t *testing.T, one string, a *sink.Manifest, other string, b *sink.Manifest, sample func(string) bool) (map[string]Comparison, error) {
-	all, err := new(Provenance).Compare(t.Context(), one, a, other, b, sample)
+	all, err := new(Provenance).Compare(t.Context(), sinktest.Open(t, one), a, sinktest.Open(t, other), b, sample)
 	of := make(map[string]Comparison)
 	for _, c := range all {
 		of[c.Table] = c
@@ -97,10 +98,10 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	dir := t.TempDir()
 	run := aRun(t, dir, "r", nil)
 	set := filepath.Join(t.TempDir(), "set")
-	_, err := Write(t.Context(), Config{Dir: dir, Runs: []*sink.Manifest{run}, To: set, Without: []string{"verdicts.url"},
+	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, Without: []string{"verdicts.url"},
 		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
 	must(t, err)
-	published, err := sink.ReadManifest(t.Context(), set, "r")
+	published, err := sink.ReadManifest(sinktest.Open(t, set), "r")
 	must(t, err)
 	other := t.TempDir()
 	fewer := aRun(t, other, "r", func(segment int, r *rowsOfSegment) { r.verdicts = r.verdicts[1:] })
@@ -109,7 +110,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 		run    *sink.Manifest
 		looked bool
 	}{{dir, run, true}, {other, fewer, false}} {
-		all, err := (&Provenance{Without: published.Without}).Compare(t.Context(), set, published, again.dir, again.run, nil)
+		all, err := (&Provenance{Without: published.Without}).Compare(t.Context(), sinktest.Open(t, set), published, sinktest.Open(t, again.dir), again.run, nil)
 		must(t, err)
 		for _, c := range all {
 			if c.Table == "verdicts" && (c.Looked != again.looked || c.Same != again.looked || (c.Note == "") != again.looked) || c.Table != "verdicts" && !c.Same {
@@ -148,7 +149,7 @@ func TestCountersThatAreLost(t *testing.T) {
 			if without != "" {
 				p.Without, a.Without = []string{without}, []string{without}
 			}
-			all, err := p.Compare(t.Context(), one, a, other, b, nil)
+			all, err := p.Compare(t.Context(), sinktest.Open(t, one), a, sinktest.Open(t, other), b, nil)
 			must(t, err)
 			for _, c := range all {
 				if c.Table == "summary" && c.Same != slices.Contains(lost, metric) {
@@ -271,7 +272,7 @@ func TestTwins_NoRace(t *testing.T) {
 		t.Fatal("the runs have the same configuration")
 	}
 	for i := range a.Parts {
-		twins, err := areTwins(t.Context(), one, a.Parts[i], other, b.Parts[i])
+		twins, err := areTwins(t.Context(), sinktest.Open(t, one), a.Parts[i], sinktest.Open(t, other), b.Parts[i])
 		if err != nil || !twins {
 			t.Errorf("%s: %v, %v", a.Parts[i].Path, twins, err)
 		}
@@ -288,7 +289,7 @@ func TestTwins_NoRace(t *testing.T) {
 		content[i] ^= 1
 		must(t, os.WriteFile(file, content, 0o666))
 		p.SHA256 = digest(content)
-		if same, err := areTwins(t.Context(), one, p, other, b.Parts[at]); same && err == nil {
+		if same, err := areTwins(t.Context(), sinktest.Open(t, one), p, sinktest.Open(t, other), b.Parts[at]); same && err == nil {
 			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) { // the first of what it says of the run
 				t.Errorf("with another byte at %d of %d they are twins", i, len(good))
 			}

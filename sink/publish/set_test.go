@@ -13,6 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -87,14 +88,14 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		}
 	}
 	must(t, run.Complete(sink.Completion{Finished: started.Add(time.Hour), Tally: sink.Tally{Targets: targets, Rejected: 2}, Totals: totals, Inputs: planOf(t, dir, id).Inputs}))
-	m, err := sink.ReadManifest(t.Context(), dir, id)
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), id)
 	must(t, err)
 	return m
 }
 
 func planOf(t *testing.T, dir, id string) *sink.Plan {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), dir, id)
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), id)
 	must(t, err)
 	return &m.Plan
 }
@@ -104,12 +105,12 @@ func aSet(t *testing.T, change func(*Config)) string {
 	t.Helper()
 	dir := t.TempDir()
 	runs := []*sink.Manifest{aRun(t, dir, "q", nil), aRun(t, dir, "r", nil)}
-	changes, err := sink.CreateChanges(t.Context(), dir, runs[1], "q", "v0")
+	changes, err := sink.CreateChanges(sinktest.Open(t, dir), runs[1], "q", "v0")
 	must(t, err)
 	must(t, changes.Write(sink.Change{Host: "h1.example", Kind: "outcome"}))
 	must(t, changes.Commit())
 	c := Config{
-		Dir: dir, Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",
+		In: sinktest.Open(t, dir), Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",
 		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
 	}
 	if change != nil {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/robocensus/robocensus/sink/store"
+
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
@@ -19,17 +21,17 @@ import (
 // the run and the program: then they have the same rows, which are not decoded. The same
 // answers give the same bytes, so this is so unless a part was rewritten to be published,
 // shards were joined, or another version wrote it. An error means that it is not known.
-func areTwins(ctx context.Context, dir string, a sink.Part, otherDir string, b sink.Part) (same bool, err error) {
+func areTwins(ctx context.Context, in store.Store, a sink.Part, otherIn store.Store, b sink.Part) (same bool, err error) {
 	if a.Rows != b.Rows {
 		return false, nil
 	}
 	defer scan.Recovered(&err)
-	one, err := scan.OpenPart(ctx, dir, a)
+	one, err := scan.OpenPart(ctx, in, a)
 	if err != nil {
 		return false, err
 	}
 	defer one.Close()
-	other, err := scan.OpenPart(ctx, otherDir, b)
+	other, err := scan.OpenPart(ctx, otherIn, b)
 	if err != nil {
 		return false, err
 	}

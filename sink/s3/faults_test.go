@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
@@ -76,12 +77,12 @@ type outcome struct {
 // that no others are there.
 func outcomeOf(t *testing.T, url, dir string) outcome {
 	t.Helper()
-	v, err := verify.Run(t.Context(), url, "r", func(int, int) {})
+	v, err := verify.Run(t.Context(), sinktest.Open(t, url), "r", func(int, int) {})
 	must(t, err)
 	if !v.Complete || len(v.Problems) > 0 {
 		t.Errorf("complete %v, problems %v", v.Complete, v.Problems)
 	}
-	m, err := sink.ReadManifest(t.Context(), url, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, url), "r")
 	must(t, err)
 	o := outcome{m.Targets, m.Rejected, make(map[string]int64), make(map[string]int)}
 	named := []string{"views.sql", "_runs/r/plan.json", "_runs/r/manifest.json", "_runs/r/rejected.csv"}

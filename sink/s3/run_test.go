@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -62,7 +63,7 @@ func TestARunThatMayNotBeRead(t *testing.T) {
 	if runs, err := sink.CompleteRuns(s); err == nil {
 		t.Errorf("complete: %d runs", len(runs))
 	}
-	if runs, err := sink.Runs(t.Context(), c.Dir); err == nil {
+	if runs, err := sink.Runs(sinktest.Open(t, c.Dir)); err == nil {
 		t.Errorf("runs: %+v", runs)
 	}
 	if run, damaged, err := sink.LastIncomplete(t.Context(), c.Dir); err == nil {
@@ -87,10 +88,10 @@ func TestAnObjectThatIsThrottled(t *testing.T) {
 			faulty.answer(name, object, "503")
 			defer faulty.leave(name)
 			if object == "/manifest.json" {
-				err = sink.Prune(t.Context(), c.Dir, 1, true, func(p sink.Pruned) { t.Errorf("prune: %+v", p) })
+				err = sink.Prune(t.Context(), sinktest.Open(t, c.Dir), 1, true, func(p sink.Pruned) { t.Errorf("prune: %+v", p) })
 			} else {
 				var v *verify.Result
-				if v, err = verify.Run(t.Context(), c.Dir, "r", func(int, int) {}); v != nil {
+				if v, err = verify.Run(t.Context(), sinktest.Open(t, c.Dir), "r", func(int, int) {}); v != nil {
 					t.Errorf("verify: %+v", v)
 				}
 			}
@@ -122,7 +123,7 @@ func TestNoSignOfLifeAfterTheEnd(t *testing.T) {
 	if after := s.Size("_runs/r"); after != before {
 		t.Errorf("a sign of life of %d bytes is left", after-before)
 	}
-	must(t, sink.Prune(t.Context(), c.Dir, 1, false, func(sink.Pruned) {}))
+	must(t, sink.Prune(t.Context(), sinktest.Open(t, c.Dir), 1, false, func(sink.Pruned) {}))
 	must(t, sink.Remove(context.WithoutCancel(t.Context()), c.Dir, "r"))
 	must(t, late.Beat(t.Context(), 0, 5))
 	if after := s.Size("_runs"); after != 0 {

@@ -16,18 +16,13 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// OpenPart opens a part in dir, as a manifest names it, for those who read its rows with
+// OpenPart opens a part, as a manifest names it, for those who read its rows with
 // parquet-go. It returns an error if the contents do not match the part's digest, or if a
 // page would take more memory than a page of ours. The file is read from its beginning.
-func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
-	s, err := store.Open(ctx, dir)
+func OpenPart(ctx context.Context, in store.Store, p sink.Part) (*os.File, error) {
+	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
 	if err != nil {
-		return nil, Unreadable(nil, p, err)
-	}
-	defer s.Close()
-	f, err := store.OpenWritten(ctx, s, p.Path, p.Digest)
-	if err != nil {
-		return nil, Unreadable(s, p, err)
+		return nil, Unreadable(in, p, err)
 	}
 	opened, err := Open(io.NewSectionReader(f, 0, p.Bytes)) // leaves f where it is
 	if err == nil {
@@ -35,7 +30,7 @@ func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, Unreadable(s, p, err)
+		return nil, Unreadable(in, p, err)
 	}
 	return f, nil
 }
@@ -64,24 +59,22 @@ func (e *PartError) Error() string {
 
 func (e *PartError) Unwrap() error { return e.Err }
 
-// Unreadable returns the [PartError] for a part in a folder, which may be nil.
+// Unreadable returns the [PartError] for a part in a folder.
 func Unreadable(in store.Store, p sink.Part, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("it is gone") // unwrapped: fs.ErrNotExist would mean that the run is gone
 	}
 	check := "verify"
-	if in != nil {
-		if published, _ := store.Exists(in, layout.ChecksumsName); published {
-			check = "reproduce"
-		}
+	if published, _ := store.Exists(in, layout.ChecksumsName); published {
+		check = "reproduce"
 	}
 	return &PartError{p.Path, check, err}
 }
 
-// Texts reads columns of a part in dir as text. It calls row with the cells of each
+// Texts reads columns of a part as text. It calls row with the cells of each
 // row, in the order of names, nil for null; they are valid until row returns.
-func Texts(ctx context.Context, dir string, p sink.Part, names []string, row func(cells []*string)) error {
-	return Rows(ctx, dir, p, Selection{Columns: names}, func(batch arrow.RecordBatch) error {
+func Texts(ctx context.Context, in store.Store, p sink.Part, names []string, row func(cells []*string)) error {
+	return Rows(ctx, in, p, Selection{Columns: names}, func(batch arrow.RecordBatch) error {
 		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
 		for k, name := range names {
 			columns[k] = Column[arrow.Array](batch, name)
@@ -100,19 +93,9 @@ func Texts(ctx context.Context, dir string, p sink.Part, names []string, row fun
 	})
 }
 
-// Rows reads a part in dir batch by batch (see [File.Batches]). It returns an error
-// of each unchanged.
-func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
-	in, err := store.Open(ctx, dir)
-	if err != nil {
-		return Unreadable(nil, p, err)
-	}
-	defer in.Close()
-	return Part(ctx, in, p, s, each)
-}
-
-// Part is like [Rows], for a part of an open output folder.
-func Part(ctx context.Context, in store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
+// Rows reads a part batch by batch (see [File.Batches]). It returns an error of each
+// unchanged.
+func Rows(ctx context.Context, in store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A part that is opened is read from its beginning, as those who copy it need.
@@ -24,7 +25,7 @@ func TestOpenPartIsAtItsBeginning(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, p.Path), content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := scan.OpenPart(t.Context(), dir, p)
+	f, err := scan.OpenPart(t.Context(), sinktest.Open(t, dir), p)
 	if err != nil {
 		t.Fatal(err)
 	}

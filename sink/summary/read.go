@@ -55,14 +55,14 @@ func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
 	return n.Merge(counts)
 }
 
-// Read adds up the counters of a run in dir. A run with another version of the bins
+// Read adds up the counters of a run. A run with another version of the bins
 // is an error, because counts of different bins do not add up.
-func Read(ctx context.Context, dir string, m *sink.Manifest) (*Counts, error) {
+func Read(ctx context.Context, s store.Store, m *sink.Manifest) (*Counts, error) {
 	if m.SummaryBins != sink.BinsVersion {
 		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, sink.BinsVersion, m.ToolVersion)
 	}
 	most := mostCountersOf(m)
-	return readTable(ctx, dir, m, "summary", func() *Counts {
+	return readTable(ctx, s, m, "summary", func() *Counts {
 		n := newCounts()
 		n.most = most
 		return n
@@ -85,13 +85,13 @@ func mostCountersOf(m *sink.Manifest) int {
 	return int(min(mostCounters, int64(len(Strata)+1)*(64*agents*int64(max(1, len(m.Profiles)))+30_000)))
 }
 
-// ReadExamples reads the examples of a run in dir. There are none if the run was
+// ReadExamples reads the examples of a run. There are none if the run was
 // published without a column of theirs: with hashes for hosts, an example has no text.
-func ReadExamples(ctx context.Context, dir string, m *sink.Manifest) (*Examples, error) {
+func ReadExamples(ctx context.Context, s store.Store, m *sink.Manifest) (*Examples, error) {
 	if !HasExamples(m) {
 		return newExamples(), nil
 	}
-	return readTable(ctx, dir, m, "examples", newExamples)
+	return readTable(ctx, s, m, "examples", newExamples)
 }
 
 // HasExamples reports whether a run has its examples whole.
@@ -116,17 +116,12 @@ type additive[T any] interface {
 	Merge(from T) error
 }
 
-func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest, table string, empty func() T) (T, error) {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return empty(), err
-	}
-	defer s.Close()
+func readTable[T additive[T]](ctx context.Context, s store.Store, m *sink.Manifest, table string, empty func() T) (T, error) {
 	all, err := sum(ctx, s, m.PartsOf(table), empty)
 	if err != nil && !m.Complete() {
 		// A completion in the meantime removes the segments' counters and
 		// examples.
-		now, e := sink.ReadManifest(ctx, dir, m.Run)
+		now, e := sink.ReadManifest(s, m.Run)
 		switch {
 		case e == nil && now.Complete():
 			return sum(ctx, s, now.PartsOf(table), empty)
@@ -164,7 +159,7 @@ func sum[T additive[T]](ctx context.Context, s store.Store, parts []sink.Part, e
 				if err := mine.fits(parts[at].Rows); err != nil {
 					return scan.Unreadable(s, parts[at], err)
 				}
-				err := scan.Part(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
+				err := scan.Rows(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
 					if err := mine.read(parts[at].Segment, batch); err != nil {
 						return scan.Unreadable(s, parts[at], err)
 					}

@@ -17,6 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Counters add up over parts, however they are split; null and "" are the same
@@ -67,11 +69,11 @@ func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 		}
 		sums := func() map[[6]string]int64 {
 			got := make(map[[6]string]int64)
-			m, err := sink.ReadManifest(t.Context(), dir, "r")
+			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 			if err != nil {
 				t.Fatal(err)
 			}
-			counts, err := Read(context.Background(), dir, m)
+			counts, err := Read(context.Background(), sinktest.Open(t, dir), m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,11 +164,11 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 			}
 		}
 		given := func() []sink.Example {
-			m, err := sink.ReadManifest(t.Context(), dir, "r")
+			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 			if err != nil {
 				t.Fatal(err)
 			}
-			few, err := ReadExamples(context.Background(), dir, m)
+			few, err := ReadExamples(context.Background(), sinktest.Open(t, dir), m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,10 +232,10 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 			dir, run := written(t)
 			must(t, complete(run))
 			must(t, row.plant(filepath.Join(dir, part)))
-			for _, read := range []func(ctx context.Context, dir, run string) (*sink.Manifest, error){sink.ReadManifest, sink.ReadManifestHead} {
-				m, err := read(t.Context(), dir, "r")
+			for _, read := range []func(store.Store, string) (*sink.Manifest, error){sink.ReadManifest, sink.ReadManifestHead} {
+				m, err := read(sinktest.Open(t, dir), "r")
 				must(t, err)
-				_, err = Read(context.Background(), dir, m)
+				_, err = Read(context.Background(), sinktest.Open(t, dir), m)
 				if err == nil || !strings.Contains(err.Error(), part) || errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("error %v", err)
 				}
@@ -246,10 +248,10 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 // completion merges them meanwhile.
 func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 	dir, run := written(t)
-	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	must(t, complete(run))
-	counts, err := Read(context.Background(), dir, m)
+	counts, err := Read(context.Background(), sinktest.Open(t, dir), m)
 	must(t, err)
 	if diff := gocmp.Diff([]Count{{Metric: "targets", N: 40}}, counts.List()); diff != "" {
 		t.Error(diff)
@@ -259,10 +261,10 @@ func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 // Counters with bins of another version are refused.
 func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 	dir, _ := written(t)
-	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	m.SummaryBins = 7
-	if _, err := Read(context.Background(), dir, m); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
+	if _, err := Read(context.Background(), sinktest.Open(t, dir), m); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
 		t.Errorf("%v", err)
 	}
 }
@@ -279,9 +281,9 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 		must(t, s.Examples.Write(sink.Example{Metric: "m", Key: fmt.Sprint(i)}))
 	}
 	must(t, s.Commit())
-	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if _, err := ReadExamples(context.Background(), dir, m); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
+	if _, err := ReadExamples(context.Background(), sinktest.Open(t, dir), m); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
 		t.Errorf("%v", err)
 	}
 }

@@ -58,7 +58,7 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 		return v.blame(folder, badFile, err)
 	}
 	locked := slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == store.LockName })
-	record, err := sink.ReadComparison(ctx, v.dir, v.run, against)
+	record, err := sink.ReadComparison(v.store, v.run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v.unrecorded(ctx, against, files, locked)
 	}
@@ -70,7 +70,7 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
-	if now, e := sink.ReadComparison(ctx, v.dir, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
+	if now, e := sink.ReadComparison(v.store, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
 		v.Problems = v.Problems[:before]
 	}
 	return nil

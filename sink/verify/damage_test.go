@@ -23,13 +23,14 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // verified verifies the run r.
 func verified(t *testing.T, dir string) *Result {
 	t.Helper()
-	v, err := Run(t.Context(), dir, "r", func(int, int) {})
+	v, err := Run(t.Context(), sinktest.Open(t, dir), "r", func(int, int) {})
 	must(t, err)
 	return v
 }
@@ -119,7 +120,7 @@ func partOf(m *sink.Manifest, path string) *sink.Part {
 // patch changes the manifest of a complete run and seals it.
 func patch(t *testing.T, dir string, change func(m *sink.Manifest)) {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	change(m)
 	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)
@@ -228,7 +229,7 @@ func TestNothingIsWrongInAGoodRun(t *testing.T) {
 	dir := wholeRun(t, nil)
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/lock"), nil, 0o600)) // left by a killed process
 	var read, parts int
-	v, err := Run(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
+	v, err := Run(context.Background(), sinktest.Open(t, dir), "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
 	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(layout.OfRun) || v.Rows == 0 || v.Bytes == 0 {
 		t.Errorf("%+v", v)
@@ -309,7 +310,7 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[50] ^= 1; return b })
 		}, "_runs/r/plan.json: manifest"},
 		{"another plan", nil, func(t *testing.T, dir string) {
-			m, err := sink.ReadManifest(t.Context(), dir, "r")
+			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 			must(t, err)
 			m.ToolVersion = "v7"
 			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
@@ -434,7 +435,7 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 
 func TestRunsThatAreNotComplete(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Run(context.Background(), dir, "r", nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Run(context.Background(), sinktest.Open(t, dir), "r", nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such run: %v", err)
 	}
 	run, err := sink.Create(dir, described())
@@ -482,7 +483,7 @@ func TestTargetsOfASegmentAreCounted(t *testing.T) {
 func TestVerificationEndsWithItsContext(t *testing.T) {
 	dir := wholeRun(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := Run(ctx, dir, "r", func(parts, of int) { cancel() })
+	_, err := Run(ctx, sinktest.Open(t, dir), "r", func(parts, of int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled after the first segment: %v", err)
 	}
@@ -492,16 +493,16 @@ func TestVerificationEndsWithItsContext(t *testing.T) {
 // not damage.
 func TestComparisonsAreVerified_NoRace(t *testing.T) {
 	good := wholeRun(t, nil)
-	m, err := sink.ReadManifest(t.Context(), good, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, good), "r")
 	must(t, err)
-	c, err := sink.CreateChanges(t.Context(), good, m, "a", "v1")
+	c, err := sink.CreateChanges(sinktest.Open(t, good), m, "a", "v1")
 	must(t, err)
 	must(t, c.Write(sink.Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: sink.Some("a")}))
 	broken, err := c.Expectations()
 	must(t, err)
 	broken.Write([]byte("expectation,host\n"))
 	must(t, c.Commit())
-	check, err := sink.CreateCheck(t.Context(), good, m)
+	check, err := sink.CreateCheck(sinktest.Open(t, good), m)
 	must(t, err)
 	broken, err = check.Expectations()
 	must(t, err)

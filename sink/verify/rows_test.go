@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -105,7 +106,7 @@ func TestRowsThatDoNotFitTogether(t *testing.T) {
 					c.plant(r)
 				}
 			})
-			v, err := Run(t.Context(), dir, "r", func(int, int) {})
+			v, err := Run(t.Context(), sinktest.Open(t, dir), "r", func(int, int) {})
 			must(t, err)
 			var got []string
 			for _, p := range v.Problems {
@@ -132,14 +133,14 @@ func TestRunsOfStatesBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, nil)
-			m, err := sink.ReadManifest(t.Context(), dir, "r")
+			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 			must(t, err)
-			out, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
+			out, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 			must(t, err)
 			out.Compared(3, 0, sink.EarlierRun{Run: "q", Hosts: 1})
 			must(t, out.Write(c.rows...))
 			must(t, out.Commit())
-			v, err := Run(t.Context(), dir, "r", func(int, int) {})
+			v, err := Run(t.Context(), sinktest.Open(t, dir), "r", func(int, int) {})
 			must(t, err)
 			var want []Problem
 			if c.want != "" {
@@ -155,13 +156,13 @@ func TestRunsOfStatesBefore(t *testing.T) {
 // A comparison that is older than the column before_run is whole.
 func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	dir := planted(t, nil)
-	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	out, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
+	out, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	must(t, err)
 	must(t, out.Write(sink.Change{Host: "h", Origin: "http://h", Kind: "text", Severity: "minor"}))
 	must(t, out.Commit())
-	c, err := sink.ReadComparison(t.Context(), dir, "r", "a")
+	c, err := sink.ReadComparison(sinktest.Open(t, dir), "r", "a")
 	must(t, err)
 
 	var fields []reflect.StructField
@@ -185,7 +186,7 @@ func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	must(t, sink.PutComparison(s, c))
-	v, err := Run(t.Context(), dir, "r", func(int, int) {})
+	v, err := Run(t.Context(), sinktest.Open(t, dir), "r", func(int, int) {})
 	must(t, err)
 	if len(v.Problems) > 0 {
 		t.Error(v.Problems)

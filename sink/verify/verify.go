@@ -65,7 +65,7 @@ type Result struct {
 	Problems []Problem // sorted by path
 }
 
-// Run reads and verifies all files of a run in dir: the manifest against the plan
+// Run reads and verifies all files of a run: the manifest against the plan
 // and the records, every part against its digest, the rows of a segment's parts
 // against each other, the counters of the run against its targets, and comparisons
 // with earlier runs against their records. For an incomplete run it verifies the
@@ -73,12 +73,12 @@ type Result struct {
 // an error means that reading failed by the fault of the store or of this machine
 // ([store.FaultOf]), or that there is no such run ([fs.ErrNotExist]). Run calls progress after each segment with the number of parts
 // read and their total.
-func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*Result, error) {
-	v := &verifier{dir: dir, run: run, progress: progress}
-	m, err := sink.ReadManifest(ctx, dir, run)
+func Run(ctx context.Context, s store.Store, run string, progress func(parts, of int)) (*Result, error) {
+	v := &verifier{store: s, run: run, progress: progress}
+	m, err := sink.ReadManifest(s, run)
 	if errors.Is(err, sink.ErrDamaged) || errors.Is(err, sink.ErrRemoving) {
 		v.add(layout.RunFile(run), badManifest, err.Error())
-		v.Damaged, v.Plan = true, planOfIncomplete(ctx, dir, run)
+		v.Damaged, v.Plan = true, planOfIncomplete(s, run)
 		return &v.Result, nil
 	}
 	if err != nil {
@@ -90,10 +90,6 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err
 	}
-	if v.store, err = store.Open(ctx, dir); err != nil {
-		return nil, err
-	}
-	defer v.store.Close()
 	v.planned, v.Plan = &m.Plan, &m.Plan
 	v.shards = m.ShardsOfHosts()
 	v.Complete, v.Parts = m.Complete(), len(m.RunParts)+len(m.Parts)
@@ -110,19 +106,14 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 		return nil, err
 	}
 	if now, err := store.Exists(v.store, layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
-		return Run(ctx, dir, run, progress) // completed in the meantime, which removed its counters
+		return Run(ctx, s, run, progress) // completed in the meantime, which removed its counters
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 	return &v.Result, nil
 }
 
 // planOfIncomplete returns the plan of a run without a manifest, or nil.
-func planOfIncomplete(ctx context.Context, dir, run string) *sink.Plan {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return nil
-	}
-	defer s.Close()
+func planOfIncomplete(s store.Store, run string) *sink.Plan {
 	if complete, err := store.Exists(s, layout.RunFile(run, layout.ManifestName)); complete || err != nil {
 		return nil
 	}
@@ -135,8 +126,8 @@ func planOfIncomplete(ctx context.Context, dir, run string) *sink.Plan {
 
 // verifier collects the findings of several goroutines.
 type verifier struct {
-	dir, run string
 	store    store.Store
+	run      string
 	progress func(parts, of int)
 	layouts  map[string][]string
 	planned  *sink.Plan

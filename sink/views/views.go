@@ -9,7 +9,6 @@ package views
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,13 +23,8 @@ import (
 
 const fileName = "views.sql"
 
-// Write writes dir/views.sql for the runs and comparisons in dir.
-func Write(ctx context.Context, dir string) error {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+// Write writes views.sql for the runs and comparisons in a folder.
+func Write(s store.Store) error {
 	return WriteIn(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
 }
 
@@ -58,13 +52,8 @@ func WriteIn(s store.Store, replace func(name string, content []byte) error) err
 	}
 }
 
-// Check describes what is wrong with dir/views.sql, or returns "".
-func Check(ctx context.Context, dir string) (wrong string, err error) {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return "", err
-	}
-	defer s.Close()
+// Check describes what is wrong with the views.sql of a folder, or returns "".
+func Check(s store.Store) (wrong string, err error) {
 	const anew = "the next run, comparison or prune writes it anew"
 	for {
 		runs, err := completeRuns(s)
@@ -147,7 +136,7 @@ func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
 		}
 		for _, against := range compared {
 			// A comparison that is being replaced, or damaged, has no view.
-			if c, err := sink.ComparisonIn(s, m.Run, against); err == nil {
+			if c, err := sink.ReadComparison(s, m.Run, against); err == nil {
 				named = append(named, c.Part.Path)
 			}
 		}
@@ -174,7 +163,7 @@ func completeRuns(s store.Store) (runs []*sink.Manifest, err error) {
 	_, isFolder := s.(*store.Folder)
 	for i, m := range heads {
 		if !isFolder || i == len(heads)-1 && m.Shards > 1 {
-			if m, err = sink.ManifestIn(s, m.Run); err != nil {
+			if m, err = sink.ReadManifest(s, m.Run); err != nil {
 				continue // damaged, as CompleteRuns skips it
 			}
 		}

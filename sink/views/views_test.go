@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // viewRun writes a run that started on a day of November, with the table fetches.
@@ -29,7 +30,7 @@ func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...s
 // viewsIn returns the two schemas of a folder's views.
 func viewsIn(t *testing.T, dir string) (history, last string) {
 	t.Helper()
-	must(t, Write(t.Context(), dir))
+	must(t, Write(sinktest.Open(t, dir)))
 	text, err := os.ReadFile(filepath.Join(dir, "views.sql"))
 	must(t, err)
 	_, rest, _ := strings.Cut(string(text), "SET schema = 'history'")
@@ -102,7 +103,7 @@ func TestViewsSayHowToComplete(t *testing.T) {
 	}
 	says("shards alone", shards, resume)
 	viewRun(t, dir, "a-unfinished", 20, false, "google")
-	if wrong, err := Check(t.Context(), dir); wrong != "" || err != nil {
+	if wrong, err := Check(sinktest.Open(t, dir)); wrong != "" || err != nil {
 		t.Errorf("views from before a run: %q, %v", wrong, err)
 	}
 	says("an unfinished run beside", resume, shards)

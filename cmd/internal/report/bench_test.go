@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -23,9 +24,10 @@ func BenchmarkPage(b *testing.B) {
 	benchRun(b, dir)
 	b.Run(fmt.Sprintf("parts=%d", *reportParts), func(b *testing.B) {
 		for b.Loop() {
-			m, err := sink.ReadManifestHead(b.Context(), dir, "r")
+			in := sinktest.Open(b, dir)
+			m, err := sink.ReadManifestHead(in, "r")
 			must(b, err)
-			if _, err := Page(context.Background(), dir, m, ""); err != nil {
+			if _, err := Page(context.Background(), in, m, ""); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 type severity struct{ key, class string }
@@ -77,16 +78,16 @@ const (
 
 // readChanges counts the changes from run against to the run of m under one
 // profile.
-func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, profile string) (*changes, error) {
-	compared, err := sink.ReadComparison(ctx, dir, m.Run, against)
+func readChanges(ctx context.Context, in store.Store, m *sink.Manifest, against, profile string) (*changes, error) {
+	compared, err := sink.ReadComparison(in, m.Run, against)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, dir, against, m.Run)
+		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, in.Path("."), against, m.Run)
 	}
 	if err != nil {
 		return nil, err
 	}
 	c := newChanges(profile, "run "+against)
-	switch before, err := sink.ReadManifestHead(ctx, dir, against); {
+	switch before, err := sink.ReadManifestHead(in, against); {
 	case err == nil && day(before.Date) != day(m.Date):
 		c.since = day(before.Date)
 	case err == nil && !before.Date.Equal(m.Date):
@@ -97,7 +98,7 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 	}
 	c.compared, c.unread, c.earlier = compared.Hosts, compared.Unread, compared.EarlierHosts()
 	var row changeRow
-	err = scan.Texts(ctx, dir, *compared.Part, changeColumns, func(cells []*string) { c.add(row.read(cells)) })
+	err = scan.Texts(ctx, in, *compared.Part, changeColumns, func(cells []*string) { c.add(row.read(cells)) })
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // compared writes two runs that have been compared, and returns the text of the page.
@@ -17,9 +18,9 @@ func compared(t *testing.T, before, after []sink.Count, rows ...sink.Change) str
 	earlier.Started = earlier.Started.AddDate(0, 0, -7)
 	writeRun(t, dir, earlier, 1, before, nil)
 	writeRun(t, dir, plan("b"), 1, after, nil)
-	m, err := sink.ReadManifest(t.Context(), dir, "b")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
 	must(t, err)
-	c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1", "another list of hosts")
+	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1", "another list of hosts")
 	must(t, err)
 	must(t, c.Write(rows...))
 	c.Compared(900, 0)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -23,8 +24,8 @@ type earlier struct {
 
 // readEarlier reads the counters of run against. It returns nil if the run is gone, or
 // has no counters under the profile.
-func readEarlier(ctx context.Context, dir, against, profile, date string) (*earlier, error) {
-	m, err := sink.ReadManifestHead(ctx, dir, against)
+func readEarlier(ctx context.Context, in store.Store, against, profile, date string) (*earlier, error) {
+	m, err := sink.ReadManifestHead(in, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -34,7 +35,7 @@ func readEarlier(ctx context.Context, dir, against, profile, date string) (*earl
 	if !slices.Contains(m.Tables, "summary") || !slices.Contains(m.Profiles, profile) || !m.Complete() {
 		return nil, nil
 	}
-	counts, err := summary.Read(ctx, dir, m)
+	counts, err := summary.Read(ctx, in, m)
 	if err != nil {
 		return nil, err
 	}

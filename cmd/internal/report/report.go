@@ -48,11 +48,11 @@ var ErrNoChanges = errors.New("the runs have not been compared")
 // ErrNoSummary reports a run that cannot be drawn.
 var ErrNoSummary = errors.New("no report")
 
-// Page returns the page for the run with manifest m in dir. It covers the
+// Page returns the page for the run with manifest m. It covers the
 // committed segments. If against is not "", the page also shows what changed
 // since that run; Page returns an error that wraps [ErrNoChanges] if the two runs
 // have not been compared, or [ErrNoSummary] if the run did not write the table summary.
-func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ []byte, err error) {
+func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string) (_ []byte, err error) {
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it", ErrNoSummary, m.Run)
 	}
@@ -60,14 +60,14 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
 	}
-	counts, err := summary.Read(ctx, dir, m)
+	counts, err := summary.Read(ctx, in, m)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range counts.List() {
 		d.sums.add(c)
 	}
-	few, err := summary.ReadExamples(ctx, dir, m)
+	few, err := summary.ReadExamples(ctx, in, m)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +75,10 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 		d.examples.add(x)
 	}
 	if against != "" {
-		if d.changes, err = readChanges(ctx, dir, m, against, d.profile); err != nil {
+		if d.changes, err = readChanges(ctx, in, m, against, d.profile); err != nil {
 			return nil, err
 		}
-		if d.before, err = readEarlier(ctx, dir, against, d.profile, strings.TrimPrefix(d.changes.since, "run ")); err != nil {
+		if d.before, err = readEarlier(ctx, in, against, d.profile, strings.TrimPrefix(d.changes.since, "run ")); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 	d.files = d.sums.by("outcome", d.profile, key)["conditional_allow"]
 	d.known = d.answered()
 	if d.archived = d.sums.by("source", d.profile, key)["warc"] > 0; d.archived {
-		if d.captured, err = capturedHosts(ctx, dir, m.Run); err != nil {
+		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {
 			return nil, err
 		}
 	}
@@ -118,15 +118,15 @@ type data struct {
 
 // capturedHosts counts the hosts of a run whose captures are from archives. It returns
 // 0 if that is not cheap, or the run has no column for it.
-func capturedHosts(ctx context.Context, dir, run string) (int64, error) {
-	if store.IsURL(dir) {
+func capturedHosts(ctx context.Context, in store.Store, run string) (int64, error) {
+	if store.IsURL(in.Path(".")) {
 		return 0, nil
 	}
-	m, err := sink.ReadManifest(ctx, dir, run) // of the run, whose head the page needs otherwise
+	m, err := sink.ReadManifest(in, run) // of the run, whose head the page needs otherwise
 	if err != nil || slices.Contains(m.Without, "fetches.host") || slices.Contains(m.Without, "fetches.port") {
 		return 0, err
 	}
-	return series.Hosts(ctx, dir, m)
+	return series.Hosts(ctx, in, m)
 }
 
 // all names what the run has.

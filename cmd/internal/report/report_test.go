@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -70,9 +71,9 @@ func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []sink
 
 func drawn(t testing.TB, dir, run, against string) []byte {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), dir, run)
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), run)
 	must(t, err)
-	out, err := Page(context.Background(), dir, m, against)
+	out, err := Page(context.Background(), sinktest.Open(t, dir), m, against)
 	must(t, err)
 	return out
 }
@@ -118,9 +119,9 @@ func hostilePage(t testing.TB) []byte {
 	p.ToolVersion, p.Profiles = hostile[0], []string{"google", hostile[1]}
 	p.Inputs[0].Path = hostile[2]
 	writeRun(t, dir, p, 2, counts, examples)
-	m, err := sink.ReadManifest(t.Context(), dir, "b")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
 	must(t, err)
-	c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
+	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	must(t, err)
 	must(t, c.Write(changes...))
 	must(t, c.Commit())
@@ -557,25 +558,25 @@ func TestNoPathOfTheMachine(t *testing.T) {
 func TestWhatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{count1("targets", "", 1)}, nil)
-	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if _, err := Page(context.Background(), dir, m, "a"); !errors.Is(err, ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
 		t.Errorf("no changes: %v", err)
 	}
-	c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
+	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	must(t, err)
 	must(t, c.Commit())
 	path := "changes/run=r/against=a/part-0000000000.parquet"
 	must(t, os.WriteFile(filepath.Join(dir, path), []byte("PAR1 no, not at all PAR1"), 0o666))
-	if _, err := Page(context.Background(), dir, m, "a"); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("no Parquet: %v", err)
 	}
 	must(t, os.Truncate(filepath.Join(dir, m.RunParts[0].Path), 100))
-	if _, err := Page(context.Background(), dir, m, ""); err == nil || !strings.Contains(err.Error(), "robocensus verify") {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, ""); err == nil || !strings.Contains(err.Error(), "robocensus verify") {
 		t.Errorf("a part cut short: %v", err)
 	}
 	m.RunParts[0].Path = "../../etc/passwd"
-	if _, err := Page(context.Background(), dir, m, ""); err == nil {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, ""); err == nil {
 		t.Error("a path elsewhere is read")
 	}
 }
@@ -636,9 +637,9 @@ func TestSentencesOfChanges(t *testing.T) {
 			earlier.Started = earlier.Started.AddDate(0, 0, -7)
 			writeRun(t, dir, earlier, 1, nil, nil)
 			writeRun(t, dir, plan("b"), 1, []sink.Count{count1("targets", "", 12)}, nil) // three of them new
-			m, err := sink.ReadManifest(t.Context(), dir, "b")
+			m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
 			must(t, err)
-			c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1", row.notes...)
+			c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1", row.notes...)
 			must(t, err)
 			must(t, c.Write(row.changes...))
 			var unread, since int64

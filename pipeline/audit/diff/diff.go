@@ -23,8 +23,8 @@ import (
 
 // Config says which two runs are compared.
 type Config struct {
-	Dir           string
-	Before, After string // IDs
+	In            store.Store // the output folder
+	Before, After string      // IDs
 	ToolVersion   string
 	Expect        *expect.List // nil for none
 
@@ -36,9 +36,9 @@ type Config struct {
 var ErrNotComparable = errors.New("cannot be compared")
 
 // noRunError is [fs.ErrNotExist] with a message about a run, not a file.
-type noRunError struct{ dir, run string }
+type noRunError struct{ in, run string }
 
-func (e noRunError) Error() string        { return fmt.Sprintf("no run %q in %s", e.run, e.dir) }
+func (e noRunError) Error() string        { return fmt.Sprintf("no run %q in %s", e.run, e.in) }
 func (e noRunError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Runs compares two runs origin by origin, writes the table changes and returns a
@@ -51,7 +51,7 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	var err error
-	if d.out, err = sink.CreateChanges(ctx, c.Dir, d.runs[1].Manifest, c.Before, c.ToolVersion, d.notes...); err != nil {
+	if d.out, err = sink.CreateChanges(c.In, d.runs[1].Manifest, c.Before, c.ToolVersion, d.notes...); err != nil {
 		return nil, err
 	}
 	defer d.out.Abort()
@@ -64,7 +64,7 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	d.result.finish()
-	return d.result, views.Write(ctx, c.Dir)
+	return d.result, views.Write(c.In)
 }
 
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
@@ -136,11 +136,11 @@ func (d *differ) open(ctx context.Context) error {
 	for i, run := range []string{d.Before, d.After} {
 		m, err := d.runs[i], error(nil)
 		if m == nil {
-			m, err = past.Read(ctx, d.Dir, run)
+			m, err = past.Read(ctx, d.In, run)
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return noRunError{d.Dir, run}
+			return noRunError{d.In.Path("."), run}
 		case err != nil:
 			return err
 		case !m.Complete():
@@ -192,7 +192,7 @@ func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(hos
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range run.PartsOf("fetches") {
-		g.Go(func() error { return records.ReadFetches(ctx, d.Dir, p, wanted, into) })
+		g.Go(func() error { return records.ReadFetches(ctx, d.In, p, wanted, into) })
 	}
 	return g.Wait()
 }
@@ -207,10 +207,10 @@ func (d *differ) details(ctx context.Context) error {
 		d.found[i] = d.sorter()
 		read := func(segment int, list []records.Wanted) {
 			of := parts[segment]
-			g.Go(func() error { return records.ReadBodies(ctx, d.Dir, of["bodies"], list, d.found[i]) })
+			g.Go(func() error { return records.ReadBodies(ctx, d.In, of["bodies"], list, d.found[i]) })
 			for _, t := range d.tables {
 				for _, p := range of[records.DetailTables[t]] {
-					g.Go(func() error { return records.Read(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
+					g.Go(func() error { return records.Read(ctx, d.In, p, t, list, d.names, d.found[i]) })
 				}
 			}
 		}

@@ -27,6 +27,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/testdata"
 )
 
@@ -95,7 +96,7 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
 	var runs [2]*past.Run
 	of := make(map[string][]sink.Change)
 	for i, id := range []string{against, run} {
-		r, err := past.Read(t.Context(), dir, id)
+		r, err := past.Read(t.Context(), sinktest.Open(t, dir), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
 		for _, host := range some {
 			want = append(want, of[host]...)
 		}
-		got, _, err := Hosts(t.Context(), dir, runs[0], runs[1], some)
+		got, _, err := Hosts(t.Context(), sinktest.Open(t, dir), runs[0], runs[1], some)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
 func checkScript(t *testing.T, texts map[string]string, n int) {
 	w, lists, samples, want := script(texts, n)
 	c := twoRuns(t, w, lists, samples)
-	result, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b", ToolVersion: "v"})
+	result, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", ToolVersion: "v"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 // An outage must not hide a change. If the first run could not read a host that the
@@ -107,7 +106,7 @@ func (d *differ) looksBack() bool { return d.reading && d.answers && d.between.R
 
 // lookBack finds the state before of hidden pairs in earlier runs, and settles them.
 func (d *differ) lookBack(ctx context.Context) error {
-	runs, err := d.before(ctx)
+	runs, err := d.before()
 	if err != nil {
 		return err
 	}
@@ -129,16 +128,11 @@ func (d *differ) lookBack(ctx context.Context) error {
 
 // before returns the complete runs before the first one, latest first, without their
 // parts.
-func (d *differ) before(ctx context.Context) ([]*sink.Manifest, error) {
+func (d *differ) before() ([]*sink.Manifest, error) {
 	if d.hidden.count == 0 {
 		return nil, nil
 	}
-	s, err := store.Open(ctx, d.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	runs, err := sink.CompleteRuns(s)
+	runs, err := sink.CompleteRuns(d.In)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +158,7 @@ func (d *differ) mayStandIn(m *sink.Manifest) bool {
 // cannot show all that the comparison of the first one shows: agents excepted, which
 // come and go.
 func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
-	r, err := past.Read(ctx, d.Dir, run)
+	r, err := past.Read(ctx, d.In, run)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +178,7 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	e.tables = d.tables
 	if d.Expect != nil {
 		e.shown = e.shows()
-		if err := d.checker.StandIn(ctx, d.Dir, e.shown, d.shown); err != nil {
+		if err := d.checker.StandIn(ctx, d.In, e.shown, d.shown); err != nil {
 			return nil, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // weeks makes a run each week, w1 and so on, of hosts that answer as states say: a
@@ -62,7 +63,7 @@ func weeks(t *testing.T, states map[string]string, change func(week int, c *pipe
 // of the state before.
 func compared(t *testing.T, dir string, k int, promises string) (*Result, []string) {
 	t.Helper()
-	c := Config{Dir: dir, Before: fmt.Sprint("w", k-1), After: fmt.Sprint("w", k)}
+	c := Config{In: sinktest.Open(t, dir), Before: fmt.Sprint("w", k-1), After: fmt.Sprint("w", k)}
 	if promises != "" {
 		var err error
 		c.Expect, err = expect.Parse("promises", []byte(promises), nil)
@@ -131,7 +132,7 @@ func TestAnOutageHidesNoChange(t *testing.T) {
 	if diff := cmp.Diff([]sink.EarlierRun{{Run: "w1", Hosts: 1}}, r.Earlier); diff != "" || r.Unread != 0 {
 		t.Errorf("week 3: %d unread, earlier runs (-want +got):\n%s", r.Unread, diff)
 	}
-	record, err := sink.ReadComparison(t.Context(), dir, "w3", "w2")
+	record, err := sink.ReadComparison(sinktest.Open(t, dir), "w3", "w2")
 	pipelinetest.Must(t, err)
 	if diff := cmp.Diff(r.Earlier, record.Earlier); diff != "" || record.Hosts != 1 || record.Unread != 0 {
 		t.Errorf("the record says %d hosts, %d unread, earlier runs (-want +got):\n%s", record.Hosts, record.Unread, diff)
@@ -237,7 +238,7 @@ func TestOutagesOfAScheme(t *testing.T) {
 				audittest.Run(t, dir, fmt.Sprint("w", k+1), []string{"fetches"}, rows)
 			}
 			last := len(row.runs)
-			r, err := Runs(t.Context(), Config{Dir: dir, Before: fmt.Sprint("w", last-1), After: fmt.Sprint("w", last)})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: fmt.Sprint("w", last-1), After: fmt.Sprint("w", last)})
 			pipelinetest.Must(t, err)
 			var got []string
 			for _, c := range changesOf(t, dir, r.After, r.Before) {

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A ruleEdit changes a real file in a way whose meaning is known. Its texts
@@ -205,7 +206,7 @@ func TestEditsOfRealFiles(t *testing.T) {
 			dir := t.TempDir()
 			audittest.StoredRun(t, dir, "a", folders[0], c.tables, c.profiles...)
 			audittest.StoredRun(t, dir, "b", folders[1], c.tables, c.profiles...)
-			_, err := Runs(context.Background(), Config{Dir: dir, Before: "a", After: "b"})
+			_, err := Runs(context.Background(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 			pipelinetest.Must(t, err)
 			var got []string
 			rows := changesOf(t, dir, "b", "a")

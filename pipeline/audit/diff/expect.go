@@ -12,7 +12,7 @@ func (d *differ) expect(ctx context.Context) (err error) {
 		return nil
 	}
 	d.shown = d.shows()
-	d.checker, err = d.Expect.Changes(ctx, d.Dir, d.out, d.shown)
+	d.checker, err = d.Expect.Changes(ctx, d.In, d.out, d.shown)
 	return err
 }
 
@@ -43,7 +43,7 @@ func (d *differ) check(p *pair, unknown []string) {
 // expected checks the expectations of the later run itself, and judges all of them.
 func (d *differ) expected(ctx context.Context) (err error) {
 	if d.checker != nil {
-		d.result.Expectations, err = d.checker.Finish(ctx, d.Dir, d.runs[1].Manifest)
+		d.result.Expectations, err = d.checker.Finish(ctx, d.In, d.runs[1].Manifest)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // side is how one of two runs is made: its tables and profiles, separated by
@@ -151,7 +152,7 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b", Expect: e})
+				r, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: e})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -196,7 +197,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sidesOf(t, sides)
-			r, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b"})
+			r, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +212,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
 			}
 			// For the report, which else would say that nothing has changed.
-			kept, err := sink.ReadComparison(t.Context(), c.Dir, "b", "a")
+			kept, err := sink.ReadComparison(sinktest.Open(t, c.Dir), "b", "a")
 			if diff := cmp.Diff(r.Notes, kept.Notes); err != nil || diff != "" {
 				t.Error(err, diff)
 			}

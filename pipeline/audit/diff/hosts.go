@@ -12,12 +12,12 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Hosts compares two runs of dir on some hosts. It returns the rows that [Runs] writes
+// Hosts compares two runs on some hosts. It returns the rows that [Runs] writes
 // for them, and notes: what is not compared, and what was asked otherwise. It writes
 // nothing, and looks the hosts up by index. Errors are those of Runs.
-func Hosts(ctx context.Context, dir string, before, after *past.Run, hosts []string) (rows []sink.Change, notes []string, err error) {
+func Hosts(ctx context.Context, in store.Store, before, after *past.Run, hosts []string) (rows []sink.Change, notes []string, err error) {
 	d := &differ{
-		Config: Config{Dir: dir, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), hosts: hosts,
+		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), hosts: hosts,
 		scratch: store.ScratchHere,
 		write:   func(some ...sink.Change) error { rows = append(rows, some...); return nil },
 	}
@@ -32,12 +32,7 @@ func Hosts(ctx context.Context, dir string, before, after *past.Run, hosts []str
 
 // lookUp adds the rows of fetches of the compared hosts in a run to a sorter.
 func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter) error {
-	in, err := store.Open(ctx, d.Dir)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	r := lookup.Open(in, run.Manifest)
+	r := lookup.Open(d.In, run.Manifest)
 	defer r.Close()
 	targets, err := r.Targets(ctx, d.hosts...)
 	if err != nil {

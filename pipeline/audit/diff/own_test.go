@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Under own the files of an agent are compared as its parser reads them: a blank line
@@ -50,7 +51,7 @@ func TestOwnComparesByEachParser(t *testing.T) {
 			}
 			audittest.StoredRunOf(t, dir, run, folder, c.tables, agents, own)
 		}
-		_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		pipelinetest.Must(t, err)
 		var got []string
 		for _, row := range shownChanges(t, dir) {

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A profile of a run is what the run records, not what this program has under that
@@ -56,7 +57,7 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 				pipelinetest.Must(t, os.WriteFile(folder+"/h.example", []byte(text), 0o666))
 				audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, c.tables, c.profiles[i])
 			}
-			r, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b", Expect: expected(t, "no_change: policy_class")})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, "no_change: policy_class")})
 			pipelinetest.Must(t, err)
 			slices.Sort(c.want)
 			if diff := cmp.Diff(c.want, shownChanges(t, dir)); diff != "" {
@@ -88,7 +89,7 @@ func TestAnUnknownPolicyOfARedefinedProfileDoesNotChange(t *testing.T) {
 		mine.Name, mine.HTMLRedirect, mine.Wildcards = "mine", robots.OutcomeUndefined, i == 1
 		audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, tablesOfRules+" bodies", google, &mine)
 	}
-	_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+	_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 	pipelinetest.Must(t, err)
 	var want []string
 	for _, of := range []string{"html.example google", "plain.example google", "plain.example mine"} {
@@ -124,7 +125,7 @@ func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
 		pipelinetest.Must(t, err)
 	}
-	r, err := Runs(t.Context(), Config{Dir: c.Dir, Before: "a", After: "b", Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
+	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
 	pipelinetest.Must(t, err)
 	if diff := cmp.Diff([]string(nil), shownChanges(t, c.Dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -156,7 +157,7 @@ func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 		audittest.StoredRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, agents, google)
 	}
 	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*", "no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]", "no_change: sitemap"}
-	r, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b", Expect: expected(t, promises...)})
+	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, promises...)})
 	pipelinetest.Must(t, err)
 	want := []string{
 		"comment.example text cosmetic - - - - {D} {D} - -",

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // planted are two comparisons, and the same backwards, whose changes are of every kind,
@@ -41,7 +42,7 @@ func (p *planted) each(f func(dir, before, after string)) {
 func plant(t *testing.T) *planted {
 	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t)}}
 	p.each(func(dir, before, after string) {
-		_, err := Runs(t.Context(), Config{Dir: dir, Before: before, After: after})
+		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after})
 		pipelinetest.Must(t, err)
 		p.rows = append(p.rows, changesOf(t, dir, after, before)...)
 	})
@@ -242,7 +243,7 @@ func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 		p.each(func(dir, before, after string) {
 			e, err := expect.Parse("e", []byte(text.String()), nil)
 			pipelinetest.Must(t, err)
-			r, err := Runs(t.Context(), Config{Dir: dir, Before: before, After: after, Expect: e})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after, Expect: e})
 			pipelinetest.Must(t, err)
 			for i, x := range r.Expectations {
 				broken[i] += x.Broken

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestExpectationsOfChanges(t *testing.T) {
@@ -34,7 +35,7 @@ func TestExpectationsOfChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b", Expect: e})
+		r, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: e})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,14 +47,14 @@ func TestExpectationsOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b", Expect: e}); err == nil || !strings.Contains(err.Error(), `e:1: expectation "x" is about agent "Stranger"`) {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: e}); err == nil || !strings.Contains(err.Error(), `e:1: expectation "x" is about agent "Stranger"`) {
 		t.Errorf("of an agent that no run has: %v", err)
 	}
 	csv := filepath.Join(c.Dir, "changes", "run=b", "against=a", "expectations.csv")
 	if _, err := os.Stat(csv); err != nil {
 		t.Error(err)
 	}
-	if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(csv); err == nil {

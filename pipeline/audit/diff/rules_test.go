@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // twoFolders makes the runs a and b of texts by host.
@@ -61,7 +62,7 @@ func TestRulesUndecided(t *testing.T) {
 		} {
 			e, err := expect.Parse("e", []byte("- {name: x, "+expected+"}"), nil)
 			pipelinetest.Must(t, err)
-			r, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b", Expect: e})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: e})
 			pipelinetest.Must(t, err)
 			if p := r.Expectations[0]; fmt.Sprintf("%s %v %d %d", p.State, p.Fails, p.Broken, p.Undecided) != want {
 				t.Errorf("%s: %+v, want %s", expected, p, want)
@@ -80,7 +81,7 @@ func TestRulesUndecided(t *testing.T) {
 	})
 	t.Run("a first profile that the tables do not hold", func(t *testing.T) {
 		dir := twoFolders(t, texts, tablesOfRules, old)
-		_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		pipelinetest.Must(t, err)
 		if diff := cmp.Diff([]string{
 			"comment.example rules minor - - google-2012 - - undecided - -", "comment.example text minor - - - - {D} {D} - -",
@@ -96,7 +97,7 @@ func TestRulesUndecided(t *testing.T) {
 			"two.example":   {hostile, hostile + "Disallow: /robotest\n"},
 			"three.example": {hostile, hostile + "Disallow: /*a*b*c*0*0*0\n"},
 		}, tablesOfRules, google)
-		_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		pipelinetest.Must(t, err)
 		got := slices.DeleteFunc(shownChanges(t, dir), func(s string) bool { return strings.Contains(s, "RoboTestB") || strings.Contains(s, "RoboTestC") })
 		if diff := cmp.Diff([]string{

@@ -24,11 +24,12 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func diffOf(t *testing.T, dir string) []string {
 	t.Helper()
-	if _, err := Runs(context.Background(), Config{Dir: dir, Before: "a", After: "b"}); err != nil {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -102,7 +103,7 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 			audittest.Run(t, dir, "a", []string{"fetches"}, row.before...)
 			audittest.Run(t, dir, "b", []string{"fetches"}, row.after...)
 			got := diffOf(t, dir)
-			record, err := sink.ReadComparison(t.Context(), dir, "b", "a")
+			record, err := sink.ReadComparison(sinktest.Open(t, dir), "b", "a")
 			pipelinetest.Must(t, err)
 			if twice := strings.Contains(row.name, "names twice"); twice && record.Hosts != 1 {
 				t.Errorf("%d hosts are compared", record.Hosts)
@@ -131,7 +132,7 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 		"a":          "they are one run",
 		"policies":   "policies has no table fetches",
 	} {
-		_, err := Runs(context.Background(), Config{Dir: dir, Before: run, After: "a"})
+		_, err := Runs(context.Background(), Config{In: sinktest.Open(t, dir), Before: run, After: "a"})
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrNotComparable) && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, want %s", run, err, want)
 		}
@@ -145,7 +146,7 @@ func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
 	dir := t.TempDir()
 	audittest.Run(t, dir, "a", []string{"fetches", "sitemaps", "signals"}, nil)
 	audittest.Run(t, dir, "b", []string{"fetches"}, nil)
-	r, err := Runs(context.Background(), Config{Dir: dir, Before: "a", After: "b"})
+	r, err := Runs(context.Background(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	part := filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	var first []byte
 	for _, memory := range []int{0, 1, 500, 20_000} {
-		if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b", memory: memory}); err != nil {
+		if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", memory: memory}); err != nil {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(part)
@@ -186,7 +187,7 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	if err := os.WriteFile(rules, []byte("PAR1 no Parquet PAR1"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b"})
+	_, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"})
 	if err == nil || !strings.Contains(err.Error(), "groups/run=b/part-0000000000.parquet") || !strings.Contains(err.Error(), "robocensus verify") {
 		t.Errorf("of a damaged part: %v", err)
 	}
@@ -234,7 +235,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	want, got := make(map[string]int), make(map[string]int)
@@ -265,7 +266,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		t.Errorf("flips, wanted and found:\n%.2000s", diff)
 	}
 
-	m, err := sink.ReadManifest(t.Context(), c.Dir, "a")
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +275,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			continue
 		}
 		s := &sorter.Sorter{Scratch: pipelinetest.Scratch(t, t.TempDir()), Memory: sorter.Memory}
-		if err := records.Read(context.Background(), c.Dir, p, records.Verdicts, []records.Wanted{{Seq: 1}}, new(records.Names), s); err != nil {
+		if err := records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Verdicts, []records.Wanted{{Seq: 1}}, new(records.Names), s); err != nil {
 			t.Fatal(err)
 		}
 		records, size, err := heldBy(s)

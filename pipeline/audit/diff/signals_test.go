@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // changesBetween are the changes of a host whose robots.txt is first the one
@@ -22,7 +23,7 @@ func changesBetween(t *testing.T, before, after string) []sink.Change {
 	t.Helper()
 	w := &web{told: [2]map[string]*told{{"h.example": text1(before)}, {"h.example": text1(after)}}}
 	c := twoRuns(t, w, [2]string{"h.example\n", "h.example\n"}, "/\n")
-	if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	return changesOf(t, c.Dir, "b", "a")
@@ -103,21 +104,21 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	}
 	w := &web{told: [2]map[string]*told{{"h.example": text1(file("y"))}, {"h.example": text1(file("n"))}}}
 	c := twoRuns(t, w, [2]string{"h.example\n", "h.example\n"}, "/\n")
-	m, err := sink.ReadManifest(t.Context(), c.Dir, "a")
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := &sorter.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "signals" {
-			err = errors.Join(err, records.Read(context.Background(), c.Dir, p, records.Signals, []records.Wanted{{Seq: 0, N: 0}, {Seq: 1, N: 1}}, new(records.Names), held))
+			err = errors.Join(err, records.Read(context.Background(), sinktest.Open(t, c.Dir), p, records.Signals, []records.Wanted{{Seq: 0, N: 0}, {Seq: 1, N: 1}}, new(records.Names), held))
 		}
 	}
 	_, size, e := heldBy(held)
 	if err = errors.Join(err, e); err != nil || size < 20_000 || size > 200_000 {
 		t.Errorf("%d bytes are held of a file of %d, %v", size, len(file("y")), err)
 	}
-	if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
+	if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b"}); err != nil {
 		t.Fatal(err)
 	}
 	changes := changesOf(t, c.Dir, "b", "a")

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A run stands in for the first one only if it shows of a host what that one shows, read
@@ -167,7 +168,7 @@ func TestRunsThatAreSearched(t *testing.T) {
 		{"the first run is the later one", made("A", "B", ""), 3, 2, []sink.EarlierRun{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r, err := Runs(t.Context(), Config{Dir: row.dir, Before: fmt.Sprintf("w%02d", row.before), After: fmt.Sprintf("w%02d", row.after)})
+			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, row.dir), Before: fmt.Sprintf("w%02d", row.before), After: fmt.Sprintf("w%02d", row.after)})
 			pipelinetest.Must(t, err)
 			if diff := cmp.Diff(row.earlier, r.Earlier); diff != "" || r.Unread != int64(2-len(row.earlier)) {
 				t.Errorf("%d unread (-want +got):\n%s", r.Unread, diff)
@@ -178,7 +179,7 @@ func TestRunsThatAreSearched(t *testing.T) {
 	dir := made("A", "B", "", "C")
 	against := func(want string) {
 		t.Helper()
-		r, err := Runs(t.Context(), Config{Dir: dir, Before: "w03", After: "w04"})
+		r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "w03", After: "w04"})
 		pipelinetest.Must(t, err)
 		if len(r.Earlier) != 1 || r.Earlier[0].Run != want {
 			t.Errorf("earlier runs %v, want %s", r.Earlier, want)
@@ -188,7 +189,7 @@ func TestRunsThatAreSearched(t *testing.T) {
 	pipelinetest.Must(t, os.Remove(filepath.Join(dir, "_runs", "w02", "manifest.json")))
 	against("w01")
 	pipelinetest.Must(t, os.Remove(filepath.Join(dir, "fetches", "run=w01", "part-0000000000.parquet")))
-	if _, err := Runs(t.Context(), Config{Dir: dir, Before: "w03", After: "w04"}); err == nil || !strings.Contains(err.Error(), "look in run w01 for hosts that run w03 could not read: ") {
+	if _, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "w03", After: "w04"}); err == nil || !strings.Contains(err.Error(), "look in run w01 for hosts that run w03 could not read: ") {
 		t.Errorf("a part that is gone: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A way is shown on its best-ranked host, and of equal ranks on the first in order.
@@ -98,7 +99,7 @@ func TestHostsThatChangeInTheSameWay(t *testing.T) {
 		texts[fmt.Sprintf("forum%d.example", i)] = [2]string{"User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /\n"}
 	}
 	dir := twoFolders(t, texts, tablesOfRules, google)
-	r, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 	pipelinetest.Must(t, err)
 	show := func(list []Example) (out []string) {
 		for _, e := range list {

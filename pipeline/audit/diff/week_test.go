@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Seven scheduled runs under a clock that is set, with the memory kept, hosts
@@ -61,7 +62,7 @@ func TestScheduledRuns(t *testing.T) {
 			}
 		}
 		if before != "" {
-			if _, err := Runs(context.Background(), Config{Dir: c.Dir, Before: before, After: c.Run}); err != nil {
+			if _, err := Runs(context.Background(), Config{In: sinktest.Open(t, c.Dir), Before: before, After: c.Run}); err != nil {
 				t.Fatal(err)
 			}
 			changed := c
@@ -76,7 +77,7 @@ func TestScheduledRuns(t *testing.T) {
 		}
 		before = c.Run
 	}
-	if err := sink.Prune(context.Background(), c.Dir, 3, false, func(sink.Pruned) {}); err != nil {
+	if err := sink.Prune(context.Background(), sinktest.Open(t, c.Dir), 3, false, func(sink.Pruned) {}); err != nil {
 		t.Fatal(err)
 	}
 	var left []string

@@ -77,15 +77,15 @@ func (c *Checker) finish() ([]*Promise, error) {
 	return c.promises, nil
 }
 
-// Check checks the expectations of a complete run in dir, whose registry is agents. It
+// Check checks the expectations of a complete run, whose registry is agents. It
 // writes all breaches to expectations.csv in the run's folder. Expectations of changes
 // are left unchecked; [Diff] checks them.
-func (e *List) Check(ctx context.Context, dir, run string, agents []evaluate.Agent) ([]*Promise, error) {
-	m, err := sink.ReadManifest(ctx, dir, run)
+func (e *List) Check(ctx context.Context, in store.Store, run string, agents []evaluate.Agent) ([]*Promise, error) {
+	m, err := sink.ReadManifest(in, run)
 	if err != nil {
 		return nil, err
 	}
-	out, err := sink.CreateCheck(ctx, dir, m)
+	out, err := sink.CreateCheck(in, m)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (e *List) Check(ctx context.Context, dir, run string, agents []evaluate.Age
 			c.promises[i].unchecked("it is about two runs; robocensus diff checks it", false)
 		}
 	}
-	promises, err := c.Finish(ctx, dir, m)
+	promises, err := c.Finish(ctx, in, m)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func (e *List) Check(ctx context.Context, dir, run string, agents []evaluate.Age
 }
 
 // Finish checks the expectations of one run, the later of two, and judges all promises.
-func (c *Checker) Finish(ctx context.Context, dir string, m *sink.Manifest) ([]*Promise, error) {
-	if err := c.run(ctx, dir, m); err != nil {
+func (c *Checker) Finish(ctx context.Context, in store.Store, m *sink.Manifest) ([]*Promise, error) {
+	if err := c.run(ctx, in, m); err != nil {
 		return nil, err
 	}
 	return c.finish()
@@ -117,7 +117,7 @@ func (c *Checker) Finish(ctx context.Context, dir string, m *sink.Manifest) ([]*
 
 // run checks the expectations of one run, segment by segment. If no host of a segment
 // is covered, it reads only the segment's part of fetches.
-func (c *Checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
+func (c *Checker) run(ctx context.Context, in store.Store, m *sink.Manifest) error {
 	for i := range c.expectations.list {
 		if why := c.lacks(m, i); why != "" {
 			c.promises[i].unchecked(why, true)
@@ -125,18 +125,18 @@ func (c *Checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 	}
 	parts, segments := records.PartsOf(m)
 	for _, segment := range segments {
-		targets, err := c.hosts(ctx, dir, parts[segment]["fetches"])
+		targets, err := c.hosts(ctx, in, parts[segment]["fetches"])
 		if err != nil {
 			return err
 		}
 		for _, table := range []string{"policies", "verdicts"} {
 			for _, p := range parts[segment][table] {
-				if err := c.part(ctx, dir, p, targets[table]); err != nil {
+				if err := c.part(ctx, in, p, targets[table]); err != nil {
 					return err
 				}
 			}
 		}
-		if err := c.ofModels(ctx, dir, parts[segment]); err != nil {
+		if err := c.ofModels(ctx, in, parts[segment]); err != nil {
 			return err
 		}
 	}

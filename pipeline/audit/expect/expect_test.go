@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
@@ -144,7 +145,7 @@ func TestExpectationsOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	promises, err := e.Check(context.Background(), c.Dir, c.Run, c.Evaluate.Agents)
+	promises, err := e.Check(context.Background(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
 	if err != nil {
 		t.Fatal(err)
 	}

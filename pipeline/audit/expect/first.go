@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // errEnoughRows ends a scan early.
@@ -25,15 +26,15 @@ type firstTarget struct {
 }
 
 // readFirst reads the first target of a run.
-func readFirst(ctx context.Context, dir string, m *sink.Manifest) (f firstTarget, err error) {
-	err = firstRows(ctx, dir, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
+func readFirst(ctx context.Context, in store.Store, m *sink.Manifest) (f firstTarget, err error) {
+	err = firstRows(ctx, in, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
 		f.agents = append(f.agents, evaluate.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
 	})
 	if err != nil {
 		return f, err
 	}
 	known := make(map[string]bool)
-	err = firstRows(ctx, dir, m, "verdicts", []string{"url"}, func(cell func(column string) string) {
+	err = firstRows(ctx, in, m, "verdicts", []string{"url"}, func(cell func(column string) string) {
 		if url := cell("url"); strings.HasPrefix(url, "/") && !known[url] {
 			url = strings.Clone(url)
 			known[url] = true
@@ -44,13 +45,13 @@ func readFirst(ctx context.Context, dir string, m *sink.Manifest) (f firstTarget
 }
 
 // firstRows calls each for the rows of the first target in a table.
-func firstRows(ctx context.Context, dir string, m *sink.Manifest, table string, columns []string, each func(cell func(column string) string)) error {
+func firstRows(ctx context.Context, in store.Store, m *sink.Manifest, table string, columns []string, each func(cell func(column string) string)) error {
 	for _, p := range m.Parts {
 		if p.Table != table || p.Rows == 0 {
 			continue
 		}
 		var first *int64
-		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: append([]string{"seq"}, columns...)}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, in, p, scan.Selection{Columns: append([]string{"seq"}, columns...)}, func(batch arrow.RecordBatch) error {
 			seq := scan.Column[*array.Int64](batch, "seq")
 			texts := make(map[string]*array.String)
 			for _, name := range columns {

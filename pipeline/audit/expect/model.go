@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Keys of expectations that compare the rules of hosts with a model by meaning.
@@ -159,7 +160,7 @@ type modelTarget struct {
 }
 
 // ofModels checks the targets of a segment against models.
-func (c *Checker) ofModels(ctx context.Context, dir string, parts map[string][]sink.Part) error {
+func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string][]sink.Part) error {
 	meant := slices.DeleteFunc(c.meant("rules"), func(k int) bool { return !c.expectations.list[k].isOfModel() })
 	if len(meant) == 0 {
 		return nil
@@ -188,7 +189,7 @@ func (c *Checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 		return nil
 	}
 	for _, p := range parts["fetches"] {
-		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, read)
+		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, read)
 		if err != nil {
 			return err
 		}
@@ -200,7 +201,7 @@ func (c *Checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 	defer found.Close()
 	for _, table := range modelTables(c.model.profile) {
 		if table == "bodies" {
-			if err := records.ReadBodies(ctx, dir, parts[table], list, found); err != nil {
+			if err := records.ReadBodies(ctx, in, parts[table], list, found); err != nil {
 				return err
 			}
 			continue
@@ -210,7 +211,7 @@ func (c *Checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 			as = records.Groups
 		}
 		for _, p := range parts[table] {
-			if err := records.Read(ctx, dir, p, as, list, new(records.Names), found); err != nil {
+			if err := records.Read(ctx, in, p, as, list, new(records.Names), found); err != nil {
 				return err
 			}
 		}

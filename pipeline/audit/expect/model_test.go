@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // Hosts are held against a model by what their rules mean, for each agent.
@@ -44,7 +45,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			audittest.StoredRun(t, dir, "r", folder, c.tables, c.profile)
-			run, err := past.Read(t.Context(), dir, "r")
+			run, err := past.Read(t.Context(), sinktest.Open(t, dir), "r")
 			pipelinetest.Must(t, err)
 			agents := agentsOf(run.Registry)
 			for _, x := range []struct {
@@ -70,7 +71,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 			} {
 				e, err := Parse("e", []byte("- {name: x, "+x.text+"}"), func(string) ([]byte, error) { return []byte(model), nil })
 				pipelinetest.Must(t, err)
-				promises, err := e.Check(t.Context(), dir, "r", agents)
+				promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
 				pipelinetest.Must(t, err)
 				p := promises[0]
 				if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != x.want {
@@ -95,7 +96,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 			// An agent to which the model forbids nothing is not checked: it would dilute a share.
 			e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: none.*, at_most: 99%}"), func(string) ([]byte, error) { return []byte("User-agent: RoboTestA\nDisallow: /\n"), nil })
 			pipelinetest.Must(t, err)
-			one, err := e.Check(t.Context(), dir, "r", agents)
+			one, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
 			pipelinetest.Must(t, err)
 			if p := one[0]; p.State != Broken || p.Checked != 1 || p.Broken != 1 {
 				t.Errorf("of a model about one agent: %+v", p)
@@ -103,7 +104,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 			// What cannot be decided keeps no promise and breaks none.
 			e, err = Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + audittest.HostileRules(61)), nil })
 			pipelinetest.Must(t, err)
-			promises, err := e.Check(t.Context(), dir, "r", agents)
+			promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
 			pipelinetest.Must(t, err)
 			if p := promises[0]; p.State != Unchecked || !p.Fails || p.Undecided != 3 || !strings.Contains(p.Note, "3 undecided") {
 				t.Errorf("of hostile rules: %+v", p)
@@ -123,7 +124,7 @@ func TestAnOutageAgainstAModel(t *testing.T) {
 	} {
 		e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
 		pipelinetest.Must(t, err)
-		promises, err := e.Check(t.Context(), dir, "r", agents)
+		promises, err := e.Check(t.Context(), sinktest.Open(t, dir), "r", agents)
 		pipelinetest.Must(t, err)
 		if p := promises[0]; fmt.Sprintf("%s %v %d %d %d", p.State, p.Fails, p.Checked, p.Broken, p.Unknown) != want {
 			t.Errorf("%s: %+v, want %s", text, p, want)

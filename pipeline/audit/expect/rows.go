@@ -11,13 +11,14 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // hosts finds the targets of a segment that expectations of the run cover, by the table
 // that shows their rows, and checks that hosts are reachable. A table is nil if the run
 // does not say which targets it has.
-func (c *Checker) hosts(ctx context.Context, dir string, fetches []sink.Part) (map[string][]int64, error) {
+func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []sink.Part) (map[string][]int64, error) {
 	targets := make(map[string][]int64)
 	var meant []int
 	for _, table := range []string{"fetches", "policies", "verdicts", "rules"} {
@@ -30,7 +31,7 @@ func (c *Checker) hosts(ctx context.Context, dir string, fetches []sink.Part) (m
 		return targets, nil
 	}
 	for _, p := range fetches {
-		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
 			seq := scan.Column[*array.Int64](batch, "seq")
 			host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
 			for i := range int(batch.NumRows()) {
@@ -71,7 +72,7 @@ func (c *Checker) reachable(k int, host, reason string) {
 
 // part checks the expectations of one part of policies or verdicts. targets are those
 // that expectations cover, nil if that is not known.
-func (c *Checker) part(ctx context.Context, dir string, p sink.Part, targets []int64) error {
+func (c *Checker) part(ctx context.Context, in store.Store, p sink.Part, targets []int64) error {
 	meant := c.meant(p.Table)
 	if len(meant) == 0 || targets != nil && len(targets) == 0 {
 		return nil
@@ -86,7 +87,7 @@ func (c *Checker) part(ctx context.Context, dir string, p sink.Part, targets []i
 	}[p.Table]
 	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts}[p.Table]
 	var s selection
-	return scan.Rows(ctx, dir, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
+	return scan.Rows(ctx, in, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
 		check(&s, meant, batch)
 		return nil
 	})

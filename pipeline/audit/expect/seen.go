@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // seen says what is known of the hosts of a glob, or of a URL. A later value outweighs
@@ -90,7 +91,7 @@ func (c *Checker) gaps(k int) (nothing, unseen string) {
 
 // urls finds which URLs of the expectations of changes two runs show: those that both
 // judge, and sitemaps that one has.
-func (c *Checker) urls(ctx context.Context, dir string, by *Comparison) error {
+func (c *Checker) urls(ctx context.Context, in store.Store, by *Comparison) error {
 	type wish struct {
 		k   int
 		url string
@@ -115,7 +116,7 @@ func (c *Checker) urls(ctx context.Context, dir string, by *Comparison) error {
 	var found [2]map[wish]bool
 	for i, run := range by.Runs {
 		found[i] = make(map[wish]bool)
-		err := eachURL(ctx, dir, run.Manifest, "verdicts", func(host string) bool { return judged[host] != nil }, len(judged) > 0, func(host, url string) {
+		err := eachURL(ctx, in, run.Manifest, "verdicts", func(host string) bool { return judged[host] != nil }, len(judged) > 0, func(host, url string) {
 			for _, w := range judged[host] {
 				if w.url == url {
 					found[i][w] = true
@@ -125,7 +126,7 @@ func (c *Checker) urls(ctx context.Context, dir string, by *Comparison) error {
 		if err != nil {
 			return err
 		}
-		err = eachURL(ctx, dir, run.Manifest, "sitemaps", nil, len(sitemaps) > 0, func(host, url string) {
+		err = eachURL(ctx, in, run.Manifest, "sitemaps", nil, len(sitemaps) > 0, func(host, url string) {
 			for _, w := range sitemaps[url] {
 				if c.expectations.list[w.k].matches(host) {
 					c.sawURL(w.k, w.url)
@@ -146,7 +147,7 @@ func (c *Checker) urls(ctx context.Context, dir string, by *Comparison) error {
 
 // eachURL calls f for the URLs of a table, of some hosts or, if of is nil, of all. It
 // does nothing unless wanted is set.
-func eachURL(ctx context.Context, dir string, m *sink.Manifest, table string, of func(host string) bool, wanted bool, f func(host, url string)) error {
+func eachURL(ctx context.Context, in store.Store, m *sink.Manifest, table string, of func(host string) bool, wanted bool, f func(host, url string)) error {
 	if !wanted {
 		return nil
 	}
@@ -154,7 +155,7 @@ func eachURL(ctx context.Context, dir string, m *sink.Manifest, table string, of
 	for _, segment := range segments {
 		var some func(least, greatest int64) bool
 		if of != nil {
-			seqs, err := seqsOf(ctx, dir, parts[segment]["fetches"], of)
+			seqs, err := seqsOf(ctx, in, parts[segment]["fetches"], of)
 			if err != nil {
 				return err
 			}
@@ -164,7 +165,7 @@ func eachURL(ctx context.Context, dir string, m *sink.Manifest, table string, of
 			some = within(seqs)
 		}
 		for _, p := range parts[segment][table] {
-			err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
+			err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
 				host, url := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "url")
 				for i := range int(batch.NumRows()) {
 					f(host.Value(i), url.Value(i))
@@ -180,9 +181,9 @@ func eachURL(ctx context.Context, dir string, m *sink.Manifest, table string, of
 }
 
 // seqsOf returns the targets of a segment that are some hosts.
-func seqsOf(ctx context.Context, dir string, fetches []sink.Part, of func(host string) bool) (out []int64, err error) {
+func seqsOf(ctx context.Context, in store.Store, fetches []sink.Part, of func(host string) bool) (out []int64, err error) {
 	for _, p := range fetches {
-		err = scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
+		err = scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
 			seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 			for i := range int(batch.NumRows()) {
 				if of(host.Value(i)) {

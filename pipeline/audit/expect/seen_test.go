@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // show returns a promise in a line.
@@ -77,7 +78,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"at_least_as_strict_as: m, hosts: [h1.*, z.*]":                                           "unchecked true 0/1 no host matches z.*" + unmatched,
 		"at_least_as_strict_as: m, agents: Googlebot":                                            "unchecked true 0/0 the model m forbids nothing to any of its agents under google",
 	}, func(e *expect.List) []*expect.Promise {
-		promises, err := e.Check(t.Context(), c.Dir, c.Run, c.Evaluate.Agents)
+		promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
 		pipelinetest.Must(t, err)
 		return promises
 	})
@@ -161,7 +162,7 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 
 func diffPromises(t *testing.T, c pipeline.Config) func(e *expect.List) []*expect.Promise {
 	return func(e *expect.List) []*expect.Promise {
-		r, err := diff.Runs(t.Context(), diff.Config{Dir: c.Dir, Before: "a", After: "b", Expect: e})
+		r, err := diff.Runs(t.Context(), diff.Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "b", Expect: e})
 		pipelinetest.Must(t, err)
 		return r.Expectations
 	}

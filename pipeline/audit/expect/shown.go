@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A Comparison says what a comparison of two runs shows, so that a promise of changes
@@ -34,10 +35,10 @@ type Comparison struct {
 // Changes returns a checker of the expectations of the changes that out will hold, and
 // of those of the later run. It finds the expectations of changes that these runs cannot
 // decide.
-func (e *List) Changes(ctx context.Context, dir string, out *sink.Changes, by *Comparison) (*Checker, error) {
+func (e *List) Changes(ctx context.Context, in store.Store, out *sink.Changes, by *Comparison) (*Checker, error) {
 	for i, m := range by.Runs {
 		var err error
-		if by.judged[i], err = readFirst(ctx, dir, m.Manifest); err != nil {
+		if by.judged[i], err = readFirst(ctx, in, m.Manifest); err != nil {
 			return nil, err
 		}
 	}
@@ -74,13 +75,13 @@ func (e *List) Changes(ctx context.Context, dir string, out *sink.Changes, by *C
 			c.promises[i].unchecked(why, true)
 		}
 	}
-	return c, c.urls(ctx, dir, by)
+	return c, c.urls(ctx, in, by)
 }
 
 // StandIn prepares to check pairs that another comparison compares: that of an earlier
 // run, which stands in for the first one, with the same later run.
-func (c *Checker) StandIn(ctx context.Context, dir string, by, first *Comparison) (err error) {
-	if by.judged[0], err = readFirst(ctx, dir, by.Runs[0].Manifest); err != nil {
+func (c *Checker) StandIn(ctx context.Context, in store.Store, by, first *Comparison) (err error) {
+	if by.judged[0], err = readFirst(ctx, in, by.Runs[0].Manifest); err != nil {
 		return err
 	}
 	by.judged[1] = first.judged[1]

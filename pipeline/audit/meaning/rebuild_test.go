@@ -14,13 +14,15 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // rebuiltOf gives, for each target of a run with one part of each table, what
 // the rows of groups and rules say, and its body.
 func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Decoder, body []byte)) {
 	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), dir, id)
+	in := sinktest.Open(t, dir)
+	m, err := sink.ReadManifest(in, id)
 	pipelinetest.Must(t, err)
 	found := &sorter.Sorter{Memory: 1 << 30}
 	var all []records.Wanted
@@ -35,11 +37,11 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 		case "fetches":
 			all = append(all, list...)
 		case "groups":
-			pipelinetest.Must(t, records.Read(t.Context(), dir, p, records.Groups, list, new(records.Names), found))
+			pipelinetest.Must(t, records.Read(t.Context(), in, p, records.Groups, list, new(records.Names), found))
 		case "rules":
-			pipelinetest.Must(t, records.Read(t.Context(), dir, p, records.Rules, list, new(records.Names), found))
+			pipelinetest.Must(t, records.Read(t.Context(), in, p, records.Rules, list, new(records.Names), found))
 		case "bodies":
-			pipelinetest.Must(t, records.ReadBodies(t.Context(), dir, []sink.Part{p}, list, found))
+			pipelinetest.Must(t, records.ReadBodies(t.Context(), in, []sink.Part{p}, list, found))
 		}
 	}
 	r, err := records.NewFound(found)

@@ -7,14 +7,16 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // ReadBodies adds a record with the body to a sorter for each target that needs one
 // from a part. It reads one body at a time, as each may have half a megabyte.
-func ReadBodies(ctx context.Context, dir string, parts []sink.Part, list []Wanted, into *sorter.Sorter) error {
+func ReadBodies(ctx context.Context, in store.Store, parts []sink.Part, list []Wanted, into *sorter.Sorter) error {
 	of := make(map[string][]int64)
 	for _, w := range list {
 		if w.Digest != "" {
@@ -25,7 +27,7 @@ func ReadBodies(ctx context.Context, dir string, parts []sink.Part, list []Wante
 		if len(of) == 0 {
 			return nil
 		}
-		if err := readBodiesOf(ctx, dir, p, of, into); err != nil {
+		if err := readBodiesOf(ctx, in, p, of, into); err != nil {
 			return err
 		}
 	}
@@ -34,9 +36,9 @@ func ReadBodies(ctx context.Context, dir string, parts []sink.Part, list []Wante
 
 // readBodiesOf reads the bodies of one part, and removes those that it finds from of,
 // the targets by digest.
-func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
+func readBodiesOf(ctx context.Context, in store.Store, p sink.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
 	defer scan.Recovered(&err)
-	f, err := scan.OpenPart(ctx, dir, p)
+	f, err := scan.OpenPart(ctx, in, p)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -74,7 +75,7 @@ type reader struct {
 
 // Read adds a record to a sorter for each wanted target with rows in a part.
 // The key is the number of the pair and that of the table. list is ascending by seq.
-func Read(ctx context.Context, dir string, p sink.Part, table int, list []Wanted, n *Names, into *sorter.Sorter) error {
+func Read(ctx context.Context, in store.Store, p sink.Part, table int, list []Wanted, n *Names, into *sorter.Sorter) error {
 	t := &detailTables[table]
 	r := &reader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64)}
 	var e Encoder
@@ -94,7 +95,7 @@ func Read(ctx context.Context, dir string, p sink.Part, table int, list []Wanted
 		i, _ := slices.BinarySearchFunc(list, least, func(w Wanted, seq int64) int { return cmp.Compare(w.Seq, seq) })
 		return i < len(list) && list[i].Seq <= greatest
 	}
-	err := scan.Rows(ctx, dir, p, scan.Selection{Columns: t.columns, Dictionaries: t.texts, Wanted: within}, func(batch arrow.RecordBatch) error {
+	err := scan.Rows(ctx, in, p, scan.Selection{Columns: t.columns, Dictionaries: t.texts, Wanted: within}, func(batch arrow.RecordBatch) error {
 		encode := t.bind(r, batch)
 		for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
 			if seq < before {

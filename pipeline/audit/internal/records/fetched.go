@@ -6,10 +6,12 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Fetched holds the columns of a row of fetches that are compared.
@@ -70,8 +72,8 @@ var fetchColumns = []string{
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts.
-func ReadFetches(ctx context.Context, dir string, p sink.Part, wanted func(host string) bool, into *sorter.Sorter) error {
-	return scan.Rows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
+func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(host string) bool, into *sorter.Sorter) error {
+	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
 			column := scan.Column[*array.String](batch, name)
 			return func(i int) string {
