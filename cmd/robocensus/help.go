@@ -39,6 +39,10 @@ func group(set *pflag.FlagSet, heading string) {
 	})
 }
 
+// detailsKey annotates a command with what its help says after the flags. --help leaves
+// it out.
+const detailsKey = "details"
+
 // helpWidth is the width of --help.
 const helpWidth = 100
 
@@ -92,7 +96,7 @@ func names(c *cobra.Command) (out []string) {
 func helpCommand(root *cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: "help [COMMAND]", Short: "Show the help of a command",
-		Long: "Prints the same as COMMAND --help.",
+		Long: "Prints the same as COMMAND --help, and details where there are some.",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return names(root), noFiles
 		},
@@ -108,6 +112,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()
 			showHelp(about)
+			if details := about.Annotations[detailsKey]; details != "" {
+				fmt.Fprintf(about.OutOrStdout(), "\n%s\n", details)
+			}
 			return nil
 		},
 	}

@@ -21,6 +21,11 @@ func TestManPages(t *testing.T) {
 	must(t, os.MkdirAll(folder, 0o777))
 	root := commands()
 	root.DisableAutoGenTag = true
+	for _, c := range root.Commands() {
+		if details := c.Annotations[detailsKey]; details != "" {
+			c.Long += "\n\n" + details
+		}
+	}
 	must(t, doc.GenManTree(root, &doc.GenManHeader{Title: "ROBOCENSUS", Section: "1", Source: "robocensus", Manual: "robocensus"}, folder))
 	for _, name := range names(root) {
 		page := "robocensus-" + name + ".1"

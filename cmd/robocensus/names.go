@@ -124,6 +124,9 @@ func findRunFolder(ctx context.Context, out, path string) (string, error) {
 	case filepath.Base(folder) != "_runs":
 		return path, nil
 	}
+	if !standsForRun(name) {
+		return store.Join(folder, name), nil
+	}
 	in, err := openOut(ctx, strings.TrimSuffix(strings.TrimRight(folder, "/"), "/_runs"), &name)
 	if err != nil {
 		return "", err

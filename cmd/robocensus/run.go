@@ -12,82 +12,98 @@ import (
 )
 
 const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
-to DIR; or reads the answers from WARC or ARC files, from stored files named by their
-hosts, or from an earlier run that has kept its bodies, and asks nobody.
+to DIR. With --warc, --bodies or --from-run it reads stored answers and asks nobody.
 
 FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
 with the columns host, rank, url or host_rev (a Tranco list works as it is);
-plain, .gz or .zst; - is standard input. A bare host is asked over https, and over
-http if https gives no answer. Adjacent rows of one origin that have URLs become
-samples of that origin alone.
+plain, .gz or .zst; - is standard input. Lines that are not hosts go to
+DIR/_runs/ID/rejected.csv.
 
-An earlier run is re-evaluated under any profiles as if it had been made under them,
-with its memory (--state) and its probes, and with the URLs that only some of its hosts
-have. What it did not ask for stays unknown: a redirect beyond those that it followed is
-redirect_unresolved, and a body has no more bytes than it kept.
+After Ctrl-C, a full disk or a crash, continue with --resume: it does not ask a host
+again once it has answered, and the tables are those of an undisturbed run.
 
-Lines that are not hosts go to DIR/_runs/ID/rejected.csv. After Ctrl-C, a full
-disk or a crash, continue with --resume: it does not ask a host again once it has
-answered, and the tables are those of an undisturbed run. A second Ctrl-C stops at
-once, without waiting for the hosts in flight (--grace).
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
+usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM, this
+machine is cut off, or another run has the --state, 130 ended by Ctrl-C.
 
-If this machine is cut off from the network, the run waits and asks again; it
-records no failure from that time. It stops after --outage-patience, or after 30
-seconds if it never reached a host; --resume continues it.
+robocensus help run says more: about sources, outages, archives, shards and object
+stores, and what --json and --lines print.`
 
-An archive at an https URL is asked for once (up to three times with --last-capture),
-when its turn comes, and no faster than --archive-rate: all readers wait when its server answers 403, 429 or 503. A transfer
-that breaks continues at the byte where it broke. An archive that is named again, by
-another path, link or spelling, is read once. --resume does not read an archive
-again whose targets are all in the tables, unless some of it was rejected.
+const runExamples = `  robocensus run example.com www.example.org --out out
+  robocensus run --hosts tranco.csv --limit 10000 --out out
+  robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out`
 
-A run of --shards N is made by N processes, one --shard each, and is complete when
-all are; see robocensus plan. What differs from the plan of the run is an error.
+// runDetails follow the flags in the help of run.
+const runDetails = `Hosts
+  A bare host is asked over https, and over http if https gives no answer. Adjacent
+  rows of one origin that have URLs become samples of that origin alone.
 
-DIR may be a folder in an object store: s3://bucket/folder. The run is then made on
-this machine, in --spool, and sent when it is complete. Inputs may be URLs too, s3://
-or https://. The query of a URL, such as the signature of a signed one, is in no file
-and no message: what is left of the URL names the input. Keys, region and endpoint are
-found as AWS's own tools find them: in AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, and
-AWS_ENDPOINT_URL for other stores that speak S3.
+An earlier run
+  An earlier run that has kept its bodies is re-evaluated under any profiles as if it
+  had been made under them, with its memory (--state) and its probes, and with the URLs
+  that only some of its hosts have. What it did not ask for stays unknown: a redirect
+  beyond those that it followed is redirect_unresolved, and a body has no more bytes
+  than it kept.
 
-With --json, a run that completes prints one object
+Interruptions and outages
+  A second Ctrl-C stops at once, without waiting for the hosts in flight (--grace).
+  If this machine is cut off from the network, the run waits and asks again; it records
+  no failure from that time. It stops after --outage-patience, or after 30 seconds if
+  it never reached a host; --resume continues it.
 
-    {"run", "folder", "state", "hosts", "captures", "rejected", "seconds", "earlier", "profile", "outcomes",
-     "reasons", "failures", "unmatched", "rows", "expectations"}
+Archives
+  An archive at an https URL is asked for once (up to three times with --last-capture),
+  when its turn comes, and no faster than --archive-rate: all readers wait when its
+  server answers 403, 429 or 503. A transfer that breaks continues at the byte where it
+  broke. An archive that is named again, by another path, link or spelling, is read
+  once. --resume does not read an archive again whose targets are all in the tables,
+  unless some of it was rejected.
 
-with hosts by outcome, reason and error class under the first profile, and rows by
-table. Only a run over archives has captures, which its figures count; it has hosts
-where that is cheap. If the run was resumed, seconds is the time of the last process, and earlier
-the number of hosts that were asked or judged before it, otherwise 0. A run that was
-already complete has no seconds, earlier, outcomes, reasons or failures. Beside stored
-answers, unmatched is the number of hosts of --hosts that have none; it is absent if
-not all answers were read. A shard prints
+Shards
+  A run of --shards N is made by N processes, one --shard each, and is complete when
+  all are; see robocensus plan. What differs from the plan of the run is an error.
+
+Object stores and URLs
+  DIR may be a folder in an object store: s3://bucket/folder. The run is then made on
+  this machine, in --spool, and sent when it is complete. Inputs may be URLs too, s3://
+  or https://. The query of a URL, such as the signature of a signed one, is in no file
+  and no message: what is left of the URL names the input. Keys, region and endpoint
+  are found as AWS's own tools find them: in AWS_ACCESS_KEY_ID, AWS_PROFILE,
+  AWS_REGION, and AWS_ENDPOINT_URL for other stores that speak S3.
+
+Output of --json
+  A run that completes prints one object
+
+    {"run", "folder", "state", "hosts", "captures", "rejected", "seconds", "earlier",
+     "profile", "outcomes", "reasons", "failures", "unmatched", "rows", "expectations"}
+
+  with hosts by outcome, reason and error class under the first profile, and rows by
+  table. Only a run over archives has captures, which its figures count; it has hosts
+  where that is cheap. If the run was resumed, seconds is the time of the last process,
+  and earlier the number of hosts that were asked or judged before it, otherwise 0. A
+  run that was already complete has no seconds, earlier, outcomes, reasons or failures.
+  Beside stored answers, unmatched is the number of hosts of --hosts that have none; it
+  is absent if not all answers were read. A shard prints
 
     {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
 
-A run that fails prints nothing to standard output. Progress and notes go to standard
-error.
+  A run that fails prints nothing to standard output. Progress and notes go to standard
+  error.
 
-With --lines, each host is printed as an object on a line of its own as soon as it has
-answered or failed, in no order, and the summary goes to standard error:
+Output of --lines
+  Each host is printed as an object on a line of its own as soon as it has answered or
+  failed, in no order, and the summary goes to standard error:
 
     {"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class",
      "bytes", "groups", "rules", "closed"}
 
-with the values of the tables under the first profile; closed lists the agents that are
-shut out. A resumed run prints the hosts that were not committed, some for a second time.
-If the reader closes the pipe, the run ends; --resume continues it.
+  with the values of the tables under the first profile; closed lists the agents that
+  are shut out. A resumed run prints the hosts that were not committed, some for a
+  second time. If the reader closes the pipe, the run ends; --resume continues it.
 
-Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
-usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM, this
-machine is cut off, or another run has the --state, 130 ended by Ctrl-C.`
-
-const runExamples = `  robocensus run example.com www.example.org --out out
-  robocensus run --hosts tranco.csv --limit 10000 --out out
+More examples
   robocensus run --hosts tranco.csv --limit 10000 --out out --lines | jq -r 'select(.closed != []) | .host'
   zcat hosts.gz | robocensus run --hosts - --out out --schemes https
-  robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
   robocensus run --warc-paths https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/robotstxt.paths.gz \
       --warc-base https://data.commoncrawl.org/ --sample 0.01 --run 2026-43 --out out
   robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
@@ -218,6 +234,7 @@ func runCommand() *cobra.Command {
        robocensus run --out DIR --run ID [--shard I] [flags]           of a planned run
        robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
+		Annotations: map[string]string{detailsKey: runDetails},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.named = args
 			ctx := c.Context()

@@ -148,10 +148,14 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		return c, usagef("--stratum weighted needs --weights FILE")
 	}
 	c = series.Config{Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
+	since, err := f.from()
+	if err != nil {
+		return c, err
+	}
 	if c.In, err = openOut(ctx, f.out); err != nil {
 		return c, err
 	}
-	if c.Runs, c.Warnings, err = f.chosen(c.In); err != nil {
+	if c.Runs, c.Warnings, err = f.chosen(c.In, since); err != nil {
 		return c, err
 	}
 	for name, asked := range map[string]bool{"panel": f.panel, "movers": f.movers} {
@@ -165,22 +169,26 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	return c, err
 }
 
-// chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
-// be followed.
-func (f *seriesFlags) chosen(in store.Store) (ids, warnings []string, err error) {
-	var since time.Time
+// from checks the flags that choose runs, and returns the date of --since.
+func (f *seriesFlags) from() (since time.Time, err error) {
 	if f.since != "" {
 		since, err = parseDate(f.since)
 		if errors.Is(err, errYear) {
-			return nil, nil, usagef("--since %q: %w", f.since, err)
+			return since, usagef("--since %q: %w", f.since, err)
 		}
 		if err != nil {
-			return nil, nil, usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
+			return since, usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
 		}
 	}
 	if _, err := path.Match(f.runs, ""); err != nil {
-		return nil, nil, usagef("--runs %q: not a pattern", f.runs)
+		return since, usagef("--runs %q: not a pattern", f.runs)
 	}
+	return since, nil
+}
+
+// chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
+// be followed.
+func (f *seriesFlags) chosen(in store.Store, since time.Time) (ids, warnings []string, err error) {
 	complete, err := sink.CompleteRuns(in)
 	if err != nil {
 		return nil, nil, err
