@@ -50,8 +50,8 @@ type Change struct {
 	// Rank in the later run. Null if it has none. Example: `464`.
 	Rank *int64 `parquet:"rank"`
 	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
-	// `outcome`, `group`, `signal`, `sitemap`, `crawl_delay`, `redirect`, `reachability`, `host_new`,
-	// `host_gone`, `text` (nothing but the text).
+	// `preference` (what the file states about a use), `outcome`, `group`, `signal`, `sitemap`,
+	// `crawl_delay`, `redirect`, `reachability`, `host_new`, `host_gone`, `text` (nothing but the text).
 	Kind string `parquet:"kind,dict"`
 	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
 	// differs, on any path, for any agent; minor means undecided.
@@ -65,10 +65,12 @@ type Change struct {
 	// URL whose verdict flipped; of `rules`, the shortest path on which the policies differ; of
 	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict"`
-	// Value before, in the run `before_run`. Null if there was none. Example: `partial`.
+	// Value before, in the run `before_run`. Null if there was none. Of `preference`: `allow`, `disallow`,
+	// `partial`, or null if nothing was stated. Example: `partial`.
 	Before *string `parquet:"before,dict"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
-	// `both` (line and URL show what it closes), or `undecided`. Example: `disallow_all`.
+	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the
+	// path and still does, by other lines. Example: `disallow_all`.
 	After *string `parquet:"after,dict"`
 	// Line that decided before. Null if none did.
 	LineBefore *int32 `parquet:"line_before"`
@@ -78,6 +80,14 @@ type Change struct {
 	// could not read, the latest run before it that did. Null for `host_new`, and where
 	// an older program compared. Example: `20261113T101500Z`.
 	BeforeRun *string `parquet:"before_run,dict"`
+	// Use that a `preference` is about: `ai-train`, `ai-input`, `search`. Null for other kinds.
+	Use *string `parquet:"use,dict"`
+	// Of `policy_class`, `rules` and `preference`, for an agent of the registry: the template whose words
+	// decided before, as `template` of `policies` has it. Null if they were the file's own, or nothing decided.
+	// Example: `cloudflare-managed`.
+	TemplateBefore *string `parquet:"template_before,dict"`
+	// The same of what decides now. Null likewise.
+	TemplateAfter *string `parquet:"template_after,dict"`
 }
 
 // Point is a row of `series`: a figure of one run in a series over several. It belongs

@@ -28,7 +28,10 @@ the table changes, one row per change, with a severity:
 
 Rules are compared by meaning (kind rules): under the first profile from the tables
 groups and rules; under other profiles, and under google-2012, from the bodies of
-runs made with --keep-bodies. If the runs differ in their settings, notes name what
+runs made with --keep-bodies. What files state about use is compared by meaning too
+(kind preference, column use). Changes say whose words decide (template_before and
+template_after), so that a host whose template changed is told from one that decided.
+If the runs differ in their settings, notes name what
 differs and what is not compared, as robocensus series does: profiles and agents are
 those that the runs record.
 

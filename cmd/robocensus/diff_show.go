@@ -159,6 +159,8 @@ func showDiff(p page, r *diff.Result) {
 	}
 	p.table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
 	showAgents(p, r)
+	showWords(p, r)
+	showUses(p, r)
 	rows = nil
 	for _, s := range r.Strata {
 		row := []string{s.Stratum, words.Number(s.Compared), words.Number(s.Changed)}
@@ -225,10 +227,65 @@ func showAgents(p page, r *diff.Result) {
 	p.table(title, append([]string{"category", "agent"}, head...), 2, rows)
 }
 
+// showWords tells hosts that closed or opened because their template did from those that
+// decided, where there are any of the former.
+func showWords(p page, r *diff.Result) {
+	several := len(r.Profiles) > 1
+	var rows [][]string
+	for _, a := range r.Agents[:min(len(r.Agents), shownAgents)] {
+		of := slices.DeleteFunc(slices.Clone(r.Words), func(w diff.Words) bool { return w.Agent != a.Agent || w.Profile != a.Profile })
+		if !slices.ContainsFunc(of, func(w diff.Words) bool { return w.Template != nil }) {
+			continue
+		}
+		name := p.foreign(a.Agent)
+		if several {
+			name += " (" + p.foreign(a.Profile) + ")"
+		}
+		for _, w := range of {
+			whose := "their own"
+			if w.Template != nil {
+				whose = p.foreign(*w.Template)
+			}
+			rows = append(rows, []string{name, whose, words.Number(w.Closed), words.Number(w.ShutOut), words.Number(w.Opened), words.Number(w.LetIn)})
+			name = ""
+		}
+	}
+	if rows == nil {
+		return
+	}
+	title := "Whose words closed to an agent, and opened"
+	for _, t := range r.Profiles {
+		if moved := t.Closed + t.Opened - t.Both; !several && moved > 0 {
+			title += fmt.Sprintf(": of %s that closed or opened, %s did so in the words of a template alone", words.Count(moved, "host"), words.Number(t.Template))
+		}
+	}
+	p.table(title, []string{"agent", "words", "closed", "shut out", "opened", "let in"}, 2, rows)
+}
+
+// showUses shows what files newly state about use.
+func showUses(p page, r *diff.Result) {
+	var rows [][]string
+	for _, u := range r.Uses {
+		name := words.Use.Of(u.Use)
+		if len(r.Profiles) > 1 {
+			name += " (" + p.foreign(u.Profile) + ")"
+		}
+		row := []string{name}
+		for _, n := range []int64{u.Refuses, u.Permits, u.Depends, u.Ends, u.Undecided, u.Template} {
+			row = append(row, words.Number(n))
+		}
+		rows = append(rows, row)
+	}
+	if rows != nil {
+		p.table("Hosts whose file states something else to an agent about a use, and how many did so in the words of a template alone",
+			[]string{"use", "refuse", "permit", "by path", "no more", "undecided", "template"}, 1, rows)
+	}
+}
+
 // valueWords are the words for the values before and after a change.
 var valueWords = map[string]words.Vocabulary{
 	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
-	"reachability": words.Reason, "rules": words.Effect,
+	"reachability": words.Reason, "rules": words.Effect, "preference": words.Stance,
 }
 
 // lineWord names the line that decides.
@@ -279,6 +336,9 @@ func toldOfHost(p page, e *diff.Example) string {
 			text = append(text, p.foreign(*s))
 		}
 	}
+	if e.Use != nil {
+		text = append(text, words.Use.Of(*e.Use))
+	}
 	text[len(text)-1] += ":"
 	if e.Kind == "rules" {
 		text = append(text, side(e.After, nil))
@@ -287,6 +347,9 @@ func toldOfHost(p page, e *diff.Example) string {
 		}
 	} else {
 		text = append(text, side(e.Before, e.LineBefore), "→", side(e.After, e.LineAfter))
+	}
+	if e.Template != nil {
+		text = append(text, "in the words of "+p.foreign(*e.Template))
 	}
 	if e.More > 0 {
 		text = append(text, fmt.Sprintf("(and %s more like it)", words.Number(e.More)))

@@ -9,6 +9,9 @@
 //
 // Only agents of the registry count: of other names in a file there is no policy to
 // compare.
+//
+// It says the same of what files state about use (view preference_changes), and whose
+// words a change is: a host whose template changed has not decided anything itself.
 package closing
 
 import "github.com/robocensus/robocensus/sink"

@@ -99,3 +99,69 @@ func TestHostsAreCounted(t *testing.T) {
 		t.Errorf("sorted: %v", got)
 	}
 }
+
+// A change is in the words of what decides now; what only opens or ends, without a template
+// that decides now, in those of what decided before.
+func TestWordsOfAChange(t *testing.T) {
+	for _, c := range []struct{ kind, before, after, was, is, want string }{
+		{"policy_class", "allow_all", "disallow_all", "", "t", "t"},
+		{"policy_class", "allow_all", "disallow_all", "t", "", ""},
+		{"policy_class", "disallow_all", "partial", "t", "", "t"},
+		{"policy_class", "disallow_all", "partial", "t", "u", "u"},
+		{"policy_class", "disallow_all", "allow_all", "", "", ""},
+		{"rules", "", "opens", "t", "", "t"},
+		{"rules", "", "both", "t", "", ""},
+		{"rules", "", "closes", "t", "t", "t"},
+		{"preference", "disallow", "", "t", "", "t"},
+		{"preference", "disallow", "allow", "t", "", ""},
+		{"preference", "", "allow", "", "t", "t"},
+		{"text", "1", "2", "", "", ""},
+	} {
+		r := row(c.kind, "A", "x", "p", c.before, c.after, "major")
+		r.TemplateBefore, r.TemplateAfter = sink.NonZero(c.was), sink.NonZero(c.is)
+		if got := Words(r); got != c.want {
+			t.Errorf("%v: %q", c, got)
+		}
+	}
+}
+
+// Hosts are counted by whose words their changes are, and by what they state about uses.
+func TestWordsAndUsesAreCounted(t *testing.T) {
+	c := NewCounter([]string{"p"})
+	class := func(agent, is string) *sink.Change {
+		r := row("policy_class", agent, "x", "p", "partial", "disallow_all", "critical")
+		r.TemplateAfter = sink.NonZero(is)
+		return r
+	}
+	states := func(agent, use, before, after, is string) *sink.Change {
+		r := row("preference", agent, "x", "p", before, after, "major")
+		r.Use, r.TemplateAfter = &use, sink.NonZero(is)
+		return r
+	}
+	for _, host := range [][]*sink.Change{
+		{class("A", "t"), class("B", "t"), states("A", "ai-train", "", "disallow", "t"), states("B", "ai-train", "", "disallow", "t")},
+		{class("A", "t"), class("B", ""), states("A", "ai-train", "allow", "disallow", "t"), states("B", "ai-train", "disallow", "", "")},
+		{class("A", "u"), class("B", "t"), states("A", "search", "", "partial", "")},
+		{class("A", ""), states("A", "search", "partial", "undecided", "t"), states("B", "search", "", "allow", "t")},
+		{row("rules", "A", "x", "p", "", "undecided", "minor")},
+		{row("text", "", "", "", "1", "2", "cosmetic")},
+	} {
+		for _, r := range host {
+			c.Add(r)
+		}
+		c.EndOfHost()
+	}
+	shut := func(n int64) *Counts { return &Counts{Closed: n, ShutOut: n} }
+	a, b := Agent{"A", "x", "p"}, Agent{"B", "x", "p"}
+	if diff := cmp.Diff(map[AgentWords]*Counts{{a, "t"}: shut(2), {a, "u"}: shut(1), {a, ""}: shut(1), {b, "t"}: shut(2), {b, ""}: shut(1)}, c.Words); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	if n := c.Profiles["p"].Template; n != 2 {
+		t.Errorf("%d hosts closed in the words of templates alone, want 2", n)
+	}
+	if diff := cmp.Diff(map[Use]*UseCounts{
+		{"ai-train", "p"}: {Refuses: 2, Ends: 1, Template: 1}, {"search", "p"}: {Permits: 1, Depends: 1, Undecided: 1, Template: 1},
+	}, c.Uses); diff != "" {
+		t.Errorf("uses (-want +got):\n%s", diff)
+	}
+}

@@ -18,6 +18,16 @@ type Totals struct {
 	Counts
 	// Reworded counts the hosts whose text alone differs: no verdict on any path does.
 	Reworded int64 `json:"reworded"`
+	// Template counts, of the hosts that closed or opened, those that did so in the words of
+	// templates alone.
+	Template int64 `json:"by_template"`
+}
+
+// AgentWords identifies the policies of each host for an agent that changed in the words
+// of a template; "" for the file's own.
+type AgentWords struct {
+	Agent
+	Template string
 }
 
 // Counter counts hosts by the rows of changes.
@@ -25,15 +35,20 @@ type Counter struct {
 	Agents     map[Agent]*Counts
 	Categories map[Category]*Counts
 	Profiles   map[string]*Totals
+	Words      map[AgentWords]*Counts
+	Uses       map[Use]*UseCounts
 
 	// State of the current host.
 	policies map[Agent]Move
+	words    map[Agent]string // templates of those that closed or opened, "" for the file's own
+	uses     map[Use]useMove
 	text     string // severity of its row of kind text
 }
 
 // NewCounter counts hosts under the given profiles.
 func NewCounter(profiles []string) *Counter {
-	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts), Profiles: make(map[string]*Totals), policies: make(map[Agent]Move)}
+	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts), Profiles: make(map[string]*Totals),
+		Words: make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts), policies: make(map[Agent]Move), words: make(map[Agent]string), uses: make(map[Use]useMove)}
 	for _, p := range profiles {
 		c.Profiles[p] = new(Totals)
 	}
@@ -51,6 +66,11 @@ func (c *Counter) Add(row *sink.Change) {
 	case ok && c.Profiles[*row.Profile] != nil:
 		of := Agent{*row.Agent, *row.Category, *row.Profile}
 		c.policies[of] = m.and(c.policies[of])
+		if m.Closes || m.Opens {
+			c.words[of] = Words(row)
+		}
+	case row.Kind == "preference" && row.Profile != nil && row.Use != nil && c.Profiles[*row.Profile] != nil:
+		c.addUse(row)
 	case row.Kind == "rules" && row.Agent == nil && row.Profile != nil && c.Profiles[*row.Profile] != nil:
 		c.policies[Agent{Profile: *row.Profile}] = Move{Undecided: true} // of all agents
 	}
@@ -72,6 +92,11 @@ func (c *Counter) EndOfHost() {
 		}
 		profiles[of.Profile] = profiles[of.Profile].and(m)
 	}
+	own := make(map[string]bool) // profiles under which it changed in its own words
+	for of, template := range c.words {
+		count(c.Words, AgentWords{of, template}, c.policies[of])
+		own[of.Profile] = own[of.Profile] || template == ""
+	}
 	for at, m := range categories {
 		count(c.Categories, at, m)
 	}
@@ -80,12 +105,17 @@ func (c *Counter) EndOfHost() {
 			m := profiles[name]
 			m.Undecided = m.Undecided || c.text != "" && c.text != "cosmetic"
 			t.add(m)
+			if (m.Closes || m.Opens) && !own[name] {
+				t.Template++
+			}
 			if c.text == "cosmetic" { // then there is no other row
 				t.Reworded++
 			}
 		}
 	}
+	c.endOfUses()
 	clear(c.policies)
+	clear(c.words)
 	c.text = ""
 }
 

@@ -79,6 +79,9 @@ var UseNames = func() (names []string) {
 	return names
 }()
 
+// StanceColumns are the columns of the table policies with the stances on the uses.
+var StanceColumns = map[string]string{robots.AITrain.String(): "ai_train", robots.AIInput.String(): "ai_input", robots.Search.String(): "search"}
+
 // useNamed returns the use of a name, NoUse if there is none.
 func useNamed(name string) robots.Use {
 	if i := slices.Index(UseNames, name); i >= 0 {

@@ -221,6 +221,11 @@ func (d *Differences) Labels() string {
 	return d.files("uses", "labels about use")
 }
 
+// States says why what files state to an agent about use cannot be compared, or "".
+func (d *Differences) States(agent string) string {
+	return cmp.Or(d.Labels(), d.Agent(agent), d.after.Registry.binds(d.before.Registry, agent))
+}
+
 // Templates says why it cannot be compared whose words files are, or "": the runs know
 // other templates.
 func (d *Differences) Templates() string { return d.files("templates", "templates") }

@@ -24,7 +24,7 @@ type Registry struct {
 }
 
 // columns of the table agents that decide about policies.
-var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as"}
+var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as", "kind", "uses", "policy_tokens"}
 
 func readRegistry(ctx context.Context, in store.Store, m *sink.Manifest) (*Registry, error) {
 	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
@@ -61,16 +61,33 @@ func (r *Registry) add(batch arrow.RecordBatch) error {
 			return out
 		}
 	}
-	name, category, userAgent, readsAs := text("agent"), text("category"), text("user_agent"), text("reads_as")
-	tokens, fallsBack := texts("tokens"), texts("falls_back_to")
+	name, category, userAgent, readsAs, kind := text("agent"), text("category"), text("user_agent"), text("reads_as"), text("kind")
+	tokens, fallsBack, uses, policyTokens := texts("tokens"), texts("falls_back_to"), texts("uses"), texts("policy_tokens")
 	star := scan.Column[*array.Boolean](batch, "ignores_star")
 	for i := range int(batch.NumRows()) {
 		r.Agents = append(r.Agents, sink.Agent{
 			Agent: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: sink.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
-			ReadsAs: sink.NonZero(readsAs(i)),
+			ReadsAs: sink.NonZero(readsAs(i)), Kind: kind(i), Uses: uses(i), PolicyTokens: policyTokens(i),
 		})
 	}
 	return nil
+}
+
+// binds says how the policy tokens that bind an agent differ from those before, or "".
+func (r *Registry) binds(before *Registry, agent string) string {
+	a, b := before.entry(agent), r.entry(agent)
+	if x, y := list(a.PolicyTokens), list(b.PolicyTokens); x != y {
+		return fmt.Sprintf("the entry of %s changed: policy_tokens: %s, now %s", agent, clip(x), clip(y))
+	}
+	for _, token := range b.PolicyTokens {
+		if why := r.change(before, token); why != "" {
+			return why
+		}
+		if x, y := list(before.entry(token).Uses), list(r.entry(token).Uses); x != y {
+			return fmt.Sprintf("the entry of %s changed: uses: %s, now %s", token, clip(x), clip(y))
+		}
+	}
+	return ""
 }
 
 // Robots converts an agent for package robots.

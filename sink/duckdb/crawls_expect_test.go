@@ -243,6 +243,9 @@ func (h *twelveCrawls) comparable(f figure, chosen []int, i int) string {
 	if i == 0 {
 		return ""
 	}
+	if f.metric == "refusal" && slices.Contains([]string{"crawler", "token", "any"}, f.key) {
+		f.category = "ai-training" // whose agents it counts
+	}
 	of := func(c int) (out []entry) {
 		for _, a := range h.crawls[c].agents {
 			if f.agent != "" && a.name == f.agent || f.agent == "" && f.category != "" && a.category == f.category {

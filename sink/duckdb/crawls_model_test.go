@@ -295,11 +295,14 @@ func newSite(r *rand.Rand, i int) *site {
 		name := "open"
 		switch {
 		case kind < 20: // a builder of sites, whose template changes in the sixth crawl
-			if name = "builder"; c >= 5 {
+			if name = "builder"; c >= 5 && kind%4 != 1 {
 				name = "builder-no-ai"
 			}
 			if c >= 9 {
 				name = "managed"
+			}
+			if c == 11 && kind%4 == 1 { // which some no longer use
+				name = "builder"
 			}
 		case kind < 40: // after GPTBot appeared
 			if name = "private"; later && c >= 3 {

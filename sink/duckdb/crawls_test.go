@@ -50,6 +50,8 @@ func TestTwelveCrawls(t *testing.T) {
 		return w.command("diff", "--out", w.out, w.crawls[k].id, w.crawls[k+1].id)
 	})
 	w.took(t, "comparisons")
+	w.wantWords(t)
+	w.took(t, "words and uses")
 
 	var all []int
 	var runs []string

@@ -41,6 +41,7 @@ var values = func() map[string]map[string][]string {
 			"preference": named[robots.Preference](int(robots.Refuses) + 1)[1:], "level": named[robots.Level](int(robots.LevelFull) + 1)[1:],
 			"remark": {robots.RemarkNotParsed, robots.RemarkNoStatement, robots.RemarkUnknownLabel, robots.RemarkOldLabel, robots.RemarkUnknownValue, robots.RemarkRepeated, robots.RemarkNotURL},
 		},
+		"changes":   {"use": named[robots.Use](robots.NumUses)},
 		"templates": {"kind": robots.TemplateKinds},
 		"agents":    {"kind": {"crawler", "token"}},
 		"summary":   {"stratum": summary.StratumNames()},

@@ -90,6 +90,8 @@ func (x *changeExample) valueOf(value string) string {
 		return words.Reason.Of(value)
 	case "rules":
 		return words.Effect.Of(value)
+	case "preference":
+		return words.Stance.Of(value)
 	}
 	return value
 }
@@ -107,6 +109,9 @@ func (x *changeExample) words() (s string) {
 	s = words.Kind(x.Kind)
 	if x.Agent != "" {
 		s += ", " + x.Agent
+	}
+	if x.Use != "" {
+		s += ", " + words.Use.Of(x.Use)
 	}
 	if x.URL != "" && x.URL != x.Before && x.URL != x.After {
 		s += ", " + x.URL
@@ -196,7 +201,7 @@ func (d *data) changedTogether() *figure {
 			Parts: lengths(full, share{severities[max(at, 0)].class, w.Severity, w.Hosts}), Values: []string{hosts(w.Hosts)},
 		}}})
 		f.Rows = append(f.Rows, []string{w.Origin, number(w.Hosts)})
-		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
+		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Use: clipped(text(w.Use)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
 		if i == 0 {
 			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", hosts(most), host, x.words())
 		}
@@ -208,7 +213,7 @@ func (d *data) changedTogether() *figure {
 	}
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
-      list_sort(list([kind, agent, profile, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
+      list_sort(list([kind, agent, profile, use, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
     %s
       AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
     GROUP BY origin)

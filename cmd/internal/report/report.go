@@ -225,7 +225,7 @@ func (d *data) page() *page {
 	if c := d.changes; c != nil {
 		add("What changed since "+c.since, d.beforeCategories(), d.beforeAgents(), d.changedHosts(),
 			d.changeWays("change-agents", "agent", c.closedAgents(), nil), d.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
-			d.changedTogether(), d.changeKinds())
+			d.changeWords(), d.changeUses(), d.changedTogether(), d.changeKinds())
 	}
 	if d.known > 0 {
 		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())

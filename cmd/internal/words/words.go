@@ -107,6 +107,7 @@ var KindMeans = Vocabulary{
 	"policy_class": "whether an agent is shut out, partly closed or open",
 	"verdict":      "the verdict on a URL of the run",
 	"rules":        "what the rules for an agent mean on some path",
+	"preference":   "what the file states about a use of the content",
 	"outcome":      "what the answer means for crawlers",
 	"group":        "which names have a group, and what it allows",
 	"signal":       "a signal or another extension with a format",
@@ -241,6 +242,14 @@ var Mechanism = Vocabulary{
 	"content-usage":  "Content-Usage",
 	"license":        "License",
 	"token":          "policy token",
+}
+
+// Stance has words for what a file states about a use.
+var Stance = Vocabulary{
+	"allow":     "permits it",
+	"disallow":  "refuses it",
+	"partial":   "depends on the path",
+	"undecided": "depends on the path, by other lines",
 }
 
 // Use has words for the uses of content.

@@ -97,6 +97,10 @@ var All = []Kind{
 		},
 		Narrowed: map[string]string{"urls": "a row names one of the paths that changed; name samples in an expectation of no_change: verdict"},
 	},
+	{
+		Name: "preference", Tables: []string{"policies", "preferences", "groups"}, Reading: true, Policy: true, Shapes: preferenceShapes(),
+		Narrowed: map[string]string{"urls": everyPath},
+	},
 	{Name: "outcome", Reading: true, Shapes: outcomeShapes(), Narrowed: of(wholeHost)},
 	{
 		Name: "group", Tables: []string{"groups"}, Reading: true, Shapes: shapesOf(Minor, append([]string{summary.ClassEmpty}, Classes...)),
@@ -121,6 +125,14 @@ var All = []Kind{
 	{Name: "text", Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil}, {TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
 }
 
+// CannotNarrow returns why changes of the kind cannot be narrowed by a key, "" if they can.
+func (k *Kind) CannotNarrow(key string) string {
+	if key == "use" && k.Name != "preference" {
+		return "they are about no use"
+	}
+	return k.Narrowed[key]
+}
+
 // of returns one reason for all keys.
 func of(why string) map[string]string {
 	return map[string]string{"agents": why, "category": why, "profile": why, "urls": why}
@@ -137,6 +149,7 @@ var Kinds = func() (names []string) {
 
 var (
 	Classes      = summary.ClassNames[:summary.ClassUnknown]
+	Stances      = []string{robots.StanceAllow.String(), robots.StanceDisallow.String(), robots.StancePartial.String()}
 	outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
 )
 
@@ -167,6 +180,23 @@ func classShapes() []Shape { return eachTwo(Classes, ClassSeverity) }
 // change of kind reachability.
 func outcomeShapes() []Shape {
 	return eachTwo(slices.DeleteFunc(slices.Clone(outcomeNames), func(name string) bool { return name == string(robots.FullDisallow) }), OutcomeSeverity)
+}
+
+// preferenceShapes returns the shapes of changes of what is stated about a use; one that
+// ends a statement has no value after it.
+func preferenceShapes() (out []Shape) {
+	for _, before := range append(slices.Clip(Stances), "") {
+		for _, after := range append(slices.Clip(Stances), "") {
+			s := Shape{Severity: PreferenceSeverity(before, after)}
+			if after != "" {
+				s.After = Word(after)
+			}
+			if before != after {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }
 
 func verdictShapes() (out []Shape) {

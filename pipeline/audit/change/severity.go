@@ -54,6 +54,18 @@ func RulesSeverity(closes bool) string {
 	return Minor
 }
 
+// PreferenceSeverity rates the change of what a file states about a use, "" for nothing.
+// That some paths are refused, or no longer are, changes what content may be used for.
+func PreferenceSeverity(before, after string) string {
+	refuses := func(stance string) bool {
+		return stance == robots.StanceDisallow.String() || stance == robots.StancePartial.String()
+	}
+	if after != RulesUndecided && (refuses(before) || refuses(after)) {
+		return Major
+	}
+	return Minor
+}
+
 // OutcomeSeverity rates the change of what an answer means as a whole.
 func OutcomeSeverity(before, after string) string {
 	switch {
@@ -119,9 +131,16 @@ const UnreachableSince = "unreachable since "
 
 func Number(v float64) *string { return sink.Some(strconv.FormatFloat(v, 'f', -1, 64)) }
 
-// RulesUndecided is the value of the column after if the meaning of rules could not be
-// compared.
+// RulesUndecided is the value of the column after if the meaning of rules, or of statements
+// about use, could not be compared.
 const RulesUndecided = "undecided"
+
+// Undecided reports whether a row only says that something could not be compared: the
+// meaning of rules, or of statements about use. A row of kind rules with a URL shows a
+// difference all the same.
+func Undecided(row *sink.Change) bool {
+	return (row.Kind == "rules" || row.Kind == "preference") && row.After != nil && *row.After == RulesUndecided
+}
 
 // RulesAfter holds the values of the column after for a change of kind rules, by the
 // relation of the later rules to the earlier ones.

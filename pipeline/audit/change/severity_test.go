@@ -30,6 +30,10 @@ var severityTable = []struct {
 		VerdictSeverity(robots.Allowed, false, false) + " " + VerdictSeverity(robots.Allowed, true, true),
 	}},
 	{"`rules`", "something is closed: major; else: minor", []string{RulesSeverity(true), RulesSeverity(false)}},
+	{"`preference`", "something is refused, or no longer is: major; else: minor", []string{
+		PreferenceSeverity("", "disallow") + " " + PreferenceSeverity("allow", "partial") + " " + PreferenceSeverity("disallow", "") + " " + PreferenceSeverity("partial", "allow"),
+		PreferenceSeverity("", "allow") + " " + PreferenceSeverity("allow", "") + " " + PreferenceSeverity("partial", "undecided"),
+	}},
 	{"`outcome`", "to full_disallow: critical; full_allow to conditional_allow: minor; else: major", []string{
 		OutcomeSeverity("full_allow", "full_disallow") + " " + OutcomeSeverity("conditional_allow", "full_disallow") + " " + OutcomeSeverity("undefined", "full_disallow"),
 		OutcomeSeverity("full_allow", "conditional_allow"),

@@ -26,11 +26,12 @@ type comparison struct {
 	emitted   int // rows
 	unsettled int // rows that show no difference: what is undecided, and an outage that is over
 	classes   map[records.PolicyKey]classes2
-	groupsFor map[string]bool           // tokens, in lower case, whose groups agents of the registry follow
-	before    map[records.PolicyKey]int // where the verdicts of a policy begin in the earlier run
-	coarse    bool                      // signals are compared for whole files
-	proven    bool                      // the rows cover every agent and path whose verdict may differ
-	unknown   []string                  // profiles under which a policy is not known in both runs
+	both      map[records.PolicyKey][2]records.Policy // policies that both runs have
+	groupsFor map[string]bool                         // tokens, in lower case, whose groups agents of the registry follow
+	before    map[records.PolicyKey]int               // where the verdicts of a policy begin in the earlier run
+	coarse    bool                                    // signals are compared for whole files
+	proven    bool                                    // the rows cover every agent and path whose verdict may differ
+	unknown   []string                                // profiles under which a policy is not known in both runs
 }
 
 // registered is an agent of the registry, as the table policies spells it.
@@ -44,8 +45,11 @@ func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
 	c := &comparison{
-		d: d, agents: make(map[string]registered), classes: make(map[records.PolicyKey]classes2),
-		groupsFor: make(map[string]bool), before: make(map[records.PolicyKey]int), whole: len(d.tables) == len(records.DetailTables) && d.rules != nil,
+		d: d, agents: make(map[string]registered), classes: make(map[records.PolicyKey]classes2), both: make(map[records.PolicyKey][2]records.Policy),
+		groupsFor: make(map[string]bool), before: make(map[records.PolicyKey]int), whole: d.rules != nil,
+	}
+	for i := range records.DetailTables {
+		c.whole = c.whole && (i == records.Preferences || slices.Contains(d.tables, i)) // whose lines are signals
 	}
 	for _, a := range d.runs[1].Registry.Agents {
 		c.agents[strings.ToLower(a.Agent)] = registered{a.Agent, a.Category}
@@ -61,7 +65,7 @@ func (c *comparison) emit(row sink.Change) error {
 		row.BeforeRun = c.base.BeforeRun
 	}
 	c.emitted++
-	if row.Kind == "reachability" || row.Kind == "rules" && *row.After == change.RulesUndecided && row.URL == nil {
+	if row.Kind == "reachability" || change.Undecided(&row) && row.URL == nil {
 		c.unsettled++
 	}
 	c.d.result.add(&row)
@@ -101,7 +105,7 @@ func (c *comparison) pair(p *pair) error {
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
-		c.policies, c.verdicts, c.rules, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.outage, c.text,
+		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.outage, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err
@@ -147,6 +151,7 @@ func (c *comparison) reachability(a, b *records.Fetched) error {
 // two is unknown.
 func (c *comparison) policies(p *pair) error {
 	clear(c.classes)
+	clear(c.both)
 	clear(c.groupsFor)
 	names := c.d.names
 	class := func(r records.Policy) string {
@@ -157,17 +162,19 @@ func (c *comparison) policies(p *pair) error {
 	}
 	for d := p.rows[0][records.Policies]; len(d) > 0; {
 		r := d.Policy()
-		c.classes[records.PolicyKey{Profile: r.Profile, Agent: r.Agent}] = classes2{class(r), ""}
+		c.classes[r.Key()] = classes2{class(r), ""}
+		c.both[r.Key()] = [2]records.Policy{r}
 	}
 	for d := p.rows[1][records.Policies]; len(d) > 0; {
 		r := d.Policy()
-		key, after := records.PolicyKey{Profile: r.Profile, Agent: r.Agent}, class(r)
+		key, after := r.Key(), class(r)
 		agent, category := names.Text(r.Agent), names.Text(r.Category)
 		c.agents[strings.ToLower(agent)] = registered{agent, category}
 		was, ok := c.classes[key]
 		if !ok {
 			continue
 		}
+		c.both[key] = [2]records.Policy{c.both[key][0], r}
 		before := was[0]
 		c.classes[key] = classes2{before, after}
 		if unknown := summary.ClassNames[summary.ClassUnknown]; before == unknown || after == unknown {
@@ -179,7 +186,9 @@ func (c *comparison) policies(p *pair) error {
 		if before == after || !c.d.compares(key, p) {
 			continue
 		}
-		if err := c.emit(*classRow(agent, &category, names.Text(r.Profile), c.classes[key])); err != nil {
+		row := classRow(agent, &category, names.Text(r.Profile), c.classes[key])
+		c.setWords(row)
+		if err := c.emit(*row); err != nil {
 			return err
 		}
 	}
@@ -198,7 +207,9 @@ func (c *comparison) policiesAgain(p *pair) error {
 			if !c.isAgain(profile, x) || x.Classes[0] == x.Classes[1] || !c.isKnown(profile, x) {
 				continue
 			}
-			if err := c.emit(*classRow(x.Agent, c.category(x.Agent), profile, x.Classes)); err != nil {
+			row := classRow(x.Agent, c.category(x.Agent), profile, x.Classes)
+			c.setWords(row)
+			if err := c.emit(*row); err != nil {
 				return err
 			}
 		}
@@ -217,6 +228,13 @@ func classRow(agent string, category *string, profile string, class classes2) *s
 	return &sink.Change{
 		Kind: "policy_class", Severity: change.ClassSeverity(class[0], class[1]), Agent: &agent, Category: category, Profile: &profile, Before: &class[0], After: &class[1],
 	}
+}
+
+// setWords sets whose words decide about the agent of a row, before and after.
+func (c *comparison) setWords(row *sink.Change) {
+	names := c.d.names
+	two := c.both[records.PolicyKey{Profile: names.ID(*row.Profile), Agent: names.ID(*row.Agent)}]
+	row.TemplateBefore, row.TemplateAfter = names.Optional(two[0].Template), names.Optional(two[1].Template)
 }
 
 // outcome writes a row if the rules as a whole appeared or disappeared, or the

@@ -74,12 +74,13 @@ type differ struct {
 	between   *past.Differences
 	tables    []int // indices in records.DetailTables of the tables that both runs have
 	notes     []string
-	reading   bool            // both runs' first profile is the same
-	answers   bool            // the first profile takes answers for the same
-	common    []string        // profiles that both runs judge by, and that read files in the same way
-	others    []string        // profiles that both runs judge by, and define differently
-	redefined map[string]bool // agents that the runs define differently
-	rules     *rulesDiff      // nil if the meaning of rules is not compared
+	reading   bool              // both runs' first profile is the same
+	answers   bool              // the first profile takes answers for the same
+	common    []string          // profiles that both runs judge by, and that read files in the same way
+	others    []string          // profiles that both runs judge by, and define differently
+	redefined map[string]bool   // agents that the runs define differently
+	unstated  map[string]string // agents to whom statements about use are not compared, with the reason
+	rules     *rulesDiff        // nil if the meaning of rules is not compared
 
 	hosts   []string  // only these are compared; nil for all
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
@@ -170,7 +171,11 @@ func (d *differ) plan() {
 	}
 	d.planRules()
 	d.planAgents()
+	d.planPreferences()
 	d.ruleAgents()
+	if why := d.between.Templates(); why != "" {
+		d.note("%s: whose words decide is as each run knows it", why)
+	}
 }
 
 // fetches sorts the rows of fetches of both runs by host.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
@@ -34,7 +35,11 @@ import (
 // showChange is a row in a line.
 func showChange(c *sink.Change) string {
 	cells := []string{c.Host, c.Kind, c.Severity}
-	for _, s := range []*string{c.Agent, c.Category, c.Profile, c.URL, c.Before, c.After} {
+	about := c.URL
+	if c.Kind == "preference" {
+		about = c.Use
+	}
+	for _, s := range []*string{c.Agent, c.Category, c.Profile, about, c.Before, c.After} {
 		switch {
 		case s == nil:
 			cells = append(cells, "-")
@@ -64,6 +69,9 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 		t.Fatal(err)
 	}
 	if c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte(samples)); err != nil {
+		t.Fatal(err)
+	}
+	if c.Evaluate.Labels, err = evaluate.ParseUses("uses", configs.Uses, nil); err != nil {
 		t.Fatal(err)
 	}
 	rfc, _ := robots.ProfileNamed("rfc9309")

@@ -38,6 +38,7 @@
 //	groups.go     groups and crawl delays
 //	signals.go    signals
 //	rules.go      rules
+//	preferences.go  what files state about use
 //	expect.go     expectations during a comparison
 //	result.go     the summary of a comparison
 //	examples.go   its examples

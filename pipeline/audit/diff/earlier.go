@@ -170,6 +170,8 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 		return nil, nil
 	case !isWithin(d.common, e.common), !isWithin(d.others, slices.Concat(e.common, e.others)):
 		return nil, nil
+	case d.between.Labels() == "" && e.between.Labels() != "":
+		return nil, nil
 	case d.rules == nil:
 		e.rules = nil
 	case e.rules == nil || d.rules.bodies && !e.rules.bodies:

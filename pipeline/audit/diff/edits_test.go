@@ -197,7 +197,7 @@ func TestEditsOfRealFiles(t *testing.T) {
 	if n < 300 {
 		t.Fatalf("%d edits", n)
 	}
-	const tables = "fetches groups rules signals sitemaps agents policies verdicts"
+	const tables = "fetches groups rules signals preferences sitemaps agents policies verdicts"
 	for i, c := range []struct {
 		name, tables string
 		profiles     []*robots.Profile

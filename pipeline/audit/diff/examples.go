@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -27,8 +28,10 @@ type Example struct {
 	LineBefore *int32  `json:"line_before"`
 	LineAfter  *int32  `json:"line_after"`
 	BeforeRun  *string `json:"before_run"` // as in [sink.Change]
-	More       int64   `json:"more"`       // further rows of the host that are alike
-	Hosts      int64   `json:"hosts"`      // hosts that changed in the same way, with this one
+	Use        *string `json:"use"`
+	Template   *string `json:"template"` // whose words a change of a policy or preference is, nil for the file's own
+	More       int64   `json:"more"`     // further rows of the host that are alike
+	Hosts      int64   `json:"hosts"`    // hosts that changed in the same way, with this one
 
 	way uint64 // its hash, 0 if hosts do not share the change
 }
@@ -40,12 +43,12 @@ const MaxExamples = 10
 type exampleSet map[exampleKey]*Example
 
 // exampleKey is the same for changes that are alike.
-type exampleKey struct{ severity, kind, before, after string }
+type exampleKey struct{ severity, kind, use, before, after string }
 
 func (s exampleSet) add(row *sink.Change) {
-	key := exampleKey{severity: row.Severity, kind: row.Kind}
+	key := exampleKey{severity: row.Severity, kind: row.Kind, use: sink.OrZero(row.Use)}
 	switch row.Kind {
-	case "policy_class", "verdict":
+	case "policy_class", "verdict", "preference":
 		key.before, key.after = sink.OrZero(row.Before), sink.OrZero(row.After)
 	case "rules":
 		key.after = sink.OrZero(row.After)
@@ -61,7 +64,8 @@ func (s exampleSet) add(row *sink.Change) {
 func ExampleOf(row *sink.Change) *Example {
 	return &Example{
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
-		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun,
+		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use,
+		Template: sink.NonZero(closing.Words(row)),
 	}
 }
 

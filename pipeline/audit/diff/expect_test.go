@@ -78,7 +78,7 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 
 // What a comparison would not show is not a promise kept.
 func TestPromisesThatCannotBeChecked(t *testing.T) {
-	const rest = "fetches agents groups rules signals sitemaps policies verdicts"
+	const rest = "fetches agents groups rules signals preferences sitemaps policies verdicts"
 	lacking := func(tables string) [2]side {
 		left := slices.DeleteFunc(strings.Fields(rest), func(name string) bool { return slices.Contains(strings.Fields(tables), name) })
 		return [2]side{{tables: rest}, {tables: strings.Join(left, " ")}}
@@ -91,7 +91,8 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 		want  map[string]string // by expectation: why it is unchecked, "" for kept
 	}{
 		{"all tables", [2]side{}, map[string]string{
-			"no_change: all": "", "no_change: all, category: search": "", "no_change: all, agents: RoboTestB": "", "no_change: verdict, urls: /": "",
+			"no_change: all": "", "no_change: all, category: search": "", "no_change: all, agents: RoboTestB": "", "no_change: verdict, urls: /": "", "no_change: preference": "", "no_change: preference, agents: RoboTestA, use: [ai-train, search]": "",
+			"preference: none, use: ai-train, agents: RoboTestB, hosts: h.example": "", "preference: shut_out, use: ai-train, hosts: odd.example": "unknown: an outage hides 2 of 2 policies, on 1 of 1 hosts",
 			"no_change: verdict, urls: /nowhere":        "run a does not judge the URL /nowhere",
 			"no_change: sitemap, urls: /nowhere":        "no host that it covers has the URL /nowhere; correct the entry or remove it",
 			"no_change: policy_class, profile: rfc9309": "run a does not judge by profile rfc9309", "no_change: all, category: archive": "run a has no agent of category archive",
@@ -125,11 +126,15 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 		{"no bodies", [2]side{{tables: rest, profiles: "google-2012 google"}, {tables: rest, profiles: "google-2012 google"}}, map[string]string{
 			"no_change: rules": "", "at_least_as_strict_as: m": "run b has no table bodies, by which rules are compared under google-2012",
 		}},
+		{"no preferences", lacking("preferences"), map[string]string{
+			"no_change: preference": "run b has no table preferences", "no_change: preference, use: search": "run b has no table preferences", "no_change: all": "run b has no table preferences",
+			"no_change: [policy_class, rules, signal, text]": "", "preference: [none, disallow], use: ai-train, hosts: h.example": "",
+		}},
 		{"no signals and sitemaps", lacking("signals sitemaps"), map[string]string{
 			"no_change: signal": "run b has no table signals", "no_change: sitemap": "run b has no table sitemaps", "no_change: text": "", "no_change: all": "run b has no table signals",
 		}},
 		{"first profiles differ", profiles("google rfc9309", "google-2012 rfc9309"), map[string]string{
-			"no_change: outcome": fmt.Sprintf(differ, "outcome"), "no_change: text": fmt.Sprintf(differ, "text"), "no_change: group": fmt.Sprintf(differ, "group"),
+			"no_change: outcome": fmt.Sprintf(differ, "outcome"), "no_change: text": fmt.Sprintf(differ, "text"), "no_change: group": fmt.Sprintf(differ, "group"), "no_change: preference": fmt.Sprintf(differ, "preference"),
 			"no_change: signal": fmt.Sprintf(differ, "signal"), "no_change: sitemap": fmt.Sprintf(differ, "sitemap"), "no_change: crawl_delay": fmt.Sprintf(differ, "crawl_delay"),
 			"no_change: reachability": fmt.Sprintf(differ, "reachability"), "no_change: all": fmt.Sprintf(differ, "rules"), "no_change: rules": fmt.Sprintf(differ, "rules"),
 			"no_change: [policy_class, verdict, redirect, host_new, host_gone]": "", "no_change: verdict, profile: rfc9309": "", "no_change: verdict, profile: google": "run b does not judge by profile google",

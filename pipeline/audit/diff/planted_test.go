@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
@@ -76,6 +77,17 @@ func plantFiles(t *testing.T) string {
 		}
 		add(group+"Crawl-delay: 1\nDisallow: /part", group+"Crawl-delay: 2.5\nDisallow: /part")
 	}
+	for _, agent := range []string{"RoboTestA", "RoboTestB"} {
+		group := "User-agent: " + agent + "\nDisallow: /a\n"
+		for _, use := range []string{"ai-train", "ai-input", "search"} {
+			states := []string{group, group + "Content-Signal: " + use + "=yes", group + "Content-Signal: " + use + "=no", group + "User-agent: RoboToken\nDisallow: /part"}
+			for i, before := range states {
+				for _, after := range states[:i] {
+					add(before, after)
+				}
+			}
+		}
+	}
 	both := "User-agent: RoboTestA\nUser-agent: RoboTestB\n"
 	own = append(own, add(both+"Disallow: /a", both+"Disallow: /a\nDisallow: /own"))
 	for _, line := range []string{
@@ -95,7 +107,11 @@ func plantFiles(t *testing.T) string {
 	}
 	c.Source.Hosts, c.Fetch.PerAddress = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String())), 50
 	var err error
-	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n"))
+	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte(
+		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, policy_tokens: [RoboToken]}\n"+
+			"- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
+	pipelinetest.Must(t, err)
+	c.Evaluate.Labels, err = evaluate.ParseUses("uses", configs.Uses, nil)
 	pipelinetest.Must(t, err)
 	c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/part\n/other\nhttp://"+own[0]+"/own\n"))
 	pipelinetest.Must(t, err)
@@ -206,7 +222,7 @@ func randomPromise(p *planted) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		text := some(t, "no_change", 10, 2, append([]string{"all"}, change.Kinds...)) +
 			some(t, "severity", 4, 2, change.Severities) + some(t, "after", 4, 2, after) + some(t, "urls", 2, 2, urls) +
-			some(t, "agents", 2, 2, []string{"RoboTestA", "RoboTestB"}) + some(t, "profile", 2, 2, []string{"google", "rfc9309"})
+			some(t, "agents", 2, 2, []string{"RoboTestA", "RoboTestB"}) + some(t, "profile", 2, 2, []string{"google", "rfc9309"}) + some(t, "use", 2, 2, []string{"ai-train", "ai-input", "search"})
 		if !strings.Contains(text, "agents") {
 			text += some(t, "category", 2, 2, []string{"search", "ai-training"})
 		}
@@ -273,7 +289,7 @@ func (p *planted) breaks(promise string) string {
 	example := ""
 	for i := range p.rows {
 		row := &p.rows[i]
-		columns := map[string]*string{"severity": &row.Severity, "after": row.After, "urls": row.URL, "agents": row.Agent, "category": row.Category, "profile": row.Profile}
+		columns := map[string]*string{"severity": &row.Severity, "after": row.After, "urls": row.URL, "agents": row.Agent, "category": row.Category, "profile": row.Profile, "use": row.Use}
 		matches := func(key string) bool {
 			return keys[key] == nil || columns[key] != nil && slices.Contains(keys[key], *columns[key])
 		}

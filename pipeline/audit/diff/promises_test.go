@@ -23,7 +23,7 @@ func TestExpectationsOfChanges(t *testing.T) {
 		"{no_change: policy_class, after: disallow_all, category: search}":                   "broken 4", // recipes 0 and 16, two profiles
 		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "kept 4",
 		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "broken 2",
-		"{no_change: all, severity: critical, profile: rfc9309}":                             "broken 5",
+		"{no_change: all, severity: critical, profile: rfc9309}":                             "broken 6",
 		"{no_change: [host_new, host_gone]}":                                                 "unchecked 0", // the lists differ
 		"{no_change: all, hosts: h028.example}":                                              "kept 0",
 		"{no_change: all, hosts: elsewhere.example}":                                         "unchecked 0",

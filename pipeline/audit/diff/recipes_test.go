@@ -64,7 +64,8 @@ group minor other - - - partial - 1 -`},
 	{"such a group closes", text1("User-agent: Stranger\nDisallow: /x\n\n" + twoGroups), text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups), false, false, `
 group minor stranger - - - partial disallow_all 1 1`},
 	{"other terms of use", text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=yes\n" + twoGroups), text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=no\n" + twoGroups), false, false, `
-signal major RoboTestA search - - content-signal:_ai-train=yes content-signal:_ai-train=no 2 2`},
+signal major RoboTestA search - - content-signal:_ai-train=yes content-signal:_ai-train=no 2 2
+preference major RoboTestA search {P} ai-train allow disallow 2 2`},
 	{"signals come and go", text1("License: https://x.example/license\n" + twoGroups), text1("Host: mirror.example\n" + twoGroups), false, false, `
 signal major - - - - license:_https://x.example/license - 1 -
 signal minor - - - - - host:_mirror.example - 1`},
@@ -122,6 +123,17 @@ group minor RoboTestC other - - - partial - 4`},
 rules minor RoboTestA search {P} /x - opens 2 -
 rules minor RoboTestB ai-training {P} /x - opens 5 -`},
 	{"an implied rule", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /b/c\nAllow: /c", 1)), false, false, "text cosmetic - - - - {D} {D} - -"},
+	{"a first statement about use, and one that ends", text1("User-agent: RoboTestA\nContent-Usage: search=y\n" + twoGroups), text1(twoGroups + "Content-Usage: train-ai=n\n"), false, false, `
+signal major RoboTestA search - - content-usage:_search=y - 2 -
+signal major RoboTestB ai-training - - - content-usage:_train-ai=n - 7
+preference minor RoboTestA search {P} search allow - 2 -
+preference major RoboTestB ai-training {P} ai-train - disallow - 7`},
+	{"a statement to one that is shut out", text1(twoGroups + "Content-Signal: ai-train=no\n"), text1(strings.Replace(twoGroups, "/b", "/", 1) + "Content-Signal: ai-train=no\n"), false, false, `
+policy_class critical RoboTestB ai-training {P} - partial disallow_all - -`},
+	{"a statement for other paths", text1(twoGroups + "Content-Usage: /x train-ai=n\nContent-Usage: /w train-ai=n\n"), text1(twoGroups + "Content-Usage: /w train-ai=n\nContent-Usage: /y train-ai=n\n"), false, false, `
+signal major RoboTestB ai-training - - content-usage:_/x_train-ai=n - 7 -
+signal major RoboTestB ai-training - - - content-usage:_/y_train-ai=n - 8
+preference minor RoboTestB ai-training {P} ai-train partial undecided 7 7`},
 }
 
 const guard = "User-agent: RoboTestGuard\nDisallow: /guard\n"

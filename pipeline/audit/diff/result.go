@@ -35,6 +35,8 @@ type Result struct {
 	Profiles   []Profile  `json:"profiles"`          // by what happened to policies for any agent, under each profile
 	Agents     []Agent    `json:"agents"`            // the same for each agent, most closed first
 	Categories []Category `json:"categories"`        // the same for any agent of a category
+	Words      []Words    `json:"words"`             // the same for each agent, by the template whose words the change is
+	Uses       []Use      `json:"uses"`              // by what files state about each use, under each profile
 	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
 	Examples   []Example  `json:"examples"`          // the most severe changes, one for a host and one for hosts that changed in the same way
 	Together   []Example  `json:"together"`          // ways in which several hosts changed, the commonest first
@@ -97,6 +99,22 @@ type Agent struct {
 	Category string `json:"category"`
 	Profile  string `json:"profile"`
 	closing.Counts
+}
+
+// Words counts hosts by what happened to their policy for an agent in the words of a
+// template, nil for the files' own.
+type Words struct {
+	Agent    string  `json:"agent"`
+	Profile  string  `json:"profile"`
+	Template *string `json:"template"`
+	closing.Counts
+}
+
+// Use counts hosts by what they state about a use.
+type Use struct {
+	Use     string `json:"use"`
+	Profile string `json:"profile"`
+	closing.UseCounts
 }
 
 // Category counts hosts by what happened to their policies for any agent of a
@@ -232,6 +250,7 @@ func (r *Result) finish() {
 	}) {
 		r.Agents = append(r.Agents, Agent{a.Agent, a.Category, a.Profile, *r.closing.Agents[a]})
 	}
+	r.finishWords()
 	for _, c := range closing.Sorted(r.closing.Categories, func(a, b closing.Category) int {
 		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile))
 	}) {
@@ -241,6 +260,24 @@ func (r *Result) finish() {
 		r.addStratum(s.Name)
 	}
 	r.addStratum(summary.Unranked)
+}
+
+// finishWords sorts the counters of words and uses, those of agents in the order of Agents.
+func (r *Result) finishWords() {
+	r.Words, r.Uses = []Words{}, []Use{}
+	place := make(map[closing.Agent]int)
+	for i, a := range r.Agents {
+		place[closing.Agent{Agent: a.Agent, Category: a.Category, Profile: a.Profile}] = i
+	}
+	all := closing.Sorted(r.closing.Words, func(a, b closing.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
+	slices.SortStableFunc(all, func(a, b closing.AgentWords) int { return cmp.Compare(place[a.Agent], place[b.Agent]) })
+	for _, w := range all {
+		r.Words = append(r.Words, Words{w.Agent.Agent, w.Profile, sink.NonZero(w.Template), *r.closing.Words[w]})
+	}
+	for of, n := range r.closing.Uses {
+		r.Uses = append(r.Uses, Use{of.Use, of.Profile, *n})
+	}
+	slices.SortFunc(r.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Use, b.Use), cmp.Compare(a.Profile, b.Profile)) })
 }
 
 func (r *Result) addStratum(name string) {

@@ -229,6 +229,7 @@ func (c *comparison) ruleRows(p *pair, profile string, result *meaning.Result) e
 				continue
 			}
 			row.Category = c.category(x.Agent)
+			c.setWords(&row)
 		}
 		if err := c.emit(row); err != nil {
 			return err

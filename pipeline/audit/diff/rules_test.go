@@ -40,7 +40,7 @@ func shownChanges(t *testing.T, dir string) (got []string) {
 	return got
 }
 
-const tablesOfRules = "fetches groups rules signals sitemaps agents policies verdicts"
+const tablesOfRules = "fetches groups rules signals preferences sitemaps agents policies verdicts"
 
 // What the tables do not show of a profile is undecided, and no promise hangs on
 // it unnoticed.

@@ -150,7 +150,7 @@ func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"signals, sitemaps are not compared: b has no such table", "policies, verdicts, groups, rules are not compared: a and b have no such table", "the meaning of rules is not compared: a and b have no table agents"} {
+	for _, want := range []string{"signals, sitemaps are not compared: b has no such table", "policies, verdicts, groups, rules, preferences are not compared: a and b have no such table", "the meaning of rules is not compared: a and b have no table agents"} {
 		if !slices.Contains(r.Notes, want) {
 			t.Errorf("%q is not said: %q", want, r.Notes)
 		}

@@ -75,6 +75,7 @@ func (x *expectation) names(row *sink.Change) bool {
 	// A row without an agent, profile or URL passes no filter by it.
 	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, sink.OrZero(row.Category))) ||
 		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
+		len(x.Use) > 0 && (row.Use == nil || !x.Use.has(*row.Use)) ||
 		len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)))
 }
 
@@ -82,7 +83,7 @@ func (x *expectation) names(row *sink.Change) bool {
 // is false if the change is certainly forbidden, because a path shows a difference and
 // any difference is forbidden.
 func (x *expectation) dependsOn(row *sink.Change) bool {
-	if row.Kind != "rules" || *row.After != change.RulesUndecided || !x.isAbout("rules") || row.URL != nil && len(x.Severity)+len(x.After) == 0 {
+	if !change.Undecided(row) || !x.isAbout(row.Kind) || row.URL != nil && len(x.Severity)+len(x.After) == 0 || row.Use != nil && !x.Use.has(*row.Use) {
 		return false
 	}
 	if row.Agent == nil {

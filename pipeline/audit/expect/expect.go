@@ -28,10 +28,11 @@ type expectation struct {
 	AtMost   string `yaml:"at_most"` // how many may differ: a number, or a share such as 1%
 
 	// Exactly one of these is given.
-	Verdict   string `yaml:"verdict"`
-	Class     words  `yaml:"class"`
-	Reachable bool   `yaml:"reachable"`
-	NoChange  words  `yaml:"no_change"` // kinds, or all
+	Verdict    string `yaml:"verdict"`
+	Class      words  `yaml:"class"`
+	Reachable  bool   `yaml:"reachable"`
+	NoChange   words  `yaml:"no_change"`  // kinds, or all
+	Preference words  `yaml:"preference"` // with use
 
 	// Files with a model robots.txt.
 	AtLeastAsStrict string `yaml:"at_least_as_strict_as"`
@@ -39,6 +40,7 @@ type expectation struct {
 
 	Severity words `yaml:"severity"` // for no_change
 	After    words `yaml:"after"`
+	Use      words `yaml:"use"` // for preference, and for no_change of that kind
 
 	line     int
 	lines    map[string]int  // by key
@@ -71,13 +73,15 @@ var expectKeys = map[string][]string{
 	"verdict":   {"agents", "category", "profile", "urls"},
 	"class":     {"agents", "category", "profile"},
 	"reachable": {},
-	"no_change": {"agents", "category", "profile", "urls", "severity", "after"},
+	"no_change": {"agents", "category", "profile", "urls", "severity", "after", "use"},
+
+	"preference": {"agents", "category", "profile", "use"},
 
 	atLeastAsStrict: {"agents", "category"},
 	atMostAsStrict:  {"agents", "category"},
 }
 
-const expectable = "verdict, class, reachable, no_change, at_least_as_strict_as or at_most_as_strict_as"
+const expectable = "verdict, class, preference, reachable, no_change, at_least_as_strict_as or at_most_as_strict_as"
 
 // Parse parses a YAML list of expectations. Unknown keys and values, and
 // entries that expect nothing or two things, are errors with their line. Paths of
@@ -120,8 +124,8 @@ func (e *List) fail(line int, format string, args ...any) error {
 }
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
-	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change", atLeastAsStrict, atMostAsStrict,
-		"agents", "category", "profile", "urls", "severity", "after")
+	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "preference", "reachable", "no_change", atLeastAsStrict, atMostAsStrict,
+		"agents", "category", "profile", "urls", "severity", "after", "use")
 	if err != nil {
 		return nil, err
 	}

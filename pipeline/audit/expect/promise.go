@@ -108,7 +108,7 @@ func (p *Promise) unknown() (note string) {
 		note = join(note, fmt.Sprintf("%d of %d hosts in one run only, which another choice of hosts may explain (%s)", p.passing, p.Hosts, p.choice))
 	}
 	if n := p.Undecided - p.passing; n > 0 {
-		note = join(note, fmt.Sprintf("%d undecided, because the meaning of their rules is not known", n))
+		note = join(note, fmt.Sprintf("%d undecided, because the meaning of their rules or statements is not known", n))
 	}
 	return note
 }

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -82,7 +85,7 @@ func (c *Checker) part(ctx context.Context, in store.Store, p sink.Part, targets
 		wanted = within(targets)
 	}
 	columns := map[string][]string{
-		"policies": {"seq", "host", "agent", "category", "profile", "class"},
+		"policies": {"seq", "host", "agent", "category", "profile", "class", "ai_train", "ai_input", "search"},
 		"verdicts": {"seq", "host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
 	}[p.Table]
 	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts}[p.Table]
@@ -125,13 +128,17 @@ func (s *selection) checked(c *Checker, k int, host string) {
 	}
 }
 
-// policies checks classes. It counts unknown ones separately, because an outage is no
+// policies checks classes, and what is stated about uses. It counts unknown ones separately, because an outage is no
 // policy.
 func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 	seq := scan.Column[*array.Int64](batch, "seq")
 	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
 	category, profile := scan.Column[*array.String](batch, "category"), scan.Column[*array.String](batch, "profile")
 	class := scan.Column[*array.String](batch, "class")
+	stances := make(map[string]*array.String) // by use
+	for use, column := range evaluate.StanceColumns {
+		stances[use] = scan.Column[*array.String](batch, column)
+	}
 	for i := range int(batch.NumRows()) {
 		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
 			x := c.expectations.list[k]
@@ -146,9 +153,23 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 				}
 				continue
 			}
-			s.checked(c, k, host.Value(i))
-			if !x.Class.has(class.Value(i)) {
-				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(class.Value(i))})
+			breach := func(found string) {
+				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(found)})
+			}
+			if x.what != "preference" {
+				if s.checked(c, k, host.Value(i)); !x.Class.has(class.Value(i)) {
+					breach(class.Value(i))
+				}
+				continue
+			}
+			for _, use := range x.Use {
+				stance := cmp.Or(stances[use].Value(i), noPreference)
+				if class.Value(i) == summary.ClassNames[robots.DisallowAll] {
+					stance = shutOut
+				}
+				if s.checked(c, k, host.Value(i)); !x.Preference.has(stance) {
+					breach(use + ": " + stance)
+				}
 			}
 		}
 	}

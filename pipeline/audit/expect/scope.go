@@ -74,7 +74,7 @@ func (x *expectation) candidates() (out []*change.Kind, key string, err error) {
 		if key == "" {
 			out = append(out, k)
 		} else if named {
-			return nil, key, fmt.Errorf("%s does not apply to changes of kind %s: %s", key, k.Name, k.Narrowed[key])
+			return nil, key, fmt.Errorf("%s does not apply to changes of kind %s: %s", key, k.Name, k.CannotNarrow(key))
 		}
 	}
 	if len(out) == 0 {
@@ -86,8 +86,8 @@ func (x *expectation) candidates() (out []*change.Kind, key string, err error) {
 // cannotNarrow returns the key of the expectation by which changes of a kind cannot be
 // narrowed, "" for none. Changes that name an agent only sometimes are meant by all.
 func (x *expectation) cannotNarrow(k *change.Kind, byAll bool) string {
-	for _, key := range []string{"agents", "category", "profile", "urls"} {
-		if _, given := x.lines[key]; given && k.Narrowed[key] != "" && !(byAll && k.SomeAgents && (key == "agents" || key == "category")) {
+	for _, key := range []string{"agents", "category", "profile", "urls", "use"} {
+		if _, given := x.lines[key]; given && k.CannotNarrow(key) != "" && !(byAll && k.SomeAgents && (key == "agents" || key == "category")) {
 			return key
 		}
 	}

@@ -18,11 +18,12 @@ import (
 // A Comparison says what a comparison of two runs shows, so that a promise of changes
 // that would not be found is not kept.
 type Comparison struct {
-	Runs     [2]*past.Run    // the earlier and the later
-	Profiles []string        // by which both runs judge, and that read files in the same way
-	Others   []string        // by which both runs judge, and that they define differently
-	Agents   map[string]bool // that the runs define differently
-	Files    []string        // under which files are compared by meaning
+	Runs     [2]*past.Run      // the earlier and the later
+	Profiles []string          // by which both runs judge, and that read files in the same way
+	Others   []string          // by which both runs judge, and that they define differently
+	Agents   map[string]bool   // that the runs define differently
+	Unstated map[string]string // agents to whom statements about use are not compared, with the reason
+	Files    []string          // under which files are compared by meaning
 
 	// Reading reports whether both runs' first profile is the same, Answers whether it
 	// takes the same answers for an outage.
@@ -166,7 +167,14 @@ func (by *Comparison) unseenDefinition(x *expectation, k *change.Kind) string {
 	if !k.Policy {
 		return ""
 	}
-	byFiles := len(by.Files) > 0 && (k.Name != "verdict" || x.isAbout("rules"))
+	if k.Name == "preference" {
+		for _, name := range slices.Sorted(maps.Keys(by.Unstated)) {
+			if x.isOf(name, by.Runs[1].Category[name]) {
+				return fmt.Sprintf("what files state to %s about use is not compared: %s", name, by.Unstated[name])
+			}
+		}
+	}
+	byFiles := len(by.Files) > 0 && k.Name != "preference" && (k.Name != "verdict" || x.isAbout("rules"))
 	for _, name := range slices.Sorted(maps.Keys(by.Agents)) {
 		if !byFiles && x.isOf(name, by.Runs[1].Category[name]) {
 			return fmt.Sprintf("the runs define the agent %s differently", name)

@@ -15,6 +15,15 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
+// Words of preference beside those of the tables.
+const (
+	noPreference = "none"     // the file states nothing about the use
+	shutOut      = "shut_out" // the agent may fetch nothing, so nothing is stated to it
+)
+
+// preferences are the words of preference.
+var preferences = append(slices.Clip(change.Stances), noPreference, shutOut)
+
 // check returns what is wrong with an entry, and the key concerned.
 func (x *expectation) check() (key string, err error) {
 	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkHosts, x.checkValues, x.checkScope, x.checkURLs, x.parseAtMost} {
@@ -50,7 +59,7 @@ func (x *expectation) checkWords() (string, error) {
 	}{
 		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil},
 		{"category", x.Category, evaluate.Categories}, {"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
-		{"class", x.Class, change.Classes},
+		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, evaluate.UseNames},
 	} {
 		if _, given := x.lines[row.key]; given && len(row.list) == 0 {
 			return row.key, fmt.Errorf("%s is empty", row.key)
@@ -123,6 +132,10 @@ func (x *expectation) checkValues() (string, error) {
 		return "verdict", errors.New("verdict needs urls: name the samples to check")
 	case x.what == "class" && !slices.ContainsFunc(change.Classes, func(class string) bool { return !slices.Contains(x.Class, class) }):
 		return "class", errors.New("class names every class, so no host differs; leave one out")
+	case x.what == "preference" && !slices.ContainsFunc(preferences, func(word string) bool { return !slices.Contains(x.Preference, word) }):
+		return "preference", errors.New("preference names all that a file can state, so no host differs; leave one out")
+	case x.what == "preference" && len(x.Use) == 0:
+		return "preference", fmt.Errorf("preference needs use: give one of %s", strings.Join(evaluate.UseNames, ", "))
 	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
 		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
 	case x.what == "reachable" && !x.Reachable:

@@ -33,6 +33,7 @@ const (
 	Signals
 	Sitemaps
 	Rules
+	Preferences
 	Bodies // read by ReadBodies
 	allTables
 )
@@ -46,12 +47,14 @@ var detailTables = []struct {
 	texts   []string
 	bind    func(*reader, arrow.RecordBatch) func(row int, e *Encoder)
 }{
-	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class"}, []string{"agent", "category", "profile", "group_agent", "class"}, (*reader).policies},
+	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class", "template", "ai_train", "ai_input", "search"},
+		[]string{"agent", "category", "profile", "group_agent", "class", "template", "ai_train", "ai_input", "search"}, (*reader).policies},
 	{"verdicts", []string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, []string{"agent", "profile", "url", "verdict"}, (*reader).verdicts},
 	{"groups", []string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay"}, nil, (*reader).groups},
 	{"signals", []string{"seq", "line", "group_index", "field", "path", "key", "value"}, nil, (*reader).signals},
 	{"sitemaps", []string{"seq", "line", "url"}, nil, (*reader).sitemaps},
 	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, nil, (*reader).rules},
+	{"preferences", []string{"seq", "scope", "mechanism", "label", "use", "preference", "path", "line"}, []string{"scope", "mechanism", "use", "preference"}, (*reader).preferences},
 }
 
 // DetailTables holds the names of the tables that Read reads, by index.
@@ -132,17 +135,47 @@ func (r *reader) id(s string) uint64 {
 
 func (r *reader) policies(batch arrow.RecordBatch) func(int, *Encoder) {
 	agent, category := textsOf(batch, "agent"), textsOf(batch, "category")
-	profile, class, group := textsOf(batch, "profile"), textsOf(batch, "class"), textsOf(batch, "group_agent")
+	profile, class := textsOf(batch, "profile"), textsOf(batch, "class")
+	var rest []*texts // that may be null, in the order of the fields of Policy
+	for _, name := range []string{"group_agent", "template", "ai_train", "ai_input", "search"} {
+		rest = append(rest, textsOf(batch, name))
+	}
 	return func(i int, e *Encoder) {
 		e.Uint(r.idOf(profile, i))
 		e.Uint(r.idOf(agent, i))
 		e.Uint(r.idOf(category, i))
 		e.Uint(r.idOf(class, i))
-		if group.IsNull(i) {
-			e.Uint(0)
-		} else {
-			e.Uint(r.idOf(group, i) + 1) // a token of the registry, or *
+		for _, t := range rest {
+			r.optional(t, i, e)
 		}
+	}
+}
+
+// optional appends the number of a cell's text plus 1, 0 for null.
+func (r *reader) optional(t *texts, i int, e *Encoder) {
+	if t.IsNull(i) {
+		e.Uint(0)
+	} else {
+		e.Uint(r.idOf(t, i) + 1)
+	}
+}
+
+func (r *reader) preferences(batch arrow.RecordBatch) func(int, *Encoder) {
+	scope, mechanism, use, preference := textsOf(batch, "scope"), textsOf(batch, "mechanism"), textsOf(batch, "use"), textsOf(batch, "preference")
+	label, path, line := scan.Column[*array.String](batch, "label"), scan.Column[*array.String](batch, "path"), scan.Column[*array.Int32](batch, "line")
+	return func(i int, e *Encoder) {
+		e.Uint(uint64(uint32(line.Value(i))))
+		e.Text(scope.value(i))
+		e.Text(mechanism.value(i))
+		e.Text(label.Value(i))
+		for _, t := range []*texts{use, preference} {
+			if t.IsNull(i) {
+				e.Text("")
+			} else {
+				e.Text(t.value(i))
+			}
+		}
+		e.Text(path.Value(i)) // "" for null: a path begins with /
 	}
 }
 

@@ -88,12 +88,39 @@ type AgentLine struct {
 	Value string
 }
 
-// Policy is a row of policies. It holds the numbers of its texts in names;
-// group is 0 for null, else its number plus 1.
-type Policy struct{ Profile, Agent, Category, Class, Group uint64 }
+// Policy is a row of policies. It holds the numbers of its texts in names; Group,
+// Template and Stances, by [robots.Use], are 0 for null, else the number plus 1.
+type Policy struct {
+	Profile, Agent, Category, Class, Group, Template uint64
+	Stances                                          [robots.NumUses]uint64
+}
 
-func (d *Decoder) Policy() Policy {
-	return Policy{d.Uint(), d.Uint(), d.Uint(), d.Uint(), d.Uint()}
+func (d *Decoder) Policy() (p Policy) {
+	for _, field := range []*uint64{&p.Profile, &p.Agent, &p.Category, &p.Class, &p.Group, &p.Template, &p.Stances[robots.AITrain], &p.Stances[robots.AIInput], &p.Stances[robots.Search]} {
+		*field = d.Uint()
+	}
+	return p
+}
+
+// Key identifies the policy.
+func (p Policy) Key() PolicyKey { return PolicyKey{Profile: p.Profile, Agent: p.Agent} }
+
+// Optional returns the text of a number that is 0 for null.
+func (n *Names) Optional(id uint64) *string {
+	if id == 0 {
+		return nil
+	}
+	return sink.Some(n.Text(id - 1))
+}
+
+// Statement is a row of preferences; a text is "" for null.
+type Statement struct {
+	Line                                           int32
+	Scope, Mechanism, Label, Use, Preference, Path string
+}
+
+func (d *Decoder) Statement() Statement {
+	return Statement{int32(d.Uint()), d.Text(), d.Text(), d.Text(), d.Text(), d.Text(), d.Text()}
 }
 
 // PolicyKey identifies a policy by the numbers of its profile and agent in

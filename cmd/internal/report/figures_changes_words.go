@@ -1,0 +1,136 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/closing"
+)
+
+// Figures of what changed: whose words the changes are, and what files state about use.
+
+// changeWords tells hosts that closed to an agent because their template did from those
+// that decided.
+func (d *data) changeWords() *figure {
+	type whose struct {
+		agent     string
+		all, own  int64
+		templates map[string]int64
+	}
+	c := d.changes
+	var of []whose
+	for _, a := range c.closedAgents() {
+		w := whose{agent: a.name, all: a.Closed, templates: make(map[string]int64)}
+		for key, n := range c.closing.Words {
+			switch {
+			case key.Agent.Agent != a.name:
+			case key.Template == "":
+				w.own += n.Closed
+			case n.Closed > 0:
+				w.templates[clipped(key.Template)] += n.Closed
+			}
+		}
+		if len(w.templates) > 0 {
+			of = append(of, w)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	top := of[0]
+	for _, w := range of { // of those that as many closed to, the headline's own
+		if w.all == top.all && w.agent == "GPTBot" {
+			top = w
+		}
+	}
+	said := make([]string, 0, len(top.templates)+1)
+	for _, t := range ranked(top.templates) {
+		said = append(said, fmt.Sprintf("%s in the words of %s", count(top.templates[t]), t))
+	}
+	if top.own > 0 {
+		said = append(said, count(top.own)+" in their own")
+	}
+	f := &figure{
+		ID: "change-words", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Head: []string{"agent", "template", "closed"},
+		Title:  fmt.Sprintf("%s closed to %s: %s", hosts(top.all), top.agent, and(said)),
+		Note:   "A host whose template changed, or that began to use one, has not chosen the names in it. Agents that some host closed to in a template's words.",
+		Legend: []legend{{"closed", "in the file's own words"}, {"star", "in a template's words"}},
+	}
+	most := int64(0)
+	for _, w := range of {
+		most = max(most, w.all)
+	}
+	full := roundUp(most)
+	f.Axis = hosts(full)
+	for i, w := range of {
+		shares := []share{{"closed", "in the file's own words", w.own}}
+		for _, t := range ranked(w.templates) {
+			shares = append(shares, share{"star", t, w.templates[t]})
+			f.Rows = append(f.Rows, []string{w.agent, t, number(w.templates[t])})
+		}
+		if w.own > 0 {
+			f.Rows = append(f.Rows, []string{w.agent, "", number(w.own)})
+		}
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: w.agent, Tracks: []track{{
+				Parts: lengths(full, shares...), Values: []string{fmt.Sprintf("%s, %s of a template", hosts(w.all), count(w.all-w.own))},
+			}}})
+		}
+	}
+	slices.SortFunc(f.Rows, func(a, b []string) int { return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1])) })
+	f.SQL = fmt.Sprintf(`SELECT agent, coalesce(template, '') AS template, count(DISTINCT origin) AS closed
+FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed
+  AND agent IN (SELECT agent FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed AND template IS NOT NULL)
+GROUP BY ALL ORDER BY agent, template`, quote(d.run), quote(d.against), quote(d.profile))
+	return f
+}
+
+// changeUses shows what files state about each use and did not state before.
+func (d *data) changeUses() *figure {
+	uses := slices.SortedFunc(maps.Keys(d.changes.closing.Uses), func(a, b closing.Use) int { return strings.Compare(a.Use, b.Use) })
+	if len(uses) == 0 {
+		return nil
+	}
+	f := &figure{
+		ID: "change-uses", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Head: []string{"use", "refuses", "permits", "depends", "ends", "by_template"}, Names: words.Use.Of,
+		Note:   "What a file states to some agent, by any mechanism, and did not state before. A host may state different things to different agents. By template: to all of them in a template's words.",
+		Legend: []legend{{"closed", "refused"}, {"allow", "permitted"}, {"partly", "depends on the path"}, {"unknown", "nothing stated any more"}},
+	}
+	most := int64(0)
+	for _, u := range uses {
+		n := d.changes.closing.Uses[u]
+		most = max(most, n.Refuses, n.Permits, n.Depends, n.Ends)
+	}
+	full := roundUp(most)
+	f.Axis = hosts(full)
+	top := uses[0]
+	for _, u := range uses {
+		n := d.changes.closing.Uses[u]
+		if n.Refuses > d.changes.closing.Uses[top].Refuses {
+			top = u
+		}
+		f.Rows = append(f.Rows, []string{u.Use, number(n.Refuses), number(n.Permits), number(n.Depends), number(n.Ends), number(n.Template)})
+		b := bar{Name: words.Use.Of(u.Use), Sub: count(n.Template) + " by template"}
+		for _, t := range []struct {
+			label, class string
+			n            int64
+		}{{"refused", "closed", n.Refuses}, {"permitted", "allow", n.Permits}, {"by path", "partly", n.Depends}, {"no more", "unknown", n.Ends}} {
+			b.Tracks = append(b.Tracks, track{t.label, lengths(full, share{t.class, t.label, t.n}), []string{count(t.n)}})
+		}
+		f.Bars = append(f.Bars, b)
+	}
+	n := d.changes.closing.Uses[top]
+	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", hosts(n.Refuses), words.Use.Of(top.Use), count(n.Permits), count(n.Ends))
+	if n.Refuses == 1 {
+		f.Title = strings.Replace(f.Title, " newly refuse ", " newly refuses ", 1)
+	}
+	f.SQL = fmt.Sprintf(`SELECT use, count(*) FILTER (refuses) AS refuses, count(*) FILTER (permits) AS permits,
+  count(*) FILTER (depends) AS depends, count(*) FILTER (ends) AS ends, count(*) FILTER (template) AS by_template
+FROM history.preference_changes WHERE run = %s AND against = %s AND profile = %s
+GROUP BY use ORDER BY use`, quote(d.run), quote(d.against), quote(d.profile))
+	return f
+}

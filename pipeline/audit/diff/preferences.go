@@ -1,0 +1,247 @@
+package diff
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// planPreferences finds the agents to which files may state other things although no host
+// changed: the runs know other labels, or bind the agents by other policy tokens.
+func (d *differ) planPreferences() {
+	d.unstated = make(map[string]string)
+	if !slices.Contains(d.tables, records.Policies) {
+		return
+	}
+	labels := d.between.Labels()
+	if labels != "" {
+		d.note("%s: what files state about use is not compared", labels)
+	}
+	var bound []string
+	for _, name := range slices.Sorted(maps.Keys(d.runs[1].Category)) {
+		if _, both := d.runs[0].Category[name]; !both {
+			continue
+		}
+		why := d.between.States(name)
+		if why == "" {
+			continue
+		}
+		d.unstated[name] = why
+		if labels == "" && !d.redefined[name] { // planAgents has noted it
+			bound = append(bound, name)
+		}
+	}
+	if len(bound) > 0 {
+		d.note("other policy tokens bind %s, or mean something else: what files state to them about use is not compared", past.Some(bound, 5))
+	}
+}
+
+// preferences writes a row for each use of which a file states something else to an agent,
+// unless the agent is shut out in one of the runs: there nothing is stated, as the row of
+// its class says.
+func (c *comparison) preferences(p *pair) error {
+	names := c.d.names
+	unknown, shut := summary.ClassNames[summary.ClassUnknown], summary.ClassNames[robots.DisallowAll]
+	files := [2]*statedFile{{registry: c.d.runs[0].Registry, rows: &p.rows[0]}, {registry: c.d.runs[1].Registry, rows: &p.rows[1]}}
+	for d := p.rows[1][records.Policies]; len(d) > 0; {
+		now := d.Policy()
+		two, both := c.both[now.Key()]
+		if !both || two[0].Stances == two[1].Stances && now.Stances == [robots.NumUses]uint64{} {
+			continue // as of nearly all files
+		}
+		agent, class := names.Text(now.Agent), c.classes[now.Key()]
+		if c.d.unstated[agent] != "" || !c.d.compares(now.Key(), p) || class[0] == unknown || class[1] == unknown {
+			continue
+		}
+		for use := range robots.Use(robots.NumUses) {
+			row := c.preferenceRow(files, two, use)
+			switch {
+			case row == nil:
+			case class[0] != shut && class[1] != shut:
+				if err := c.emit(*row); err != nil {
+					return err
+				}
+			case c.d.checker != nil:
+				row.Host = c.base.Host
+				c.d.checker.Covered(row, classRow(agent, row.Category, *row.Profile, class))
+			}
+		}
+	}
+	return nil
+}
+
+// preferenceRow returns the row of a use, nil if the file states the same about it. If
+// that depends on the path before and after, the row is undecided where the statements
+// differ on which it rests.
+func (c *comparison) preferenceRow(files [2]*statedFile, two [2]records.Policy, use robots.Use) *sink.Change {
+	names := c.d.names
+	agent, profile := names.Text(two[1].Agent), names.Text(two[1].Profile)
+	row := &sink.Change{
+		Kind: "preference", Agent: &agent, Category: c.category(agent), Profile: &profile, Use: sink.Some(use.String()),
+		Before: names.Optional(two[0].Stances[use]), After: names.Optional(two[1].Stances[use]),
+	}
+	of := [2]stating{}
+	for i, f := range files {
+		of[i] = stating{strings.ToLower(sink.OrZero(names.Optional(two[i].Group))), f.tokensOf(agent), use.String()}
+	}
+	if before, after := sink.OrZero(row.Before), sink.OrZero(row.After); before == after {
+		// The tables show the first profile's reading of statements and groups.
+		if after != robots.StancePartial.String() || !slices.Contains(c.d.tables, records.Preferences) || maps.Equal(files[0].basis(of[0]), files[1].basis(of[1])) {
+			return nil
+		}
+		row.After = sink.Some(change.RulesUndecided)
+	}
+	row.Severity = change.PreferenceSeverity(sink.OrZero(row.Before), sink.OrZero(row.After))
+	row.LineBefore, row.LineAfter = files[0].line(of[0], sink.OrZero(row.Before)), files[1].line(of[1], sink.OrZero(names.Optional(two[1].Stances[use])))
+	c.setWords(row)
+	return row
+}
+
+// A statedFile is what a file of one run states about use.
+type statedFile struct {
+	registry *past.Registry
+	rows     *records.Rows
+
+	read       bool
+	statements []records.Statement
+	groups     []records.Group
+	rules      map[int32][]records.Rule // by group
+	lines      map[lineKey]*int32
+}
+
+// stating is a question to a file: for the agents that follow the groups of a token, in
+// lower case, and whom policy tokens bind, separated by spaces, about a use.
+type stating struct{ group, tokens, use string }
+
+type lineKey struct {
+	stating
+	stance string
+}
+
+// tokensOf returns the policy tokens that bind an agent, separated by spaces.
+func (f *statedFile) tokensOf(agent string) string {
+	for i := range f.registry.Agents {
+		if a := &f.registry.Agents[i]; a.Agent == agent {
+			return strings.Join(a.PolicyTokens, " ")
+		}
+	}
+	return ""
+}
+
+// load reads the rows once.
+func (f *statedFile) load() {
+	if f.read {
+		return
+	}
+	f.read, f.rules, f.lines = true, make(map[int32][]records.Rule), make(map[lineKey]*int32)
+	for d := f.rows[records.Preferences]; len(d) > 0; {
+		f.statements = append(f.statements, d.Statement())
+	}
+	for d := f.rows[records.Groups]; len(d) > 0; {
+		f.groups = append(f.groups, d.Group())
+	}
+	for d := f.rows[records.Rules]; len(d) > 0; {
+		r := d.Rule()
+		f.rules[r.Group] = append(f.rules[r.Group], r)
+	}
+}
+
+// states reports whether a statement of the file is one that a question is about: a line
+// in a group of the token, or a rule of a policy token.
+func (f *statedFile) states(s *records.Statement, of stating) bool {
+	if s.Mechanism == robots.PolicyToken.String() {
+		return slices.Contains(strings.Fields(of.tokens), s.Label)
+	}
+	if s.Scope == "orphan" {
+		return false
+	}
+	i, found := slices.BinarySearchFunc(f.groups, s.Line, func(g records.Group, line int32) int { return int(g.Line - line) })
+	if !found {
+		i--
+	}
+	return i >= 0 && slices.Contains(f.groups[i].Tokens, of.group)
+}
+
+// line returns the first line that says of a use what a stance is: of one that depends on
+// the path, the first that says anything. It returns nil if no line does.
+func (f *statedFile) line(of stating, stance string) *int32 {
+	if stance == "" {
+		return nil
+	}
+	f.load()
+	key := lineKey{of, stance}
+	if line, known := f.lines[key]; known {
+		return line
+	}
+	f.lines[key] = nil
+	for i := range f.statements {
+		s := &f.statements[i]
+		if s.Use == of.use && (s.Preference == stance || stance == robots.StancePartial.String() && s.Preference != "") && f.states(s, of) {
+			f.lines[key] = &s.Line
+			break
+		}
+	}
+	return f.lines[key]
+}
+
+// basis returns all on which it rests what the file states about a use, path by path: the
+// labels of lines, with a line that says nothing on its path, and the rules of policy
+// tokens. On a path that may be fetched before and after, equal bases state the same.
+func (f *statedFile) basis(of stating) map[string]bool {
+	f.load()
+	out := make(map[string]bool)
+	about := make(map[int32]bool) // lines of Content-Usage with a label for the use
+	for i := range f.statements {
+		if s := &f.statements[i]; s.Use == of.use && s.Preference != "" {
+			about[s.Line] = true
+		}
+	}
+	for i := range f.statements {
+		s := &f.statements[i]
+		says := s.Use == of.use && s.Preference != ""
+		if !f.states(s, of) || s.Mechanism == robots.PolicyToken.String() || !says && (s.Mechanism != robots.ContentUsage.String() || about[s.Line]) {
+			continue
+		}
+		text := strings.Join([]string{s.Mechanism, s.Path}, " ")
+		if says {
+			text += " " + s.Preference
+		}
+		out[text] = true
+	}
+	for _, name := range strings.Fields(of.tokens) {
+		f.addToken(out, name)
+	}
+	return out
+}
+
+// addToken adds the rules of a policy token to a basis: those of its own groups, else of
+// those for * if it falls back to them.
+func (f *statedFile) addToken(to map[string]bool, name string) {
+	for i := range f.registry.Agents {
+		token := &f.registry.Agents[i]
+		if token.Agent != name {
+			continue
+		}
+		own := slices.ContainsFunc(f.groups, func(g records.Group) bool { return named(g, token.Tokens) })
+		for _, g := range f.groups {
+			if own && !named(g, token.Tokens) || !own && !(slices.Contains(token.FallsBackTo, "*") && slices.Contains(g.Tokens, "*")) {
+				continue
+			}
+			for _, r := range f.rules[g.Index] {
+				to[strings.Join([]string{name, map[bool]string{true: "allow", false: "disallow"}[r.Allow], string(r.Pattern)}, " ")] = true
+			}
+		}
+	}
+}
+
+// named reports whether a group is for one of some tokens.
+func named(g records.Group, tokens []string) bool {
+	return slices.ContainsFunc(tokens, func(t string) bool { return slices.Contains(g.Tokens, strings.ToLower(t)) })
+}

@@ -1,0 +1,77 @@
+package closing
+
+import "github.com/robocensus/robocensus/sink"
+
+// Use identifies what hosts state about a use under a profile.
+type Use struct{ Use, Profile string }
+
+// UseCounts counts hosts by what their files state to some agent about a use and did not
+// state before. A host may state different things to different agents.
+type UseCounts struct {
+	Refuses   int64 `json:"refuses"`     // everywhere
+	Permits   int64 `json:"permits"`     // everywhere
+	Depends   int64 `json:"depends"`     // on the path
+	Ends      int64 `json:"ends"`        // states nothing any more
+	Undecided int64 `json:"undecided"`   // on the path before and after; nothing is proven
+	Template  int64 `json:"by_template"` // hosts that state it in the words of templates alone
+}
+
+// useMove is what happened on the current host.
+type useMove struct {
+	refuses, permits, depends, ends, undecided bool
+	own                                        bool // to some agent in the file's own words
+}
+
+// addUse adds a row of kind preference.
+func (c *Counter) addUse(row *sink.Change) {
+	of := Use{*row.Use, *row.Profile}
+	m := c.uses[of]
+	switch sink.OrZero(row.After) {
+	case "disallow":
+		m.refuses = true
+	case "allow":
+		m.permits = true
+	case "partial":
+		m.depends = true
+	case "":
+		m.ends = true
+	default:
+		m.undecided = true
+	}
+	m.own = m.own || Words(row) == ""
+	c.uses[of] = m
+}
+
+// endOfUses counts the current host.
+func (c *Counter) endOfUses() {
+	for of, m := range c.uses {
+		n := c.Uses[of]
+		if n == nil {
+			n = new(UseCounts)
+			c.Uses[of] = n
+		}
+		for _, x := range []struct {
+			is bool
+			n  *int64
+		}{{m.refuses, &n.Refuses}, {m.permits, &n.Permits}, {m.depends, &n.Depends}, {m.ends, &n.Ends}, {m.undecided, &n.Undecided}, {!m.own, &n.Template}} {
+			if x.is {
+				*x.n++
+			}
+		}
+	}
+	clear(c.uses)
+}
+
+// Words returns the template whose words a change is, "" for the file's own: that of what
+// decides now; where something ended or opened, else that of what decided before. A block
+// that a product has removed opens in its words.
+func Words(row *sink.Change) string {
+	if row.TemplateAfter != nil {
+		return *row.TemplateAfter
+	}
+	m, _ := Of(row)
+	if m.Opens && !m.Closes || row.Kind == "preference" && row.After == nil {
+		return sink.OrZero(row.TemplateBefore)
+	}
+	return ""
+}
