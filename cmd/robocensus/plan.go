@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"reflect"
 	"slices"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 const planHelp = `Plans a run that several processes make together, a shard each: under Kubernetes,
@@ -130,6 +132,15 @@ func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows 
 	fmt.Fprintf(out, "planned %s%s in %s; start each with\n\n  robocensus run --out %s --run %s --shard I\n\n"+
 		"with I from 0 to %d, or as the tasks of an array without --shard\n",
 		words.Count(int64(f.shards), "shard"), of, folder, plain(f.out), plain(c.Run), f.shards-1)
+	if tar := c.Source.Bodies; tar != "" {
+		if info, err := os.Stat(tar); err != nil || !info.IsDir() {
+			size := ""
+			if err == nil {
+				size = ", " + words.Count(info.Size(), "byte")
+			}
+			fmt.Fprintf(out, "\nEach shard reads all of %s%s: %s times in all. Of a folder, each reads its own files.\n", plain(remote.Name(tar)), size, words.Number(int64(f.shards)))
+		}
+	}
 }
 
 // applyPlan takes the source and the settings from the plan of a run made of shards,

@@ -22,7 +22,7 @@ var formats = []struct {
 	{0, "\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls); save the sheet as CSV"},
 	{0, "SQLite format 3\x00", "is an SQLite database; export a table as CSV"},
 	{0, "%PDF-", "is a PDF; give plain text"},
-	{257, "ustar", "is a tar archive; unpack it"},
+	{tarAt, tarMagic, "is a tar archive; unpack it"},
 }
 
 // FormatHead is the number of first bytes that [Format] looks at.
@@ -42,6 +42,13 @@ func Format(head []byte) error {
 		}
 	}
 	return nil
+}
+
+const tarAt, tarMagic = 257, "ustar"
+
+// IsTar reports whether a file begins like a tar archive, for those who read one.
+func IsTar(head []byte) bool {
+	return len(head) > tarAt && bytes.HasPrefix(head[tarAt:], []byte(tarMagic))
 }
 
 // halfNUL reports whether every other byte is NUL, from first on, and no other: ASCII in

@@ -57,7 +57,7 @@ func readPaths(ctx context.Context, list, base string) ([]given, error) {
 		return nil, err
 	}
 	defer closeList()
-	plain, done, err := decompress(f)
+	plain, done, err := plainText(f)
 	if err != nil {
 		return nil, &userfile.Error{Path: name, Err: err}
 	}

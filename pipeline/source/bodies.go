@@ -2,6 +2,7 @@ package source
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -46,30 +47,57 @@ func (s *Source) openBodies(ctx context.Context) error {
 		return err
 	}
 	v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
-		return read(ctx, name, func(file string, modified time.Time, body []byte) error {
-			return s.takeBody(file, modified, body, emit)
-		})
+		return read(ctx, name, func(file storedFile) error { return s.takeBody(file, emit) })
 	})
 	v.mixed = true
 	s.number()
 	return nil
 }
 
+// storedFile is a file of --bodies. Its content is read only if its host is wanted, and in
+// the shard.
+type storedFile struct {
+	name     string // with slashes
+	modified time.Time
+	in       string // the folder or tar, for errors
+	open     func() (io.ReadCloser, error)
+}
+
+// read reads the content, at most one byte more than the limit.
+func (f *storedFile) read(limit int) ([]byte, error) {
+	in, err := f.open()
+	if err != nil {
+		return nil, &userfile.Error{Path: f.in, Err: err}
+	}
+	defer in.Close()
+	body, err := readBody(in, limit)
+	if err != nil {
+		return nil, &userfile.Error{Path: f.in, Err: fmt.Errorf("%s: %w", sink.TextString(f.name), err)}
+	}
+	return body, nil
+}
+
 // takeBody emits the target of a file, unless its name begins with a dot.
-func (s *Source) takeBody(file string, modified time.Time, body []byte, emit func(Target) error) error {
-	if strings.HasPrefix(path.Base(file), ".") {
+func (s *Source) takeBody(file storedFile, emit func(Target) error) error {
+	if strings.HasPrefix(path.Base(file.name), ".") {
 		return nil
 	}
-	name := userfile.HostName(file)
+	name := userfile.HostName(file.name)
 	o, err := originOfFile(name, s.config.Schemes[0])
 	if err != nil {
-		return s.rejectBody(file, rejection(err))
+		return s.rejectBody(file.name, rejection(err))
 	}
 	target, ok := s.wantedOfAll(o)
 	if !ok {
 		return nil
 	}
-	c := &fetch.Capture{Origin: o, Start: modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
+	var body []byte
+	if s.config.Shard.has(o.Host) { // otherwise the target only counts
+		if body, err = file.read(s.config.MaxBody); err != nil {
+			return err
+		}
+	}
+	c := &fetch.Capture{Origin: o, Start: file.modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
 	if limit := s.config.MaxBody; len(body) > limit {
 		body, c.Truncated = body[:limit], true
 	}
@@ -153,7 +181,7 @@ const notFile = "not_a_file"
 
 // readFolder reads the files below a folder, in the order of their names. It
 // follows links to files; other links and special files are rejected.
-func (s *Source) readFolder(ctx context.Context, name string, take func(file string, modified time.Time, body []byte) error) error {
+func (s *Source) readFolder(ctx context.Context, name string, take func(storedFile) error) error {
 	root := os.DirFS(name)
 	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -166,22 +194,13 @@ func (s *Source) readFolder(ctx context.Context, name string, take func(file str
 		if err != nil || !info.Mode().IsRegular() {
 			return s.rejectBody(file, notFile)
 		}
-		f, err := root.Open(file)
-		if err != nil {
-			return &userfile.Error{Path: name, Err: err}
-		}
-		defer f.Close()
-		body, err := readBody(f, s.config.MaxBody)
-		if err != nil {
-			return &userfile.Error{Path: name, Err: fmt.Errorf("%s: %w", file, err)}
-		}
-		return take(file, info.ModTime(), body)
+		return take(storedFile{file, info.ModTime(), name, func() (io.ReadCloser, error) { return root.Open(file) }})
 	})
 }
 
 // readTar reads the files of a tar, plain or compressed, in their order. Links are
 // rejected: a tar is read only once.
-func (s *Source) readTar(ctx context.Context, name string, take func(file string, modified time.Time, body []byte) error) error {
+func (s *Source) readTar(ctx context.Context, name string, take func(storedFile) error) error {
 	f, closed, err := openStored(ctx, name)
 	if err != nil {
 		return err
@@ -193,7 +212,12 @@ func (s *Source) readTar(ctx context.Context, name string, take func(file string
 		return &userfile.Error{Path: name, Err: err}
 	}
 	defer done()
-	entries := tar.NewReader(plain)
+	b := bufio.NewReaderSize(plain, 1<<18)
+	head, _ := b.Peek(userfile.FormatHead) // tar returns its error
+	if err := userfile.Format(head); err != nil && !userfile.IsTar(head) {
+		return &userfile.Error{Path: name, Err: err}
+	}
+	entries := tar.NewReader(b)
 	for {
 		entry, err := entries.Next()
 		if err == io.EOF {
@@ -212,11 +236,8 @@ func (s *Source) readTar(ctx context.Context, name string, take func(file string
 			}
 			continue
 		}
-		body, err := readBody(entries, s.config.MaxBody)
-		if err != nil {
-			return &userfile.Error{Path: name, Err: fmt.Errorf("%s: %w", sink.TextString(entry.Name), err)}
-		}
-		if err := take(entry.Name, entry.ModTime, body); err != nil {
+		content := func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }
+		if err := take(storedFile{entry.Name, entry.ModTime, name, content}); err != nil {
 			return err
 		}
 	}

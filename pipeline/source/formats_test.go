@@ -1,6 +1,7 @@
 package source
 
 import (
+	"compress/gzip"
 	"errors"
 	"strings"
 	"testing"
@@ -12,16 +13,29 @@ import (
 func TestOtherFormatsAreNamed(t *testing.T) {
 	for head, want := range map[string]string{
 		"\xff\xfea\x00.\x00": "UTF-16", "PK\x03\x04\x14": ".xlsx", `{"host": "a.example"}`: "is JSON", " [\n  \"a.example\"]": "is JSON", `[{"host"`: "is JSON",
+		zipped(t, "PK\x03\x04\x14"): ".xlsx", zipped(t, `{"host": "a.example"}`): "is JSON", zipped(t, strings.Repeat("a", 257)+"ustar"): "tar archive",
 	} {
-		if _, _, err := decompress(strings.NewReader(head)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := plainText(strings.NewReader(head)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", head, err, want)
 		}
 	}
-	for _, head := range []string{"", "a", "PK.example\n", "[2001:db8::1]\n", "[::1]", "[", "{"} {
-		if _, _, err := decompress(strings.NewReader(head)); err != nil {
+	for _, head := range []string{"", "a", "PK.example\n", "[2001:db8::1]\n", "[::1]", "[", "{", zipped(t, "a.example\n"), zipped(t, "")} {
+		if _, _, err := plainText(strings.NewReader(head)); err != nil {
 			t.Errorf("%q: %v", head, err)
 		}
 	}
+}
+
+func zipped(t *testing.T, text string) string {
+	var out strings.Builder
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 // Only files that are named by a host are captures of one.

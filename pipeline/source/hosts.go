@@ -88,7 +88,7 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 	if piped {
 		in = io.TeeReader(interruptible(ctx, in), sum)
 	}
-	plain, done, err := decompress(in)
+	plain, done, err := plainText(in)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

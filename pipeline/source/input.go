@@ -32,31 +32,64 @@ const endlessLine = 64 << 20
 
 var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
 
-// decompress decompresses gzip and zstd. It goes by the first bytes, so that
-// misnamed files and standard input work too. Another known format is an error.
-func decompress(r io.Reader) (io.Reader, func(), error) {
+// plainText decompresses a list. A format that is not text is an error that names it.
+func plainText(r io.Reader) (io.Reader, func(), error) {
+	named := func(b *bufio.Reader) error {
+		b.Peek(16)
+		head, _ := b.Peek(min(b.Buffered(), userfile.FormatHead)) // without waiting for more
+		if isCompressed(head) {
+			return nil
+		}
+		if isJSON(head) {
+			return errors.New("is JSON; give one host, origin or URL to a line, or CSV")
+		}
+		return userfile.Format(head)
+	}
 	b := bufio.NewReaderSize(r, 1<<18)
-	if _, err := b.Peek(16); err != nil && err != io.EOF {
+	if err := named(b); err != nil {
 		return nil, nil, err
 	}
-	head, _ := b.Peek(min(b.Buffered(), userfile.FormatHead)) // without waiting for more
+	plain, done, err := decompress(b)
+	if err != nil || plain == io.Reader(b) {
+		return plain, done, err
+	}
+	inner := bufio.NewReaderSize(plain, 1<<18)
+	if err := named(inner); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return inner, done, nil
+}
+
+func isCompressed(head []byte) bool {
+	return bytes.HasPrefix(head, gzipMagic) || bytes.HasPrefix(head, zstdMagic)
+}
+
+var gzipMagic, zstdMagic = []byte{0x1f, 0x8b}, []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// decompress decompresses gzip and zstd. It goes by the first bytes, so that
+// misnamed files and standard input work too.
+func decompress(r io.Reader) (io.Reader, func(), error) {
+	b := bufio.NewReaderSize(r, 1<<18)
+	head, err := b.Peek(len(zstdMagic))
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
 	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+	case bytes.HasPrefix(head, gzipMagic):
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, nil, fmt.Errorf("cannot be read as gzip: %w", err)
 		}
 		return z, func() { z.Close() }, nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, nil, fmt.Errorf("cannot be read as zstd: %w", err)
 		}
 		return z, z.Close, nil
-	case isJSON(head):
-		return nil, nil, errors.New("is JSON; give one host, origin or URL to a line, or CSV")
 	}
-	return b, func() {}, userfile.Format(head)
+	return b, func() {}, nil
 }
 
 // isJSON reports whether a file begins like a list or an object of JSON. A line may begin
@@ -155,7 +188,7 @@ func isListName(path string) bool {
 }
 
 func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
-	plain, done, err := decompress(r)
+	plain, done, err := plainText(r)
 	if err != nil {
 		return 0, &userfile.Error{Path: path, Line: 1, Err: err}
 	}

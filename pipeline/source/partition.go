@@ -158,7 +158,7 @@ func readPlanned(ctx context.Context, path string, yield func(row) error) error 
 		return err
 	}
 	defer done()
-	plain, end, err := decompress(f)
+	plain, end, err := plainText(f)
 	if err != nil {
 		return &userfile.Error{Path: path, Err: err}
 	}
