@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
@@ -99,7 +100,13 @@ func (e *explainer) unread() {
 		slices.ContainsFunc(f.Remarks, func(r robots.Remark) bool { return r.Class == robots.Extension }) {
 		return
 	}
-	fmt.Fprintf(e.out, "not one of %d lines is a line of a robots.txt%s: all is allowed for want of rules\n\n", f.Lines, map[bool]string{true: "; it looks like HTML"}[f.IsHTML])
+	is := ""
+	if named := userfile.Format(e.body[:min(len(e.body), userfile.FormatHead)]); named != nil {
+		is = "; the file " + named.Error()
+	} else if f.IsHTML {
+		is = "; the file looks like HTML"
+	}
+	fmt.Fprintf(e.out, "none of the %d lines is a line of a robots.txt, so everything is allowed%s\n\n", f.Lines, is)
 }
 
 // capture loads what was fetched. It prints what the origin answered, and then what

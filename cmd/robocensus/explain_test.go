@@ -135,7 +135,7 @@ func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
 		}
 		return name
 	}
-	list := write("list.txt", "/\n")
+	list, utf16 := write("list.txt", "/\n"), write("utf16.txt", "\xff\xfeU\x00s\x00e\x00r\x00\n\x00")
 	cut, whole := write("cut.txt", strings.Replace(long, "*", "b", 1)), write("whole.txt", group)
 	note := fmt.Sprintf("cut at 512,000 bytes, the size limit of profile google: what follows line %s does not count\n", words.Number(int64(lines)))
 
@@ -161,6 +161,7 @@ func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
 		{"check " + cut + " GPTBot /", "", []string{note, "no group is for this agent within the size limit"}, "not one of"},
 		{"check " + cut + " b /", "", []string{note, "size limit of profile google-2012", "decides"}, ""},
 		{"check " + whole + " GPTBot /", "", nil, "limit"},
+		{"check " + utf16 + " GPTBot /", "", []string{"so everything is allowed; the file is UTF-16; convert it: iconv"}, ""},
 		{"check " + cut + " GPTBot --urls " + list, "", []string{"allow\t/\tno group is for this agent within the size limit\n", "cut.txt: " + note}, ""},
 		{"check " + whole + " GPTBot --urls " + list + " --changed-from " + cut, "", []string{"allow > disallow\t/\tno group is for this agent within the size limit > line 2: ", "cut.txt: " + note}, "whole.txt: "},
 		{"check " + cut + " GPTBot --urls " + list + " --json", "", []string{`"truncated":true`}, ""},
