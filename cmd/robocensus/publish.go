@@ -25,8 +25,10 @@ const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready
     views.sql, queries/           DuckDB views, and the queries behind published figures
     croissant.json                every file with its SHA-256 and every column with type
     datapackage.json              and meaning, in Croissant 1.1 and Data Package 2
+    README.md                     what is in it, and how to open it
     CITATION.cff                  how to cite it
-    DATASHEET.md                  how, when and from where; what is missing and why; limits
+    DATASHEET.md                  how, when and from where; what is missing and why; limits;
+                                  and questions that only you can answer
     provenance.json               versions, configuration, digests of the inputs, profiles
     _runs/ID/                     manifest, agents and URL samples of each run
     checksums.sha256              for sha256sum -c
@@ -38,9 +40,18 @@ that were rejected, and the values of --connect-to, --resolver, --proxy and --st
 not in it, only whether these flags were given.
 
 --words names a YAML file with the keys title, description, creators, licence,
-contact, url, doi, version, date and keywords; flags win. Creators and a licence are
-needed. The date is the day on which the last run was finished unless the file gives
-another.
+contact, url, doi, version, date, keywords, publisher and funding; flags win. Creators
+and a licence are needed. A creator is a name, or has the keys name, orcid and
+affiliation. The date is the day on which the last run was finished unless the file
+gives another. The keys motivation, ethics, uses and maintenance answer what the data
+sheet asks; a question without an answer stays in it as one:
+
+    title: Crawl policies of news sites
+    creators:
+      - {name: "Doe, Jane", orcid: 0000-0002-1825-0097, affiliation: Example University}
+    licence: CC-BY-4.0
+    maintenance: |
+      One version a month. Report errors to census@example.org.
 
 --without leaves out tables and columns. --hash-hosts puts hashes in the place of
 names of hosts and leaves out all columns with text that hosts wrote, and the tables

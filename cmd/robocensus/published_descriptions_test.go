@@ -121,7 +121,12 @@ func wantKnownKeys(t *testing.T, v any, context map[string]any) {
 	t.Helper()
 	ofSchema := []string{
 		"name", "description", "license", "url", "version", "creator", "datePublished", "keywords", "sameAs", "email", "familyName", "givenName",
-		"distribution", "contentUrl", "contentSize", "encodingFormat", "sha256",
+		"distribution", "contentUrl", "contentSize", "encodingFormat", "sha256", "publisher", "funding", "affiliation",
+	}
+	// Of http://mlcommons.org/croissant/RAI/1.0.
+	ofRAI := []string{
+		"rai:dataCollection", "rai:dataCollectionType", "rai:dataCollectionTimeframe", "rai:dataLimitations", "rai:dataSocialImpact", "rai:dataUseCases",
+		"rai:dataReleaseMaintenancePlan",
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -129,7 +134,7 @@ func wantKnownKeys(t *testing.T, v any, context map[string]any) {
 			if key == "@context" {
 				continue
 			}
-			if context[key] == nil && !slices.Contains(ofSchema, key) && key != "@id" && key != "@type" {
+			if context[key] == nil && !slices.Contains(ofSchema, key) && !(slices.Contains(ofRAI, key) && context["rai"] == "http://mlcommons.org/croissant/RAI/") && key != "@id" && key != "@type" {
 				t.Errorf("nothing defines %s", key)
 			}
 			wantKnownKeys(t, value, context)
@@ -221,7 +226,7 @@ func TestDataPackage_NoRace(t *testing.T) {
 			}
 		}
 		for _, c := range objects(p["contributors"]) {
-			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`, "email": `^[^@]+@[^@]+$`, "path": path}, "roles")
+			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`, "email": `^[^@]+@[^@]+$`, "path": path, "organization": `.`}, "roles")
 		}
 		if n := len(objects(p["resources"])); n != len(sink.TableNames)+i { // with changes
 			t.Errorf("%d resources", n)
@@ -246,6 +251,7 @@ func TestDataPackage_NoRace(t *testing.T) {
 				}
 			}
 			wantTableSchema(t, r)
+			wantKeys(t, r, p)
 		}
 	}
 }
@@ -264,7 +270,10 @@ var fieldRules = map[string]struct{ formats, constraints []any }{
 func wantTableSchema(t *testing.T, resource map[string]any) {
 	t.Helper()
 	schema := resource["schema"].(map[string]any)
-	wantShape(t, "schema", schema, map[string]string{"$schema": `^https://datapackage\.org/profiles/2\.0/tableschema\.json$`}, "fields")
+	wantShape(t, "schema", schema, map[string]string{"$schema": `^https://datapackage\.org/profiles/2\.0/tableschema\.json$`}, "fields", "fieldsMatch", "primaryKey", "foreignKeys")
+	if match := schema["fieldsMatch"]; !reflect.DeepEqual(match, []any{"superset"}) {
+		t.Errorf("%v: the fields are %v", resource["name"], match)
+	}
 	fields := objects(schema["fields"])
 	if len(fields) == 0 {
 		t.Errorf("%v has no fields", resource["name"])
@@ -283,6 +292,93 @@ func wantTableSchema(t *testing.T, resource map[string]any) {
 			}
 		}
 	}
+}
+
+// wantKeys expects that keys name fields, here and in the resource that they refer to, and
+// that most tables have the key that joins them to fetches.
+func wantKeys(t *testing.T, resource, about map[string]any) {
+	t.Helper()
+	wantFields := func(r map[string]any, names any) {
+		fields := objects(r["schema"].(map[string]any)["fields"])
+		list, _ := names.([]any)
+		if len(list) == 0 {
+			t.Errorf("%v has the key %v", r["name"], names)
+		}
+		for _, name := range list {
+			if !slices.ContainsFunc(fields, func(f map[string]any) bool { return f["name"] == name }) {
+				t.Errorf("%v has no field %v", r["name"], name)
+			}
+		}
+	}
+	schema := resource["schema"].(map[string]any)
+	if key := schema["primaryKey"]; key != nil {
+		wantFields(resource, key)
+	}
+	for _, key := range objects(schema["foreignKeys"]) {
+		wantFields(resource, key["fields"])
+		to := key["reference"].(map[string]any)
+		for _, r := range objects(about["resources"]) {
+			if r["name"] == to["resource"] {
+				wantFields(r, to["fields"])
+				return
+			}
+		}
+		t.Errorf("%v refers to the resource %v", resource["name"], to["resource"])
+	}
+	if own := []any{"fetches", "agents", "summary", "examples", "bodies", "changes"}; slices.Contains(own, resource["name"]) == (schema["foreignKeys"] != nil) {
+		t.Errorf("%v refers to other tables: %v", resource["name"], schema["foreignKeys"])
+	}
+}
+
+// What the makers say stands in each description that has a place for it, and a question
+// that they leave open stays in sight. reproduce derives all of it again.
+func TestWhatOnlyItsMakersKnow_NoRace(t *testing.T) {
+	t.Parallel()
+	out, set := t.TempDir(), filepath.Join(t.TempDir(), "set")
+	call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", out, "--run", "r", "--keep-bodies", "--progress", "none", "--limit", "3")
+	file := filepath.Join(out, "words.yaml")
+	must(t, os.WriteFile(file, []byte(`
+creators:
+  - {name: "Doe, Jane", orcid: 0000-0002-1825-0097, affiliation: Example *University*}
+  - The Census Group
+licence: CC-BY-4.0
+publisher: Example Repository
+funding: ["Example Foundation, grant 123"]
+motivation: To know what crawlers may fetch.
+maintenance: |
+  One version a month.
+
+  # Errors
+  To census@example.org.
+`), 0o666))
+	call(t, 0, "publish", "--out", out, "r", "--to", set, "--words", file)
+	if said := call(t, 0, "reproduce", set); !strings.HasSuffix(said, "the same\n") {
+		t.Errorf("reproduce says %s", said)
+	}
+	files := filesOf(t, set)
+	for name, wants := range map[string][]string{
+		"DATASHEET.md": {
+			`Doe, Jane (Example \*University\*, https://orcid.org/0000-0002-1825-0097); The Census Group`, "- Published by: Example Repository\n", "- Funded by: Example Foundation, grant 123\n",
+			"### Motivation\n\n*For what purpose", "*\n\nTo know what crawlers may fetch.\n\n### Ethics\n", "*\n\n**Not answered.** (`ethics` in", "**Not answered.** (`uses` in", "One version a month.\n\n\\# Errors\nTo census",
+		},
+		"README.md":        {"duckdb -init views.sql", "sha256sum -c checksums.sha256", "| `policies/run=ID/` | table: ", "Doe, Jane (Example", "@misc{"},
+		"CITATION.cff":     {"orcid: https://orcid.org/0000-0002-1825-0097\n", "affiliation: Example *University*\n"},
+		"datapackage.json": {`"path": "https://orcid.org/0000-0002-1825-0097"`, `"organization": "Example *University*"`, `"title": "Example Repository"`, `"publisher"`, `"funder"`, `"title": "Example Foundation, grant 123"`},
+		"croissant.json":   {`"sameAs": "https://orcid.org/0000-0002-1825-0097"`, `"publisher": {`, `"sc:Grant"`, `"rai:dataReleaseMaintenancePlan": "One version a month.`, `"rai:dataLimitations": [`},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(files[name], want) {
+				t.Errorf("%s lacks %q:\n%.3000s", name, want, files[name])
+			}
+		}
+	}
+	if text := files["croissant.json"]; strings.Contains(text, "rai:dataUseCases") || strings.Contains(text, "rai:dataSocialImpact") {
+		t.Error("croissant.json answers what nobody has answered")
+	}
+	if strings.Contains(files["DATASHEET.md"], "`motivation` in") {
+		t.Error("an answered question is said to be open")
+	}
+	wantCroissant(t, set, "changes")
 }
 
 // wantShape expects texts of these patterns, if they are there, and no other keys but

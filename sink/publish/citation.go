@@ -33,7 +33,13 @@ func (p *publisher) citation() []byte {
 		Keywords: w.Keywords, DataVersion: w.Version, Released: w.Date, DOI: w.DOI, URL: w.URL,
 	}
 	for _, name := range w.Creators {
-		c.Authors = append(c.Authors, citationAuthor(name))
+		author, maker := citationAuthor(name), w.Makers[name]
+		for key, text := range map[string]string{"orcid": maker.url(), "affiliation": maker.Affiliation} {
+			if _, isOrganisation := author["name"]; text != "" && !(isOrganisation && key == "affiliation") { // which the format gives persons alone
+				author[key] = text
+			}
+		}
+		c.Authors = append(c.Authors, author)
 	}
 	if w.Contact != "" {
 		contact := citationAuthor(w.Creators[0])

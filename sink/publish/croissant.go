@@ -2,9 +2,11 @@ package publish
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
@@ -29,6 +31,17 @@ func (p *publisher) croissant() []byte {
 	if w.DOI != "" {
 		about["sameAs"] = "https://doi.org/" + w.DOI
 	}
+	if w.Publisher != "" {
+		about["publisher"] = object{"@type": "sc:Organization", "name": w.Publisher}
+	}
+	if len(w.Funding) > 0 {
+		var grants []object
+		for _, name := range w.Funding {
+			grants = append(grants, object{"@type": "sc:Grant", "name": name})
+		}
+		about["funding"] = grants
+	}
+	maps.Copy(about, p.responsible())
 	var distribution, records []object
 	for _, f := range p.files {
 		distribution = append(distribution, object{
@@ -50,12 +63,61 @@ func (p *publisher) croissant() []byte {
 	return asJSON(about)
 }
 
+// responsible returns the properties of Croissant's vocabulary for responsible AI
+// (http://mlcommons.org/croissant/RAI/1.0) that follow from the runs and the words.
+// conformsTo does not name that vocabulary too: MLCommons' reader takes only a text there.
+func (p *publisher) responsible() object {
+	var first, last time.Time
+	asked, stored := false, false
+	for _, run := range p.provenance.Runs {
+		begin, end := run.Started, run.Finished
+		if run.isStored() {
+			stored, begin, end = true, run.Date, run.Date
+		} else {
+			asked = true
+		}
+		if first.IsZero() || begin.Before(first) {
+			first = begin
+		}
+		if end.After(last) {
+			last = end
+		}
+	}
+	how := "robocensus asked each host for its robots.txt"
+	switch {
+	case asked && stored:
+		how += ", or read a copy that was stored before"
+	case stored:
+		how = "robocensus read copies of the robots.txt of each host that were stored before"
+	}
+	about := object{
+		"rai:dataCollection":          how + ", and evaluated it; DATASHEET.md and provenance.json say how, run by run.",
+		"rai:dataCollectionType":      "Software Collection",
+		"rai:dataCollectionTimeframe": []string{first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339)},
+		"rai:dataLimitations":         p.limits(),
+	}
+	for _, q := range p.Metadata.questions() {
+		if q.rai != "" && q.answer != "" {
+			about[q.rai] = q.answer
+		}
+	}
+	return about
+}
+
 // partsOf returns the pattern of a table's parts in its folder.
 func partsOf(table string) string {
 	if table == layout.Changes {
 		return "run=*/against=*/part-*.parquet"
 	}
 	return "run=*/part-*.parquet"
+}
+
+// partitionsOf returns the columns of a table that the names of its folders have.
+func partitionsOf(table string) []string {
+	if table == layout.Changes {
+		return []string{"run", "against"}
+	}
+	return []string{"run"}
 }
 
 // publishedTables returns the tables that have parts.
@@ -69,11 +131,7 @@ func (p *publisher) publishedTables() (tables []string) {
 }
 
 func (p *publisher) croissantFields(table, set string) (fields []object) {
-	partitions := []string{"run"}
-	if table == layout.Changes {
-		partitions = append(partitions, "against")
-	}
-	for _, name := range partitions {
+	for _, name := range partitionsOf(table) {
 		fields = append(fields, object{
 			"@type": "cr:Field", "@id": table + "/" + name, "name": name, "description": "ID of the run, from the folder of the part.", "dataType": "sc:Text",
 			"source": object{"fileSet": reference(set), "extract": object{"fileProperty": "fullpath"}, "transform": object{"regex": ".*" + name + "=([^/]+)/"}},
@@ -160,6 +218,12 @@ func (w *Metadata) croissantCreators() (creators []object) {
 		creator := object{"@type": "sc:Organization", "name": name}
 		if family, given, ok := person(name); ok {
 			creator = object{"@type": "sc:Person", "name": given + " " + family, "familyName": family, "givenName": given}
+		}
+		if url := w.Makers[name].url(); url != "" {
+			creator["sameAs"] = url
+		}
+		if of := w.Makers[name].Affiliation; of != "" {
+			creator["affiliation"] = object{"@type": "sc:Organization", "name": of}
 		}
 		creators = append(creators, creator)
 	}

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
@@ -20,7 +21,19 @@ func (p *publisher) datapackage() []byte {
 		if family, given, ok := person(name); ok {
 			contributor = object{"title": given + " " + family, "familyName": family, "givenName": given, "roles": []string{"creator"}}
 		}
+		if url := w.Makers[name].url(); url != "" {
+			contributor["path"] = url
+		}
+		if of := w.Makers[name].Affiliation; of != "" {
+			contributor["organization"] = of
+		}
 		contributors = append(contributors, contributor)
+	}
+	if w.Publisher != "" {
+		contributors = append(contributors, object{"title": w.Publisher, "roles": []string{"publisher"}})
+	}
+	for _, funder := range w.Funding {
+		contributors = append(contributors, object{"title": funder, "roles": []string{"funder"}})
 	}
 	switch {
 	case isMail(w.Contact):
@@ -49,7 +62,7 @@ func (p *publisher) datapackage() []byte {
 		}
 		resource := object{
 			"name": table, "title": table, "description": sink.TableMeaning(table), "path": paths,
-			"format": "parquet", "mediatype": "application/vnd.apache.parquet", "schema": tableSchema(p.selection.columns(table)),
+			"format": "parquet", "mediatype": "application/vnd.apache.parquet", "schema": p.tableSchema(table),
 		}
 		if len(paths) == 1 {
 			resource["path"], resource["bytes"], resource["hash"] = only.name, only.Bytes, "sha256:"+only.SHA256
@@ -60,8 +73,40 @@ func (p *publisher) datapackage() []byte {
 	return asJSON(about)
 }
 
-func tableSchema(columns []sink.ColumnDoc) object {
-	var fields []object
+// uniqueBy are the columns whose values, with the run, are of one row of a table alone.
+var uniqueBy = map[string][]string{
+	"fetches": {"seq"}, "groups": {"seq", "group_index"}, "policies": {"seq", "agent", "profile"}, "agents": {"agent"},
+}
+
+// tableSchema describes the columns of a table and, after them, those that its folders
+// name. Keys join the tables: a row of most belongs to the target of fetches with the same
+// run and seq.
+func (p *publisher) tableSchema(table string) object {
+	columns := p.selection.columns(table)
+	has := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool {
+			return !slices.ContainsFunc(columns, func(d sink.ColumnDoc) bool { return d.Column == name })
+		})
+	}
+	fields := fieldsOf(columns)
+	for _, name := range partitionsOf(table) {
+		fields = append(fields, object{
+			"name": name, "type": "string", "description": "ID of the run, from the folder of the part (" + name + "=ID).", "constraints": object{"required": true},
+		})
+	}
+	// A reader that does not take columns from names of folders finds fewer.
+	schema := object{"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fields": fields, "fieldsMatch": []string{"superset"}}
+	if key := uniqueBy[table]; key != nil && has(key...) {
+		schema["primaryKey"] = append([]string{"run"}, key...)
+	}
+	if table != "fetches" && has("seq") && p.selection.shows("fetches", "seq") && slices.Contains(p.publishedTables(), "fetches") {
+		join := []string{"run", "seq"}
+		schema["foreignKeys"] = []object{{"fields": join, "reference": object{"resource": "fetches", "fields": join}}}
+	}
+	return schema
+}
+
+func fieldsOf(columns []sink.ColumnDoc) (fields []object) {
 	for _, d := range columns {
 		kind, nullable := strings.CutSuffix(d.Type, ", nullable")
 		field := object{"name": d.Column, "type": fieldTypes[kind], "description": d.Meaning}
@@ -75,7 +120,7 @@ func tableSchema(columns []sink.ColumnDoc) object {
 		}
 		fields = append(fields, field)
 	}
-	return object{"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fields": fields}
+	return fields
 }
 
 // fieldTypes maps types of the dictionary to those of Table Schema.

@@ -45,26 +45,20 @@ func (p *publisher) datasheet() ([]byte, error) {
 	s := new(sheet)
 	w := p.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
-	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", markdown.Replace(strings.Join(w.Creators, "; ")), w.licenceURL(), markdown.Replace(w.Version), w.Date)
+	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", w.makersText(), w.licenceURL(), markdown.Replace(w.Version), w.Date)
+	if w.Publisher != "" {
+		s.line("- Published by: %s", markdown.Replace(w.Publisher))
+	}
+	if len(w.Funding) > 0 {
+		s.line("- Funded by: %s", markdown.Replace(strings.Join(w.Funding, "; ")))
+	}
 	if w.Contact != "" {
 		s.line("- Contact: %s", w.Contact)
 	}
 	s.line("\n## What is in it\n")
 	s.line("| table | rows | parts | what |\n|---|---:|---:|---|")
 	for _, table := range p.selection.tables {
-		var rows int64
-		parts := 0
-		for _, m := range p.runs {
-			for _, part := range m.PartsOf(table) {
-				rows, parts = rows+part.Rows, parts+1
-			}
-		}
-		if table == layout.Changes {
-			for _, part := range p.changes {
-				rows, parts = rows+part.Rows, parts+1
-			}
-		}
-		if parts > 0 {
+		if rows, parts := p.sizeOf(table); parts > 0 {
 			s.line("| `%s` | %d | %d | %s |", table, rows, parts, sink.TableMeaning(table))
 		}
 	}
@@ -77,8 +71,46 @@ func (p *publisher) datasheet() ([]byte, error) {
 			return nil, err
 		}
 	}
-	p.limits(s)
+	p.questions(s)
+	s.line("## Known limits\n")
+	for _, limit := range p.limits() {
+		s.line("- %s", limit)
+	}
 	return s.Bytes(), nil
+}
+
+// sizeOf returns the rows and the parts of a table over all runs.
+func (p *publisher) sizeOf(table string) (rows int64, parts int) {
+	all := p.changes
+	if table != layout.Changes {
+		all = nil
+		for _, m := range p.runs {
+			all = append(all, m.PartsOf(table)...)
+		}
+	}
+	for _, part := range all {
+		rows += part.Rows
+	}
+	return rows, len(all)
+}
+
+// makersText names the creators, with affiliation and ORCID.
+func (w *Metadata) makersText() string {
+	var all []string
+	for _, name := range w.Creators {
+		text, maker := markdown.Replace(name), w.Makers[name]
+		var more []string
+		for _, of := range []string{markdown.Replace(maker.Affiliation), maker.url()} {
+			if of != "" {
+				more = append(more, of)
+			}
+		}
+		if more != nil {
+			text += " (" + strings.Join(more, ", ") + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
 }
 
 // describe writes how a run came about, and what it lacks.
@@ -96,7 +128,7 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 		from = []string{"hosts named on the command line"}
 	}
 	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), provenanceName)
-	if stored := []string{"warc", "bodies", "run"}; slices.ContainsFunc(about.Inputs, func(in sink.Input) bool { return slices.Contains(stored, in.Role) }) {
+	if about.isStored() {
 		s.line("- User agent: not known here; the answers were stored before the run.")
 	} else {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
@@ -167,16 +199,16 @@ func (p *publisher) judgedAgain() string {
 	return "; `robocensus reproduce` judges the answers again"
 }
 
-// limits writes what a reader must know to use the tables rightly.
-func (p *publisher) limits(s *sheet) {
-	s.line("## Known limits\n")
-	s.line("- A robots.txt is a request to crawlers. The tables say what hosts ask for, not what crawlers do.")
-	s.line("- Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
-	s.line("- The hosts are those of the input. Shares are of that list, not of the web.")
+// limits returns what a reader must know to use the tables rightly.
+func (p *publisher) limits() (limits []string) {
+	add := func(format string, args ...any) { limits = append(limits, fmt.Sprintf(format, args...)) }
+	add("A robots.txt is a request to crawlers. The tables say what hosts ask for, not what crawlers do.")
+	add("Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
+	add("The hosts are those of the input. Shares are of that list, not of the web.")
 	if p.selection.shows("policies", "class") {
-		s.line("- An outage is no policy: the class of a policy is `unknown` where the file was not seen.")
+		add("An outage is no policy: the class of a policy is `unknown` where the file was not seen.")
 	}
-	s.line("- Null means unknown or not applicable, never zero.")
+	add("Null means unknown or not applicable, never zero.")
 	if p.HashHosts {
 		var lead []string
 		if slices.ContainsFunc(p.selection.tables, func(table string) bool {
@@ -191,10 +223,11 @@ func (p *publisher) limits(s *sheet) {
 		if len(lead) > 0 {
 			also = ", and " + strings.Join(lead, ", or ") + ", leads to one"
 		}
-		s.line("- Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. "+
+		add("Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. "+
 			"Hashes are pseudonyms: who guesses a name can check it%s.", also)
 	}
 	if !p.selection.has("bodies") {
-		s.line("- The files themselves (`bodies`) are not part of the data set.")
+		add("The files themselves (`bodies`) are not part of the data set.")
 	}
+	return limits
 }

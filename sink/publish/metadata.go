@@ -30,6 +30,19 @@ type Metadata struct {
 	Version     string   `yaml:"version" json:"version"`
 	Date        string   `yaml:"date" json:"date"` // of publication
 	Keywords    []string `yaml:"keywords" json:"keywords"`
+	Publisher   string   `yaml:"publisher" json:"publisher,omitempty"` // an organisation, such as a repository
+	Funding     []string `yaml:"funding" json:"funding,omitempty"`     // funders, with the numbers of grants
+
+	// Makers says more of creators, by name.
+	Makers map[string]Maker `yaml:"-" json:"makers,omitempty"`
+
+	Answers `yaml:",inline"`
+}
+
+// Maker says who a creator is.
+type Maker struct {
+	ORCID       string `yaml:"orcid" json:"orcid,omitempty"` // as in 0000-0002-1825-0097
+	Affiliation string `yaml:"affiliation" json:"affiliation,omitempty"`
 }
 
 // ErrMetadata reports metadata that is missing or wrong.
@@ -41,12 +54,18 @@ func ParseMetadata(path string, text []byte) (w Metadata, err error) {
 	if err != nil || root == nil {
 		return w, err
 	}
-	if err := userfile.CheckKeys(path, root, "title", "description", "creators", "licence", "contact", "url", "doi", "version", "date", "keywords"); err != nil {
+	if err := userfile.CheckKeys(path, root, "title", "description", "creators", "licence", "contact", "url", "doi", "version", "date", "keywords",
+		"publisher", "funding", "motivation", "ethics", "uses", "maintenance"); err != nil {
 		return w, err
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		if key.Value == "description" {
+		if key.Value == "creators" {
+			if w.Makers, err = makers(path, value); err != nil {
+				return w, err
+			}
+		}
+		if slices.Contains(ofSeveralLines, key.Value) {
 			continue
 		}
 		for _, node := range append([]*yaml.Node{value}, value.Content...) {
@@ -58,15 +77,52 @@ func ParseMetadata(path string, text []byte) (w Metadata, err error) {
 	if err := userfile.Decode(path, root, &w); err != nil {
 		return w, err
 	}
-	for _, word := range []*string{&w.Title, &w.Description, &w.Licence, &w.Contact, &w.URL, &w.DOI, &w.Version, &w.Date} {
+	for _, word := range []*string{&w.Title, &w.Description, &w.Licence, &w.Contact, &w.URL, &w.DOI, &w.Version, &w.Date, &w.Publisher, &w.Motivation, &w.Ethics, &w.Uses, &w.Maintenance} {
 		*word = strings.TrimSpace(*word) // a folded text of YAML ends with a line break
 	}
-	for _, list := range [][]string{w.Creators, w.Keywords} {
+	for _, list := range [][]string{w.Creators, w.Keywords, w.Funding} {
 		for i := range list {
 			list[i] = strings.TrimSpace(list[i])
 		}
 	}
 	return w, nil
+}
+
+// ofSeveralLines are the words that may have paragraphs.
+var ofSeveralLines = []string{"description", "motivation", "ethics", "uses", "maintenance"}
+
+// makers takes what is said of creators beside their names out of the list, which holds
+// only names afterwards.
+func makers(path string, creators *yaml.Node) (map[string]Maker, error) {
+	all := make(map[string]Maker)
+	for _, node := range creators.Content {
+		if node.Kind != yaml.MappingNode {
+			continue
+		}
+		if err := userfile.CheckKeys(path, node, "name", "orcid", "affiliation"); err != nil {
+			return nil, err
+		}
+		var said struct {
+			Name  string `yaml:"name"`
+			Maker `yaml:",inline"`
+		}
+		if err := userfile.Decode(path, node, &said); err != nil {
+			return nil, err
+		}
+		for _, text := range []*string{&said.Name, &said.ORCID, &said.Affiliation} {
+			if *text = strings.TrimSpace(*text); !IsLine(*text) {
+				return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("creators %q: write it on one line", *text)}
+			}
+		}
+		if said.Name == "" {
+			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: errors.New(`creators: has no name, as in name: "Doe, Jane"`)}
+		}
+		if said.Maker != (Maker{}) {
+			all[said.Name] = said.Maker
+		}
+		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: said.Name, Line: node.Line, Column: node.Column}
+	}
+	return all, nil
 }
 
 // IsLine reports whether a text has neither line breaks nor other control characters,
@@ -153,6 +209,8 @@ func (w *Metadata) complete(runs []*sink.Manifest, s selection) error {
 		return bad("url %q: give a URL such as https://example.org/census", w.URL)
 	case w.Contact != "" && !isURL(w.Contact) && !isMail(w.Contact):
 		return bad("contact %q: give an address of mail or a URL", w.Contact)
+	case slices.ContainsFunc(slices.Collect(maps.Values(w.Makers)), func(m Maker) bool { return m.ORCID != "" && !isORCID(m.ORCID) }):
+		return bad("orcid: give it without a URL, as in 0000-0002-1825-0097")
 	case w.DOI != "" && !doi.MatchString(w.DOI):
 		return bad("doi %q: give it without a URL, as in 10.5281/zenodo.1234", w.DOI)
 	}
@@ -170,6 +228,30 @@ func isURL(text string) bool {
 func isMail(text string) bool {
 	name, domain, ok := strings.Cut(text, "@")
 	return ok && name != "" && strings.Contains(domain, ".") && !strings.ContainsAny(text, " \t\n\"<>") && !strings.Contains(domain, "@")
+}
+
+// isORCID reports whether a text is an ORCID, by its digits and the last one, which is
+// made of the others (ISO 7064, MOD 11-2).
+func isORCID(text string) bool {
+	if !orcid.MatchString(text) {
+		return false
+	}
+	sum := 0
+	digits := strings.ReplaceAll(text, "-", "")
+	for _, d := range digits[:15] {
+		sum = (sum + int(d-'0')) * 2
+	}
+	return "0123456789X"[(12-sum%11)%11] == digits[15]
+}
+
+var orcid = regexp.MustCompile(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
+
+// url returns the URL of the ORCID, "" without one.
+func (m Maker) url() string {
+	if m.ORCID == "" {
+		return ""
+	}
+	return "https://orcid.org/" + m.ORCID
 }
 
 // person splits "Family, Given"; ok is false for an organisation.

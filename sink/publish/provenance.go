@@ -59,6 +59,11 @@ type Run struct {
 	texts []document // the files of judging
 }
 
+// isStored reports whether the run read answers that were stored before it.
+func (r *Run) isStored() bool {
+	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return slices.Contains([]string{"warc", "bodies", "run"}, in.Role) })
+}
+
 // file returns the name of the file in which a data set has an input that judging takes,
 // and the place for it in r; nil for other inputs.
 func (r *Run) file(in sink.Input) (name string, at *string) {

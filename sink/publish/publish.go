@@ -4,13 +4,14 @@
 // The folder holds the parts of the tables, in folders like those of an output folder,
 // with a manifest for each run, so that the commands that read tables read it too. It
 // describes them for people and for programs: croissant.json, datapackage.json,
-// CITATION.cff, DATASHEET.md, provenance.json. What it holds depends on the runs and
-// on [Config] alone: published twice, it is the same to the byte.
+// README.md, CITATION.cff, DATASHEET.md, provenance.json. What it holds depends on the
+// runs and on [Config] alone: published twice, it is the same to the byte.
 //
 //   - select.go: which tables and columns there are, and which name hosts
 //   - rewrite.go: parts without some columns, or with hashes for hosts
 //   - provenance.go: how the tables came about, without paths or passwords
-//   - croissant.go, datapackage.go, citation.go, datasheet.go: the descriptions
+//   - croissant.go, datapackage.go, citation.go, datasheet.go, readme.go: the descriptions
+//   - metadata.go, questions.go: what only its makers know
 //   - checksums.go, contents.go: what a data set holds is what it says
 //   - rebuild.go: its descriptions, made again from its tables and words
 //   - compare.go, bodies.go: its tables, beside those that are re-evaluated
@@ -48,6 +49,7 @@ const (
 	packageName     = "datapackage.json"
 	citationName    = "CITATION.cff"
 	datasheetName   = "DATASHEET.md"
+	readmeName      = "README.md"
 	provenanceName  = "provenance.json"
 	viewsName       = "views.sql"
 	checksumsName   = layout.ChecksumsName
@@ -153,7 +155,7 @@ func (p *publisher) documents() ([]document, error) {
 		return nil, err
 	}
 	return append(queries, document{viewsName, sql}, document{provenanceName, asJSON(p.provenance)},
-		document{citationName, p.citation()}, document{datasheetName, sheet}), nil
+		document{citationName, p.citation()}, document{datasheetName, sheet}, document{readmeName, p.readme()}), nil
 }
 
 // catalogues returns the files that list all others with their digests.

@@ -98,7 +98,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			edit(t, folder, citationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
 		}, []string{citationName}},
 		"another creator in the provenance alone": {func(t *testing.T, folder string) { edit(t, folder, provenanceName, replacing("Jane", "Joan")) },
-			[]string{citationName, datasheetName, croissantName, packageName}},
+			[]string{citationName, datasheetName, readmeName, croissantName, packageName}},
 		"a meaning in croissant.json": {func(t *testing.T, folder string) {
 			edit(t, folder, croissantName, replacing("One row per target", "One row per visitor"))
 		}, []string{croissantName}},
