@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Challenge is one mark of a wall: an answer that is no robots.txt, but a test or a
+// A Challenge is one mark of a wall: an answer that is not a robots.txt, but a test or a
 // refusal by a product that keeps robots out. All that is set must hold.
 type Challenge struct {
 	Vendor   string   // one of [ChallengeVendors]

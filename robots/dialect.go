@@ -61,7 +61,7 @@ type GroupDialect struct {
 	// OrphansForAll gives rules before any agent to the group for *.
 	OrphansForAll bool `yaml:"orphans_for_all,omitempty"`
 	// Strict refuses a file with a rule or crawl-delay before any agent, or with a
-	// crawl-delay that is no number.
+	// crawl-delay that is not a number.
 	Strict bool `yaml:"strict,omitempty"`
 	// AgentValue says what of a user-agent line counts: its product token (empty), all
 	// of it (whole), what is before a slash (before_slash), all of it unless that is no

@@ -177,7 +177,7 @@ var reserved = func() (t [256]bool) {
 
 // escaping holds the octets by which a character of a pattern grows in the
 // column "Path to Match" of RFC 9309, 2.2.2, where that escapes it. The stars
-// and the anchor of a pattern are no characters.
+// and the anchor of a pattern are not characters.
 var escaping = func() (t [256]uint8) {
 	for c := range t {
 		if isReserved(byte(c)) && c != '*' && c != '$' {

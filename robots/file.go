@@ -144,6 +144,22 @@ type Remark struct {
 }
 
 // RemarkClass is the kind of a Remark.
+//
+// To add a class, which is a finding about a line:
+//
+//   - its constant below, before the last, and its name in String. The tables lines,
+//     summary and examples, and package verify, follow from these.
+//   - where it is found: record.go for a line with a field (content there handles the
+//     usual lines without record: a finding about these belongs in both), parse.go for
+//     any line, extension.go for a value. Nothing may be allocated (TestNoAllocation).
+//   - its row in the test of remarks in parse_test.go; model_test.go, if a profile's
+//     reading depends on it.
+//   - its words in cmd/internal/words, which a test asks for: the report, show and check
+//     have them from there.
+//   - the comment of Class in sink/rows.go; go test ./sink -run Dictionary -update copies
+//     it to README.md. directives in configs/definitions.sql, if the line is not spelt as it
+//     should be.
+//   - package portable, if other parsers read the line in another way: a cause of its own.
 type RemarkClass uint8
 
 const (

@@ -22,7 +22,7 @@ type Policy struct {
 
 	judge *Judge
 	// sets holds the rules: more than one set if the profile leaves open which
-	// are valid. A nil entry is no group.
+	// are valid. A nil entry means no group.
 	sets []*ruleset
 	// groups are those of the file's first reading, ascending, if it has lines about use.
 	groups []int32

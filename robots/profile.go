@@ -23,8 +23,8 @@ import (
 //     that one more disallow never opens a path, nor one more allow closes one.
 //   - Tests: model_test.go, drawProfile in compare_test.go, and the row of the
 //     field in README.md (TestProfileTable).
-//   - pipeline/audit: readsTables and plainPattern in rebuild.go, if the tables
-//     of a run lack what the field reads; rules_compare.go, if it changes which
+//   - pipeline/audit/meaning: ReadsTables and plainPattern in rebuild.go, if the
+//     tables of a run lack what the field reads; compare.go, if it changes which
 //     group an agent follows.
 //
 // A new profile is a function in profiles.go, listed in builtin, a column of
@@ -138,7 +138,7 @@ type Matching struct {
 	MatchDialect `yaml:",inline"`
 }
 
-// Answers says what answers mean that are no file, or not only.
+// Answers says what answers mean that are not a file, or not only a file.
 type Answers struct {
 	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame, meta
 	// refresh or script: conditional_allow to read the first page, or

@@ -41,7 +41,7 @@ func (rs *ruleset) reset(f *File, groups []int32) {
 	rs.hasForms, rs.hasClass, rs.twin = false, false, nil
 }
 
-// number identifies a ruleset; 0 is no group.
+// number identifies a ruleset; 0 means no group.
 func (rs *ruleset) number() uint64 {
 	if rs == nil {
 		return 0

@@ -82,7 +82,7 @@ func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
 	return v
 }
 
-// decide returns the verdict of one ruleset; nil is no group.
+// decide returns the verdict of one ruleset; nil means no group.
 func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	if rs == nil {
 		return Verdict{Allowed, ReasonNoGroup, -1}

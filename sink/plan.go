@@ -104,7 +104,7 @@ func (p *Plan) Choices() []Choice {
 }
 
 // Limit returns the largest number of hosts that the run could take: the least --limit of
-// the run and of those that it re-evaluates. 0 is no limit.
+// the run and of those that it re-evaluates. 0 means no limit.
 func (p *Plan) Limit() (least int64) {
 	for _, c := range p.Choices() {
 		if n, _ := strconv.ParseInt(c.Limit, 10, 64); n > 0 && (least == 0 || n < least) {

@@ -124,7 +124,7 @@ type Point struct {
 	Denominator int64 `parquet:"denominator" json:"denominator"`
 	// Count by denominator; weighted, the estimate. Null if the denominator is 0. Example: `0.136`.
 	Share *float64 `parquet:"share" json:"share"`
-	// Lower end of the interval of 95 %. Null without a share, and for a figure that is no estimate.
+	// Lower end of the interval of 95 %. Null without a share, and for a figure that is not an estimate.
 	Low *float64 `parquet:"low" json:"low"`
 	// Upper end of the interval. Null like `low`.
 	High *float64 `parquet:"high" json:"high"`

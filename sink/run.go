@@ -106,7 +106,7 @@ func (r *Run) create() error {
 }
 
 // existing returns [ErrRunExists] with what can be done about the run: [Open] refuses one
-// that is damaged, so continuing it is no advice.
+// that is damaged, so the advice is not to continue it.
 func existing(in store.Store, run string) error {
 	m, err := readManifest(in, run)
 	if errors.Is(err, fs.ErrNotExist) {

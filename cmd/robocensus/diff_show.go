@@ -80,7 +80,7 @@ type markdownPage struct{ out io.Writer }
 
 func (p *markdownPage) line(text string) { fmt.Fprint(p.out, text, "\n\n") }
 
-// foreign makes a code span, so that the text is no link, mention, HTML or end of a
+// foreign makes a code span, so that the text is not a link, mention, HTML or the end of a
 // table cell. It escapes what could end the span.
 func (p *markdownPage) foreign(text string) string {
 	if text == "" {

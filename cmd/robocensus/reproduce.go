@@ -287,7 +287,7 @@ func (r *reproduction) result() error {
 // this program may have changed.
 func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	all := make(map[string]*robots.Profile)
-	judges := slices.Sorted(maps.Keys(r.ProfileFields)) // those that judge under own are no profiles of the run
+	judges := slices.Sorted(maps.Keys(r.ProfileFields)) // those that judge under own are not profiles of the run
 	for _, name := range slices.Concat(r.Profiles, judges) {
 		profile, err := past.Recorded(name, r.ProfileFields[name])
 		if err != nil {

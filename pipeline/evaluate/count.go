@@ -56,7 +56,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	e.countNetwork(row, stratum)
 	if row.Challenge != nil {
 		e.countChallenge(row, stratum)
-		return // the page of a wall is no robots.txt
+		return // the page of a wall is not a robots.txt
 	}
 	if row.ContentDigest == nil {
 		return

@@ -11,6 +11,27 @@
 //
 // Archives at https URLs are identified when they are read, at the pace of their server.
 //
+// To add a source:
+//
+//   - source.go: its field in [Config], IsStored if it has captures, sourceName and
+//     Empty (what an input without hosts lacks). Open calls its function, which adds
+//     volumes with inputs of a role of its own; [Check] finds out without reading
+//     whether it is there.
+//   - a file of its own: the volume's function calls emit with targets in order, each
+//     with the same Seq whatever is read beside it, and accounts for all else by
+//     [Rejects]. A stored target has [Stored], whose Source goes to fetches.source.
+//   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
+//     divide the hosts, the values of fetches.source (rows.go, and values.go in package
+//     verify), and its role in datasheet.go of package publish.
+//   - cmd/robocensus: the flag (run.go), given and checkSource (run_checks.go), build
+//     (run_config.go), the usage lines of run and plan, targetOf and skippedTexts
+//     (summary.go), and notForDemo (demo.go). What changes nothing with it is refused by
+//     checkEffect (run_effect.go).
+//   - where a target is not a host, as with archives: isArchive and source in
+//     cmd/internal/report, and the callers of [Config.HasArchives].
+//   - tests: sources_test.go here and in pipeline (the same hosts from every source give the
+//     same tables).
+//
 // The same input yields the same targets with the same numbers each time. Resuming
 // relies on that.
 package source

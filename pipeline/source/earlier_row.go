@@ -108,7 +108,7 @@ func CaptureOf(m *sink.Manifest, row *sink.Fetch, body []byte) (*fetch.Capture, 
 type limits struct{ first, most, kept int }
 
 func limitsOf(m *sink.Manifest) (l limits, err error) {
-	judges := slices.Collect(maps.Keys(m.ProfileFields)) // those that judge under own are no profiles of the run
+	judges := slices.Collect(maps.Keys(m.ProfileFields)) // those that judge under own are not profiles of the run
 	for i, name := range slices.Concat(m.Profiles, judges) {
 		p, err := past.Profile(m, name)
 		if err != nil {

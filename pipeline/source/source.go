@@ -133,6 +133,7 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 // reads no answers and no standard input, and asks no server.
 func Check(ctx context.Context, c Config) error {
 	s, err := &Source{config: c}, error(nil)
+	defer s.Close()
 	isLocal := func(name string) bool { return name != "" && name != "-" && !remote.IsURL(name) }
 	switch {
 	case c.Paths != "" && isLocal(c.Paths):

@@ -206,7 +206,7 @@ func (p *publisher) limits() (limits []string) {
 	add("Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
 	add("The hosts are those of the input. Shares are of that list, not of the web.")
 	if p.selection.shows("policies", "class") {
-		add("An outage is no policy: the class of a policy is `unknown` where the file was not seen.")
+		add("An outage is not a policy: the class of a policy is `unknown` where the file was not seen.")
 	}
 	add("Null means unknown or not applicable, never zero.")
 	if p.HashHosts {

@@ -24,7 +24,7 @@ func StratumNames() []string {
 	return names
 }
 
-// StratumOf returns the stratum of a rank; nil is no rank.
+// StratumOf returns the stratum of a rank; nil means unranked.
 func StratumOf(rank *int64) string {
 	if rank == nil {
 		return Unranked

@@ -160,7 +160,7 @@ func upperBound(v []byte, isText bool) []byte {
 		begin = begin[:len(begin)-n]
 		switch {
 		case r == 0xD7FF:
-			r = 0xE000 // between them are no characters
+			r = 0xE000 // between them are surrogates, not characters
 		case r == utf8.MaxRune || r == utf8.RuneError && n == 1:
 			continue
 		default:

@@ -18,7 +18,7 @@ type list struct {
 func (f *field) elements(c cells, i int) cells {
 	slice := at[[]struct{}](c, i) // only the address and the length are used
 	if len(slice) == 0 {
-		return cells{} // an offset from nil is no pointer, and may end the process
+		return cells{} // an offset from nil is not a pointer, and may end the process
 	}
 	return cells{first: unsafe.Add(unsafe.Pointer(unsafe.SliceData(slice)), f.offset), stride: f.list.stride, n: len(slice), times: 1}
 }
