@@ -66,19 +66,3 @@ partly: hosts that close a part to it
 		t.Error(diff)
 	}
 }
-
-// A table that leaves agents out says which of them tie with its last one.
-func TestTies(t *testing.T) {
-	rest := []*shutOut{{hosts: 2}, {hosts: 2}, {hosts: 1}}
-	for _, row := range []struct {
-		rest []*shutOut
-		last int64
-		want string
-	}{
-		{rest, 2, "and 2 more with 2 hosts, 1 with fewer"}, {rest, 3, "and 3 more with fewer"}, {rest[:2], 2, "and 2 more with 2 hosts"}, {rest[2:], 1, "and 1 more with 1 host"},
-	} {
-		if got := more(row.rest, row.last, "host"); got != row.want {
-			t.Errorf("%q, want %q", got, row.want)
-		}
-	}
-}

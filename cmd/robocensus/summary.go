@@ -383,23 +383,14 @@ func showShutOut(p *textPage, f *figures) {
 		})
 	}
 	p.table("Shut out of most "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "with rules", "by name", "partly"}, 2, rows)
-	if rest := f.agents[len(rows):]; len(rest) > 0 {
-		p.line(more(rest, f.agents[len(rows)-1].hosts, f.noun))
+	counts := make([]int64, len(f.agents))
+	for i, a := range f.agents {
+		counts[i] = a.hosts
+	}
+	if text := words.More(counts, len(rows), f.noun); text != "" {
+		p.line(text)
 	}
 	p.line(fmt.Sprintf("with rules: of the %s whose rules decide; by name: in its own group;\npartly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
-}
-
-// more says how many agents a table leaves out. Those that tie with the last one in it,
-// which so many hosts shut out, count apart.
-func more(rest []*shutOut, last int64, noun string) string {
-	tied := slices.IndexFunc(rest, func(a *shutOut) bool { return a.hosts != last })
-	switch {
-	case tied < 0:
-		return fmt.Sprintf("and %s more with %s", words.Number(int64(len(rest))), words.Count(last, noun))
-	case tied == 0:
-		return fmt.Sprintf("and %s more with fewer", words.Number(int64(len(rest))))
-	}
-	return fmt.Sprintf("and %s more with %s, %s with fewer", words.Number(int64(tied)), words.Count(last, noun), words.Number(int64(len(rest)-tied)))
 }
 
 const firstQuery = `SELECT agent, category,

@@ -47,6 +47,7 @@ type Evaluator struct {
 	readings []reading
 	counts   *summary.Counts  // counts of the current segment
 	examples summary.Examples // examples of the current segment
+	paired   []int            // reused by countClosed
 	bodies   map[string]bool  // digests written in the current segment
 	note     note             // note of the current segment
 	memo     memo             // verdicts on the current target

@@ -81,6 +81,7 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 		e.countCategories(stratum, k)
 		if k == 0 {
 			e.countTraining(stratum)
+			e.countClosed(row, stratum)
 		}
 		e.countVersusFirst(row, k, stratum)
 		if err := out.Policies.Write(e.policies...); err != nil {

@@ -109,6 +109,11 @@ var numbersOf = map[string]string{
 	"agents": `SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) FILTER (class = 'disallow_all' AND match = 'own') AS by_name,
 		count(*) FILTER (class = 'disallow_all' AND match = 'fallback') AS by_fallback, count(*) FILTER (class = 'disallow_all' AND match = 'star') AS by_star
 		FROM policies GROUP BY agent, category ORDER BY shut_out DESC, count(*) FILTER (match = 'own') DESC, agent`,
+	"ranks": `SELECT agent, stratum(rank) AS stratum, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) AS hosts FROM policies
+		WHERE agent IN (` + leading("class = 'disallow_all'", 15) + `) GROUP BY ALL ORDER BY agent, min(rank) NULLS LAST`,
+	"together": `WITH named AS (SELECT seq, agent FROM policies WHERE ` + namedTraining + `), of AS (SELECT agent, count(*) AS hosts FROM named GROUP BY agent HAVING agent IN (` + leading(namedTraining, 8) + `))
+		SELECT a.agent, b.agent AS other, count(*) AS common, any_value(hosts) AS hosts FROM named a JOIN named b ON a.seq = b.seq AND a.agent <> b.agent JOIN of ON of.agent = a.agent
+		WHERE b.agent IN (SELECT agent FROM of) GROUP BY ALL ORDER BY a.agent, other`,
 	"named": `SELECT agent, category, count(*) FILTER (match = 'own') AS named, count(*) FILTER (match = 'own' AND class = 'disallow_all') AS shut_out,
 		count(*) FILTER (match = 'own' AND class = 'partial') AS partly_closed, count(*) FILTER (match = 'own' AND class = 'allow_all') AS open
 		FROM policies GROUP BY agent, category ORDER BY named DESC, agent`,
@@ -158,6 +163,15 @@ var numbersOf = map[string]string{
 		count(DISTINCT origin) FILTER (kind = 'policy_class' AND before = 'disallow_all') AS let_in
 		FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class') AND after <> 'undecided' GROUP BY ALL
 		ORDER BY closed DESC, shut_out DESC, opened DESC, let_in DESC, category`,
+}
+
+// namedTraining is the condition that a group by name shuts out an agent for AI training.
+const namedTraining = "class = 'disallow_all' AND match IN ('own', 'fallback') AND category = 'ai-training'"
+
+// leading returns the agents that most hosts treat so, without those that tie with the first
+// one beyond the limit.
+func leading(condition string, most int) string {
+	return fmt.Sprintf("SELECT agent FROM (SELECT agent, count(*) AS n FROM policies WHERE %s GROUP BY agent) QUALIFY n > coalesce(nth_value(n, %d) OVER (ORDER BY n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), 0)", condition, most+1)
 }
 
 // ofBothRuns are the hosts of the runs before and after.
@@ -237,6 +251,12 @@ var sentences = map[string][]sentence{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
 	"change-agents": {{"%w lost most: %d hosts closed a path to it, and %d shut it out entirely", []string{
 		"SELECT agent FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT closed FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT shut_out FROM (" + numbersOf["change-agents"] + ") LIMIT 1"}}},
+	"ranks": {{"%w is shut out by %s of hosts of %w, and by %s of %w", []string{
+		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, hosts] FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1) LIMIT 1", "",
+		"SELECT last([shut_out, hosts]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1)", ""}}},
+	"together": {{"Of the %d hosts that shut out %w by name, %s shut out %w too", []string{
+		"SELECT max(hosts) FROM (" + numbersOf["together"] + ")", "SELECT arg_max(agent, hosts) FROM (" + numbersOf["together"] + ")",
+		"SELECT [max(common), any_value(hosts)] FROM (" + numbersOf["together"] + ") WHERE hosts = (SELECT max(hosts) FROM (" + numbersOf["together"] + "))", ""}}},
 	"before-categories": {{"%w of hosts shut out an agent for AI training", []string{arrow("before-categories")}}},
 	"before-agents":     {{"%w moved most: %w of hosts shut it out", []string{"SELECT agent FROM (" + numbersOf["before-agents"] + ") LIMIT 1", arrow("before-agents")}}},
 	"change-together":   {{"%d hosts changed in the same way, such as %w: %w", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")", "SELECT split_part(such_as, '://', 2) FROM (" + numbersOf["change-together"] + ") LIMIT 1", ""}}},
@@ -374,7 +394,7 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
 	db := folder(t, single)
-	all := "ai-training categories refusals preferences preference-remarks words templates agents named answers errors sizes features delays sitemaps fields flaws bodies times tld server"
+	all := "ai-training categories refusals preferences preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies times tld server"
 	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
 	db = reader(t, out)
 	for id, f := range report(t, out, "first") {
@@ -392,7 +412,7 @@ func TestReportOfTheCorpus(t *testing.T) {
 	}
 	c, db := corpusDatabase(t)
 	checkReport(t, db, report(t, c.dir, one(t, db, "SELECT any_value(run) FROM fetches")),
-		"ai-training categories refusals templates agents named answers sizes features delays sitemaps fields flaws bodies times")
+		"ai-training categories refusals templates agents ranks named answers sizes features delays sitemaps fields flaws bodies times")
 }
 
 // The report of two runs between which 250 hosts changed: 200 shut out GPTBot, 50

@@ -361,6 +361,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		category = `SELECT seq, rank, category, profile, CASE WHEN bool_or(class = 'unknown') THEN 'unknown' WHEN NOT bool_or(class = 'disallow_all') THEN 'none'
 			WHEN bool_and(class = 'disallow_all') THEN 'all' ELSE 'some' END AS key FROM policies WHERE run = 'first' GROUP BY seq, rank, category, profile`
 	)
+	const byName = "run = 'first' AND profile = 'google' AND category = 'ai-training' AND class = 'disallow_all' AND match IN ('own', 'fallback')"
 	queries := map[string]string{
 		"reason":             "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // under the first profile
 		"targets":            "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
@@ -375,22 +376,24 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"versus_first":       "SELECT " + stratum + ", agent, category, profile, versus_first, count(*) FROM policies WHERE versus_first IS NOT NULL GROUP BY ALL",
 		"versus_first_hosts": "SELECT " + stratum + ", NULL, NULL, profile, CASE n WHEN 3 THEN 'different' WHEN 2 THEN 'undecided' WHEN 1 THEN 'escapes_only' ELSE 'equal' END, count(*) FROM (" +
 			"SELECT rank, profile, max(CASE versus_first WHEN 'different' THEN 3 WHEN 'undecided' THEN 2 WHEN 'escapes_only' THEN 1 ELSE 0 END) AS n FROM policies WHERE run = 'first' AND versus_first IS NOT NULL AND NOT (profile <> 'google' AND agent IN (SELECT agent FROM agents WHERE ignores_star)) GROUP BY run, seq, rank, profile) WHERE true GROUP BY ALL",
-		"verdict":              "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
-		"line_class":           "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"line_class_hosts":     hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
-		"field":                hosts("SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS key FROM lines WHERE run = 'first' AND class IN ('extension', 'unknown_field') UNION SELECT seq, field FROM signals WHERE run = 'first'"),
-		"signal":               hosts("SELECT seq, " + signal + " AS key FROM signals WHERE run = 'first'"),
-		"feature":              hosts(feature),
-		"category":             "SELECT " + stratum + ", NULL, category, profile, key, count(*) FROM (" + category + ") WHERE true GROUP BY ALL",
-		"crawl_delay":          "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") + ", count(*) FROM groups WHERE crawl_delay IS NOT NULL GROUP BY ALL",
-		"sitemap":              "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"body":                 hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
-		"preference":           hosts("SELECT seq, mechanism || ' ' || use || ' ' || preference AS key FROM preferences WHERE run = 'first' AND scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL"),
-		"preference_remark":    hosts("SELECT seq, unnest([remark, CASE scope WHEN 'orphan' THEN 'orphan' END, CASE WHEN conflict THEN 'conflict' END]) AS key FROM preferences WHERE run = 'first'"),
-		"refusal":              ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals"),
-		"refusal_set":          ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS key FROM refusals GROUP BY seq"),
-		"template":             hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
-		"policy_template":      "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
+		"verdict":           "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
+		"line_class":        "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
+		"line_class_hosts":  hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
+		"field":             hosts("SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS key FROM lines WHERE run = 'first' AND class IN ('extension', 'unknown_field') UNION SELECT seq, field FROM signals WHERE run = 'first'"),
+		"signal":            hosts("SELECT seq, " + signal + " AS key FROM signals WHERE run = 'first'"),
+		"feature":           hosts(feature),
+		"category":          "SELECT " + stratum + ", NULL, category, profile, key, count(*) FROM (" + category + ") WHERE true GROUP BY ALL",
+		"crawl_delay":       "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") + ", count(*) FROM groups WHERE crawl_delay IS NOT NULL GROUP BY ALL",
+		"sitemap":           "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
+		"body":              hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
+		"preference":        hosts("SELECT seq, mechanism || ' ' || use || ' ' || preference AS key FROM preferences WHERE run = 'first' AND scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL"),
+		"preference_remark": hosts("SELECT seq, unnest([remark, CASE scope WHEN 'orphan' THEN 'orphan' END, CASE WHEN conflict THEN 'conflict' END]) AS key FROM preferences WHERE run = 'first'"),
+		"refusal":           ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals"),
+		"refusal_set":       ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS key FROM refusals GROUP BY seq"),
+		"template":          hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
+		"policy_template":   "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
+		"policy_pair": "SELECT " + stratum + ", agent, category, profile, key, count(*) FROM (SELECT * FROM policies WHERE " + byName + ") JOIN (SELECT seq, agent AS key FROM policies WHERE " + byName + ") USING (seq) " +
+			"WHERE run = 'first' AND agent < key GROUP BY ALL",
 		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL AND source <> 'cache' GROUP BY ALL",
 		"source":               "SELECT " + stratum + ", NULL, NULL, NULL, source, count(*) FROM fetches GROUP BY ALL",
 		"tld":                  network(tld, "true"),
@@ -439,7 +442,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 func TestExamplesAreOfTheTables(t *testing.T) {
 	db := database(t)
 	for name, query := range map[string]string{
-		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY ALL) WHERE n > CASE WHEN key IN ('largest', 'slowest') THEN 10 ELSE 3 END",
+		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY ALL) WHERE n > CASE WHEN metric = 'policy' THEN 5 WHEN key IN ('largest', 'slowest') THEN 10 ELSE 3 END",
 		"of their rank":            "SELECT count(*) FROM examples e WHERE NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.rank IS NOT DISTINCT FROM e.rank)",
 		"short":                    "SELECT count(*) FROM examples WHERE strlen(text) > 203",
 		"no line 0":                "SELECT count(*) FROM examples WHERE line = 0",
@@ -451,6 +454,8 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 		"of groups":                "SELECT count(*) FROM examples e WHERE metric = 'crawl_delay' AND NOT EXISTS (FROM groups g WHERE g.run = e.run AND g.host = e.host AND g.line = e.line AND g.crawl_delay = e.text::DOUBLE)",
 		"of statements":            "SELECT count(*) FROM examples e WHERE metric = 'preference_remark' AND NOT EXISTS (FROM preferences p WHERE p.run = e.run AND p.host = e.host AND p.line = e.line AND e.key IN (p.remark, p.scope, CASE WHEN p.conflict THEN 'conflict' END) AND contains(e.text, p.value))",
 		"of templates":             "SELECT count(*) FROM examples e WHERE metric = 'template' AND NOT EXISTS (FROM templates t WHERE t.run = e.run AND t.host = e.host AND t.first_line = e.line AND t.template = e.key AND coalesce(t.version, '') = e.text)",
+		"of policies":              "SELECT count(*) FROM examples e WHERE metric = 'policy' AND NOT EXISTS (FROM policies p WHERE p.run = e.run AND p.host = e.host AND p.agent = e.key AND p.class = 'disallow_all' AND p.match = e.text AND p.group_line IS NOT DISTINCT FROM e.line)",
+		"the best ranked":          "SELECT count(*) FROM (SELECT run, agent, rank FROM (SELECT run, agent, rank, row_number() OVER (PARTITION BY run, agent ORDER BY rank NULLS LAST) AS n FROM (SELECT DISTINCT ON (run, agent, host) run, agent, rank FROM policies WHERE class = 'disallow_all' AND profile = 'google' ORDER BY rank)) WHERE n <= 5 EXCEPT ALL SELECT run, key, rank FROM examples WHERE metric = 'policy')",
 		"of servers":               "SELECT count(*) FROM examples e WHERE metric = 'server' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.server = e.text)",
 		"the ten largest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'body_bytes' EXCEPT ALL SELECT run, body_bytes FROM fetches WHERE content_digest IS NOT NULL QUALIFY row_number() OVER (PARTITION BY run ORDER BY body_bytes DESC) <= 10)",
 		"the ten slowest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'total_us' EXCEPT ALL SELECT run, total_us FROM fetches QUALIFY row_number() OVER (PARTITION BY run ORDER BY total_us DESC) <= 10)",
@@ -460,7 +465,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 			t.Errorf("%s: %s rows break it", name, got)
 		}
 	}
-	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class preference_remark reason server signal sitemap template total_us versus_first" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class policy preference_remark reason server signal sitemap template total_us versus_first" {
 		t.Errorf("examples are of %s", got)
 	}
 }

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	ExamplesOfKey = 3  // examples per metric and key
-	examplesOfTop = 10 // examples of the largest and of the slowest
-	ExampleBytes  = 200
+	ExamplesOfKey   = 3  // examples per metric and key
+	examplesOfAgent = 5  // hosts that shut an agent out
+	examplesOfTop   = 10 // examples of the largest and of the slowest
+	ExampleBytes    = 200
 
 	// mostKeys bounds the distinct keys. A run has some hundred of them; only a
 	// forged part has more.
@@ -59,7 +60,7 @@ func (e *Examples) Wants(metric, key, host string) bool {
 			return false
 		}
 	}
-	return len(have) < ExamplesOfKey || CompareRanks(e.rank, have[len(have)-1].Rank) < 0
+	return len(have) < most(metric, key) || CompareRanks(e.rank, have[len(have)-1].Rank) < 0
 }
 
 // Add keeps an example if it is wanted. Line 0 means no line. text must be valid
@@ -68,6 +69,17 @@ func (e *Examples) Add(metric, key, host string, line int32, text string) {
 	if e.Wants(metric, key, host) {
 		e.keep(sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: Cut(text)})
 	}
+}
+
+// most returns the number of examples of a key.
+func most(metric, key string) int {
+	switch {
+	case metric == "policy":
+		return examplesOfAgent
+	case key == "largest" || key == "slowest":
+		return examplesOfTop
+	}
+	return ExamplesOfKey
 }
 
 // Largest keeps the host of a body if it is one of the largest.
@@ -92,9 +104,8 @@ func (e *Examples) keep(x sink.Example) error {
 
 // place inserts an example in order, if it is one of the best.
 func (e *Examples) place(x placed) error {
-	most := ExamplesOfKey
-	if x.Key == "largest" || x.Key == "slowest" {
-		most = examplesOfTop
+	most := most(x.Metric, x.Key)
+	if most == examplesOfTop {
 		x.size, _ = strconv.ParseInt(x.Text, 10, 64)
 	}
 	id := [2]string{x.Metric, x.Key}

@@ -24,6 +24,7 @@ type figure struct {
 	Bars      []bar       // nil for a histogram
 	Columns   *columns    // a histogram, or nil
 	Multiples []*multiple // drawings of lines over time
+	Heat      *heat       // a coloured table, or nil
 	Wide      bool        // each multiple takes the width of the page
 	Head      []string    // heads of the numbers: the columns of the SQL
 	Rows      [][]string  // the numbers as the SQL returns them
@@ -285,6 +286,53 @@ type listed struct {
 	HasLine bool
 	HasRank bool
 	Rows    []example
+}
+
+// A list longer than shortList shows its first part, of about firstPart rows; the rest is
+// folded.
+const (
+	shortList = 15
+	firstPart = 12
+)
+
+// FirstBars returns the bars that are not folded.
+func (f *figure) FirstBars() []bar {
+	if len(f.Bars) <= shortList {
+		return f.Bars
+	}
+	return f.Bars[:firstPart]
+}
+
+// MoreBars returns the bars that are folded.
+func (f *figure) MoreBars() []bar { return f.Bars[len(f.FirstBars()):] }
+
+// cut returns the number of rows that are not folded: groups stay whole.
+func (l *listed) cut() int {
+	if len(l.Rows) <= shortList {
+		return len(l.Rows)
+	}
+	at := firstPart
+	for at < len(l.Rows) && l.HasKey && l.Rows[at].Span == 0 {
+		at++
+	}
+	return at
+}
+
+// First returns the rows that are not folded.
+func (l *listed) First() *listed {
+	first := *l
+	first.Rows = l.Rows[:l.cut()]
+	return &first
+}
+
+// More returns the rows that are folded, nil for none.
+func (l *listed) More() *listed {
+	if l.cut() == len(l.Rows) {
+		return nil
+	}
+	more := *l
+	more.Caption, more.Rows = "", l.Rows[l.cut():]
+	return &more
 }
 
 // example is a row. Key is "" if it equals that of the row before; otherwise Span

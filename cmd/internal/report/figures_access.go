@@ -200,6 +200,23 @@ func (d *data) fates() []fate {
 	return out
 }
 
+// leadingAgents is the number of agents for which a figure names hosts.
+const leadingAgents = 10
+
+// rest says in the note how many agents have no bar, and which of them tie with the last
+// one that has.
+func (f *figure) rest(all []fate, by func(fate) int64) {
+	var counts []int64
+	for _, a := range all {
+		if n := by(a); n > 0 {
+			counts = append(counts, n)
+		}
+	}
+	if text := words.More(counts, min(len(counts), barsDrawn), "host"); text != "" {
+		f.Note = strings.TrimSpace("Not drawn: " + strings.TrimPrefix(text, "and ") + ". " + f.Note)
+	}
+}
+
 const categoryOf = "any_value(category) AS category"
 
 // agents shows which agents are shut out most, and by which group.
@@ -237,6 +254,16 @@ func (d *data) agents() *figure {
 			}
 		}
 	}
+	f.rest(all, func(a fate) int64 { return a.closed })
+	var leaders []string
+	for _, a := range all[:min(len(all), leadingAgents)] {
+		leaders = append(leaders, a.agent)
+	}
+	if f.Examples = d.examples.list("Hosts that shut them out", "how", "policy", nil, leaders...); f.Examples != nil {
+		for i := range f.Examples.Rows {
+			f.Examples.Rows[i].Text = words.Match.Of(f.Examples.Rows[i].Text)
+		}
+	}
 	for _, a := range all {
 		f.Rows = append(f.Rows, []string{a.agent, a.category, number(a.closed), number(a.byName), number(a.byFallback), number(a.closed - a.byName - a.byFallback)})
 	}
@@ -272,6 +299,7 @@ func (d *data) named() *figure {
 		}
 		f.Title = fmt.Sprintf("%s of %s are named most often, each by %s", count(int64(tied)), counted(int64(len(all)), "agent"), d.ofBoth(top.names))
 	}
+	f.rest(all, func(a fate) int64 { return a.names })
 	scale := scaleFor(top.names, d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for _, c := range classes {

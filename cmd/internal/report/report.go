@@ -232,7 +232,7 @@ func (d *data) page() *page {
 		add("What may be done with their content?", d.refusals(), d.preferences(), d.preferenceRemarks())
 	}
 	if d.known > 0 {
-		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.named(), d.versusStar())
+		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.versusStar())
 		add("Whose words are they?", d.wordsOf(), d.templates())
 	}
 	if d.known > 0 {

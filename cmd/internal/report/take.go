@@ -116,6 +116,7 @@ func (f *figure) draw() []byte {
 		s.columns(f.Columns)
 	}
 	s.bars(f)
+	s.heat(f.Heat)
 	if f.Multiples != nil {
 		s.multiples(f)
 	}

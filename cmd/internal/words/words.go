@@ -195,6 +195,27 @@ func Count(n int64, noun string) string {
 	return Number(n) + " " + noun
 }
 
+// More says how many rows a list leaves out that shows the first of some counts, which
+// descend: "and 22 more with 2 hosts, 14 with fewer". Those that tie with the last one
+// shown count apart. It returns "" if there are none.
+func More(counts []int64, shown int, noun string) string {
+	if shown <= 0 || shown >= len(counts) {
+		return ""
+	}
+	last, tied := counts[shown-1], 0
+	for shown+tied < len(counts) && counts[shown+tied] == last {
+		tied++
+	}
+	fewer := len(counts) - shown - tied
+	switch {
+	case fewer == 0:
+		return "and " + Number(int64(tied)) + " more with " + Count(last, noun)
+	case tied == 0:
+		return "and " + Number(int64(fewer)) + " more with fewer"
+	}
+	return "and " + Number(int64(tied)) + " more with " + Count(last, noun) + ", " + Number(int64(fewer)) + " with fewer"
+}
+
 // Some joins names, or the first few of many.
 func Some(names []string, most int) string {
 	if more := len(names) - most; more > 0 {

@@ -102,3 +102,20 @@ func TestUnknownValuesAreEscaped(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A list that leaves rows out says which of them tie with its last one.
+func TestTies(t *testing.T) {
+	for _, row := range []struct {
+		shown int
+		want  string
+	}{
+		{0, ""}, {1, "and 4 more with fewer"}, {2, "and 2 more with 2 hosts, 1 with fewer"}, {4, "and 1 more with fewer"}, {5, ""},
+	} {
+		if got := More([]int64{3, 2, 2, 2, 1}, row.shown, "host"); got != row.want {
+			t.Errorf("after %d: %q, want %q", row.shown, got, row.want)
+		}
+	}
+	if got, want := More([]int64{1, 1}, 1, "host"), "and 1 more with 1 host"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
