@@ -90,7 +90,8 @@ func dialResolver(server netip.AddrPort, repeats bool) func(ctx context.Context,
 		if err == nil {
 			// The library waits five seconds whatever ctx says. A list full of
 			// dead name servers would pile up sockets.
-			context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+			socket := conn // conn changes below
+			context.AfterFunc(ctx, func() { socket.SetDeadline(time.Unix(1, 0)) })
 		}
 		if udp, ok := conn.(*net.UDPConn); ok && q != nil {
 			conn = &listener{udp, q}
