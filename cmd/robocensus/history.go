@@ -303,7 +303,10 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 		return nil
 	}
 	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
-	if change.Unreachable(t.Reason) {
+	if t.Challenge != nil {
+		e.Reason = sink.Some(change.Challenged)
+	}
+	if change.Unreachable(*e.Reason) {
 		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
 			return nil
 		}

@@ -77,6 +77,15 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if err := f.readIdentities(ctx, &c); err != nil {
 		return c, err
 	}
+	if f.expectations != nil && !c.Source.IsStored() {
+		var names []string
+		for _, i := range c.Fetch.Identities {
+			names = append(names, i.Name)
+		}
+		if err := f.expectations.FitIdentities(names); err != nil {
+			return c, err
+		}
+	}
 	c.Settings, c.Pace = f.settings()
 	return c, nil
 }

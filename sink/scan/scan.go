@@ -145,6 +145,8 @@ func (f *File) Layout() (columns []string) {
 type Selection struct {
 	// Columns are the columns to read, in the order of the file. Empty means all.
 	Columns []string
+	// Optional are further columns, which a file of an older program may lack.
+	Optional []string
 	// Dictionaries are columns of text to return as dictionaries.
 	Dictionaries []string
 	// Wanted reports whether a row group whose statistics give seqs from least to
@@ -171,7 +173,13 @@ const (
 // values taken from it, are valid until each returns.
 func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
 	defer Recovered(&err)
-	leaves, err := f.leaves(s.Columns)
+	wanted := s.Columns
+	for _, name := range s.Optional {
+		if f.schema.HasField(name) {
+			wanted = append(slices.Clip(wanted), name)
+		}
+	}
+	leaves, err := f.leaves(wanted)
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,7 @@ type fault struct {
 	interim     []int
 	interimOnly bool
 	paths       []pathFault
+	as          []agentFault
 
 	delay     time.Duration
 	bodyDelay time.Duration
@@ -96,6 +97,12 @@ type header struct{ name, value string }
 
 type pathFault struct {
 	match *regexp.Regexp
+	fault *fault
+}
+
+// agentFault is the answer to user agents that contain a text.
+type agentFault struct {
+	text  string
 	fault *fault
 }
 
@@ -171,6 +178,9 @@ func (f *Faults) check(hosts Hosts) error {
 				for _, path := range step.paths {
 					steps = append(steps, path.fault)
 				}
+				for _, agent := range step.as {
+					steps = append(steps, agent.fault)
+				}
 			}
 			for _, step := range steps {
 				from := step.bodyFrom
@@ -206,6 +216,19 @@ func (f *fault) forPath(path string) *fault {
 		}
 	}
 	return nil
+}
+
+// forAgent returns the fault for a user agent, f if it has none of its own.
+func (f *fault) forAgent(agent string) *fault {
+	if f == nil {
+		return nil
+	}
+	for _, a := range f.as {
+		if strings.Contains(agent, a.text) {
+			return a.fault
+		}
+	}
+	return f
 }
 
 // glob compiles a pattern in which an asterisk matches any run of characters.

@@ -143,6 +143,8 @@ func (p *parser) stepKey(f *fault, key, v *yaml.Node) (err error) {
 		f.times, err = p.number(v, 1, math.MaxInt32)
 	case "paths":
 		err = p.paths(f, v)
+	case "as":
+		err = p.as(f, v)
 	case "tls":
 		err = p.oneOf(&f.tls, v, tlsKinds...)
 	default:
@@ -164,6 +166,20 @@ func (p *parser) paths(f *fault, v *yaml.Node) error {
 			return p.errorf(value, "lists of statuses and handshakes are for the host as a whole, not for a path")
 		}
 		f.paths = append(f.paths, pathFault{glob(key.Value), inner})
+		return nil
+	})
+}
+
+func (p *parser) as(f *fault, v *yaml.Node) error {
+	return p.pairs(v, func(key, value *yaml.Node) error {
+		inner, err := p.fault(value, p.key)
+		if err != nil {
+			return err
+		}
+		if key.Value == "" || len(inner.statuses) > 1 || inner.cut.at == inHandshake {
+			return p.errorf(value, "give a part of the user agent, and no list of statuses nor handshake")
+		}
+		f.as = append(f.as, agentFault{key.Value, inner})
 		return nil
 	})
 }
@@ -239,7 +255,7 @@ func (p *parser) key(f *fault, key, v *yaml.Node) (err error) {
 		f.raw, err = p.text(v)
 	case "http09":
 		f.http09, err = p.yes(v)
-	case "share", "schemes", "times", "then", "paths", "tls":
+	case "share", "schemes", "times", "then", "paths", "as", "tls":
 		err = p.errorf(key, "%q is not allowed here, only at an outer level", key.Value)
 	default:
 		err = p.errorf(key, "unknown key %q; robofarm help faults lists them", key.Value)

@@ -22,6 +22,10 @@ type Report struct {
 	Answers map[string]int64 `json:"answers"`
 	Cookies int64            `json:"cookies"` // requests with a cookie
 
+	// LeastGapMillis is the least time between the end of a request to a host and the start
+	// of its next one that follows no redirect of the farm's (hops); 0 if no host was asked twice.
+	LeastGapMillis int64 `json:"least_gap_ms"`
+
 	PeakRequests    int `json:"peak_requests"`    // requests in flight at once
 	PeakConnections int `json:"peak_connections"` // connections open at once
 	PeakHost        int `json:"peak_host"`        // requests in flight at once to one host
@@ -84,6 +88,9 @@ func (s *Server) counts() Report {
 			r.Hosts++
 			r.ByHost = append(r.ByHost, h.counted.count(name))
 			r.PeakHost = max(r.PeakHost, int(h.counted.peak))
+			if gap := h.counted.gap.Milliseconds(); h.counted.gap > 0 && (r.LeastGapMillis == 0 || gap < r.LeastGapMillis) {
+				r.LeastGapMillis = gap
+			}
 		}
 	}
 	return r

@@ -1,6 +1,9 @@
 package farm
 
-import "net"
+import (
+	"net"
+	"time"
+)
 
 // maxWatched bounds the connections that a tally checks again before it accepts
 // a new peak.
@@ -11,10 +14,16 @@ const maxWatched = 64
 type tally struct {
 	asked     int64
 	now, peak int32
+	left      time.Time     // when the last one ended, if none is in flight
+	since     time.Duration // from then to the start of the next, 0 if there was none
+	gap       time.Duration // least of these, but for redirects; 0 if there is none
 	watched   []*net.TCPConn
 }
 
 func (t *tally) enter(c *net.TCPConn) {
+	if t.since = 0; t.now == 0 && !t.left.IsZero() {
+		t.since = time.Since(t.left)
+	}
 	t.now++
 	if len(t.watched) < maxWatched {
 		t.watched = append(t.watched, c)
@@ -36,8 +45,17 @@ func (t *tally) enter(c *net.TCPConn) {
 	t.peak = max(t.peak, live)
 }
 
+// begun counts the time before the current request, which follows no redirect.
+func (t *tally) begun() {
+	if t.since > 0 && (t.gap == 0 || t.since < t.gap) {
+		t.gap = t.since
+	}
+}
+
 func (t *tally) leave(c *net.TCPConn) {
-	t.now--
+	if t.now--; t.now == 0 {
+		t.left = time.Now()
+	}
 	for i, w := range t.watched {
 		if w == c {
 			last := len(t.watched) - 1
@@ -53,4 +71,4 @@ func (t *tally) leave(c *net.TCPConn) {
 }
 
 // reset clears the counts but keeps what is in flight.
-func (t *tally) reset() { t.asked, t.peak = 0, t.now }
+func (t *tally) reset() { t.asked, t.peak, t.left, t.since, t.gap = 0, t.now, time.Time{}, 0, 0 }

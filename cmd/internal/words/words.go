@@ -37,7 +37,11 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = vocabulary(robots.AnswerReasons)
+var Reason = func() Vocabulary {
+	v := vocabulary(robots.AnswerReasons)
+	v["challenge"] = "a wall that keeps robots out" // of changes: whatever the status says
+	return v
+}()
 
 // ErrorClass has words for error classes.
 var ErrorClass = vocabulary(robots.ErrorClasses)

@@ -227,8 +227,9 @@ func redirectShapes() []Shape {
 // reachabilityShapes returns the shapes of [comparison.reachability]. An outage may
 // follow one with another outcome.
 func reachabilityShapes() (out []Shape) {
-	for _, reason := range robots.AnswerReasons {
-		for _, later := range robots.AnswerReasons {
+	reasons := append(slices.Clone(robots.AnswerReasons), Challenged)
+	for _, reason := range reasons {
+		for _, later := range reasons {
 			if before, after := string(reason), string(later); Unreachable(before) || Unreachable(after) {
 				out = append(out, Shape{ReachabilitySeverity(before, after), Word(after), nil})
 			}

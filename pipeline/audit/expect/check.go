@@ -32,7 +32,7 @@ type Checker struct {
 func newChecker(e *List, agents []evaluate.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
 	c := &Checker{expectations: e, agents: agents, csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
-		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change"})
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})
@@ -129,7 +129,7 @@ func (c *Checker) run(ctx context.Context, in store.Store, m *sink.Manifest) err
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"policies", "verdicts"} {
+		for _, table := range []string{"policies", "verdicts", "answers"} {
 			for _, p := range parts[segment][table] {
 				if err := c.part(ctx, in, p, targets[table]); err != nil {
 					return err

@@ -12,6 +12,7 @@
 //	fit.go       whether a run can show what they need
 //	check.go     checking a run
 //	rows.go      checking rows of fetches, policies and verdicts
+//	answers.go   checking answers to further identities
 //	model.go     comparing hosts with a model file
 //	shown.go     what a comparison of two runs shows
 //	changes.go   checking rows of changes

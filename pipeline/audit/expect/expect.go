@@ -33,6 +33,8 @@ type expectation struct {
 	Reachable  bool   `yaml:"reachable"`
 	NoChange   words  `yaml:"no_change"`  // kinds, or all
 	Preference words  `yaml:"preference"` // with use
+	// Identities of --also-as, or all, that get the file that the run itself got.
+	ServedAlike words `yaml:"served_alike"`
 
 	// Files with a model robots.txt.
 	AtLeastAsStrict string `yaml:"at_least_as_strict_as"`
@@ -77,11 +79,13 @@ var expectKeys = map[string][]string{
 
 	"preference": {"agents", "category", "profile", "use"},
 
+	servedAlike: {},
+
 	atLeastAsStrict: {"agents", "category"},
 	atMostAsStrict:  {"agents", "category"},
 }
 
-const expectable = "verdict, class, preference, reachable, no_change, at_least_as_strict_as or at_most_as_strict_as"
+const expectable = "verdict, class, preference, reachable, no_change, served_alike, at_least_as_strict_as or at_most_as_strict_as"
 
 // Parse parses a YAML list of expectations. Unknown keys and values, and
 // entries that expect nothing or two things, are errors with their line. Paths of
@@ -124,7 +128,7 @@ func (e *List) fail(line int, format string, args ...any) error {
 }
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
-	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "preference", "reachable", "no_change", atLeastAsStrict, atMostAsStrict,
+	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "preference", "reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
 		"agents", "category", "profile", "urls", "severity", "after", "use")
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func (x *expectation) isOf(agent, category string) bool {
 
 // table returns the table that the expectation is checked on.
 func (x *expectation) table() string {
-	return map[string]string{"verdict": "verdicts", "class": "policies", "preference": "policies", "reachable": "fetches", "no_change": "changes", atLeastAsStrict: "rules", atMostAsStrict: "rules"}[x.what]
+	return map[string]string{"verdict": "verdicts", "class": "policies", "preference": "policies", "reachable": "fetches", "no_change": "changes", servedAlike: "answers", atLeastAsStrict: "rules", atMostAsStrict: "rules"}[x.what]
 }
 
 // Fit checks, before a run, that the run will show what is expected. An expectation

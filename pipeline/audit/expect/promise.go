@@ -21,12 +21,13 @@ type Promise struct {
 	Hosts     int64    `json:"hosts"`     // that it covers, by origin
 	Checked   int64    `json:"checked"`   // rows; for no_change, hosts whose changes were seen
 	Broken    int64    `json:"broken"`    // checked rows that differ; for no_change, changes
-	Unknown   int64    `json:"unknown"`   // policies that an outage hid, for no_change hosts not read in both runs; not counted in Checked
+	Unknown   int64    `json:"unknown"`   // policies that an outage hid, for no_change hosts not read in both runs, for served_alike answers with nothing to compare; not counted in Checked
 	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
 	AtMost    string   `json:"at_most"`
 	First     []Breach `json:"first"` // the first breaches
 
 	ofChanges    bool   // it is a no_change
+	ofAnswers    bool   // it is a served_alike
 	unknownHosts int64  // hosts with a policy in Unknown
 	passing      int64  // changes in Undecided that the choice of hosts may explain
 	choice       string // why it may
@@ -101,6 +102,8 @@ func (p *Promise) unknown() (note string) {
 	switch {
 	case p.Unknown > 0 && p.ofChanges:
 		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
+	case p.Unknown > 0 && p.ofAnswers:
+		note = fmt.Sprintf("%d of %d answers cannot be compared: the run itself got no file there, nor that there is none", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0:
 		note = fmt.Sprintf("an outage hides %d of %d policies, on %d of %d hosts", p.Unknown, p.Checked+p.Unknown, p.unknownHosts, p.Hosts)
 	}

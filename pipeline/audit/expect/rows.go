@@ -24,7 +24,7 @@ import (
 func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []sink.Part) (map[string][]int64, error) {
 	targets := make(map[string][]int64)
 	var meant []int
-	for _, table := range []string{"fetches", "policies", "verdicts", "rules"} {
+	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "rules"} {
 		of := c.meant(table)
 		if meant = append(meant, of...); len(of) > 0 && len(fetches) > 0 {
 			targets[table] = []int64{}
@@ -73,7 +73,7 @@ func (c *Checker) reachable(k int, host, reason string) {
 	}
 }
 
-// part checks the expectations of one part of policies or verdicts. targets are those
+// part checks the expectations of one part of policies, verdicts or answers. targets are those
 // that expectations cover, nil if that is not known.
 func (c *Checker) part(ctx context.Context, in store.Store, p sink.Part, targets []int64) error {
 	meant := c.meant(p.Table)
@@ -87,8 +87,9 @@ func (c *Checker) part(ctx context.Context, in store.Store, p sink.Part, targets
 	columns := map[string][]string{
 		"policies": {"seq", "host", "agent", "category", "profile", "class", "ai_train", "ai_input", "search"},
 		"verdicts": {"seq", "host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
+		"answers":  {"seq", "host", "identity", "agent", "status", "challenge", "policy", "first_difference", "treatment"},
 	}[p.Table]
-	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts}[p.Table]
+	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts, "answers": c.answers}[p.Table]
 	var s selection
 	return scan.Rows(ctx, in, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
 		check(&s, meant, batch)

@@ -32,10 +32,17 @@ const (
 type coverage struct {
 	hosts map[string]seen // by glob
 	urls  map[string]seen
+
+	identities map[string]seen // of served_alike
 }
 
 func newCoverage(x *expectation) coverage {
-	c := coverage{make(map[string]seen), make(map[string]seen)}
+	c := coverage{make(map[string]seen), make(map[string]seen), make(map[string]seen)}
+	for _, name := range x.ServedAlike {
+		if name != allIdentities {
+			c.identities[name] = nowhere
+		}
+	}
 	for _, glob := range x.Hosts {
 		c.hosts[glob] = nowhere
 	}
@@ -82,6 +89,9 @@ func (c *Checker) gaps(k int) (nothing, unseen string) {
 		nothing = "no host matches " + few(globs)
 	} else if urls := words(c.coverage[k].urls, nowhere); len(urls) > 0 {
 		nothing = "no host that it covers has the URL " + few(urls)
+	}
+	if names := words(c.coverage[k].identities, nowhere); len(names) > 0 && nothing == "" {
+		nothing = "no host that it covers was asked as " + few(names)
 	}
 	if globs := words(c.coverage[k].hosts, covered); len(globs) > 0 {
 		unseen = "nothing was seen of " + few(globs)

@@ -57,7 +57,7 @@ func (x *expectation) checkWords() (string, error) {
 		list  words
 		known []string // nil for any
 	}{
-		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil},
+		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil}, {servedAlike, x.ServedAlike, nil},
 		{"category", x.Category, evaluate.Categories}, {"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
 		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, evaluate.UseNames},
 	} {
@@ -138,6 +138,8 @@ func (x *expectation) checkValues() (string, error) {
 		return "preference", fmt.Errorf("preference needs use: give one of %s", strings.Join(evaluate.UseNames, ", "))
 	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
 		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
+	case len(x.ServedAlike) > 1 && slices.Contains(x.ServedAlike, allIdentities):
+		return servedAlike, errors.New("served_alike names all, and some: give one of both")
 	case x.what == "reachable" && !x.Reachable:
 		return "reachable", errors.New("reachable can only be true")
 	}

@@ -7,7 +7,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -73,8 +75,11 @@ var fetchColumns = []string{
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts.
 func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(host string) bool, into *sorter.Sorter) error {
-	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
+	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns, Optional: []string{"challenge"}}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
+			if !batch.Schema().HasField(name) {
+				return func(int) string { return "" }
+			}
 			column := scan.Column[*array.String](batch, name)
 			return func(i int) string {
 				if column.IsNull(i) {
@@ -85,6 +90,7 @@ func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(h
 		}
 		host, origin, outcome, reason := text("host"), text("origin"), text("outcome"), text("reason")
 		final, fallback, digest := text("final_url"), text("fallback_error_class"), text("content_digest")
+		challenge := text("challenge")
 		seq, rank := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank")
 		time, since := scan.Column[*array.Timestamp](batch, "fetch_time"), scan.Column[*array.Timestamp](batch, "unreachable_since")
 		var e Encoder
@@ -95,6 +101,9 @@ func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(h
 			f := Fetched{
 				Host: host(i), Origin: origin(i), time: int64(time.Value(i)), Seq: seq.Value(i), Segment: p.Segment,
 				Outcome: outcome(i), Reason: reason(i), Digest: digest(i), Final: final(i), Fallback: fallback(i),
+			}
+			if challenge(i) != "" {
+				f.wall()
 			}
 			if !rank.IsNull(i) {
 				f.Rank = sink.Some(rank.Value(i))
@@ -122,10 +131,18 @@ func AddTarget(t *lookup.Target, into *sorter.Sorter) error {
 		Host: t.Host, Origin: t.Origin, time: t.FetchTime.UnixMicro(), Seq: t.Seq, Segment: t.Segment, Rank: t.Rank,
 		Outcome: t.Outcome, Reason: t.Reason, Digest: or(t.ContentDigest), Final: or(t.FinalURL), Fallback: or(t.FallbackErrorClass),
 	}
+	if t.Challenge != nil {
+		f.wall()
+	}
 	if t.UnreachableSince != nil {
 		f.Since = t.UnreachableSince.UnixMicro()
 	}
 	return f.addTo(into, new(Encoder))
+}
+
+// wall makes the row that of a host that a wall kept from being read.
+func (f *Fetched) wall() {
+	f.Outcome, f.Reason, f.Digest = string(robots.OutcomeUndefined), change.Challenged, ""
 }
 
 // addTo adds the row to a sorter. e is a buffer.
