@@ -62,12 +62,12 @@ func TestAlsoAs_NoRace(t *testing.T) {
 	}
 	hosts, faults, list := make(farm.Hosts), new(strings.Builder), new(strings.Builder)
 	for i := range count {
-		name := fmt.Sprintf("h%d.w%d.example", i, i%len(ways))
+		name := fmt.Sprintf("h%d-w%d.example", i, i%len(ways))
 		hosts[name] = []byte(ownFile)
 		fmt.Fprintf(list, "%d,%s\n", i+1, name)
 	}
 	for k, w := range ways {
-		fmt.Fprintf(faults, "\"*.w%d.example\": %s\n", k, w.fault)
+		fmt.Fprintf(faults, "\"*-w%d.example\": %s\n", k, w.fault)
 	}
 	parsed, err := farm.ParseFaults(strings.NewReader(faults.String()), "faults.yaml")
 	must(t, err)
@@ -110,7 +110,7 @@ func TestAlsoAs_NoRace(t *testing.T) {
 			if want := map[string]string{"control": "our-census/1 (+https://census.example/)", "gptbot": "GPTBot/1.3 (+https://census.example/)"}[r.Identity]; r.UserAgent != want || r.IsControl != (r.Identity == "control") {
 				t.Fatalf("%s: sent as %q", r.Identity, r.UserAgent)
 			}
-			got[r.Host[strings.IndexByte(r.Host, '.')+1:]+" "+r.Identity+" "+rowText(&r)]++
+			got[r.Host[strings.IndexByte(r.Host, '-')+1:]+" "+r.Identity+" "+rowText(&r)]++
 		}
 	}
 	for k, w := range ways {

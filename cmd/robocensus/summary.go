@@ -53,12 +53,15 @@ type figures struct {
 	hasTraining bool             // the registry has agents for AI training
 	training    int64            // hosts that shut out at least one of them
 	refusals    map[string]int64 // hosts that refuse the training of models, by way
+
+	walls  map[string]int64 // hosts that a wall kept from being read, by vendor
+	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
 }
 
 const aiTraining = "ai-training"
 
 func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
-	f := &figures{targets: targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64), refusals: make(map[string]int64)}
+	f := &figures{targets: targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64), refusals: make(map[string]int64), walls: make(map[string]int64), others: make(map[string]int64)}
 	agents := make(map[string]*shutOut)
 	for _, row := range counts.List() {
 		if row.Profile != profile && row.Profile != "" {
@@ -75,6 +78,11 @@ func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
 			}
 		case "network_failure":
 			f.failures[row.Key] += row.N
+		case "challenge":
+			vendor, _, _ := strings.Cut(row.Key, " ")
+			f.walls[words.Challenge.Of(vendor)] += row.N
+		case "answer_let_in":
+			f.others[row.Key] += row.N
 		case "refusal":
 			f.refusals[row.Key] += row.N
 		case "category":
@@ -208,9 +216,40 @@ func showFigures(p *textPage, f *figures, profiles []string) {
 		return
 	}
 	showAnswers(p, profiles[0], f)
+	showOthers(p, f)
 	showShutOut(p, f)
 	if len(profiles) > 1 {
 		p.line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.foreign(profiles[0]), len(profiles)))
+	}
+}
+
+// showOthers prints which hosts a wall kept from being read, and how many hosts turn an
+// identity away that they let in on paper.
+func showOthers(p *textPage, f *figures) {
+	var walls []string
+	total := int64(0)
+	for _, vendor := range sorted(f.walls) {
+		walls, total = append(walls, vendor+" "+words.Number(f.walls[vendor])), total+f.walls[vendor]
+	}
+	if total > 0 {
+		p.line(fmt.Sprintf("\nA wall answered in place of the file on %s, which count as unread: %s.", words.Count(total, f.noun), p.foreign(strings.Join(walls, ", "))))
+	}
+	all := summary.MetOf(f.others)
+	if len(all) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, m := range all {
+		hosts, away := m.Compared()
+		name := p.foreign(m.Name)
+		if m.Control {
+			name += " (control: as we)"
+		}
+		rows = append(rows, []string{name, words.Number(away), words.Number(hosts), words.Percent(away, hosts)})
+	}
+	p.table("Turned away, of the hosts that let the agent in on paper and answered us", []string{"identity", "turned away", "hosts", "share"}, 1, rows)
+	if !all[0].Control {
+		p.line("There is no control: a second request may be turned away whoever asks.")
 	}
 }
 

@@ -2,8 +2,8 @@ package evaluate
 
 import (
 	"strconv"
-	"strings"
 
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -13,25 +13,31 @@ import (
 // countAnswer counts the answer of a host to an identity: by what the identity met, beside
 // what the host's own answer says to its agent on paper, and by what the two files say.
 func (e *Evaluator) countAnswer(a *sink.Answer, stratum string) {
-	n := e.counts
 	kind := a.Identity
 	if a.IsControl {
 		kind = summary.Control + kind
 	}
-	key := kind + " " + a.Treatment
-	n.Add("answer", stratum, key)
-	if a.Class == summary.ClassNames[0] || a.Class == summary.ClassNames[1] {
-		n.Add("answer_let_in", stratum, key)
+	agent := e.agentNamed(sink.OrZero(a.Agent))
+	add := func(metric, key string) {
+		if key = kind + " " + key; agent >= 0 {
+			e.counts.AddAgent(metric, stratum, 0, agent, key)
+		} else {
+			e.counts.AddProfile(metric, stratum, 0, key)
+		}
+	}
+	add("answer", a.Treatment)
+	if a.Class == summary.ClassNames[robots.AllowAll] || a.Class == summary.ClassNames[robots.Partial] {
+		add("answer_let_in", a.Treatment)
 	}
 	if a.Challenge != nil {
-		n.Add("answer_challenge", stratum, kind+" "+*a.Challenge)
+		add("answer_challenge", *a.Challenge)
 	}
-	if a.Same != nil {
+	if a.Same != nil && a.Treatment == summary.TreatmentNames[summary.Served] {
 		said := "other_bytes"
 		if *a.Same {
 			said = "same_bytes"
 		}
-		n.Add("answer_policy", stratum, strings.Join([]string{kind, said, a.Policy}, " "))
+		add("answer_policy", said+" "+a.Policy)
 	}
 }
 

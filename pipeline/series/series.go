@@ -135,6 +135,9 @@ var metrics = map[string]struct {
 	"preference":      {bases: []string{baseHosts, baseTexts}},
 	"template":        {bases: []string{baseHosts, baseTexts}},
 	"policy_template": {bases: []string{baseHosts, baseFiles}},
+	"challenge":       {bases: []string{baseHosts}},
+	"answer":          {bases: []string{baseHosts}},
+	"answer_let_in":   {bases: []string{baseHosts}},
 }
 
 // Read reads a series.

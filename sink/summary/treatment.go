@@ -1,5 +1,12 @@
 package summary
 
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Treatment is what a further identity met, against the host's own answer.
 type Treatment uint8
 
@@ -24,3 +31,51 @@ const Control = "="
 
 // IsTurnedAway reports whether an identity was turned away where we were not.
 func (t Treatment) IsTurnedAway() bool { return t >= Challenged && t <= Unreached }
+
+// Met is what an identity met, in hosts by treatment.
+type Met struct {
+	Name    string
+	Control bool
+	By      [treatments]int64
+}
+
+// Add counts hosts of a treatment.
+func (m *Met) Add(treatment string, n int64) {
+	if i := slices.Index(TreatmentNames[:], treatment); i >= 0 {
+		m.By[i] += n
+	}
+}
+
+// Compared returns the hosts whose own answer there is to compare with, and those of them
+// that turned the identity away.
+func (m *Met) Compared() (hosts, away int64) {
+	for t, n := range m.By {
+		if t := Treatment(t); t != Incomparable {
+			if hosts += n; t.IsTurnedAway() {
+				away += n
+			}
+		}
+	}
+	return hosts, away
+}
+
+// MetOf returns what identities met, by the counters of the metrics answer and
+// answer_let_in by key: controls first, then by name.
+func MetOf(counts map[string]int64) []*Met {
+	by := make(map[string]*Met)
+	for key, n := range counts {
+		name, treatment, _ := strings.Cut(key, " ")
+		m := by[name]
+		if m == nil {
+			m = &Met{Name: strings.TrimPrefix(name, Control), Control: strings.HasPrefix(name, Control)}
+			by[name] = m
+		}
+		m.Add(treatment, n)
+	}
+	return slices.SortedFunc(maps.Values(by), func(a, b *Met) int {
+		if a.Control != b.Control {
+			return map[bool]int{true: -1, false: 1}[a.Control]
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+}

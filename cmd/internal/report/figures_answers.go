@@ -43,6 +43,12 @@ func (d *data) answered() (n int64) {
 			n += count
 		}
 	}
+	for k, count := range d.sums.by("challenge", d.profile, key) { // which are unread, whatever the status says
+		_, reason, _ := strings.Cut(k, " ")
+		if e := robots.AnswerReason(reason).Evidence(); e.IsCurrent() || e == robots.OnlyMemory {
+			n -= count
+		}
+	}
 	return n
 }
 

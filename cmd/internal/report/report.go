@@ -236,9 +236,12 @@ func (d *data) page() *page {
 		add("Whose words are they?", d.wordsOf(), d.templates())
 	}
 	if d.known > 0 {
-		add("What do hosts answer?", d.answers(), d.errors())
+		add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
+			d.turnedAwayBy("turned-away-ranks", "stratum", func(l label) string { return l.stratum }, rankName),
+			d.turnedAwayBy("turned-away-categories", "category", func(l label) string { return l.category }, categoryOrNone))
+		add("What do hosts answer?", d.answers(), d.errors(), d.walls())
 	} else {
-		add("How the attempts failed", d.errors(), d.answers())
+		add("How the attempts failed", d.errors(), d.answers(), d.walls())
 	}
 	if d.known == 0 {
 		return p

@@ -37,11 +37,18 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = func() Vocabulary {
-	v := vocabulary(robots.AnswerReasons)
-	v["challenge"] = "a wall that keeps robots out" // of changes: whatever the status says
-	return v
-}()
+var Reason = vocabulary(robots.AnswerReasons)
+
+// Challenge has words for the vendors of walls.
+var Challenge = Vocabulary{
+	"cloudflare": "Cloudflare",
+	"aws-waf":    "AWS WAF",
+	"akamai":     "Akamai",
+	"datadome":   "DataDome",
+	"imperva":    "Imperva",
+	"human":      "HUMAN",
+	"generic":    "vendor not known",
+}
 
 // ErrorClass has words for error classes.
 var ErrorClass = vocabulary(robots.ErrorClasses)

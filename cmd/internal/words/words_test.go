@@ -37,6 +37,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		{"outcome", Outcome, texts(robots.Outcomes[:])},
 		{"reason", Reason, texts(robots.AnswerReasons)},
 		{"error_class", ErrorClass, texts(robots.ErrorClasses)},
+		{"challenge", Challenge, slices.Clone(robots.ChallengeVendors)},
 		{"class", Class, append(classes, "empty", "unknown")},
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},

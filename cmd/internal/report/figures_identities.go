@@ -1,0 +1,284 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// What hosts answer to further identities (--also-as), and the walls that answer in place of
+// a file.
+
+// beyond says how much more often an identity is turned away than the control, in
+// percentage points.
+func beyond(m, control *summary.Met) string {
+	hosts, away := m.Compared()
+	all, also := control.Compared()
+	if hosts == 0 || all == 0 {
+		return ""
+	}
+	points := 100*float64(away)/float64(hosts) - 100*float64(also)/float64(all)
+	switch {
+	case points >= 0.05:
+		return fmt.Sprintf("%.1f points more than our own second request", points)
+	case points <= -0.05:
+		return fmt.Sprintf("%.1f points less than our own second request", -points)
+	}
+	return "as often as our own second request"
+}
+
+// turnedAway says of the hosts that let an agent in on paper how many turn it away.
+func (d *data) turnedAway() *figure {
+	all := summary.MetOf(d.sums.by("answer_let_in", d.profile, key))
+	if len(all) == 0 {
+		return nil
+	}
+	var control, top *summary.Met
+	for _, m := range all {
+		hosts, away := m.Compared()
+		if m.Control {
+			if control == nil {
+				control = m
+			}
+			continue
+		}
+		if top == nil {
+			top = m
+			continue
+		}
+		if h, a := top.Compared(); float64(away)*float64(max(h, 1)) > float64(a)*float64(max(hosts, 1)) {
+			top = m
+		}
+	}
+	f := &figure{
+		ID: "turned-away", Of: "Shares of the hosts that let the agent in on paper, in part or whole, and gave us a file, or said that there is none.",
+		Note:   "After its own answer, each host was asked once more under each identity. A server can tell an identity from the crawler whose name it uses by its address and its TLS handshake, so what it answers to the name is not always what it answers to the crawler.",
+		Legend: []legend{{"closed", "a wall"}, {"partly", "refused, by another 4xx"}, {"broken", "a server error, or a redirect to nowhere"}, {"unknown", "no answer"}},
+		Head:   []string{"identity", "is_control", "let_in", "challenged", "refused", "failing", "unreached"},
+	}
+	switch {
+	case top == nil:
+		hosts, away := control.Compared()
+		f.Title = fmt.Sprintf("Our own second request is turned away by %s that gave us an answer before", ofBase(away, hosts, "hosts"))
+	default:
+		hosts, away := top.Compared()
+		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name, ofBase(away, hosts, "hosts"))
+		if control != nil {
+			f.Title += ": " + beyond(top, control)
+		}
+	}
+	if control == nil {
+		f.Note += " There was no control, an identity without a user agent of its own: a second request may be turned away whoever asks, and nothing is subtracted for that."
+	} else {
+		hosts, away := control.Compared()
+		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have happened to anybody.", percent(away, hosts))
+	}
+	scale := int64(1)
+	for _, m := range all {
+		hosts, away := m.Compared()
+		scale = max(scale, scaleFor(away, hosts))
+	}
+	f.Axis = fmt.Sprintf("%d%% of these hosts", scale)
+	for _, m := range all {
+		hosts, away := m.Compared()
+		f.Rows = append(f.Rows, []string{m.Name, fmt.Sprint(m.Control), number(hosts), number(m.By[summary.Challenged]), number(m.By[summary.Refused]), number(m.By[summary.Failing]), number(m.By[summary.Unreached])})
+		name := m.Name
+		if m.Control {
+			name += " (control)"
+		}
+		f.Bars = append(f.Bars, bar{Name: name, Sub: "of " + words.Count(hosts, "host"), Tracks: []track{{Parts: parts(scale, hosts,
+			share{"closed", "a wall", m.By[summary.Challenged]}, share{"partly", "refused", m.By[summary.Refused]},
+			share{"broken", "an error", m.By[summary.Failing]}, share{"unknown", "no answer", m.By[summary.Unreached]}), Values: []string{percent(away, hosts)}}}})
+	}
+	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
+		summary.Control, sumIf("key NOT LIKE '% incomparable'", "let_in"), sumIf("key LIKE '% challenged'", "challenged"),
+		sumIf("key LIKE '% refused'", "refused"), sumIf("key LIKE '% failing'", "failing"), sumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
+	return f
+}
+
+// turnedAwayBy says by rank or by category how many answers turn an identity away, of those
+// of hosts that let it in on paper. Controls do not count.
+func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(string) string) *figure {
+	by := make(map[string]*summary.Met)
+	for l, n := range d.sums["answer_let_in"] {
+		if l.profile != d.profile || strings.HasPrefix(l.key, summary.Control) {
+			continue
+		}
+		_, treatment, _ := strings.Cut(l.key, " ")
+		m := by[of(l)]
+		if m == nil {
+			m = new(summary.Met)
+			by[of(l)] = m
+		}
+		m.Add(treatment, n)
+	}
+	if len(by) < 2 {
+		return nil
+	}
+	keys := ascending(by)
+	f := &figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Names: name,
+		Head: []string{column, "answers", "turned_away"}}
+	scale, top, least := int64(1), "", ""
+	rate := func(k string) float64 {
+		hosts, away := by[k].Compared()
+		return float64(away) / float64(max(hosts, 1))
+	}
+	for _, k := range keys {
+		hosts, away := by[k].Compared()
+		scale = max(scale, scaleFor(away, hosts))
+		if top == "" || rate(k) > rate(top) {
+			top = k
+		}
+		if least == "" || rate(k) < rate(least) {
+			least = k
+		}
+		f.Rows = append(f.Rows, []string{k, number(hosts), number(away)})
+	}
+	f.Axis = fmt.Sprintf("%d%% of answers", scale)
+	for _, k := range keys {
+		hosts, away := by[k].Compared()
+		f.Bars = append(f.Bars, bar{Name: f.Cell(0, k), Sub: "of " + words.Count(hosts, "answer"), Tracks: []track{{Parts: parts(scale, hosts, share{"closed", "turned away", away}), Values: []string{percent(away, hosts)}}}})
+	}
+	hosts, away := by[top].Compared()
+	few, also := by[least].Compared()
+	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away; %s: %s", f.Cell(0, top), percent(away, hosts), f.Cell(0, least), percent(also, few))
+	order := column
+	if column == "stratum" {
+		order = "TRY_CAST(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
+	}
+	f.SQL = fmt.Sprintf("SELECT coalesce(%s, '') AS %[1]s, %s,\n  %s\n%s AND key NOT LIKE '%s%%'\nGROUP BY ALL ORDER BY %s", column,
+		sumIf("key NOT LIKE '% incomparable'", "answers"), sumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"), d.from("answer_let_in", true), summary.Control, order)
+	return f
+}
+
+// servedOtherwise says who serves another file to whom.
+func (d *data) servedOtherwise() *figure {
+	type said struct {
+		name  string
+		all   int64
+		by    map[string]int64
+		other int64 // files that mean something else
+	}
+	by := make(map[string]*said)
+	for k, n := range d.sums.by("answer_policy", d.profile, key) {
+		name, rest, _ := strings.Cut(k, " ")
+		s := by[name]
+		if s == nil {
+			s = &said{name: strings.TrimPrefix(name, summary.Control), by: make(map[string]int64)}
+			by[name] = s
+		}
+		bytes, policy, _ := strings.Cut(rest, " ")
+		if bytes == "same_bytes" {
+			policy = bytes
+		}
+		s.by[policy] += n
+		if s.all += n; policy != "same_bytes" && policy != "equal" && policy != "undecided" && policy != "unknown" {
+			s.other += n
+		}
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	kinds := []share{{"allow", "the same bytes", 0}, {"open", "other bytes, the same meaning", 0}, {"closed", "stricter", 0}, {"star", "looser", 0}, {"partly", "stricter and looser", 0}, {"unknown", "undecided", 0}}
+	keys := []string{"same_bytes", "equal", "stricter", "looser", "mixed", "undecided"}
+	f := &figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.", Axis: "100% of these hosts",
+		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent.",
+		Head: append([]string{"identity"}, keys...)}
+	for _, k := range kinds {
+		f.Legend = append(f.Legend, legend{k.class, k.name})
+	}
+	var top *said
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		s := by[name]
+		if top == nil || s.other*top.all > top.other*s.all {
+			top = s
+		}
+		row, shares := []string{s.name}, slices.Clone(kinds)
+		for i, k := range keys {
+			row, shares[i].n = append(row, number(s.by[k])), s.by[k]
+		}
+		f.Rows = append(f.Rows, row)
+		title := s.name
+		if strings.HasPrefix(name, summary.Control) {
+			title += " (control)"
+		}
+		f.Bars = append(f.Bars, bar{Name: title, Sub: "of " + words.Count(s.all, "host"), Tracks: []track{{Parts: inscribed(parts(100, s.all, shares...)), Values: []string{percent(s.other, s.all) + " otherwise"}}}})
+	}
+	f.Title = "No host serves a file of another meaning to an identity"
+	if top.other > 0 {
+		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(ofBase(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), top.name)
+	}
+	var sums []string
+	for _, k := range keys {
+		condition := fmt.Sprintf("key LIKE '%% other_bytes %s'", k)
+		if k == "same_bytes" {
+			condition = "key LIKE '% same_bytes %'"
+		}
+		sums = append(sums, sumIf(condition, k))
+	}
+	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity,\n  %s\n%s\nGROUP BY split_part(key, ' ', 1) ORDER BY split_part(key, ' ', 1)", summary.Control, strings.Join(sums, ",\n  "), d.from("answer_policy", true))
+	return f
+}
+
+// wallsFor shows which vendors' walls identities met.
+func (d *data) wallsFor() *figure {
+	all := d.sums.by("answer_challenge", d.profile, key)
+	if len(all) == 0 {
+		return nil
+	}
+	name := func(k string) string {
+		who, vendor := cutLast(k)
+		return strings.TrimPrefix(who, summary.Control) + ": " + words.Challenge.Of(vendor)
+	}
+	top := ranked(all)[0]
+	f := &figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name,
+		Title: fmt.Sprintf("The commonest wall is that for %s, on %s", name(top), ofBase(all[top], d.hosts, "hosts")),
+		Note:  "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too."}
+	d.byKey(f, "answer_challenge", "identity_and_vendor", "hosts", true, all, "closed", d.hosts)
+	return f
+}
+
+// walls shows the hosts that could not be read for a wall, by vendor.
+func (d *data) walls() *figure {
+	all := make(map[string]int64)
+	for k, n := range d.sums.by("challenge", d.profile, key) {
+		vendor, _, _ := strings.Cut(k, " ")
+		all[vendor] += n
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	n := d.walled()
+	f := &figure{
+		ID: "walls", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Challenge.Of, Head: []string{"vendor", "hosts"},
+		Title: fmt.Sprintf("A wall answered in place of the file on %s, which count as unread", ofBase(n, d.hosts, "hosts")),
+		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks that its vendor documents, in header, status or page; a wall without such a mark counts as what its status says.",
+	}
+	for _, k := range ranked(all) {
+		f.Rows = append(f.Rows, []string{k, number(all[k])})
+	}
+	f.keyBars(all, "unknown", "hosts", d.hosts)
+	f.SQL = fmt.Sprintf("SELECT split_part(key, ' ', 1) AS vendor, sum(count)::BIGINT AS hosts\n%s\nGROUP BY vendor ORDER BY hosts DESC, vendor", d.from("challenge", true))
+	f.Examples = d.examples.list("Examples", "status", "challenge", words.Challenge.Of, ranked(all)...)
+	return f
+}
+
+// walled returns the number of hosts that a wall kept us from reading.
+func (d *data) walled() (n int64) {
+	for _, count := range d.sums.by("challenge", d.profile, key) {
+		n += count
+	}
+	return n
+}
+
+// categoryOrNone returns the words for a category of agents, or for none.
+func categoryOrNone(category string) string {
+	if category == "" {
+		return "no agent"
+	}
+	return words.Category.Of(category)
+}
