@@ -95,7 +95,7 @@ type Change struct {
 type Point struct {
 	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`,
 	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
-	// `targets`; or `entered`, `left` and `change` (below).
+	// `challenge`, `answer`, `answer_let_in`, `targets`; or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
 	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest.

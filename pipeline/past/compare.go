@@ -230,6 +230,16 @@ func (d *Differences) States(agent string) string {
 // other templates.
 func (d *Differences) Templates() string { return d.files("templates", "templates") }
 
+// Identities says why answers to identities cannot be compared, or "": the runs asked under
+// others.
+func (d *Differences) Identities() string {
+	x, y := d.before.digests("identities"), d.after.digests("identities")
+	if x == nil || y == nil || slices.Equal(x, y) { // of a run that was judged again, the earlier one has them
+		return ""
+	}
+	return "the runs asked under other identities"
+}
+
 // files says that the files of a role have other digests. A run that records none has those
 // of its program.
 func (d *Differences) files(role, what string) string {

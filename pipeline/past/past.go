@@ -34,6 +34,8 @@ type Run struct {
 	// Source says where most answers come from: network, warc, body. It is "" if the
 	// counters of the run do not say it.
 	Source string
+	// AskedAlso reports whether hosts were asked under further identities too.
+	AskedAlso bool
 }
 
 // Read reads a run. It returns [fs.ErrNotExist] if there is none.
@@ -52,6 +54,8 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 			switch text(c[0]) {
 			case "source":
 				sources[text(c[3])] += number(c[4])
+			case "answer":
+				r.AskedAlso = true
 			case "policy":
 				r.Category[text(c[1])] = text(c[2])
 			}

@@ -69,6 +69,8 @@ func (n *neighbours) words(k id) (out []string) {
 		add(n.Templates())
 	case "preference":
 		add(n.Labels())
+	case "answer", "answer_let_in":
+		add(n.Identities())
 	case "refusal":
 		shuts := k.key == "crawler" || k.key == "token"
 		if !shuts {

@@ -195,6 +195,16 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 	if k.profile != "" && !slices.Contains(r.Profiles, k.profile) {
 		return k, false
 	}
+	switch k.metric {
+	case "answer", "answer_let_in":
+		if !r.AskedAlso {
+			return k, false
+		}
+	case "challenge":
+		if !slices.Contains(r.Tables, "answers") { // of a program that knew no walls
+			return k, false
+		}
+	}
 	if k.agent != "" {
 		category, ok := r.Category[k.agent]
 		k.category = category
