@@ -16,11 +16,7 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 	for {
 		here := at.String() + target
 		seen[here] = true
-		get := lease.get
-		if at.Scheme == "ftp" {
-			get = lease.getFTP
-		}
-		a, fail := get(b, at, target)
+		a, fail := lease.ask(b, at, target)
 		lease.client.link.notice(at, &a, fail)
 		hop := robots.Hop{URL: clipURL(here), Status: a.status}
 		got.Hops = append(got.Hops, hop)

@@ -49,6 +49,8 @@ type Config struct {
 	// Challenges finds the walls among answers; nil finds none.
 	Challenges robots.Challenges
 
+	Record bool // keep the bytes of all requests and answers, for [Lease.Exchanges]
+
 	Now func() time.Time // the time of each request; nil: time.Now
 
 	// OutagePatience is how long this machine may be cut off before all fetches
@@ -245,7 +247,9 @@ func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*
 // attempt makes one of n remaining attempts. Its share of the time is 1/n, so
 // that an attempt that hangs leaves time for the others.
 func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
+	before := len(lease.exchanges)
 	err := lease.sure(b, func() robots.ErrorClass {
+		lease.exchanges = lease.exchanges[:before]
 		share := b.share(n)
 		start := lease.client.config.Now()
 		a = lease.chain(share, o)

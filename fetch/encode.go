@@ -6,77 +6,131 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
 )
 
 // encodingVersion is the first byte of an encoded capture.
-const encodingVersion = 1
+const encodingVersion = 2
 
 // encoded is a capture from the network without its bodies, which follow it.
 type encoded struct {
-	Origin Origin
+	Origin Origin `json:"origin"`
 	facts
-	Body       *int           `json:",omitempty"` // bytes, nil without a body
-	Remembered bool           `json:",omitempty"`
-	Memory     *robots.Memory `json:",omitempty"`
-	Copy       *encodedCopy   `json:",omitempty"`
-	Also       []encodedAlso  `json:",omitempty"`
+	Body       *int           `json:"body_bytes,omitempty"` // nil without a body
+	Remembered bool           `json:"remembered,omitempty"`
+	Memory     *robots.Memory `json:"memory,omitempty"`
+	Copy       *encodedCopy   `json:"copy,omitempty"`
+	Also       []encodedAlso  `json:"also,omitempty"`
+}
+
+type encodedCopy struct {
+	Fetched   time.Time `json:"copy_time"`
+	Truncated bool      `json:"truncated,omitempty"`
+	Bytes     int       `json:"bytes"`
 }
 
 // encodedAlso is the answer to a further identity.
 type encodedAlso struct {
-	Identity Identity
+	Identity Identity `json:"identity"`
 	facts
-	Body *int `json:",omitempty"` // bytes, nil without a body
-	Same bool `json:",omitempty"` // the body is that of the host's own answer, and stands there
+	Body *int `json:"body_bytes,omitempty"` // nil without a body
+	Same bool `json:"same,omitempty"`       // the body is that of the host's own answer, and stands there
 }
 
-type encodedCopy struct {
-	Fetched   time.Time
-	Truncated bool `json:",omitempty"`
-	Bytes     int
+// A Body is one of the bodies of a capture.
+type Body struct {
+	Bytes    []byte
+	Copy     bool   // the last whole copy, not the answer
+	Identity string // name of the further identity that it was the answer to, "" for our own
 }
 
-// MarshalBinary encodes a capture from the network with its bodies: version,
-// size of the JSON, JSON, body, earlier copy, bodies of the answers to identities. It keeps only the text of Err. It
-// refuses stored captures and failures of this machine.
-func (c *Capture) MarshalBinary() ([]byte, error) {
+// Disassemble encodes a capture from the network as JSON without its bodies, and returns
+// these: what [Assemble] makes the capture of. It keeps only the text of Err. It refuses
+// stored captures and failures of this machine.
+func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 	if c.Local != nil || c.Location != "" || c.Unstored {
-		return nil, fmt.Errorf("the capture of %s does not come from the network", c.Origin)
+		return nil, nil, fmt.Errorf("the capture of %s does not come from the network", c.Origin)
 	}
 	e := encoded{Origin: c.Origin, facts: factsOf(c), Remembered: c.Remembered, Memory: c.Memory}
-	var copied []byte
 	if c.Body != nil {
-		bytes := len(c.Body)
-		e.Body = &bytes
+		size := len(c.Body)
+		e.Body, bodies = &size, append(bodies, Body{Bytes: c.Body})
 	}
 	if c.Copy != nil {
-		copied = c.Copy.Body
-		e.Copy = &encodedCopy{c.Copy.Fetched, c.Copy.Truncated, len(copied)}
+		e.Copy, bodies = &encodedCopy{c.Copy.Fetched, c.Copy.Truncated, len(c.Copy.Body)}, append(bodies, Body{Bytes: c.Copy.Body, Copy: true})
 	}
-	var others []byte
 	for i := range c.Also {
-		other := c.Also[i].Capture
-		entry := encodedAlso{Identity: c.Also[i].Identity, facts: factsOf(other)}
+		identity, other := c.Also[i].Identity, c.Also[i].Capture
+		entry := encodedAlso{Identity: identity, facts: factsOf(other)}
 		switch {
 		case other.Body == nil:
-		case bytes.Equal(other.Body, c.Body) && c.Body != nil:
+		case c.Body != nil && bytes.Equal(other.Body, c.Body):
 			entry.Same = true
 		default:
 			size := len(other.Body)
-			entry.Body, others = &size, append(others, other.Body...)
+			entry.Body, bodies = &size, append(bodies, Body{Bytes: other.Body, Identity: identity.Name})
 		}
 		e.Also = append(e.Also, entry)
 	}
-	head, err := json.Marshal(&e)
+	facts, err = json.Marshal(&e)
+	return facts, bodies, err
+}
+
+// Assemble reverses [Capture.Disassemble]. It calls next for each body, in order, with its
+// length, and returns an error if next returns nil.
+func Assemble(facts []byte, next func(bytes int) []byte) (*Capture, error) {
+	var e encoded
+	if err := json.Unmarshal(facts, &e); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoCapture, err)
+	}
+	got := e.capture(e.Origin)
+	got.Remembered, got.Memory = e.Remembered, e.Memory
+	if e.Body != nil {
+		if got.Body = next(*e.Body); got.Body == nil {
+			return nil, errNoCapture
+		}
+	}
+	if e.Copy != nil {
+		got.Copy = &WholeCopy{Fetched: e.Copy.Fetched, Truncated: e.Copy.Truncated}
+		if got.Copy.Body = next(e.Copy.Bytes); got.Copy.Body == nil {
+			return nil, errNoCapture
+		}
+	}
+	for i := range e.Also {
+		entry := &e.Also[i]
+		other := entry.capture(e.Origin)
+		if entry.Same {
+			other.Body = got.Body
+		} else if entry.Body != nil {
+			if other.Body = next(*entry.Body); other.Body == nil {
+				return nil, errNoCapture
+			}
+		}
+		got.Also = append(got.Also, Also{entry.Identity, other})
+	}
+	return got, nil
+}
+
+// MarshalBinary encodes a capture as [Capture.Disassemble] does, with its bodies:
+// version, size of the JSON, JSON, bodies.
+func (c *Capture) MarshalBinary() ([]byte, error) {
+	facts, bodies, err := c.Disassemble()
 	if err != nil {
 		return nil, err
 	}
-	out := binary.AppendUvarint([]byte{encodingVersion}, uint64(len(head)))
-	return slices.Concat(out, head, c.Body, copied, others), nil
+	size := 1 + binary.MaxVarintLen64 + len(facts)
+	for _, b := range bodies {
+		size += len(b.Bytes)
+	}
+	out := make([]byte, 0, size)
+	out = binary.AppendUvarint(append(out, encodingVersion), uint64(len(facts)))
+	out = append(out, facts...)
+	for _, b := range bodies {
+		out = append(out, b.Bytes...)
+	}
+	return out, nil
 }
 
 var errNoCapture = errors.New("not a capture encoded by this program")
@@ -90,43 +144,17 @@ func (c *Capture) UnmarshalBinary(data []byte) error {
 	if data = data[1+max(n, 0):]; n <= 0 || size > uint64(len(data)) {
 		return errNoCapture
 	}
-	var e encoded
-	if err := json.Unmarshal(data[:size], &e); err != nil {
-		return fmt.Errorf("%w: %w", errNoCapture, err)
-	}
-	data = data[size:]
-	cut := func(bytes int) []byte {
+	facts, data := data[:size], data[size:]
+	got, err := Assemble(facts, func(bytes int) []byte {
 		if bytes < 0 || bytes > len(data) {
 			return nil
 		}
 		part := append([]byte{}, data[:bytes]...) // an empty file is not nil
 		data = data[bytes:]
 		return part
-	}
-	got := e.capture(e.Origin)
-	got.Remembered, got.Memory = e.Remembered, e.Memory
-	if e.Body != nil {
-		if got.Body = cut(*e.Body); got.Body == nil {
-			return errNoCapture
-		}
-	}
-	if e.Copy != nil {
-		got.Copy = &WholeCopy{Fetched: e.Copy.Fetched, Truncated: e.Copy.Truncated}
-		if got.Copy.Body = cut(e.Copy.Bytes); got.Copy.Body == nil {
-			return errNoCapture
-		}
-	}
-	for i := range e.Also {
-		entry := &e.Also[i]
-		other := entry.capture(e.Origin)
-		if entry.Same {
-			other.Body = got.Body
-		} else if entry.Body != nil {
-			if other.Body = cut(*entry.Body); other.Body == nil {
-				return errNoCapture
-			}
-		}
-		got.Also = append(got.Also, Also{entry.Identity, other})
+	})
+	if err != nil {
+		return err
 	}
 	if len(data) > 0 {
 		return errNoCapture

@@ -11,43 +11,59 @@ import (
 )
 
 // facts is a capture from the network as it is stored, without its origin, its
-// bodies and its history.
+// bodies and its history. Names are those of the columns of fetches, where there are
+// any.
 type facts struct {
-	Start       time.Time
-	Hops        []hop             `json:",omitempty"`
-	Attempts    int               `json:",omitempty"`
-	Error       robots.ErrorClass `json:",omitempty"`
-	Err         *raw              `json:",omitempty"`
-	Fallback    robots.ErrorClass `json:",omitempty"`
-	Remote      netip.AddrPort    `json:",omitzero"`
-	HTTPVersion raw               `json:",omitempty"`
-	TLSVersion  raw               `json:",omitempty"`
-	Headers     headers           `json:",omitzero"`
-	Times       times             `json:",omitzero"`
-	Truncated   bool              `json:",omitempty"`
-	Cut         *int              `json:",omitempty"`
-	Probe       Probe             `json:",omitzero"`
-	Challenge   string            `json:",omitempty"`
+	Start       time.Time         `json:"fetch_time"`
+	Hops        []hop             `json:"hops,omitempty"`
+	Attempts    int               `json:"attempts,omitempty"`
+	Error       robots.ErrorClass `json:"error_class,omitempty"`
+	Err         *raw              `json:"error,omitempty"`
+	Fallback    robots.ErrorClass `json:"fallback_error_class,omitempty"`
+	Remote      netip.AddrPort    `json:"remote_address,omitzero"`
+	HTTPVersion raw               `json:"http_version,omitempty"`
+	TLSVersion  raw               `json:"tls_version,omitempty"`
+	Headers     headers           `json:"headers,omitzero"`
+	Times       times             `json:"nanoseconds,omitzero"`
+	Truncated   bool              `json:"body_truncated,omitempty"`
+	Cut         *int              `json:"broken_off_bytes,omitempty"`
+	Probe       probe             `json:"probe,omitzero"`
+	Challenge   string            `json:"challenge,omitempty"`
 }
 
 type hop struct {
-	URL    raw
-	Status int
+	URL    raw `json:"url"`
+	Status int `json:"status,omitempty"`
 }
 
 type headers struct {
-	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *raw `json:",omitempty"`
+	ContentType     *raw `json:"content_type,omitempty"`
+	ContentEncoding *raw `json:"content_encoding,omitempty"`
+	Server          *raw `json:"server,omitempty"`
+	ETag            *raw `json:"etag,omitempty"`
+	LastModified    *raw `json:"last_modified,omitempty"`
+	CacheControl    *raw `json:"cache_control,omitempty"`
+	RetryAfter      *raw `json:"retry_after,omitempty"`
 }
 
 type times struct {
-	DNS, Connect, TLS, FirstByte, Total *time.Duration `json:",omitempty"`
+	DNS       *time.Duration `json:"dns,omitempty"`
+	Connect   *time.Duration `json:"connect,omitempty"`
+	TLS       *time.Duration `json:"tls,omitempty"`
+	FirstByte *time.Duration `json:"first_byte,omitempty"`
+	Total     *time.Duration `json:"total,omitempty"`
+}
+
+type probe struct {
+	Front   int `json:"front_status,omitempty"`
+	Missing int `json:"random_status,omitempty"`
 }
 
 func factsOf(c *Capture) facts {
 	f := facts{
 		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
 		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
-		Truncated: c.Truncated, Cut: c.Cut, Probe: c.Probe, Challenge: c.Challenge,
+		Truncated: c.Truncated, Cut: c.Cut, Probe: probe(c.Probe), Challenge: c.Challenge,
 	}
 	for _, h := range c.Hops {
 		f.Hops = append(f.Hops, hop{raw(h.URL), h.Status})
@@ -70,7 +86,7 @@ func (f *facts) capture(o Origin) *Capture {
 	c := &Capture{
 		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
 		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
-		Truncated: f.Truncated, Cut: f.Cut, Probe: f.Probe, Challenge: f.Challenge,
+		Truncated: f.Truncated, Cut: f.Cut, Probe: Probe(f.Probe), Challenge: f.Challenge,
 	}
 	for _, h := range f.Hops {
 		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})

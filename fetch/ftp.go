@@ -60,7 +60,7 @@ func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure
 func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
 	ctx := lease.ctx
 	began := time.Now()
-	in := newControl(conn)
+	in := newControl(lease.record(conn, pausing(ctx, b, conn)))
 	if _, err := in.r.Peek(1); err != nil {
 		return classify(ctx, waiting, err)
 	}

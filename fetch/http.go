@@ -116,7 +116,8 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 // exchange sends the request, with the extra headers, and reads the answer.
 // below is conn or the connection under its TLS.
 func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
-	c, ctx := lease.client, lease.ctx
+	c := lease.client
+	conn = lease.record(conn, below.paused)
 	began := time.Now()
 	request := make([]byte, 0, 256)
 	request = append(request, "GET "...)
@@ -127,8 +128,14 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin,
 	request = append(request, headers...)
 	request = append(request, "\r\n"...)
 	if _, err := conn.Write(request); err != nil {
-		return classify(ctx, waiting, err)
+		return classify(lease.ctx, waiting, err)
 	}
+	return lease.receive(b, below, conn, began, a)
+}
+
+// receive reads the answer to a request that was sent at a time.
+func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time.Time, a *answer) *failure {
+	c, ctx := lease.client, lease.ctx
 	in := &bounded{Conn: conn, left: maxHeader}
 	r := readers.Get().(*bufio.Reader)
 	r.Reset(in)
@@ -170,6 +177,10 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin,
 	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 	a.headers = keep(resp.Header)
 	a.location = resp.Header.Get("Location")
+	if x := lease.recording; x != nil {
+		x.whole = resp.StatusCode/100 != 2 && resp.ContentLength >= 0 && int64(r.Buffered()) >= resp.ContentLength
+		resp.Body = &ending{resp.Body, x}
+	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 { // the bodies of errors and redirects hold no rules
 		var page []byte
 		if c.config.Challenges.WantsBody(resp.StatusCode, resp.Header.Values) {
@@ -213,6 +224,18 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin,
 		return failed(robots.ErrorProtocol, "body: %w", err)
 	}
 	return classify(ctx, reading, err)
+}
+
+// ending is a body that notes its end in a recording.
+type ending struct {
+	io.ReadCloser
+	x *recording
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	e.x.whole = e.x.whole || err == io.EOF
+	return n, err
 }
 
 // Partial returns why the body of a 206 with this Content-Range is not the

@@ -17,15 +17,18 @@ import (
 // Identity is a further name under which an origin is asked for its robots.txt, once,
 // after it has answered us.
 type Identity struct {
-	Name      string   // unique within a run; letters, digits, dot, underscore and hyphen
-	UserAgent string   // as sent
+	Name      string   `json:"name"`       // unique within a run; letters, digits, dot, underscore and hyphen
+	UserAgent string   `json:"user_agent"` // as sent
 	IsControl bool     // it is our own once more, to tell what a second request does whoever asks
-	Agent     string   // the agent of the registry whose policy is compared, "" for one that no group names
-	Headers   []Header `json:",omitempty"` // further headers of its requests, in order
+	Agent     string   `json:"agent,omitempty"`   // the agent of the registry whose policy is compared, "" for one that no group names
+	Headers   []Header `json:"headers,omitempty"` // further headers of its requests, in order
 }
 
 // Header is one header of a request.
-type Header struct{ Name, Value string }
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Also is the answer to a further identity. Its capture has no headers, no memory and no
 // answers of its own; its body is that of the host's own answer if both are equal.

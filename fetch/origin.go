@@ -18,9 +18,9 @@ import (
 // canonical: lower case, IDN as punycode, IPv6 without brackets, no trailing
 // dot. Two spellings of one origin are equal values.
 type Origin struct {
-	Scheme string
-	Host   string
-	Port   uint16
+	Scheme string `json:"scheme"`
+	Host   string `json:"host"`
+	Port   uint16 `json:"port"`
 }
 
 // ErrScheme is wrapped by errors about a scheme that cannot be fetched.

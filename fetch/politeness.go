@@ -50,6 +50,10 @@ type Lease struct {
 	asked     bool // the first request has kept the pace
 	identity  int  // under which it asks: 0 for our own, else one more than the index in Config.Identities
 
+	tape      *text        // bytes of the exchanges, nil unless they are recorded
+	exchanges []*recording // in order
+	recording *recording   // the exchange in progress
+
 	texts  []*text // texts of its answers
 	landed bool    // holds a place in spool.landing
 }

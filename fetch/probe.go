@@ -40,8 +40,10 @@ func (lease *Lease) probe(b *budget, got *Capture) bool {
 
 // page requests one more page of the origin that answered, and returns its status.
 func (lease *Lease) page(b *budget, got *Capture, target string) (status int) {
+	before := len(lease.exchanges)
 	err := lease.sure(b, func() robots.ErrorClass {
-		a, fail := lease.get(b, got.at, target)
+		lease.exchanges = lease.exchanges[:before]
+		a, fail := lease.ask(b, got.at, target)
 		if status = 0; fail != nil {
 			return fail.class
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"sync"
@@ -151,6 +152,20 @@ func (t *text) fill(r io.Reader, limit int) (truncated bool, err error) {
 			return false, err
 		}
 	}
+}
+
+// Write appends bytes.
+func (t *text) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(t.tail) == cap(t.tail) {
+			if err := t.grow(math.MaxInt); err != nil {
+				return n, err
+			}
+		}
+		k := copy(t.tail[len(t.tail):cap(t.tail)], p[n:])
+		t.tail, n = t.tail[:len(t.tail)+k], n+k
+	}
+	return n, nil
 }
 
 // grow extends the tail of a text that has at most `most` bytes.

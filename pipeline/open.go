@@ -36,6 +36,7 @@ type census struct {
 	pressure   *backpressure
 	ready      chan *segment // segments that have all their captures
 	lines      *hostLines    // nil for none
+	evidence   *evidence     // nil for none
 	progress   *Progress
 }
 
@@ -45,6 +46,7 @@ func newCensus(c Config, from *source.Source, progress *Progress) *census {
 		shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	n.totals = n.shared.NewCounts()
+	n.evidence = newEvidence(&n.config)
 	if c.HostLine != nil {
 		n.lines = newHostLines(n.shared, c.HostLine)
 	}
@@ -119,6 +121,7 @@ func (n *census) openClient(context.Context) (err error) {
 		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano), // another output folder may hold a run of the same name
 		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, Now: c.Fetch.Now,
 	}
+	c.Fetch.Record = n.evidence != nil
 	if len(c.Fetch.Identities) > 0 {
 		// Answers to identities are compared with the host's own, so both must be of the
 		// same hour: no answer serves from memory, not even one that this run stored before

@@ -123,6 +123,11 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	if j.Capture.Error == robots.ErrorCanceled {
 		return nil // it did not begin, and its segment stays open
 	}
+	done, err := n.evidence.record(ctx, lease, j)
+	defer func() { done() }()
+	if err != nil {
+		return err
+	}
 	if err := n.saveCapture(j); err != nil {
 		return err
 	}
@@ -130,6 +135,8 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	if err := n.account(j); err != nil {
 		return err
 	}
+	done()
+	done = func() {}
 	return n.done(ctx, j.segment)
 }
 

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,11 @@ import (
 // read from its beginning and cut into the same segments; committed segments are
 // skipped.
 func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
+	if !c.Resume {
+		if err := c.freeWARCFile(ctx, c.ForceNew); err != nil {
+			return nil, false, err
+		}
+	}
 	if c.ForceNew {
 		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
 			return nil, false, err
@@ -24,6 +30,9 @@ func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created b
 		run, err := sink.Open(ctx, c.Dir, p)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return run, false, err
+		}
+		if err := c.freeWARCFile(ctx, false); err != nil {
+			return nil, false, err
 		}
 	}
 	run, err = sink.Create(c.Dir, p)
@@ -89,7 +98,8 @@ func (n *census) saveCapture(j *job) error {
 	if err != nil {
 		return fmt.Errorf("save the capture of %s: %w", j.Capture.Origin, err)
 	}
-	return j.segment.captures.Keep(j.ordinal, encoded)
+	size := binary.AppendUvarint(nil, uint64(len(encoded)))
+	return j.segment.captures.Keep(j.ordinal, size, encoded, j.evidence)
 }
 
 // savedCapture gives a job without a capture the one that an earlier process of the
@@ -98,13 +108,21 @@ func (n *census) savedCapture(j *job) error {
 	if j.segment.captures == nil {
 		return nil
 	}
-	encoded, err := j.segment.captures.Find(j.ordinal)
-	if err != nil || encoded == nil {
+	saved, err := j.segment.captures.Find(j.ordinal)
+	if err != nil || saved == nil {
 		return err
 	}
+	size, k := binary.Uvarint(saved)
+	if k <= 0 || size > uint64(len(saved)-k) {
+		return nil
+	}
+	encoded, records := saved[k:k+int(size)], saved[k+int(size):]
 	var c fetch.Capture
 	if err := c.UnmarshalBinary(encoded); err == nil && slices.Contains(j.Candidates, c.Origin) {
 		j.Capture = &c
+		if n.evidence != nil {
+			j.evidence = slices.Clone(records)
+		}
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ type Config struct {
 	Lengthen    bool          // the answer's Cache-Control may allow it to be older
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
+	WARCOut     string         // file for the requests and answers; see [sink.WARCFile]; "" to keep none
+	DropSecrets bool           // leave secret values of headers out of it
 	AsOf        *time.Time     // date of the run; nil to take it from the captures, or the start
 	Resume      bool           // resume the run if it was interrupted
 	ForceNew    bool           // remove the run first, whatever its state
@@ -65,14 +67,15 @@ type Result struct {
 // job is a target that waits for its capture, or has it.
 type job struct {
 	source.Target
-	spilled []*place // where the bodies lie on disk, nil if in memory
-	same    []int    // answers to identities whose body is the host's own
-	segment *segment
-	ordinal int // index within the segment
+	spilled  []*place // where the bodies lie on disk, nil if in memory
+	same     []int    // answers to identities whose body is the host's own
+	evidence []byte   // WARC records of its fetch; nil unless the run keeps them
+	segment  *segment
+	ordinal  int // index within the segment
 }
 
-// bodies returns the capture's body, that of its earlier copy, and those of the answers to
-// identities, which are nil where they are the capture's own.
+// bodies returns the capture's body, that of its earlier copy, those of the answers to
+// identities, which are nil where they are the capture's own, and the evidence.
 func (j *job) bodies() []*[]byte {
 	out := []*[]byte{&j.Capture.Body}
 	if j.Capture.Copy != nil {
@@ -81,7 +84,7 @@ func (j *job) bodies() []*[]byte {
 	for i := range j.Capture.Also {
 		out = append(out, &j.Capture.Also[i].Capture.Body)
 	}
-	return out
+	return append(out, &j.evidence)
 }
 
 // part keeps one of equal bodies: that of the capture. join undoes it.
@@ -194,7 +197,16 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 	}
 	defer out.Abort()
 	out.Targets, out.Archive = int64(len(s.jobs)), s.archive
-	counts, err := e.Segment(out, s.targets(ctx))
+	var counts *summary.Counts
+	if n.evidence != nil {
+		var info []byte
+		if info, err = n.evidence.begin(); err == nil {
+			err = out.WriteWARC(info)
+		}
+	}
+	if err == nil {
+		counts, err = e.Segment(out, s.targets(ctx, out))
+	}
 	if err == nil {
 		err = out.Commit()
 	}
@@ -209,9 +221,9 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 	return nil
 }
 
-// targets yields the targets of a segment with their bodies. It frees each target
-// after its turn, so it can be called once.
-func (s *segment) targets(ctx context.Context) iter.Seq2[*source.Target, error] {
+// targets yields the targets of a segment with their bodies, and writes their evidence to
+// out. It frees each target after its turn, so it can be called once.
+func (s *segment) targets(ctx context.Context, out *sink.Segment) iter.Seq2[*source.Target, error] {
 	return func(yield func(*source.Target, error) bool) {
 		for i, j := range s.jobs {
 			err := ctx.Err()
@@ -221,6 +233,9 @@ func (s *segment) targets(ctx context.Context) iter.Seq2[*source.Target, error] 
 				}
 			}
 			j.join()
+			if err == nil && j.evidence != nil {
+				err = out.WriteWARC(j.evidence)
+			}
 			if !yield(&j.Target, err) || err != nil {
 				return
 			}

@@ -366,6 +366,9 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	began := time.Now()
 	if c.ForceNew {
+		if err := c.freeWARCFile(ctx, true); err != nil {
+			return nil, err
+		}
 		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"sync"
 
@@ -43,7 +44,7 @@ type frame struct {
 }
 
 const (
-	capturesMagic = "robocensus captures 1\n"
+	capturesMagic = "robocensus captures 2\n"
 	frameHead     = 8
 	ordinalSize   = 4
 )
@@ -172,12 +173,21 @@ func (c *Captures) Find(ordinal int) ([]byte, error) {
 	return capture, nil
 }
 
-// Keep stores the capture of a target.
-func (c *Captures) Keep(ordinal int, capture []byte) error {
-	frame := make([]byte, frameHead+ordinalSize, frameHead+ordinalSize+len(capture))
-	binary.BigEndian.PutUint32(frame, uint32(ordinalSize+len(capture)))
+// Keep stores the capture of a target, given in pieces.
+func (c *Captures) Keep(ordinal int, pieces ...[]byte) error {
+	size := ordinalSize
+	for _, p := range pieces {
+		size += len(p)
+	}
+	if uint64(size) > math.MaxUint32 {
+		return fmt.Errorf("keep a capture: it has %d bytes", size)
+	}
+	frame := make([]byte, frameHead+ordinalSize, frameHead+size)
+	binary.BigEndian.PutUint32(frame, uint32(size))
 	binary.BigEndian.PutUint32(frame[frameHead:], uint32(ordinal))
-	frame = append(frame, capture...)
+	for _, p := range pieces {
+		frame = append(frame, p...)
+	}
 	binary.BigEndian.PutUint32(frame[4:], crc32.Checksum(frame[frameHead:], castagnoli))
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,6 +20,7 @@ type Completion struct {
 	Totals
 	Inputs   []Input
 	Rejected *store.Digest // digest of rejected.csv, or nil
+	WARCOut  string        // file for the WARC records of all segments, "" to leave them in the folder
 }
 
 // Totals holds the counters and examples of all segments of a run (see package
@@ -32,8 +33,9 @@ type Totals struct {
 // Complete completes the run and releases its lock:
 //
 //	totals of the segments   ─► one part of summary, one of examples
+//	WARC files of the segments ─► the file of --warc-out, if absent
 //	plan, records, parts     ─► manifest.json, if absent
-//	counters of the segments ─► removed
+//	counters, WARC files of the segments ─► removed
 //
 // After a crash between any two steps, [Open] resumes the run, or finds it complete
 // and cleans up.
@@ -81,6 +83,9 @@ func (r *Run) complete(c Completion) error {
 	for _, p := range counters {
 		r.store.Remove(p.Path) // the run is complete: a leftover is harmless
 	}
+	if m.WARCFile != nil {
+		r.store.RemoveAll(layout.WARCFolder(r.plan.Run))
+	}
 	return nil
 }
 
@@ -99,7 +104,7 @@ func (o *output) conclude(records []*Record, c Completion, attempt string) (m *M
 	}
 	m.Tally, m.Inputs = c.Tally, c.Inputs
 	m.setDate(c.Counts)
-	if err := checkSizes(o.store, m.Parts); err != nil {
+	if err := checkSizes(o.store, m.files()); err != nil {
 		return nil, nil, err
 	}
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
@@ -108,6 +113,9 @@ func (o *output) conclude(records []*Record, c Completion, attempt string) (m *M
 		}
 		return layout.OfRun[p.Table]
 	})
+	if err := o.writeWARC(m, c.WARCOut); err != nil {
+		return nil, nil, err
+	}
 	m.RunParts, err = o.merge(c.Totals, replaced, attempt)
 	return m, replaced, err
 }

@@ -34,6 +34,7 @@ type Manifest struct {
 	Finished *time.Time `json:"finished,omitempty"`
 	Tally
 	RejectedFile *store.Digest `json:"rejected_file,omitempty"` // rejected.csv
+	WARCFile     *WARCFile     `json:"warc_file,omitempty"`     // requests and answers of all segments
 	RunParts     []Part        `json:"run_parts,omitempty"`     // parts of the tables with one part for the whole run
 	// Without are the columns, as table.column, that the parts of a published run lack.
 	Without []string `json:"without,omitempty"`
@@ -41,6 +42,7 @@ type Manifest struct {
 	// Last, because there may be half a million of them (see readHead).
 	Records []RecordName `json:"records"`
 	Parts   []Part       `json:"parts"`
+	WARC    []Part       `json:"warc,omitempty"` // requests and answers, of segments or shards
 
 	digest string // digest of this manifest; "" for an incomplete run
 	head   bool   // without records and parts
@@ -186,8 +188,17 @@ func (m *Manifest) add(records []*Record) {
 		m.Records = append(m.Records, RecordName{r.Segment, r.digest})
 		m.Targets += r.Targets
 		m.Parts = append(m.Parts, r.Parts...)
+		if r.WARC != nil {
+			m.WARC = append(m.WARC, *r.WARC)
+		}
+		if r.Shard != nil && r.Shard.WARCFile != nil {
+			m.WARCFile = r.Shard.WARCFile
+		}
 	}
 }
+
+// files returns the files that the manifest names in the output folder.
+func (m *Manifest) files() []Part { return slices.Concat(m.RunParts, m.Parts, m.WARC) }
 
 // check returns [ErrDamaged] if the manifest contradicts itself or its run.
 func (m *Manifest) check(s store.Store, run string) error {
@@ -221,6 +232,11 @@ func (m *Manifest) check(s store.Store, run string) error {
 			return bad("it names %q as a part of table %q and segment %d", p.Path, p.Table, p.Segment)
 		}
 		before, paths[p.Path] = p.Segment, true
+	}
+	for _, p := range m.WARC {
+		if err := checkWARCPart(p, run, p.Segment); err != nil {
+			return bad("it names %q as a WARC file of segment %d", p.Path, p.Segment)
+		}
 	}
 	if text := m.lacks(); text != "" {
 		return bad("%s", text)

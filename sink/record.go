@@ -25,6 +25,7 @@ type Record struct {
 	Shard   *ShardRecord    `json:"shard,omitempty"` // nil in a run without shards
 	Archive *ArchiveRecord  `json:"archive,omitempty"`
 	Parts   []Part          `json:"parts"`
+	WARC    *Part           `json:"warc,omitempty"` // its requests and answers, if the run keeps them
 
 	digest string // digest of this record
 }
@@ -102,6 +103,9 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 		if layout.HasPart(table, segment) && !named {
 			return fmt.Errorf("%w: it names no part of table %s", ErrDamaged, table)
 		}
+	}
+	if err := r.checkWARC(plan); err != nil {
+		return err
 	}
 	var paths []string
 	for _, p := range r.Parts {

@@ -81,9 +81,9 @@ func (r *Run) open(ctx context.Context) error {
 	}
 	r.plan, r.planDigest = m.Plan, m.PlanDigest
 	r.metadata[layout.KeyConfiguration] = m.ConfigurationDigest
-	check := func() error { return checkSizes(r.store, append(m.RunParts, m.Parts...)) }
+	check := func() error { return checkSizes(r.store, m.files()) }
 	if !m.Complete() {
-		check = func() error { return checkDigests(ctx, r.store, m.Parts) }
+		check = func() error { return checkDigests(ctx, r.store, m.files()) }
 	}
 	if err := check(); ctx.Err() != nil {
 		return ctx.Err()
@@ -91,13 +91,14 @@ func (r *Run) open(ctx context.Context) error {
 		return refuse(err)
 	}
 	named := make(map[string]bool)
-	for _, p := range append(m.RunParts, m.Parts...) {
+	for _, p := range m.files() {
 		named[p.Path] = true
 	}
 	if err := r.sweep(named); err != nil {
 		return err
 	}
 	if m.Complete() {
+		r.store.Remove(layout.WARCFolder(r.plan.Run)) // fails if it is not empty
 		return fmt.Errorf("%s: %w", folder, ErrRunComplete)
 	}
 	return r.makeFolders()
@@ -183,6 +184,9 @@ func (o *output) sweep(named map[string]bool) error {
 	if err := remove(layout.Records(o.plan.Run), func(name string) bool {
 		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
 	}); err != nil {
+		return err
+	}
+	if err := remove(layout.WARCFolder(o.plan.Run), func(string) bool { return true }); err != nil {
 		return err
 	}
 	return remove(layout.RunFile(o.plan.Run), store.IsTemporary)

@@ -120,7 +120,7 @@ func existing(in store.Store, run string) error {
 		advice = "(give another --run ID, or " + m.HowToComplete() + ")"
 	case err == nil:
 		if _, isFolder := in.(*store.Folder); isFolder { // an object store would be asked for each part
-			err = checkSizes(in, append(m.RunParts, m.Parts...))
+			err = checkSizes(in, m.files())
 		}
 	}
 	folder := in.Path(layout.RunFile(run))
@@ -178,6 +178,9 @@ func lockRun(s store.Store, run string) (*store.Lock, error) {
 // with it.
 func (o *output) makeFolders() error {
 	folders := []string{layout.Records(o.plan.Run)}
+	if o.plan.keepsWARC() {
+		folders = append(folders, layout.WARCFolder(o.plan.Run))
+	}
 	for _, table := range o.plan.Tables {
 		folders = append(folders, layout.TableFolder(table, o.plan.Run))
 	}

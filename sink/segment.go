@@ -51,6 +51,7 @@ type Segment struct {
 
 	run   *Run
 	index int
+	warc  *store.File // nil unless the run keeps its requests and answers
 	open  []openPart
 	over  bool // committed or aborted
 }
@@ -117,6 +118,10 @@ func (r *Run) Segment(index int) (*Segment, error) {
 			s.Abort()
 			return nil, err
 		}
+	}
+	if err := s.openWARC(); err != nil {
+		s.Abort()
+		return nil, err
 	}
 	return s, nil
 }
@@ -214,6 +219,9 @@ func (s *Segment) commit() error {
 		}
 		synced = folder
 	}
+	if err := s.commitWARC(r); err != nil {
+		return err
+	}
 	if err := s.run.enter(r); err != nil {
 		return err
 	}
@@ -229,6 +237,9 @@ func (s *Segment) Abort() {
 	}
 	for _, p := range s.open {
 		p.discard()
+	}
+	if s.warc != nil {
+		s.warc.Discard()
 	}
 	s.over, s.open = true, nil
 	s.run.giveUp(s.index)

@@ -71,6 +71,8 @@ var Settings = []Setting{
 	{Name: "vantage", Published: ItsValue, Effect: AnswersDiffer, Other: "another vantage"},
 	{Name: "timeout", Published: ItsValue, Asks: true, Effect: FewDiffer, Other: "another --timeout"},
 	{Name: "retries", Published: ItsValue, Asks: true},
+	{Name: "warc-out", Published: ItsFileName, Asks: true},
+	{Name: "warc-no-secrets", Published: ItsValue, Asks: true},
 	{Name: "probe-misconfigured", Published: ItsValue, Asks: true},
 	{Name: "allow-private", Published: ItsValue, Asks: true},
 	{Name: "ca-file", Published: ItsFileName, Asks: true},

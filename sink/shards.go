@@ -37,6 +37,7 @@ type ShardRecord struct {
 	Finished     time.Time        `json:"finished"`
 	Rejected     int64            `json:"rejected"` // lines of rejected.csv
 	Skipped      map[string]int64 `json:"skipped,omitempty"`
+	WARCFile     *WARCFile        `json:"warc_file,omitempty"`     // of a run in an object store
 	RejectedFile *store.Digest    `json:"rejected_file,omitempty"` // segments/<shard>-<attempt>.rejected.csv
 }
 

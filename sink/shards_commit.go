@@ -89,6 +89,9 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *Manifes
 			return err
 		}
 	}
+	if err := s.commitWARC(ctx, from, m, r); err != nil {
+		return err
+	}
 	if r.Shard.RejectedFile == nil {
 		return nil
 	}
@@ -152,6 +155,9 @@ func (o *output) copyAnd(failed func(*store.File), name string, digest *store.Di
 func (s *ShardedRun) discard(r *Record) {
 	for _, p := range r.Parts {
 		s.store.Remove(p.Path)
+	}
+	if r.WARC != nil {
+		s.store.Remove(r.WARC.Path)
 	}
 	s.store.Remove(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt))
 }

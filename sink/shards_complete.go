@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
@@ -76,7 +75,7 @@ func (s *ShardedRun) Sweep() error {
 		return fmt.Errorf("clean up the run: %w", err)
 	}
 	named := make(map[string]bool)
-	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+	for _, p := range m.files() {
 		named[p.Path] = true
 	}
 	if err := s.sweep(named); err != nil {

@@ -126,6 +126,8 @@ type runFlags struct {
 	future                   bool
 	tables, schemes          []string
 	keepBodies, keepComments bool
+	warcOut                  string
+	warcNoSecrets            bool
 	limit                    int64
 	outagePatience           time.Duration
 	acceptUnreachable        bool
@@ -198,6 +200,8 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")
 	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies): "+strings.Join(sink.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
+	s.StringVar(&f.warcOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
+	s.BoolVar(&f.warcNoSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")
 	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
 	s.Var(&f.memory, "memory", "memory limit, a `SIZE` such as 512M or 2G (default that of the control group or machine); bodies go to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")

@@ -121,6 +121,9 @@ func (f *runFlags) checkValues() error {
 			return usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
 		}
 	}
+	if err := f.checkWARCOut(); err != nil {
+		return err
+	}
 	if file := fileAbove(f.out); file != "" {
 		return usagef("--out %s: %s is a file; give a folder for the tables", f.out, file)
 	}
@@ -138,6 +141,25 @@ func fileAbove(folder string) string {
 		}
 	}
 	return ""
+}
+
+// checkWARCOut checks the file of --warc-out.
+func (f *runFlags) checkWARCOut() error {
+	switch {
+	case f.warcOut == "" && !f.set.Changed("warc-out"):
+		return nil
+	case isURL(f.warcOut):
+		return usagef("--warc-out %s: give a file on this machine", remote.Name(f.warcOut))
+	case !strings.HasSuffix(f.warcOut, ".warc.gz"):
+		return usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect", f.warcOut)
+	case f.shards > 1:
+		return nil // the shards' files are in the folder of the run
+	}
+	folder := filepath.Dir(f.warcOut)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usagef("--warc-out %s: there is no folder %s; make it first", f.warcOut, folder)
+	}
+	return nil
 }
 
 // given returns the flags that name a source and have a value.

@@ -37,6 +37,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Limits: f.archiveLimits(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
 			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning, LastCapture: f.lastCapture,
 		},
+		WARCOut: f.warcOut, DropSecrets: f.warcNoSecrets,
 		Evaluate: evaluate.Config{KeepComments: f.keepComments, Labels: f.labels, Vantage: f.vantage},
 	}
 	if err := f.setRun(ctx, &c); err != nil {

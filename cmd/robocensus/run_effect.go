@@ -28,6 +28,8 @@ func (f *runFlags) checkEffect() error {
 		return usagef("--archive-rate needs --warc or --warc-paths: it is for servers of WARC files")
 	case given("last-capture") && len(f.warc) == 0 && f.warcPaths == "":
 		return usagef("--last-capture needs --warc or --warc-paths: only archives have several captures of a host")
+	case given("warc-no-secrets") && f.warcNoSecrets && f.warcOut == "":
+		return usagef("--warc-no-secrets needs --warc-out: only there are headers kept")
 	case given("keep-comments") && f.keepComments && !hasComments(f.tables):
 		return usagef("--keep-comments needs the table lines: add it to --tables")
 	case given("resolver") && f.connectTo != "":

@@ -29,7 +29,7 @@ func TestDamagedRecords(t *testing.T) {
 		{"cut in the rest", "is damaged", sound[:len(sound)-1]},
 		{"more behind it", "is damaged", append(bytes.Clone(sound), '{')},
 		{"version 0", "is damaged", changed(func(b []byte) []byte { b[0] = 0; return b })},
-		{"another format", "has format 4", changed(func(b []byte) []byte { b[0] = 4; return b })},
+		{"another format", fmt.Sprintf("has format %d", recordVersion+1), changed(func(b []byte) []byte { b[0] = recordVersion + 1; return b })},
 		{"another origin", "is damaged", bytes.Replace(sound, []byte(o.Host), []byte("Host-1.example"), 1)},
 		{"a copy without its digest", "is damaged", changed(func(b []byte) []byte { clear(b[33:65]); return b })},
 	} {
@@ -68,7 +68,7 @@ func TestDamagedRecords(t *testing.T) {
 // The facts of another format are not those that profiles need now: the run
 // ends before its first request.
 func TestAnotherFormatIsRefused(t *testing.T) {
-	for _, version := range []byte{1, 2, recordVersion + 1} {
+	for _, version := range []byte{1, 2, 3, recordVersion + 1} {
 		m := openMemory(t, t.TempDir())
 		keepIn(t, m, whole(host(1), day, "a"))
 		value, err := m.get(recordKey(host(1)))

@@ -13,8 +13,8 @@ import (
 
 // recordVersion is the first byte of a record: the format of a folder. Format 1
 // recorded outages as Google's profile saw them; format 2 had no encoded
-// capture.
-const recordVersion = 3
+// capture, format 3 had other names in it.
+const recordVersion = 4
 
 // A record is the memory of an origin: version, digest of the last answer's
 // body, digest of the whole copy, size of the JSON, JSON, and the last answer

@@ -3,6 +3,7 @@ package warc
 import (
 	"bufio"
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,12 +20,14 @@ type recordHead struct {
 	length int64 // -1: invalid
 	joined bool  // the text holds two headers: the end of the first is missing
 
-	kind, uri, date, address, truncated, digest, payloadType []byte
-	profile, refersTo, refersToURI, refersToDate             []byte
+	kind, id, uri, date, address, truncated, digest, payloadType []byte
+	contentType                                                  []byte
+	concurrent                                                   [][]byte
+	profile, refersTo, refersToURI, refersToDate                 []byte
 }
 
 func (h *recordHead) parse(text []byte) {
-	*h = recordHead{text: append(h.text[:0], text...), length: -1}
+	*h = recordHead{text: append(h.text[:0], text...), length: -1, concurrent: h.concurrent[:0]}
 	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
 	for len(rest) > 0 {
 		var name, value []byte
@@ -33,6 +36,14 @@ func (h *recordHead) parse(text []byte) {
 		case "warc-type":
 			h.joined = h.kind != nil
 			h.kind = value
+		case "warc-record-id":
+			h.id = unbracket(value)
+		case "warc-concurrent-to":
+			if len(h.concurrent) < maxConcurrent {
+				h.concurrent = append(h.concurrent, unbracket(value))
+			}
+		case "content-type":
+			h.contentType = value
 		case "content-length":
 			h.length = parseLength(value)
 		case "warc-target-uri":
@@ -57,6 +68,14 @@ func (h *recordHead) parse(text []byte) {
 			h.refersToDate = value
 		}
 	}
+}
+
+// maxConcurrent is more than the records that a record of ours names.
+const maxConcurrent = 4
+
+// isConcurrentTo reports whether the record names another one as made with it.
+func (h *recordHead) isConcurrentTo(id string) bool {
+	return slices.ContainsFunc(h.concurrent, func(other []byte) bool { return string(other) == id })
 }
 
 // unbracket removes angle brackets. The grammar of WARC 1.0 puts a URI in them,

@@ -112,7 +112,8 @@ func read(ctx context.Context, w *reader) (Counts, error) {
 			w.counts.Damaged++
 			return w.counts, w.damaged(0, errEmpty.Error())
 		case err == io.EOF:
-			return w.counts, nil
+			err := w.deliver(w.fetched)
+			return w.counts, err
 		case err != nil:
 			return w.counts, err
 		}
@@ -136,6 +137,11 @@ type reader struct {
 	answer answerHead
 	left   int64  // bytes left of the record's block
 	stored []byte // memory for a body before decoding
+
+	fetched *fetched // the fetch whose records are being read; nil for none
+	ended   *fetched // one whose records have ended, to be delivered
+	located *Capture // gets the place of the record; nil for none
+	ours    bool     // this program wrote the records that follow
 
 	asStored bool // the body equals the record's bytes
 	headOnly bool // the body is not wanted
@@ -162,6 +168,13 @@ func (w *reader) records(in *bufio.Reader) error {
 			return nil // an empty member
 		}
 		c, err := w.record(in)
+		if w.ended != nil {
+			done := w.ended
+			w.ended = nil
+			if err := w.deliver(done); err != nil {
+				return err
+			}
+		}
 		if err == nil {
 			more, err = w.end(in, c)
 		}
@@ -173,12 +186,19 @@ func (w *reader) records(in *bufio.Reader) error {
 		}
 		*w.counter++
 		w.shared = w.shared || more && in != w.raw
-		if c == nil {
+		at := c
+		if w.located != nil {
+			at = w.located
+		}
+		if at == nil {
 			continue
 		}
-		c.File, c.Offset = w.name, w.start
+		at.File, at.Offset, at.Length = w.name, w.start, 0
 		if !w.shared {
-			c.Length = w.offset() - w.start
+			at.Length = w.offset() - w.start
+		}
+		if c == nil {
+			continue
 		}
 		if err := w.emit(c); err != nil {
 			return err
@@ -234,6 +254,13 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 	}
 	if in == w.raw && w.pastEnd(w.left) {
 		return nil, errPastEnd
+	}
+	w.counter = &w.counts.OtherTypes
+	if of, err := w.ofFetch(in); of || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return nil, w.skip(in, w.left)
 	}
 	if string(h.kind) != "response" && string(h.kind) != "revisit" {
 		w.counter = &w.counts.OtherTypes

@@ -250,6 +250,10 @@ func published(settings map[string]any, hidden bool) map[string]any {
 func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
 	out := *m
 	out.Configuration, out.Pace, out.Inputs, out.Earlier = r.Configuration, r.Pace, r.Inputs, r.Earlier
+	out.WARC = nil // not published
+	if f := m.WARCFile; f != nil {
+		out.WARCFile = &sink.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}
+	}
 	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []sink.RecordName{}, s.names()
 	for _, of := range []struct {
 		out *[]sink.Part

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,6 +41,29 @@ func FileBeside(path string) (*Beside, error) {
 		}
 		return f.Close()
 	})
+}
+
+// WriteFile calls write to fill the file at a path, which need not be in an output folder,
+// and returns its digest. The file appears whole or not at all.
+func WriteFile(path string, write func(io.Writer) error) (Digest, error) {
+	beside, err := FileBeside(path)
+	if err != nil {
+		return Digest{}, err
+	}
+	defer beside.Discard()
+	f, err := os.OpenFile(beside.Path, os.O_WRONLY, 0)
+	if err != nil {
+		return Digest{}, err
+	}
+	measure := NewMeasure()
+	err = write(io.MultiWriter(f, measure))
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return Digest{}, err
+	}
+	return measure.Digest(), beside.Publish()
 }
 
 // FolderBeside creates an empty folder for a path, like [FileBeside]. A folder at the path

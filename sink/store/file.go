@@ -1,11 +1,8 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,10 +10,9 @@ import (
 
 // File is a file that is written sequentially.
 type File struct {
-	file  *os.File
-	sum   hash.Hash
-	bytes int64
-	path  string // for messages
+	file    *os.File
+	measure *Measure
+	path    string // for messages
 	target
 }
 
@@ -28,7 +24,7 @@ type target interface {
 }
 
 func newFile(f *os.File, path string, t target) *File {
-	return &File{file: f, sum: sha256.New(), path: path, target: t}
+	return &File{file: f, measure: NewMeasure(), path: path, target: t}
 }
 
 // Digest identifies a file's contents by length and SHA-256.
@@ -42,8 +38,7 @@ func (f *File) Path() string { return f.path }
 
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
-	f.sum.Write(p[:n])
-	f.bytes += int64(n)
+	f.measure.Write(p[:n])
 	if err != nil {
 		err = writing(f.path, err)
 	}
@@ -55,7 +50,7 @@ func (f *File) Finish() (Digest, error) {
 	if err := f.finish(); err != nil {
 		return Digest{}, writing(f.path, err)
 	}
-	return Digest{f.bytes, hex.EncodeToString(f.sum.Sum(nil))}, nil
+	return f.measure.Digest(), nil
 }
 
 // Publish gives the file its final name and replaces a file of that name. In a folder

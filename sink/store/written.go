@@ -6,12 +6,42 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 )
 
 // ErrOtherBytes reports that a file differs from what was written.
 var ErrOtherBytes = errors.New("does not have the bytes that were written")
+
+// Measure is a writer that digests what is written to it.
+type Measure struct {
+	sum   hash.Hash
+	bytes int64
+}
+
+// NewMeasure returns a measure of nothing yet.
+func NewMeasure() *Measure { return &Measure{sum: sha256.New()} }
+
+func (m *Measure) Write(p []byte) (int, error) {
+	m.bytes += int64(len(p))
+	return m.sum.Write(p)
+}
+
+// Digest returns the digest of what was written so far.
+func (m *Measure) Digest() Digest { return Digest{m.bytes, hex.EncodeToString(m.sum.Sum(nil))} }
+
+// DigestOfFile returns the digest of a file, which need not be in an output folder.
+func DigestOfFile(path string) (Digest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Digest{}, err
+	}
+	defer f.Close()
+	m := NewMeasure()
+	_, err = io.Copy(m, f)
+	return m.Digest(), err
+}
 
 // OpenWritten opens a file whose contents match want, else returns [ErrOtherBytes].
 // A file with a flipped bit may still decode, but to other rows.

@@ -26,7 +26,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 		err = writeInto(ctx, path, write)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 	default:
-		err = replace(path, write)
+		_, err = store.WriteFile(path, write)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", remote.Name(path), reason(err))
@@ -72,25 +72,4 @@ func writeInto(ctx context.Context, path string, write func(io.Writer) error) er
 		err = e
 	}
 	return err
-}
-
-// replace writes a temporary file beside the file and renames it.
-func replace(path string, write func(io.Writer) error) error {
-	beside, err := store.FileBeside(path)
-	if err != nil {
-		return err
-	}
-	defer beside.Discard()
-	f, err := os.OpenFile(beside.Path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return beside.Publish()
 }

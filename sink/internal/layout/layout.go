@@ -153,6 +153,14 @@ func Beats(run string) string { return RunFile(run, "heartbeats") }
 // Beat returns the path of a shard's sign of life.
 func Beat(run string, shard int) string { return path.Join(Beats(run), number(shard)+".json") }
 
+// WARCFolder returns the folder of the WARC files of a run's segments, or shards.
+func WARCFolder(run string) string { return RunFile(run, "warc") }
+
+// WARC returns the path of the WARC file of a segment.
+func WARC(run string, segment int, attempt string) string {
+	return path.Join(WARCFolder(run), number(segment)+suffix(attempt)+".warc.gz")
+}
+
 // Records returns the folder of the segments' records.
 func Records(run string) string { return RunFile(run, "segments") }
 

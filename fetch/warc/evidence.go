@@ -1,0 +1,291 @@
+package warc
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// The records of a fetch, as [Evidence] writes them:
+//
+//	metadata   what the census took from the fetch, as JSON (see evidenced)
+//	request    ┐ of each exchange, in order, with the bytes that were sent and came;
+//	response   ┘ either may be missing where the exchange failed
+//	resource   a body that was not asked for: an answer of the memory, or its last copy
+//
+// All but the first name it by WARC-Concurrent-To, so that a reader tells the records of
+// one fetch from captures of their own: a redirect leads to other hosts, and none of them
+// was asked for its robots.txt. The exchanges over FTP are a metadata record with the
+// control connection and a resource record with the file.
+
+// evidenced is the block of the metadata record of a fetch.
+type evidenced struct {
+	Version   int             `json:"robocensus_capture"`
+	Facts     json.RawMessage `json:"capture"`                  // see [fetch.Capture.Disassemble]
+	MaxBody   int             `json:"max_body"`                 // bytes of a decoded body that were kept
+	Digest    string          `json:"content_digest,omitempty"` // SHA-1 of the decoded body in base32
+	Bodies    []string        `json:"bodies,omitempty"`         // the records that the bodies of the capture are in
+	Exchanges []exchanged     `json:"exchanges,omitempty"`
+}
+
+const (
+	evidenceVersion = 1
+	evidenceMagic   = `{"robocensus_capture":`
+	evidenceType    = "application/json"
+	// maxEvidence bounds that block: hops, headers and some hundred exchanges.
+	maxEvidence = 4 << 20
+)
+
+// exchanged describes an exchange.
+type exchanged struct {
+	URL      string            `json:"url"`
+	Date     time.Time         `json:"date"`
+	Remote   netip.AddrPort    `json:"remote_address,omitzero"`
+	TLS      string            `json:"tls_version,omitempty"`
+	Status   int               `json:"status,omitempty"`
+	Error    robots.ErrorClass `json:"error_class,omitempty"`
+	Text     string            `json:"error,omitempty"`
+	Cut      string            `json:"truncated,omitempty"`
+	Request  string            `json:"request,omitempty"` // IDs of the records
+	Response string            `json:"response,omitempty"`
+}
+
+// Evidence writes the records of fetches. It is not safe for concurrent use.
+type Evidence struct {
+	// MaxBody is the limit of the fetches.
+	MaxBody int
+	// DropSecrets leaves the values of headers out by which a stranger could pass for us:
+	// Set-Cookie of answers, Cookie and Authorization of requests. Proxy-Authorization is
+	// left out always.
+	DropSecrets bool
+
+	writer   *Writer
+	metadata bytes.Buffer
+	others   bytes.Buffer
+}
+
+// Info returns the warcinfo record of a file: fields are names and values, in order.
+func (e *Evidence) Info(date time.Time, fields []Field) ([]byte, error) {
+	var block, out bytes.Buffer
+	secrets := "kept"
+	if e.DropSecrets {
+		secrets = "left out: the values of Set-Cookie, Cookie and Authorization are missing from the records, and their digests are those of the records"
+	}
+	for _, f := range append(fields, Field{"format", "WARC File Format 1.1"}, Field{"conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		Field{"secret-headers", secrets + "; the value of Proxy-Authorization is always left out"}) {
+		fmt.Fprintf(&block, "%s: %s\r\n", f.Name, printable(f.Value))
+	}
+	err := e.write(&out, &Record{Type: "warcinfo", ID: NewID(), Date: date, ContentType: "application/warc-fields", Head: block.Bytes()})
+	return out.Bytes(), err
+}
+
+// Capture returns the records of a fetch: of its capture and its exchanges.
+func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange, error]) ([]byte, error) {
+	facts, bodies, err := c.Disassemble()
+	if err != nil {
+		return nil, err
+	}
+	e.metadata.Reset()
+	e.others.Reset()
+	capture := NewID()
+	block := evidenced{Version: evidenceVersion, Facts: facts, MaxBody: e.MaxBody}
+	for x, err := range exchanges {
+		if err != nil {
+			return nil, err
+		}
+		made, err := e.exchange(x, capture)
+		if err != nil {
+			return nil, err
+		}
+		block.Exchanges = append(block.Exchanges, made)
+	}
+	for _, b := range bodies {
+		id := ""
+		switch n := len(block.Exchanges); {
+		case !b.Copy && n > 0:
+			id = block.Exchanges[n-1].Response
+		case b.Copy:
+			id, err = e.resource(b.Bytes, c.Origin.RobotsURL(), c.Copy.Fetched, nil, capture)
+		default:
+			id, err = e.resource(b.Bytes, c.Hops[len(c.Hops)-1].URL, c.Start, c.Headers.ContentType, capture)
+		}
+		if err != nil {
+			return nil, err
+		}
+		block.Bodies = append(block.Bodies, id)
+	}
+	if c.Body != nil {
+		sum := sha1.Sum(c.Body)
+		block.Digest = base32.StdEncoding.EncodeToString(sum[:])
+	}
+	text, err := json.Marshal(&block)
+	if err != nil {
+		return nil, err
+	}
+	err = e.write(&e.metadata, &Record{
+		Type: "metadata", ID: capture, Date: c.Start, ContentType: evidenceType, Head: text,
+		Fields: []Field{{"WARC-Target-URI", c.Origin.RobotsURL()}},
+	})
+	return append(bytes.Clone(e.metadata.Bytes()), e.others.Bytes()...), err
+}
+
+func (e *Evidence) write(out *bytes.Buffer, r *Record) error {
+	if e.writer == nil {
+		e.writer = NewWriter()
+	}
+	return e.writer.Write(out, r)
+}
+
+// resource writes a body that was not asked for, and returns the ID of the record.
+func (e *Evidence) resource(body []byte, url string, date time.Time, contentType *string, capture string) (string, error) {
+	kind := "application/octet-stream"
+	if contentType != nil && isPrintable(*contentType) {
+		kind = *contentType
+	}
+	id := NewID()
+	return id, e.write(&e.others, &Record{
+		Type: "resource", ID: id, Date: date, ContentType: kind, Payload: body, HasPayload: true,
+		Fields: []Field{{"WARC-Target-URI", url}, {"WARC-Concurrent-To", "<" + capture + ">"}},
+	})
+}
+
+// exchange writes the records of an exchange.
+func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error) {
+	made := exchanged{URL: x.URL, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
+	if x.Err != nil {
+		made.Text = printable(x.Err.Error())
+	}
+	overFTP := strings.HasPrefix(x.URL, "ftp:")
+	fields := []Field{{"WARC-Target-URI", x.URL}, {"WARC-Concurrent-To", "<" + capture + ">"}}
+	if x.Remote.IsValid() {
+		fields = append(fields, Field{"WARC-IP-Address", x.Remote.Addr().WithZone("").String()})
+	}
+	if overFTP {
+		fields = append(fields, Field{"WARC-Protocol", "ftp"})
+	} else {
+		fields = append(fields, Field{"WARC-Protocol", "http/1.1"})
+	}
+	if x.TLSVersion != "" {
+		fields = append(fields, Field{"WARC-Protocol", "tls/" + x.TLSVersion})
+	}
+	if len(x.Sent) > 0 {
+		made.Request = NewID()
+		r := &Record{Type: "request", ID: made.Request, Date: x.Start, ContentType: "application/http; msgtype=request", Fields: fields, Head: e.clean(x.Sent, requestSecrets)}
+		if overFTP {
+			r.Type, r.ContentType, r.Head = "metadata", "text/x-ftp-control-conversation", x.Sent
+		}
+		if err := e.write(&e.others, r); err != nil {
+			return made, err
+		}
+	}
+	whole, isHTTP := x.Received, false
+	if len(whole) == 0 && !(overFTP && x.Error == "" && x.Status/100 == 2) {
+		return made, nil
+	}
+	made.Response = NewID()
+	if x.Cut != "" {
+		fields = append(fields, Field{"WARC-Truncated", x.Cut})
+	}
+	if made.Request != "" {
+		fields = append(fields, Field{"WARC-Concurrent-To", "<" + made.Request + ">"})
+	}
+	// What is not an answer over HTTP would be one that readers cannot read.
+	r := &Record{Type: "resource", ID: made.Response, Date: x.Start, ContentType: "application/octet-stream", Fields: fields, Payload: whole, HasPayload: true}
+	if !overFTP {
+		r.Head, r.Payload, isHTTP = splitAnswer(whole)
+	}
+	if isHTTP {
+		r.Type, r.ContentType, r.Head = "response", "application/http; msgtype=response", e.clean(r.Head, answerSecrets)
+	}
+	return made, e.write(&e.others, r)
+}
+
+// splitAnswer divides an answer over HTTP into its header, with those of 1xx answers
+// before it, and its body. ok is false if it has no status line.
+func splitAnswer(answer []byte) (head, body []byte, ok bool) {
+	end := 0
+	for range maxInterim + 1 {
+		var h answerHead
+		if !bytes.HasPrefix(answer[end:], []byte(httpMagic)) {
+			break
+		}
+		line, _, _ := bytes.Cut(answer[end:], []byte("\n"))
+		h.parseStatus(line)
+		if ok = h.status != 0; !ok {
+			break
+		}
+		next := blankLine(answer, end)
+		if next < 0 {
+			return answer, nil, true
+		}
+		end = next
+		if h.status >= 200 || h.status == 101 {
+			break
+		}
+	}
+	if !ok && end == 0 {
+		return nil, answer, false
+	}
+	return answer[:end], answer[end:], true
+}
+
+// Headers by which a stranger could pass for us.
+var (
+	requestSecrets = []string{"cookie", "authorization"}
+	answerSecrets  = []string{"set-cookie", "set-cookie2"}
+)
+
+// clean returns a header without the values of secrets, which are in its lines and those
+// that continue them.
+func (e *Evidence) clean(head []byte, secrets []string) []byte {
+	if !e.DropSecrets {
+		secrets = nil
+	}
+	var out []byte
+	drops := false
+	for line := range bytes.Lines(head) {
+		if line[0] != ' ' && line[0] != '\t' {
+			name, _, found := bytes.Cut(line, []byte(":"))
+			key := strings.ToLower(string(bytes.TrimSpace(name)))
+			if drops = found && (slices.Contains(secrets, key) || key == "proxy-authorization"); drops {
+				end := line[len(bytes.TrimRight(line, "\r\n")):]
+				out = append(append(append(out, name...), ':'), end...)
+			}
+		}
+		if !drops {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// printable returns a text of one line: other bytes than printable ASCII are escaped, as
+// in a URL.
+func printable(s string) string {
+	if isPrintable(s) {
+		return s
+	}
+	var out []byte
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			out = fmt.Appendf(out, "%%%02X", s[i])
+		} else {
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+func isPrintable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+}

@@ -1,0 +1,233 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// fetched collects the records of a fetch that [Evidence] has written.
+type fetched struct {
+	id     string // of its metadata record
+	block  evidenced
+	bodies [][]byte // those that were read, nil for the others
+	at     *Capture // where the record of the body is, or else that of the facts
+	where  int64    // offset of the metadata record
+}
+
+var (
+	errFacts    = errors.New("the facts of the capture are not those of a fetch")
+	errNoAnswer = errors.New("the record with the body of the capture is missing or damaged")
+)
+
+// ofFetch reads a record that belongs to a fetch, or begins one. ok is false for others.
+func (w *reader) ofFetch(in *bufio.Reader) (ok bool, err error) {
+	h := &w.head
+	w.located = nil
+	if w.fetched != nil && !h.isConcurrentTo(w.fetched.id) {
+		w.ended, w.fetched = w.fetched, nil
+	}
+	kind := string(h.kind)
+	switch {
+	case kind == "warcinfo":
+		block, err := w.block(in, maxRecordHead)
+		w.ours = bytes.Contains(block, []byte(ourSoftware))
+		return true, err
+	case kind == "metadata" && string(h.contentType) == evidenceType && len(h.id) > 0:
+		b, err := in.Peek(int(min(w.left, int64(len(evidenceMagic)))))
+		if err != nil || string(b) != evidenceMagic {
+			return false, err
+		}
+		return true, w.readFacts(in)
+	case w.fetched != nil:
+		return true, w.readPart(in)
+	}
+	// A record of a fetch whose facts are damaged is no capture of its own.
+	return w.ours && len(h.concurrent) > 0, nil
+}
+
+// ourSoftware begins the name of the software in a warcinfo record that is ours.
+const ourSoftware = "software: robocensus"
+
+// Software names the writer of a file for [Evidence.Info].
+func Software(version string) Field { return Field{"software", "robocensus " + version} }
+
+// block reads the block of the record, or its first bytes.
+func (w *reader) block(in *bufio.Reader, most int64) ([]byte, error) {
+	b := make([]byte, min(w.left, most))
+	return b, w.readFull(in, b)
+}
+
+// readFacts reads the metadata record of a fetch.
+func (w *reader) readFacts(in *bufio.Reader) error {
+	if w.left > maxEvidence {
+		return errFacts
+	}
+	block, err := w.block(in, maxEvidence)
+	if err != nil {
+		return err
+	}
+	f := &fetched{id: string(w.head.id), at: new(Capture), where: w.start}
+	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion || len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody {
+		return errFacts
+	}
+	f.bodies = make([][]byte, len(f.block.Bodies))
+	w.fetched, w.located = f, f.at
+	return nil
+}
+
+// Bounds of what facts may ask for.
+const (
+	maxBodies  = 64
+	maxMaxBody = 64 << 20
+)
+
+// readPart reads another record of the fetch: its block is a body, or of no interest.
+func (w *reader) readPart(in *bufio.Reader) error {
+	f := w.fetched
+	i := slices.Index(f.block.Bodies, string(w.head.id))
+	if i < 0 || f.bodies[i] != nil {
+		return nil
+	}
+	stored := &blockReader{w, in, nil}
+	var body []byte
+	var err error
+	if string(w.head.kind) == "resource" {
+		body, err = io.ReadAll(io.LimitReader(stored, int64(f.block.MaxBody)))
+	} else {
+		body, err = fetch.Replay(stored, f.block.MaxBody)
+	}
+	if stored.err != nil {
+		return stored.err // of the record, not of the answer in it
+	}
+	if err == nil {
+		f.bodies[i] = body
+		if i == 0 {
+			w.located = f.at
+		}
+	}
+	return nil
+}
+
+// blockReader reads the block of the record and keeps the error of the file.
+type blockReader struct {
+	w   *reader
+	in  *bufio.Reader
+	err error
+}
+
+func (b *blockReader) Read(p []byte) (int, error) {
+	if b.w.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := b.in.Read(p[:min(int64(len(p)), b.w.left)])
+	b.w.left -= int64(n)
+	if err != nil && b.w.left > 0 {
+		b.err = err
+		if err == io.EOF {
+			b.err = io.ErrUnexpectedEOF
+		}
+	}
+	return n, err
+}
+
+// deliver emits the capture of a fetch whose records have ended.
+func (w *reader) deliver(f *fetched) error {
+	if f == nil {
+		return nil
+	}
+	c, err := w.assemble(f)
+	if err != nil {
+		w.counts.Damaged++
+		return w.damaged(f.where, err.Error())
+	}
+	w.counts.Captures++
+	return w.emit(c)
+}
+
+// assemble makes the capture of a fetch.
+func (w *reader) assemble(f *fetched) (*Capture, error) {
+	left, missing := f.bodies, false
+	made, err := fetch.Assemble(f.block.Facts, func(bytes int) (body []byte) {
+		if len(left) > 0 {
+			body, left = left[0], left[1:]
+		}
+		missing = missing || body == nil
+		if len(body) != bytes {
+			return nil
+		}
+		return body
+	})
+	switch {
+	case missing:
+		return nil, errNoAnswer
+	case err != nil || !isFetch(made):
+		return nil, errFacts
+	}
+	c := f.at
+	c.Capture = *made
+	if c.Body != nil && f.block.Digest != "" {
+		c.PayloadDigest = "sha1:" + f.block.Digest
+		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
+	}
+	if c.Remembered {
+		c.Remembered, c.Times = false, fetch.Times{} // those of an earlier run
+	}
+	if len(c.Body) > w.limit {
+		c.Body, c.Truncated, c.Digest = c.Body[:w.limit], true, ""
+	}
+	if c.Copy != nil && len(c.Copy.Body) > w.limit {
+		c.Copy.Body, c.Copy.Truncated = c.Copy.Body[:w.limit], true
+	}
+	return c, nil
+}
+
+// isFetch reports whether facts can be those of a fetch. Anybody may write a file.
+func isFetch(c *fetch.Capture) bool {
+	status := func(s int) bool { return s >= 0 && s <= 999 }
+	class := func(e robots.ErrorClass) bool {
+		return e == "" || slices.Contains(robots.ErrorClasses, e) && e != robots.ErrorCanceled && e != robots.ErrorServerError && e != robots.ErrorUnexpectedStatus
+	}
+	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
+	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
+		class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && status(c.Probe.Front) && status(c.Probe.Missing) &&
+		(c.HTTPVersion == "" || isVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
+	for _, h := range c.Hops {
+		ok = ok && status(h.Status) && len(h.URL) <= maxHopURL
+	}
+	for _, v := range []*string{c.Headers.ContentType, c.Headers.ContentEncoding, c.Headers.Server, c.Headers.ETag, c.Headers.LastModified, c.Headers.CacheControl, c.Headers.RetryAfter} {
+		ok = ok && (v == nil || len(*v) <= maxStoredHeader)
+	}
+	for _, d := range []*time.Duration{c.Times.DNS, c.Times.Connect, c.Times.TLS, c.Times.FirstByte, c.Times.Total} {
+		ok = ok && (d == nil || *d >= 0)
+	}
+	if c.Memory != nil {
+		ok = ok && len(c.Memory.Seen) <= robots.MaxSeen
+		for _, s := range c.Memory.Seen {
+			ok = ok && slices.Contains(robots.AnswerClasses, s.Kind.Class) && s.Kind.Redirects >= 0 && s.Kind.Redirects < maxHops
+		}
+	}
+	return ok
+}
+
+// Bounds of a fetch, above those of any run.
+const (
+	maxHops     = 1000
+	maxAttempts = 1 << 20
+	maxHopURL   = 2<<10 + 3
+)
+
+var tlsVersions = []string{"", "1.0", "1.1", "1.2", "1.3"}
+
+// isVersion reports whether a version of HTTP is one, such as 1.1.
+func isVersion(v string) bool {
+	isDigit := func(b byte) bool { return b >= '0' && b <= '9' }
+	return len(v) == 3 && isDigit(v[0]) && v[1] == '.' && isDigit(v[2])
+}

@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// evidence makes the WARC records of fetches, for --warc-out. They lie with the capture:
+// in memory or on disk until the segment is committed, and saved in case this process
+// dies.
+type evidence struct {
+	about   []warc.Field
+	secrets bool // kept
+	// writers bounds the records that are being made: they are in memory as a whole.
+	writers chan *warc.Evidence
+}
+
+// newEvidence returns nil if the run keeps no records.
+func newEvidence(c *Config) *evidence {
+	if c.WARCOut == "" {
+		return nil
+	}
+	n := max(1, runtime.GOMAXPROCS(0))
+	e := &evidence{writers: make(chan *warc.Evidence, n), about: []warc.Field{
+		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run}, {Name: "description", Value: "requests of a census of crawl policies, and their answers"},
+		{Name: "robots", Value: "not obeyed: only robots.txt is asked for"}, {Name: "http-header-user-agent", Value: c.Fetch.UserAgent},
+	}}
+	for range n {
+		e.writers <- &warc.Evidence{MaxBody: c.Fetch.MaxBody, DropSecrets: c.DropSecrets}
+	}
+	return e
+}
+
+// warcFile returns the file for the records of the whole run, "" if those of a shard stay
+// in the folder of the run.
+func (c *Config) warcFile() string {
+	if c.Source.Shard.Count > 1 {
+		return ""
+	}
+	return c.WARCOut
+}
+
+// freeWARCFile makes place for that file.
+func (c *Config) freeWARCFile(ctx context.Context, replaces bool) error {
+	file := c.warcFile()
+	if file == "" {
+		return nil
+	}
+	if err := sink.FreeWARCOut(ctx, c.Dir, c.Run, file, replaces); err != nil {
+		return &userfile.Error{Path: file, Err: err}
+	}
+	return nil
+}
+
+// begin returns the record that a segment's begin with: each segment has a WARC file.
+func (e *evidence) begin() ([]byte, error) {
+	w := <-e.writers
+	defer func() { e.writers <- w }()
+	return w.Info(time.Now(), e.about)
+}
+
+// record makes the records of a job's fetch. The caller calls done once memory or disk has
+// them.
+func (e *evidence) record(ctx context.Context, lease *fetch.Lease, j *job) (done func(), err error) {
+	if e == nil {
+		return func() {}, nil
+	}
+	select {
+	case w := <-e.writers:
+		j.evidence, err = w.Capture(j.Capture, lease.Exchanges())
+		if err != nil {
+			err = fmt.Errorf("keep the requests to %s: %w", j.Capture.Origin, err)
+		}
+		return func() { e.writers <- w }, err
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
+}

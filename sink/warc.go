@@ -1,0 +1,189 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// A run with --warc-out keeps its requests and answers as WARC files, one for each
+// segment, committed with it. Members of gzip can be joined as they are: on completion
+// those of a run become one file, where the user wants it, and those of a shard one file
+// of the run:
+//
+//	_runs/R/warc/<segment>.warc.gz ─► the file of --warc-out
+//	spool/_runs/R/warc/*.warc.gz   ─► _runs/R/warc/<shard>-<attempt>.warc.gz
+const (
+	warcOut   = "warc-out" // its setting
+	warcTable = "warc"     // stands for the table in a Part
+)
+
+// WARCFile is the file of --warc-out of a complete run.
+type WARCFile struct {
+	Path string `json:"path"` // as the user gave it
+	store.Digest
+}
+
+// keepsWARC reports whether the run keeps its requests and answers.
+func (p *Plan) keepsWARC() bool {
+	name, _ := p.Configuration[warcOut].(string)
+	return name != ""
+}
+
+// WriteWARC appends records, as members of gzip, to the WARC file of the segment. The run
+// must be planned to keep them.
+func (s *Segment) WriteWARC(records []byte) error {
+	if s.warc == nil {
+		return fmt.Errorf("run %s keeps no WARC records: its plan does not say so", s.run.plan.Run)
+	}
+	_, err := s.warc.Write(records)
+	return err
+}
+
+// openWARC creates the WARC file of the segment.
+func (s *Segment) openWARC() (err error) {
+	if s.run.plan.keepsWARC() {
+		s.warc, err = s.run.store.Create(layout.WARC(s.run.plan.Run, s.index, ""))
+	}
+	return err
+}
+
+// commitWARC gives the WARC file of the segment its name, before the record names it.
+func (s *Segment) commitWARC(r *Record) error {
+	if s.warc == nil {
+		return nil
+	}
+	digest, err := s.warc.Finish()
+	if err == nil {
+		err = s.warc.Publish()
+	}
+	if err == nil {
+		err = s.run.store.Sync(layout.WARCFolder(s.run.plan.Run))
+	}
+	if err != nil {
+		return fmt.Errorf("write the WARC records of segment %d: %w", s.index, err)
+	}
+	r.WARC = &Part{Table: warcTable, Segment: s.index, Path: layout.WARC(s.run.plan.Run, s.index, ""), Rows: s.Targets, Digest: digest}
+	return nil
+}
+
+// checkWARC returns an error if the record of a segment or shard does not name the WARC
+// file that the plan wants, or another file.
+func (r *Record) checkWARC(plan *Plan) error {
+	elsewhere := r.Shard != nil && r.Shard.WARCFile != nil
+	switch p := r.WARC; {
+	case (p != nil || elsewhere) != plan.keepsWARC():
+		return fmt.Errorf("%w: its WARC file is missing, or too much", ErrDamaged)
+	case p != nil:
+		return checkWARCPart(*p, plan.Run, r.Segment)
+	}
+	return nil
+}
+
+func checkWARCPart(p Part, run string, segment int) error {
+	if p.Table != warcTable || p.Segment != segment || p.Path != layout.WARC(run, segment, layout.Attempt(p.Path)) {
+		return fmt.Errorf("%w: it names %q as the WARC file of segment %d", ErrDamaged, p.Path, segment)
+	}
+	return nil
+}
+
+// joinWARC writes the members of WARC files, one after the other.
+func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
+	for _, p := range parts {
+		f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FreeWARCOut makes place for the file of --warc-out of a new run. If that run replaces
+// one of the same ID, the file of that one goes. Any other file is an error: none is
+// replaced.
+func FreeWARCOut(ctx context.Context, dir, run, file string, replaces bool) error {
+	there, err := store.DigestOfFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && replaces {
+		m, e := ReadManifest(ctx, dir, run)
+		if e == nil && m.WARCFile != nil && *m.WARCFile == (WARCFile{file, there}) {
+			return os.Remove(file)
+		}
+	}
+	if err == nil {
+		err = errors.New("exists; move it away, or give another name")
+	}
+	return reason(err)
+}
+
+func reason(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// writeWARC writes the file of --warc-out, if it does not exist, and names it in the
+// manifest in place of the files of the segments. If it exists, it must be the same: left
+// by a process that was killed before it wrote the manifest.
+func (o *output) writeWARC(m *Manifest, file string) error {
+	if file == "" || len(m.WARC) == 0 {
+		return nil
+	}
+	digest, err := o.putWARC(m, file)
+	if err != nil {
+		return fmt.Errorf("write --warc-out %s: %w", file, reason(err))
+	}
+	m.WARCFile, m.WARC = &WARCFile{file, digest}, nil
+	return nil
+}
+
+func (o *output) putWARC(m *Manifest, file string) (store.Digest, error) {
+	join := func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) }
+	there, err := store.DigestOfFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.WriteFile(file, join)
+	}
+	if err != nil {
+		return store.Digest{}, err
+	}
+	want := store.NewMeasure()
+	if err := join(want); err != nil {
+		return store.Digest{}, err
+	}
+	if want.Digest() != there {
+		return store.Digest{}, errors.New("it exists with other contents: move it away, then continue the run with --resume")
+	}
+	return there, nil
+}
+
+// commitWARC copies the WARC files of a shard's run into one.
+func (s *ShardedRun) commitWARC(ctx context.Context, from store.Store, m *Manifest, r *Record) error {
+	r.Shard.WARCFile = m.WARCFile
+	if len(m.WARC) == 0 {
+		return nil
+	}
+	p := Part{Table: warcTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt), Rows: m.Targets}
+	r.WARC = &p
+	err := s.copyTo(p.Path, &p.Digest, func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) })
+	if err == nil {
+		err = s.store.Sync(layout.WARCFolder(s.plan.Run))
+	}
+	if err != nil {
+		return fmt.Errorf("copy the WARC records of shard %d: %w", r.Segment, err)
+	}
+	return nil
+}
