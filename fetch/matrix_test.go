@@ -114,6 +114,7 @@ func TestFaultMatrix(t *testing.T) {
 		row
 		scene *scene
 		got   *Capture
+		made  []*Exchange
 	}
 	// t.Parallel would run only as many rows at once as there are processors.
 	var fetches errgroup.Group
@@ -124,7 +125,7 @@ func TestFaultMatrix(t *testing.T) {
 		for retries := range both {
 			s := &scene{Config: Config{
 				UserAgent: "robocensus-test", Timeout: 15 * time.Second, Retries: retries, MaxRedirects: 5,
-				MaxBody: 512_000, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(),
+				MaxBody: 512_000, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(), Record: true,
 			}, ask: []Origin{origin(t, "http://a.example")}}
 			s.ctx, s.cancel = context.WithCancel(t.Context())
 			defer s.cancel()
@@ -136,9 +137,9 @@ func TestFaultMatrix(t *testing.T) {
 			if s.client != nil {
 				s.client(c)
 			}
-			both[retries] = &result{r, s, nil}
+			both[retries] = &result{r, s, nil, nil}
 			fetches.Go(func() error {
-				both[retries].got = c.Fetch(s.ctx, s.ask...)
+				both[retries].got, both[retries].made = recordedFetch(t, c, s.ctx, s.ask...)
 				return nil
 			})
 		}
@@ -152,6 +153,7 @@ func TestFaultMatrix(t *testing.T) {
 					t.Skip(r.scene.skip)
 				}
 				r.want.check(t, r.got, retries, r.scene)
+				checkExchanges(t, r.got, r.made, r.scene.MaxBody)
 			}
 			// Equal answers give equal rows of the tables. A stopped run has no
 			// answer.

@@ -169,9 +169,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	captures, err := run.Captures(0)
 	must(t, err)
 	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []robots.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
-	content, err := kept.MarshalBinary()
-	must(t, err)
-	must(t, captures.Keep(0, content))
+	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: source.Target{Capture: &kept}, segment: &segment{captures: captures}}))
 	must(t, run.Close())
 	run, err = sink.Open(t.Context(), c.Dir, plan)
 	must(t, err)

@@ -302,6 +302,16 @@ func FuzzWARC(f *testing.F) {
 		f.Add(append(file[:len(file)/2], file[len(file)/2+9:]...))
 	}
 	f.Add(gzipped(strings.Join(arc, "")))
+	e := &Evidence{MaxBody: limit}
+	var evidence []byte
+	for _, c := range fromMemory(f) {
+		r, err := e.Capture(c, nothing)
+		if err != nil {
+			f.Fatal(err)
+		}
+		evidence = append(evidence, r...)
+	}
+	f.Add(evidence)
 	f.Add(gzipped(strings.Join(records, "")))
 	f.Add(zstandard(strings.Join(records, "")))
 	f.Fuzz(func(t *testing.T, file []byte) {

@@ -188,8 +188,7 @@ func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error
 			return made, err
 		}
 	}
-	whole, isHTTP := x.Received, false
-	if len(whole) == 0 && !(overFTP && x.Error == "" && x.Status/100 == 2) {
+	if len(x.Received) == 0 && !(overFTP && x.Error == "" && x.Status/100 == 2) {
 		return made, nil
 	}
 	made.Response = NewID()
@@ -200,43 +199,37 @@ func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error
 		fields = append(fields, Field{"WARC-Concurrent-To", "<" + made.Request + ">"})
 	}
 	// What is not an answer over HTTP would be one that readers cannot read.
-	r := &Record{Type: "resource", ID: made.Response, Date: x.Start, ContentType: "application/octet-stream", Fields: fields, Payload: whole, HasPayload: true}
-	if !overFTP {
-		r.Head, r.Payload, isHTTP = splitAnswer(whole)
-	}
-	if isHTTP {
-		r.Type, r.ContentType, r.Head = "response", "application/http; msgtype=response", e.clean(r.Head, answerSecrets)
+	r := &Record{Type: "resource", ID: made.Response, Date: x.Start, ContentType: "application/octet-stream", Fields: fields, Payload: x.Received, HasPayload: true}
+	if heads, body, isHTTP := splitAnswer(x.Received); isHTTP && !overFTP {
+		r.Type, r.ContentType, r.Head, r.Payload = "response", "application/http; msgtype=response", e.clean(slices.Concat(heads...), answerSecrets), body
+		r.HasPayload = len(heads) == 1 && body != nil
 	}
 	return made, e.write(&e.others, r)
 }
 
-// splitAnswer divides an answer over HTTP into its header, with those of 1xx answers
-// before it, and its body. ok is false if it has no status line.
-func splitAnswer(answer []byte) (head, body []byte, ok bool) {
-	end := 0
+// splitAnswer divides an answer over HTTP into its headers, those of 1xx answers and the
+// final one, and its body, nil if the header has no end. ok is false if there is no status
+// line.
+func splitAnswer(answer []byte) (heads [][]byte, body []byte, ok bool) {
 	for range maxInterim + 1 {
+		if !bytes.HasPrefix(answer, []byte(httpMagic)) {
+			break
+		}
 		var h answerHead
-		if !bytes.HasPrefix(answer[end:], []byte(httpMagic)) {
+		line, _, _ := bytes.Cut(answer, []byte("\n"))
+		if h.parseStatus(line); h.status == 0 {
 			break
 		}
-		line, _, _ := bytes.Cut(answer[end:], []byte("\n"))
-		h.parseStatus(line)
-		if ok = h.status != 0; !ok {
-			break
+		end := blankLine(answer, 0)
+		if end < 0 {
+			return append(heads, answer), nil, true
 		}
-		next := blankLine(answer, end)
-		if next < 0 {
-			return answer, nil, true
-		}
-		end = next
+		heads, answer = append(heads, answer[:end]), answer[end:]
 		if h.status >= 200 || h.status == 101 {
 			break
 		}
 	}
-	if !ok && end == 0 {
-		return nil, answer, false
-	}
-	return answer[:end], answer[end:], true
+	return heads, answer, len(heads) > 0
 }
 
 // Headers by which a stranger could pass for us.

@@ -18,8 +18,18 @@ type fetched struct {
 	id     string // of its metadata record
 	block  evidenced
 	bodies [][]byte // those that were read, nil for the others
-	at     *Capture // where the record of the body is, or else that of the facts
-	where  int64    // offset of the metadata record
+
+	// Where the records are, as in [Capture].
+	offset, length int64
+	shared         bool
+}
+
+// grow notes that the record which ends here is one of the fetch.
+func (f *fetched) grow(w *reader) {
+	f.shared = f.shared || w.shared
+	if f.length = w.offset() - f.offset; f.shared {
+		f.length = 0
+	}
 }
 
 var (
@@ -30,7 +40,6 @@ var (
 // ofFetch reads a record that belongs to a fetch, or begins one. ok is false for others.
 func (w *reader) ofFetch(in *bufio.Reader) (ok bool, err error) {
 	h := &w.head
-	w.located = nil
 	if w.fetched != nil && !h.isConcurrentTo(w.fetched.id) {
 		w.ended, w.fetched = w.fetched, nil
 	}
@@ -74,12 +83,12 @@ func (w *reader) readFacts(in *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	f := &fetched{id: string(w.head.id), at: new(Capture), where: w.start}
+	f := &fetched{id: string(w.head.id), offset: w.start}
 	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion || len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody {
 		return errFacts
 	}
 	f.bodies = make([][]byte, len(f.block.Bodies))
-	w.fetched, w.located = f, f.at
+	w.fetched = f
 	return nil
 }
 
@@ -109,9 +118,6 @@ func (w *reader) readPart(in *bufio.Reader) error {
 	}
 	if err == nil {
 		f.bodies[i] = body
-		if i == 0 {
-			w.located = f.at
-		}
 	}
 	return nil
 }
@@ -146,7 +152,7 @@ func (w *reader) deliver(f *fetched) error {
 	c, err := w.assemble(f)
 	if err != nil {
 		w.counts.Damaged++
-		return w.damaged(f.where, err.Error())
+		return w.damaged(f.offset, err.Error())
 	}
 	w.counts.Captures++
 	return w.emit(c)
@@ -171,8 +177,7 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 	case err != nil || !isFetch(made):
 		return nil, errFacts
 	}
-	c := f.at
-	c.Capture = *made
+	c := &Capture{Capture: *made, File: w.name, Offset: f.offset, Length: f.length}
 	if c.Body != nil && f.block.Digest != "" {
 		c.PayloadDigest = "sha1:" + f.block.Digest
 		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)

@@ -31,7 +31,8 @@ type Capture struct {
 
 	// File, Offset and Length locate the record: its gzip member or zstd frame,
 	// as in an index (CDX), or the record itself in a plain file. If the member
-	// holds other records too, Length is 0 and Offset is that of the member.
+	// holds other records too, Length is 0 and Offset is that of the member. A
+	// capture that [Evidence] wrote has several records, one after the other.
 	File           string
 	Offset, Length int64
 
@@ -140,7 +141,6 @@ type reader struct {
 
 	fetched *fetched // the fetch whose records are being read; nil for none
 	ended   *fetched // one whose records have ended, to be delivered
-	located *Capture // gets the place of the record; nil for none
 	ours    bool     // this program wrote the records that follow
 
 	asStored bool // the body equals the record's bytes
@@ -186,19 +186,15 @@ func (w *reader) records(in *bufio.Reader) error {
 		}
 		*w.counter++
 		w.shared = w.shared || more && in != w.raw
-		at := c
-		if w.located != nil {
-			at = w.located
-		}
-		if at == nil {
-			continue
-		}
-		at.File, at.Offset, at.Length = w.name, w.start, 0
-		if !w.shared {
-			at.Length = w.offset() - w.start
+		if w.fetched != nil {
+			w.fetched.grow(w)
 		}
 		if c == nil {
 			continue
+		}
+		c.File, c.Offset = w.name, w.start
+		if !w.shared {
+			c.Length = w.offset() - w.start
 		}
 		if err := w.emit(c); err != nil {
 			return err

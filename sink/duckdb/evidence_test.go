@@ -79,7 +79,7 @@ raw.test: {raw: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"}
 folded.test: {raw: "HTTP/1.1 200 OK\r\nServer: a\r\n b\r\nno colon\r\nTransfer-Encoding: identity\r\nContent-Length: 25\r\n\r\nUser-agent: *\nDisallow: /extra"}
 malformed.test: {raw: "HTTP/1.1 200 OK\r\n\xff\xfe: \x01\r\n\r\nUser-agent: *\n"}
 bare.test: {raw: "HTTP/1.1 200 OK\nContent-Type: text/plain\n\nUser-agent: *\nDisallow: /bare\n"}
-trailer.test: {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n19\r\nUser-agent: *\nDisallow: /\n\r\n0\r\n"}
+trailer.test: {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\nUser-agent: *\nDisallow: /\n\r\n0\r\n"}
 http09.test: {http09: true, body: "User-agent: *\nDisallow: /09\n"}
 wrongname.test: {tls: wrong_name, body: "User-agent: *\nDisallow: /tls\n"}
 expired.test: {tls: expired, body: "User-agent: *\nDisallow: /tls\n"}

@@ -1,0 +1,446 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// answers are what hosts answer, byte by byte.
+var answers = map[string]string{
+	"plain.example":   "HTTP/1.1 200 OK\r\nServer: s\r\nSet-Cookie: session=5ecret; Path=/\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /plain\n",
+	"moved.example":   "HTTP/1.1 301 Moved\r\nLocation: http://target.example/robots.txt\r\nContent-Length: 5\r\n\r\nmoved",
+	"target.example":  "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nUser-agent: and more",
+	"chunked.example": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n",
+	"gone.example":    "HTTP/1.1 404 Not Found\r\n\r\n",
+	"cut.example":     "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *\n",
+	"half.example":    "HTTP/1.1 200 OK\r\nServ",
+	"odd.example":     "SSH-2.0-dropbear\r\n",
+	"silent.example":  "",
+	"early.example":   "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=5ecret\r\n\r\nHTTP/1.1 200 OK\r\nset-cookie:a=5ecret\r\n b=5ecret\r\nX: y\r\n\r\nDisallow: /\n",
+	"empty.example":   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+	"long.example":    "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("# a comment\n", 200),
+}
+
+func init() {
+	body := gzipped("User-agent: *\nDisallow: /coded\n")
+	answers["chunked.example"] += fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+}
+
+const maxBody = 1000
+
+// fetchAll fetches from a server with these answers, and calls each with every capture and
+// its exchanges.
+func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange, error])) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				io.WriteString(c, answers[r.Host])
+			}
+			c.Close()
+		}
+	}()
+	defer func() { l.Close(); <-done }()
+	client, err := fetch.New(fetch.Config{
+		UserAgent: "test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
+		ConnectTo: netip.MustParseAddrPort(l.Addr().String()),
+	}, fetch.Backing{Waiting: 1})
+	must(t, err)
+	for _, host := range hosts {
+		lease, err := client.Enter(t.Context(), t.Context())
+		must(t, err)
+		o, _, err := fetch.Parse("http://"+host, "")
+		must(t, err)
+		each(lease.Fetch(0, o), lease.Exchanges())
+		lease.Leave()
+	}
+}
+
+// hosts are those that are asked.
+var hosts = []string{"plain.example", "moved.example", "chunked.example", "gone.example", "cut.example", "half.example", "odd.example", "silent.example",
+	"early.example", "empty.example", "long.example"}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// evidenceOf returns the records of each fetch, a warcinfo first, and the captures.
+func evidenceOf(t *testing.T, e *Evidence) (records [][]byte, captures []*fetch.Capture) {
+	t.Helper()
+	e.MaxBody = maxBody
+	info, err := e.Info(time.Now(), []Field{Software("1"), {"isPartOf", "r"}})
+	must(t, err)
+	records = append(records, info)
+	fetchAll(t, func(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange, error]) {
+		r, err := e.Capture(c, exchanges)
+		must(t, err)
+		records, captures = append(records, r), append(captures, c)
+	})
+	return records, captures
+}
+
+// compare compares the facts of captures: those that were fetched with those that were
+// read again.
+func compare(t *testing.T, want []*fetch.Capture, got []*Capture) {
+	t.Helper()
+	var read []*fetch.Capture
+	for _, c := range got {
+		if c.Body != nil && c.Digest != digestOf(c.Body) || c.Mismatch != "" {
+			t.Errorf("%s has digest %q: %s", c.Origin, c.Digest, c.Mismatch)
+		}
+		read = append(read, &c.Capture)
+	}
+	utc := cmp.Transformer("UTC", func(t time.Time) time.Time { return t.UTC().Round(0) })
+	if diff := cmp.Diff(want, read, cmpopts.IgnoreUnexported(fetch.Capture{}), cmpopts.IgnoreFields(fetch.Capture{}, "Digest"), cmpopts.EquateComparable(netip.AddrPort{}), utc,
+		cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
+		t.Errorf("captures (-fetched +read):\n%s", diff)
+	}
+}
+
+// Read takes a capture from the records of each fetch, and none from its redirects. The
+// records are those of WARC 1.1.
+func TestEvidence(t *testing.T) {
+	records, captures := evidenceOf(t, new(Evidence))
+	file := bytes.Join(records, nil)
+	got, damages, counts := readAll(t, bytes.NewReader(file))
+	if len(damages) > 0 {
+		t.Errorf("%q", damages)
+	}
+	compare(t, captures, got)
+	// warcinfo; metadata of each; request of each and of the redirect; an answer of all but one.
+	if want := (Counts{Captures: int64(len(hosts)), OtherTypes: int64(1 + len(hosts) + len(hosts) + 1 + len(hosts))}); counts != want {
+		t.Errorf("%+v, want %+v", counts, want)
+	}
+	for _, c := range got {
+		again, damages, _ := readAll(t, bytes.NewReader(file[c.Offset:c.Offset+c.Length]))
+		if len(damages) > 0 || len(again) != 1 {
+			t.Errorf("%s at its place: %q", c.Origin, damages)
+			continue
+		}
+		compare(t, []*fetch.Capture{&c.Capture}, again)
+	}
+	// With captures of all URLs, there are no others.
+	var all []*Capture
+	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), maxBody, func() bool { return true },
+		func(c *Capture) error { all = append(all, c); return nil }, func(_ int64, what string) error { t.Error(what); return nil })
+	must(t, err)
+	compare(t, captures, all)
+	// A lower limit cuts bodies, as it would have cut them in the fetch.
+	_, err = Read(context.Background(), "f", bytes.NewReader(file), 20, func(c *Capture) error {
+		if len(c.Body) > 20 || len(c.Body) == 20 && !c.Truncated {
+			t.Errorf("%s: %d bytes, truncated: %v", c.Origin, len(c.Body), c.Truncated)
+		}
+		return nil
+	}, func(_ int64, what string) error { t.Error(what); return nil })
+	must(t, err)
+
+	for _, r := range parse(t, file) {
+		r.check(t)
+		switch r.fields["WARC-Type"] {
+		case "response":
+			url := strings.TrimSuffix(strings.TrimPrefix(r.fields["WARC-Target-URI"], "http://"), "/robots.txt")
+			if sent := answers[url]; url != "long.example" && r.block != sent || !strings.HasPrefix(sent, r.block) {
+				t.Errorf("%s answered %q, and the record has %q", url, sent, r.block)
+			}
+			if want := map[string]string{"cut.example": "disconnect", "half.example": "disconnect", "long.example": "length", "gone.example": "unspecified"}[url]; r.fields["WARC-Truncated"] != want {
+				t.Errorf("%s is cut %q, want %q", url, r.fields["WARC-Truncated"], want)
+			}
+		case "resource": // no answer over HTTP
+			if r.block != answers["odd.example"] {
+				t.Errorf("a resource %q", r.block)
+			}
+		}
+	}
+}
+
+// record is a record as another reader would see it.
+type record struct {
+	fields map[string]string // the first of each
+	block  string
+}
+
+// parse divides a file into its records.
+func parse(t *testing.T, file []byte) (out []record) {
+	t.Helper()
+	in := bytes.NewReader(file)
+	z, err := gzip.NewReader(in)
+	for ; err == nil; err = z.Reset(in) {
+		z.Multistream(false)
+		text, e := io.ReadAll(z)
+		must(t, e)
+		head, rest, _ := strings.Cut(string(text), "\r\n\r\n")
+		lines := strings.Split(head, "\r\n")
+		r := record{fields: make(map[string]string)}
+		for _, line := range lines[1:] {
+			name, value, _ := strings.Cut(line, ": ")
+			if r.fields[name] == "" {
+				r.fields[name] = value
+			}
+		}
+		block, ends := strings.CutSuffix(rest, "\r\n\r\n")
+		if r.block = block; lines[0] != "WARC/1.1" || !ends || fmt.Sprint(len(block)) != r.fields["Content-Length"] {
+			t.Fatalf("%q is no record", text)
+		}
+		out = append(out, r)
+	}
+	if err != io.EOF {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (r record) check(t *testing.T) {
+	t.Helper()
+	block := sha256.Sum256([]byte(r.block))
+	if want := "sha256:" + base32.StdEncoding.EncodeToString(block[:]); r.fields["WARC-Block-Digest"] != want {
+		t.Errorf("the block of %s has another digest", r.fields["WARC-Record-ID"])
+	}
+	digest, has := r.fields["WARC-Payload-Digest"]
+	payload := r.block
+	if r.fields["WARC-Type"] == "response" {
+		_, payload, _ = strings.Cut(r.block, "\r\n\r\n")
+	}
+	sum := sha1.Sum([]byte(payload))
+	if want := "sha1:" + base32.StdEncoding.EncodeToString(sum[:]); has && digest != want {
+		t.Errorf("the payload of %s has another digest", r.fields["WARC-Target-URI"])
+	}
+}
+
+// The values of secrets are left out if that is wanted, and nothing else; the file says so.
+func TestEvidenceWithoutSecrets(t *testing.T) {
+	records, captures := evidenceOf(t, &Evidence{DropSecrets: true})
+	file := bytes.Join(records, nil)
+	got, damages, _ := readAll(t, bytes.NewReader(file))
+	compare(t, captures, got)
+	if len(damages) > 0 {
+		t.Errorf("%q", damages)
+	}
+	all := ""
+	for _, r := range parse(t, file) {
+		r.check(t)
+		all += r.block
+	}
+	if strings.Contains(all, "5ecret") {
+		t.Error("a secret is in the records")
+	}
+	for _, want := range []string{"Set-Cookie:\r\nContent-Type: text/plain\r\n", "Early Hints\r\nSet-Cookie:\r\n\r\n", "set-cookie:\r\nX: y\r\n", "secret-headers: left out"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the records lack %q", want)
+		}
+	}
+	clean := new(Evidence).clean([]byte("GET http://a/ HTTP/1.1\r\nProxy-Authorization: Basic 5ecret\r\nCookie: kept\r\n\r\n"), requestSecrets)
+	if string(clean) != "GET http://a/ HTTP/1.1\r\nProxy-Authorization:\r\nCookie: kept\r\n\r\n" {
+		t.Errorf("%q", clean)
+	}
+}
+
+// fromMemory returns captures that a memory of earlier runs has served, or completed.
+func fromMemory(t testing.TB) []*fetch.Capture {
+	o, _, err := fetch.Parse("http://a.example", "")
+	must(t, err)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_000, time.UTC)
+	kind, second, text := "text/plain\x01", time.Second, "no answer"
+	fresh := &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: *\n"), Remembered: true,
+		Headers: fetch.Headers{ContentType: &kind}, Times: fetch.Times{Total: &second}}
+	m := robots.Memory{}.After(robots.Facts{Error: robots.ErrorTimeout}.Kind(), at)
+	stale := &fetch.Capture{Origin: o, Start: at, Attempts: 3, Hops: []robots.Hop{{URL: o.RobotsURL()}}, Error: robots.ErrorTimeout, Err: fmt.Errorf("%s\xff", text), Memory: &m,
+		Copy: &fetch.WholeCopy{Fetched: at.Add(-time.Hour), Body: []byte("Disallow: /\n"), Truncated: true}}
+	return []*fetch.Capture{fresh, stale}
+}
+
+func nothing(func(*fetch.Exchange, error) bool) {}
+
+// What a memory has served is a resource record.
+func TestEvidenceOfAMemory(t *testing.T) {
+	e := &Evidence{MaxBody: maxBody}
+	var file []byte
+	captures := fromMemory(t)
+	for _, c := range captures {
+		r, err := e.Capture(c, nothing)
+		must(t, err)
+		file = append(file, r...)
+	}
+	got, damages, _ := readAll(t, bytes.NewReader(file))
+	if len(damages) > 0 {
+		t.Errorf("%q", damages)
+	}
+	captures[0].Remembered, captures[0].Times = false, fetch.Times{}
+	compare(t, captures, got)
+	kinds := ""
+	for _, r := range parse(t, file) {
+		r.check(t)
+		kinds += r.fields["WARC-Type"] + " " + r.fields["WARC-Date"] + " " + r.fields["Content-Type"] + "\n"
+	}
+	if want := "metadata 2026-01-02T03:04:05.000678Z application/json\nresource 2026-01-02T03:04:05.000678Z application/octet-stream\n" +
+		"metadata 2026-01-02T03:04:05.000678Z application/json\nresource 2026-01-02T02:04:05.000678Z application/octet-stream\n"; kinds != want {
+		t.Errorf("%s", kinds)
+	}
+}
+
+// Damage costs only the fetch that it hits: that is told, and no other record of it becomes
+// a capture.
+func TestEvidenceDamage(t *testing.T) {
+	records, captures := evidenceOf(t, new(Evidence))
+	file := bytes.Join(records, nil)
+	start := len(records[0])
+	for i, r := range records[1:] {
+		for at := range membersOf(r) {
+			broken := bytes.Clone(file)
+			copy(broken[start+at+12:], bytes.Repeat([]byte{0xff}, 40))
+			got, damages, _ := readAll(t, bytes.NewReader(broken))
+			want := captures
+			if len(damages) > 0 && (len(got) < len(captures)) {
+				want = append(append([]*fetch.Capture{}, captures[:i]...), captures[i+1:]...)
+			}
+			if len(damages) == 0 {
+				t.Errorf("damage to the records of %s at byte %d is not told", captures[i].Origin, at)
+			}
+			compare(t, want, got)
+			if body := captures[i].Body; body != nil && at > 0 && len(got) == len(captures) && strings.Contains(typeAt(t, records[i+1][at:]), "response") && captures[i].Origin.Host != "moved.example" {
+				t.Errorf("the answer of %s is damaged, and its capture whole", captures[i].Origin)
+			}
+		}
+		start += len(r)
+	}
+	// A file that is cut off.
+	for cut := len(records[0]); cut < len(file); cut += 997 {
+		got, damages, _ := readAll(t, bytes.NewReader(file[:cut]))
+		whole, n := len(records[0]), 0
+		for _, r := range records[1:] {
+			if whole += len(r); whole <= cut {
+				n++
+			}
+		}
+		if len(got) < n || len(got) > n+1 || len(got) == n && whole != cut && len(damages) == 0 && !atEnd(records, cut) {
+			t.Errorf("cut at %d: %d captures of %d whole ones, %q", cut, len(got), n, damages)
+		}
+	}
+}
+
+// atEnd reports whether a cut is between two members.
+func atEnd(records [][]byte, cut int) bool {
+	start := 0
+	for _, r := range records {
+		for at := range membersOf(r) {
+			if start+at == cut {
+				return true
+			}
+		}
+		start += len(r)
+	}
+	return false
+}
+
+// membersOf yields the offsets of the gzip members in records.
+func membersOf(records []byte) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		in := bytes.NewReader(records)
+		z, err := gzip.NewReader(in)
+		for at := 0; err == nil; err = z.Reset(in) {
+			z.Multistream(false)
+			if !yield(at) {
+				return
+			}
+			io.Copy(io.Discard, z)
+			at = len(records) - in.Len()
+		}
+	}
+}
+
+func typeAt(t *testing.T, member []byte) string {
+	z, err := gzip.NewReader(bytes.NewReader(member))
+	must(t, err)
+	z.Multistream(false)
+	text, err := io.ReadAll(z)
+	must(t, err)
+	return string(text[:40])
+}
+
+// Anybody may write a file: facts that no fetch has are damage.
+func TestEvidenceForged(t *testing.T) {
+	e := &Evidence{MaxBody: maxBody}
+	r, err := e.Capture(fromMemory(t)[1], nothing)
+	must(t, err)
+	records := parse(t, r)
+	for _, change := range [][2]string{
+		{"", ""}, // as it is
+		{`"error_class":"timeout"`, `"error_class":"policy"`},
+		{`"error_class":"timeout"`, `"error_class":"canceled"`},
+		{`"error_class":"timeout"`, `"fallback_error_class":"x","error_class":"timeout"`},
+		{`"host":"a.example"`, `"host":"A.example"`},
+		{`"scheme":"http"`, `"scheme":"gopher"`},
+		{`"port":80`, `"port":81`},
+		{`"url":"http://a.example/robots.txt"`, `"url":"http://b.example/robots.txt"`},
+		{`"url":"http://a.example/robots.txt"`, `"url":"http://a.example/robots.txt","status":1000`},
+		{`"hops":[{"url":"http://a.example/robots.txt"}]`, `"hops":[]`},
+		{`"attempts":3`, `"attempts":-3`},
+		{`"attempts":3`, `"attempts":0`},
+		{`"attempts":3`, `"attempts":3,"http_version":"Evil"`},
+		{`"attempts":3`, `"attempts":3,"tls_version":"9"`},
+		{`"attempts":3`, `"attempts":3,"broken_off_bytes":-1`},
+		{`"attempts":3`, `"attempts":3,"nanoseconds":{"total":-1}`},
+		{`"attempts":3`, `"attempts":3,"probe":{"front_status":-200}`},
+		{`"attempts":3`, `"attempts":3,"headers":{"server":"` + strings.Repeat("s", 3000) + `"}`},
+		{`"Class":"network_failure"`, `"Class":"nothing"`},
+		{`"bytes":12`, `"bytes":13`},
+		{`"bytes":12`, `"bytes":-1`},
+		{`"robocensus_capture":1`, `"robocensus_capture":2`},
+		{`"max_body":1000`, `"max_body":-1`},
+		{`"max_body":1000`, `"max_body":10`},
+		{`"bodies":["urn:uuid:`, `"bodies":["urn:uuid:0`},
+		{`"bodies":[`, `"bodies":["","`},
+	} {
+		text := strings.Replace(records[0].block, change[0], change[1], 1)
+		if change[0] != "" && text == records[0].block {
+			t.Fatalf("no %s in %s", change[0], text)
+		}
+		file := ""
+		for i, r := range records {
+			if i > 0 {
+				text = r.block
+			}
+			fields := ""
+			for name, value := range r.fields {
+				if name != "Content-Length" {
+					fields += name + ": " + value + "\r\n"
+				}
+			}
+			file += warcRecord(fields, text)
+		}
+		got, damages, _ := readAll(t, strings.NewReader(file))
+		if want := change[0] == ""; (len(got) == 1) != want || (len(damages) == 0) != want {
+			t.Errorf("%s for %s: %d captures, %q", change[1], change[0], len(got), damages)
+		}
+	}
+}
