@@ -131,7 +131,7 @@ type Fetch struct {
 	// none.
 	FirstByteMicros *int64 `parquet:"first_byte_us"`
 	// Duration of the fetch with all hops and retries, without waits for politeness, in microseconds. Null
-	// for a stored answer. Example: `215000`.
+	// for a stored answer, unless `--warc-out` has stored it. Example: `215000`.
 	TotalMicros *int64 `parquet:"total_us"`
 	// Bytes of the decoded body as kept, or of what came of one that broke off. Of the copy, if that is judged
 	// instead. Null if there is no body. Example: `1337`.
@@ -196,9 +196,10 @@ type Fetch struct {
 	// is left out; `#2` ends the second name that is the same without it. With `--last-capture` it is that of
 	// the robots.txt, whatever that redirects to. Null for other sources. Example: `crawl-0001.warc.gz`.
 	WARCFile *string `parquet:"warc_file,dict"`
-	// Offset of its record in the archive as stored, in bytes. Null for other sources.
+	// Offset of its record in the archive as stored, in bytes; of the first record of its fetch, if `--warc-out`
+	// has stored it. Null for other sources.
 	WARCOffset *int64 `parquet:"warc_offset"`
-	// Length of the record as stored, in bytes. Null for other sources, and if the compression gives no
+	// Length of the record, or of these records, as stored, in bytes. Null for other sources, and if the compression gives no
 	// length.
 	WARCLength *int64 `parquet:"warc_length"`
 }

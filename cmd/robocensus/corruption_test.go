@@ -145,7 +145,7 @@ func comparedRuns(t *testing.T) string {
 func verified(t *testing.T, dir, run string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	err := verifyRun(context.Background(), sinktest.Open(t, dir), run, false, false, &stdout, &stderr)
+	err := verifyRun(context.Background(), sinktest.Open(t, dir), run, "", false, false, &stdout, &stderr)
 	var code exitError
 	if err != nil && !errors.As(err, &code) {
 		return err.Error()

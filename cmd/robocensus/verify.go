@@ -28,6 +28,9 @@ that does not match the runs in DIR. The last
 line is the result; if the run is lost in part, the line before says how to make it
 anew.
 
+The requests and answers of a run (--warc-out) are in a file outside of DIR. With
+--warc FILE, verify compares it with what the run wrote, too.
+
 For an unfinished run, verify checks what is committed.
 With --json it prints one object
 
@@ -49,6 +52,7 @@ func verifyCommand() *cobra.Command {
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)
+	warc := c.Flags().String("warc", "", "compare `FILE` with what --warc-out of the run wrote")
 	asJSON := jsonFlag(c.Flags(), "one object")
 	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -69,12 +73,12 @@ func verifyCommand() *cobra.Command {
 			return err
 		}
 		defer in.Close()
-		return verifyRun(c.Context(), in, run, *asJSON, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
+		return verifyRun(c.Context(), in, run, *warc, *asJSON, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
 
-func verifyRun(ctx context.Context, in store.Store, run string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
+func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
 	limitMemory(0, readingMemory(0))
 	progress, end := verifyBar(stderr)
 	v, err := verify.Run(ctx, in, run, progress)
@@ -86,6 +90,18 @@ func verifyRun(ctx context.Context, in store.Store, run string, asJSON, incomple
 		return noRun(in, run)
 	case err != nil:
 		return err
+	}
+	if warc != "" {
+		if v.WARCFile == nil {
+			return usagef("run %s wrote no file of requests and answers: leave out --warc", run)
+		}
+		digest, err := store.DigestOfFile(warc)
+		if err != nil {
+			return err
+		}
+		if digest != v.WARCFile.Digest {
+			v.Problems = append(v.Problems, verify.Problem{Path: warc, Kind: "digest", Text: "is not what --warc-out of the run wrote"})
+		}
 	}
 	// The views depend on the files that exist, so a missing part would be
 	// reported twice. An incomplete run has not written them.
@@ -103,7 +119,7 @@ func verifyRun(ctx context.Context, in store.Store, run string, asJSON, incomple
 			return err
 		}
 	} else {
-		showVerification(stdout, run, v)
+		showVerification(stdout, run, v, warc != "")
 	}
 	switch {
 	case len(v.Problems) > 0:
@@ -124,7 +140,7 @@ type verification struct {
 	Problems []verify.Problem `json:"problems"`
 }
 
-func showVerification(out io.Writer, run string, v *verify.Result) {
+func showVerification(out io.Writer, run string, v *verify.Result, readWARC bool) {
 	for _, p := range v.Problems {
 		fmt.Fprintf(out, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))
 	}
@@ -152,6 +168,9 @@ func showVerification(out io.Writer, run string, v *verify.Result) {
 		fmt.Fprintln(out, "to make the run anew, give another --run")
 	default:
 		fmt.Fprintln(out, "to make the run anew, start it with --force-new, or under another --run")
+	}
+	if f := v.WARCFile; f != nil && !readWARC {
+		fmt.Fprintf(out, "not read: the requests and answers in %s, outside of the folder; give the file as --warc\n", plain(f.Path))
 	}
 	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, state, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
 }

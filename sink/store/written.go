@@ -33,6 +33,13 @@ func (m *Measure) Digest() Digest { return Digest{m.bytes, hex.EncodeToString(m.
 
 // DigestOfFile returns the digest of a file, which need not be in an output folder.
 func DigestOfFile(path string) (Digest, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s %w", path, errNotRegular)
+	}
+	if err != nil {
+		return Digest{}, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return Digest{}, err

@@ -114,10 +114,14 @@ func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.P
 	if !slices.Equal(own, parts) {
 		v.add(where, badRecord, "names other parts than the manifest")
 	}
-	for _, p := range r.Parts {
-		if !layout.OfRun[p.Table] {
-			continue
-		}
+	if p := r.WARC; p != nil && m.WARCFile == nil && !slices.Contains(m.WARC, *p) {
+		v.add(where, badRecord, "names another WARC file than the manifest")
+	}
+	replaced := slices.DeleteFunc(slices.Clone(r.Parts), func(p sink.Part) bool { return !layout.OfRun[p.Table] })
+	if r.WARC != nil && m.WARCFile != nil {
+		replaced = append(replaced, *r.WARC)
+	}
+	for _, p := range replaced {
 		there, err := store.Exists(v.store, p.Path)
 		if err != nil {
 			if err := v.blame(p.Path, badFile, err); err != nil {
@@ -143,12 +147,27 @@ func (v *verifier) rejected(ctx context.Context, m *sink.Manifest) error {
 	return err
 }
 
+// warc verifies the WARC files in the folder of the run.
+func (v *verifier) warc(ctx context.Context, m *sink.Manifest) error {
+	v.WARCFile = m.WARCFile
+	for _, p := range m.WARC {
+		f, err := v.open(ctx, p.Path, p.Digest)
+		if f != nil {
+			f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // unnamed looks for files in the run's folders that no record names. An incomplete
 // run may have files that a writer is still writing or has left.
 func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	named := make(map[string]bool)
 	segments := make(map[int]bool)
-	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+	for _, p := range slices.Concat(m.RunParts, m.Parts, m.WARC) {
 		named[p.Path] = true
 	}
 	for _, r := range m.Records {
@@ -193,6 +212,12 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	}); err != nil {
 		return err
 	}
+	if err := look(layout.WARCFolder(v.run), func(name string) bool {
+		segment, ok := layout.SegmentNumber(name[:strings.IndexAny(name+".", ".-")])
+		return !v.Complete && (store.IsTemporary(name) || ok && !segments[segment])
+	}); err != nil {
+		return err
+	}
 	if !v.Complete {
 		if err := look(layout.CapturesFolder(v.run), func(name string) bool { _, ok := layout.SegmentNumber(name); return ok }); err != nil {
 			return err
@@ -202,6 +227,8 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		switch name {
 		case path.Base(layout.CapturesFolder(v.run)), path.Base(layout.Beats(v.run)), path.Base(layout.Lists(v.run)), layout.SpoolName:
 			return !v.Complete
+		case path.Base(layout.WARCFolder(v.run)):
+			return !v.Complete || len(m.WARC) > 0 || m.WARCFile != nil // left by a kill at the very end
 		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), path.Base(layout.ComparisonRecords(v.run)), layout.ExpectationsName, layout.ExpectationsRecordName:
 			return true
 		case layout.RejectedName:

@@ -62,7 +62,8 @@ type Result struct {
 	Parts    int
 	Rows     int64
 	Bytes    int64
-	Problems []Problem // sorted by path
+	WARCFile *sink.WARCFile // of --warc-out: outside of the folder, so Run does not read it; nil for none
+	Problems []Problem      // sorted by path
 }
 
 // Run reads and verifies all files of a run: the manifest against the plan
@@ -96,7 +97,7 @@ func Run(ctx context.Context, s store.Store, run string, progress func(parts, of
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.unnamed} {
+	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.warc, v.unnamed} {
 		if err := check(ctx, m); err != nil {
 			return nil, err
 		}
