@@ -17,11 +17,11 @@ import (
 // Identity is a further name under which an origin is asked for its robots.txt, once,
 // after it has answered us.
 type Identity struct {
-	Name      string   `json:"name"`       // unique within a run; letters, digits, dot, underscore and hyphen
-	UserAgent string   `json:"user_agent"` // as sent
-	IsControl bool     // it is our own once more, to tell what a second request does whoever asks
-	Agent     string   `json:"agent,omitempty"`   // the agent of the registry whose policy is compared, "" for one that no group names
-	Headers   []Header `json:"headers,omitempty"` // further headers of its requests, in order
+	Name      string   `json:"name"`                 // unique within a run; letters, digits, dot, underscore and hyphen
+	UserAgent string   `json:"user_agent"`           // as sent
+	IsControl bool     `json:"is_control,omitempty"` // it is our own once more, to tell what a second request does whoever asks
+	Agent     string   `json:"agent,omitempty"`      // the agent of the registry whose policy is compared, "" for one that no group names
+	Headers   []Header `json:"headers,omitempty"`    // further headers of its requests, in order
 }
 
 // Header is one header of a request.

@@ -23,6 +23,7 @@ import (
 	"goftp.io/server/v2/driver/file"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -32,7 +33,7 @@ func wantTheSameAgain(t *testing.T, c Config) {
 	t.Helper()
 	again := c
 	again.Dir, again.State, again.WARCOut, again.Settings = filepath.Join(t.TempDir(), "again"), "", "", nil
-	again.Source.Hosts, again.Source.WARC = "", []string{c.WARCOut}
+	again.Source.Hosts, again.Source.WARC, again.Fetch.Identities = "", []string{c.WARCOut}, nil
 	if _, err := Run(t.Context(), again, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +43,9 @@ func wantTheSameAgain(t *testing.T, c Config) {
 	}
 	if diff := cmp.Diff(rowsOf[sink.Policy](t, c, "policies"), rowsOf[sink.Policy](t, again, "policies"), cmpopts.IgnoreFields(sink.Policy{}, "Seq", "Rank")); diff != "" {
 		t.Errorf("policies (-asked +read):\n%s", diff)
+	}
+	if diff := cmp.Diff(rowsOf[sink.Answer](t, c, "answers"), rowsOf[sink.Answer](t, again, "answers"), cmpopts.IgnoreFields(sink.Answer{}, "Seq", "Rank", "TotalMicros")); diff != "" {
+		t.Errorf("answers (-asked +read):\n%s", diff)
 	}
 	if diff := cmp.Diff(rowsOf[sink.Body](t, c, "bodies"), rowsOf[sink.Body](t, again, "bodies")); diff != "" {
 		t.Errorf("bodies (-asked +read):\n%s", diff)
@@ -262,6 +266,36 @@ func TestEvidenceOfProbesAndSchemes(t *testing.T) {
 	records := recordsIn(t, c.WARCOut)
 	if count(records, "WARC-Type: request\r") != 3 || count(records, "WARC-Target-URI: http://a.example/\r") != 2 || count(records, `{"url":"https://a.example/robots.txt"`) != 1 {
 		t.Errorf("%q", records)
+	}
+	wantTheSameAgain(t, c)
+}
+
+// Answers to further identities stand in the evidence under their names. They make the
+// table answers again, and none of them is a capture of the host.
+func TestEvidenceOfIdentities(t *testing.T) {
+	t.Parallel()
+	c := withEvidence(t, newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Host == "other.example":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /other\n")
+		case r.UserAgent() == "A/1":
+			http.Redirect(w, r, "http://other.example/robots.txt", http.StatusFound)
+		case r.UserAgent() == "B/1":
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+		}
+	}, "a.example\n"))
+	secret := []fetch.Header{{Name: "Authorization", Value: "Bearer 5ecret"}}
+	c.Fetch.Identities = []fetch.Identity{{Name: "a", UserAgent: "A/1", Agent: "GPTBot", Headers: secret}, {Name: "b", UserAgent: "B/1"}, {Name: "control", UserAgent: "test", IsControl: true}}
+	c.DropSecrets = true
+	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
+		t.Fatal(err)
+	}
+	answers := rowsOf[sink.Answer](t, c, "answers")
+	records := recordsIn(t, c.WARCOut)
+	if len(answers) != 3 || count(records, "WARC-Type: request\r") != 5 || count(records, `"identity":"a"`) != 1 || count(records, "5ecret") > 0 {
+		t.Errorf("%d answers, %q", len(answers), records)
 	}
 	wantTheSameAgain(t, c)
 }

@@ -49,6 +49,7 @@ const (
 // exchanged describes an exchange.
 type exchanged struct {
 	URL      string            `json:"url"`
+	Identity string            `json:"identity,omitempty"` // the further identity that asked
 	Date     time.Time         `json:"date"`
 	Remote   netip.AddrPort    `json:"remote_address,omitzero"`
 	TLS      string            `json:"tls_version,omitempty"`
@@ -91,7 +92,7 @@ func (e *Evidence) Info(date time.Time, fields []Field) ([]byte, error) {
 
 // Capture returns the records of a fetch: of its capture and its exchanges.
 func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange, error]) ([]byte, error) {
-	facts, bodies, err := c.Disassemble()
+	facts, bodies, err := e.public(c).Disassemble()
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +112,13 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	}
 	for _, b := range bodies {
 		id := ""
-		switch n := len(block.Exchanges); {
-		case !b.Copy && n > 0:
-			id = block.Exchanges[n-1].Response
+		for _, x := range block.Exchanges {
+			if !b.Copy && x.Identity == b.Identity {
+				id = x.Response // that of the last one
+			}
+		}
+		switch {
+		case id != "":
 		case b.Copy:
 			id, err = e.resource(b.Bytes, c.Origin.RobotsURL(), c.Copy.Fetched, nil, capture)
 		default:
@@ -139,6 +144,25 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	return append(bytes.Clone(e.metadata.Bytes()), e.others.Bytes()...), err
 }
 
+// public returns a capture without the secrets that its identities have.
+func (e *Evidence) public(c *fetch.Capture) *fetch.Capture {
+	if !e.DropSecrets || len(c.Also) == 0 {
+		return c
+	}
+	out := *c
+	out.Also = slices.Clone(c.Also)
+	for i := range out.Also {
+		headers := slices.Clone(out.Also[i].Identity.Headers)
+		for k := range headers {
+			if slices.Contains(requestSecrets, strings.ToLower(headers[k].Name)) {
+				headers[k].Value = ""
+			}
+		}
+		out.Also[i].Identity.Headers = headers
+	}
+	return &out
+}
+
 func (e *Evidence) write(out *bytes.Buffer, r *Record) error {
 	if e.writer == nil {
 		e.writer = NewWriter()
@@ -161,7 +185,7 @@ func (e *Evidence) resource(body []byte, url string, date time.Time, contentType
 
 // exchange writes the records of an exchange.
 func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error) {
-	made := exchanged{URL: x.URL, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
+	made := exchanged{URL: x.URL, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
 	if x.Err != nil {
 		made.Text = printable(x.Err.Error())
 	}

@@ -188,6 +188,11 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 	if len(c.Body) > w.limit {
 		c.Body, c.Truncated, c.Digest = c.Body[:w.limit], true, ""
 	}
+	for i := range c.Also {
+		if other := c.Also[i].Capture; len(other.Body) > w.limit {
+			other.Body, other.Truncated = other.Body[:w.limit], true
+		}
+	}
 	if c.Copy != nil && len(c.Copy.Body) > w.limit {
 		c.Copy.Body, c.Copy.Truncated = c.Copy.Body[:w.limit], true
 	}
@@ -202,7 +207,7 @@ func isFetch(c *fetch.Capture) bool {
 	}
 	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
 	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
-		class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && status(c.Probe.Front) && status(c.Probe.Missing) &&
+		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(robots.ChallengeVendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && status(c.Probe.Front) && status(c.Probe.Missing) &&
 		(c.HTTPVersion == "" || isVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
 		ok = ok && status(h.Status) && len(h.URL) <= maxHopURL
@@ -212,6 +217,11 @@ func isFetch(c *fetch.Capture) bool {
 	}
 	for _, d := range []*time.Duration{c.Times.DNS, c.Times.Connect, c.Times.TLS, c.Times.FirstByte, c.Times.Total} {
 		ok = ok && (d == nil || *d >= 0)
+	}
+	names := make(map[string]bool)
+	for _, also := range c.Also {
+		ok = ok && also.Identity.Validate() == nil && !names[also.Identity.Name] && isFetch(also.Capture)
+		names[also.Identity.Name] = true
 	}
 	if c.Memory != nil {
 		ok = ok && len(c.Memory.Seen) <= robots.MaxSeen

@@ -152,12 +152,12 @@ func TestEvidence(t *testing.T) {
 	}
 	// With captures of all URLs, there are no others.
 	var all []*Capture
-	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), maxBody, func() bool { return true },
+	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), Config{MaxBody: maxBody}, func() bool { return true },
 		func(c *Capture) error { all = append(all, c); return nil }, func(_ int64, what string) error { t.Error(what); return nil })
 	must(t, err)
 	compare(t, captures, all)
 	// A lower limit cuts bodies, as it would have cut them in the fetch.
-	_, err = Read(context.Background(), "f", bytes.NewReader(file), 20, func(c *Capture) error {
+	_, err = Read(context.Background(), "f", bytes.NewReader(file), Config{MaxBody: 20}, func(c *Capture) error {
 		if len(c.Body) > 20 || len(c.Body) == 20 && !c.Truncated {
 			t.Errorf("%s: %d bytes, truncated: %v", c.Origin, len(c.Body), c.Truncated)
 		}
