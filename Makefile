@@ -103,7 +103,7 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit/... ./pipeline/series
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
-test-engines: build ## ClickHouse, DuckDB and Polars over all tables, filtered by every column of texts, beside arrow-rs: needs Node.js 20; installs the engines the first time, 750 MB
+test-engines: build ## ClickHouse, DuckDB and Polars over all tables, filtered by every column of texts, beside arrow-rs; warcio over the evidence: needs Node.js 20; installs the engines the first time, 750 MB
 	cd sink/engines && npm install --no-save && node --test
 
 test-slurm: build ## an array of shards under a real Slurm, into an S3 server, disturbed: needs root, and debootstrap or SLURM_ROOT=DIR (configs/deploy/slurm/test.sh)

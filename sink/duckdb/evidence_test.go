@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,85 +13,7 @@ import (
 )
 
 // everyFault has a host for each way to answer, or not to.
-const everyFault = `
-status204.test: 204
-status206.test: {status: 206, body: "User-agent: *\nDisallow: /half\n"}
-whole206.test: {status: 206, headers: {Content-Range: "bytes 0-29/30"}, body: "User-agent: *\nDisallow: /whol\n"}
-status304.test: 304
-status401.test: 401
-status403.test: {status: 403, body: "<html>no</html>", cookies: 2}
-status429.test: {status: 429, retry_after: 1}
-status500.test: 500
-status503.test: {status: [503, 503, 200], body: "User-agent: *\nDisallow: /third\n"}
-status600.test: 600
-reason.test: {status: 200, reason: "", body: "User-agent: *\nDisallow: /reason\n"}
-version10.test: {version: "1.0", body: "User-agent: *\nDisallow: /old\n"}
-headers.test: {headers: {Content-Type: "text/plain; charset=\xe9", Server: ["one", "two"], ETag: '"\u00e9"', Cache-Control: [no-store, max-age=9]}, body: "User-agent: *\nDisallow: /h\n"}
-cookies.test: {cookies: 3, body: "User-agent: *\nDisallow: /c\n"}
-many.test: {header_count: 200, body: "User-agent: *\nDisallow: /m\n"}
-long.test: {header_bytes: 60KB, body: "User-agent: *\nDisallow: /m\n"}
-toolong.test: {header_bytes: 100KB}
-redirect.test: {redirect: "http://www.redirect.test/robots.txt"}
-www.redirect.test: {body: "User-agent: *\nDisallow: /www\n"}
-loop.test: {redirect: "http://loop.test/robots.txt"}
-nowhere.test: {redirect: "mailto:a@example.test"}
-bad.test: {status: 301}
-hops3.test: {hops: 3, body: "User-agent: *\nDisallow: /three\n"}
-hops9.test: {hops: 9, body: "User-agent: *\nDisallow: /nine\n"}
-redirectfails.test: {redirect: "http://reset.test/robots.txt"}
-html.test: {body: "<html><script>location.href = '/x'</script></html>", headers: {Content-Type: text/html}}
-empty.test: {body: ""}
-latin.test: {body: "User-agent: *\nDisallow: /caf\xe9\n"}
-large.test: {pad: 500KiB, body: "User-agent: *\nDisallow: /large\n"}
-exact.test: {pad: 512000, body: ""}
-gzip.test: {encoding: gzip, pad: 20KiB, body: "User-agent: *\nDisallow: /gzip\n"}
-br.test: {encoding: br, body: "User-agent: *\nDisallow: /br\n"}
-zstd.test: {encoding: zstd, body: "User-agent: *\nDisallow: /zstd\n"}
-largegzip.test: {encoding: gzip, pad: 600KiB, body: "User-agent: *\nDisallow: /large\n"}
-liar.test: {headers: {Content-Encoding: gzip}, body: "User-agent: *\nDisallow: /liar\n"}
-unknown.test: {headers: {Content-Encoding: none}, body: "User-agent: *\nDisallow: /unknown\n"}
-bomb.test: {bomb: 10MiB}
-interim.test: {interim: [103, 102], body: "User-agent: *\nDisallow: /interim\n"}
-interimonly.test: {interim_only: 103}
-probe.test: {status: 500, paths: {"/": 200, "*": 500}}
-delay.test: {delay: 100ms, body: "User-agent: *\nDisallow: /slow\n"}
-bodydelay.test: {body_delay: 100ms, body: "User-agent: *\nDisallow: /slow\n"}
-resetstart.test: {reset: start}
-resetheader.test: {reset: header, body: "User-agent: *\nDisallow: /r\n"}
-resetbody.test: {reset: body, body: "User-agent: *\nDisallow: /r\n"}
-reset.test: {reset: start}
-close.test: {close: start}
-closeheader.test: {close: header, body: "User-agent: *\nDisallow: /r\n"}
-closebody.test: {close: body, body: "User-agent: *\nDisallow: /r\n"}
-hang.test: {hang: start}
-hangheader.test: {hang: header, body: "User-agent: *\nDisallow: /r\n"}
-hangbody.test: {hang: body, body: "User-agent: *\nDisallow: /r\n"}
-truncate.test: {truncate: 10, body: "User-agent: *\nDisallow: /r\n"}
-truncategzip.test: {truncate: 30, encoding: gzip, body: "User-agent: *\nDisallow: /r\n"}
-drip.test: {drip: {bytes: 7, every: 5ms, from: body}, body: "User-agent: *\nDisallow: /drip\n"}
-dripheader.test: {drip: {bytes: 30, every: 5ms, from: header}, body: "User-agent: *\nDisallow: /drip\n"}
-chunked.test: {framing: chunked, pad: 20KiB, body: "User-agent: *\nDisallow: /chunked\n"}
-chunkedgzip.test: {framing: chunked, encoding: gzip, body: "User-agent: *\nDisallow: /chunked\n"}
-chunkedlarge.test: {framing: chunked, pad: 600KiB, body: "User-agent: *\nDisallow: /chunked\n"}
-closing.test: {framing: close, body: "User-agent: *\nDisallow: /closing\n"}
-badchunk.test: {framing: bad_chunk, body: "User-agent: *\nDisallow: /bad\n"}
-garbage.test: {garbage: true}
-raw.test: {raw: "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"}
-folded.test: {raw: "HTTP/1.1 200 OK\r\nServer: a\r\n b\r\nno colon\r\nTransfer-Encoding: identity\r\nContent-Length: 25\r\n\r\nUser-agent: *\nDisallow: /extra"}
-malformed.test: {raw: "HTTP/1.1 200 OK\r\n\xff\xfe: \x01\r\n\r\nUser-agent: *\n"}
-bare.test: {raw: "HTTP/1.1 200 OK\nContent-Type: text/plain\n\nUser-agent: *\nDisallow: /bare\n"}
-trailer.test: {raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\nUser-agent: *\nDisallow: /\n\r\n0\r\n"}
-http09.test: {http09: true, body: "User-agent: *\nDisallow: /09\n"}
-wrongname.test: {tls: wrong_name, body: "User-agent: *\nDisallow: /tls\n"}
-expired.test: {tls: expired, body: "User-agent: *\nDisallow: /tls\n"}
-untrusted.test: {tls: untrusted, body: "User-agent: *\nDisallow: /tls\n"}
-tls10.test: {tls: tls10, body: "User-agent: *\nDisallow: /tls\n"}
-tls12.test: {tls: tls12, body: "User-agent: *\nDisallow: /tls\n"}
-unknownname.test: {tls: unknown_name}
-plain.test: {tls: plain, body: "User-agent: *\nDisallow: /tls\n"}
-handshake.test: {hang: handshake}
-fine.test: {body: "User-agent: *\nDisallow: /fine\n"}
-`
+const everyFault = "testdata/everyfault.yaml"
 
 // faultyWeb serves everyFault over http and https.
 func faultyWeb(t *testing.T) (http, https, ca, hosts string) {
@@ -98,7 +21,7 @@ func faultyWeb(t *testing.T) (http, https, ca, hosts string) {
 	dir := t.TempDir()
 	ca, addresses := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "addr")
 	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", "../../testdata/demo/hosts", "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--ca-out", ca,
-		"--addr-file", addresses, "--faults", write(t, filepath.Join(dir, "faults.yaml"), everyFault))
+		"--addr-file", addresses, "--faults", everyFault)
 	farm.Stderr = os.Stderr
 	must(t, farm.Start())
 	t.Cleanup(func() {
@@ -122,7 +45,9 @@ func faultyWeb(t *testing.T) (http, https, ca, hosts string) {
 		}
 	}
 	var list strings.Builder
-	for line := range strings.Lines(everyFault) {
+	faults, err := os.ReadFile(everyFault)
+	must(t, err)
+	for line := range strings.Lines(string(faults)) {
 		if host, _, ok := strings.Cut(line, ": "); ok {
 			list.WriteString(host + "\n")
 		}
@@ -148,6 +73,7 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 			robocensus(t, 0, append(append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--retries", "2", "--timeout", "4s", "--warc-out", evidence), args...)...)
 			robocensus(t, 0, append(common, "--out", filepath.Join(dir, "again"), "--warc", evidence)...)
 			wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "again"))
+			wantWholeArchive(t, evidence, filepath.Join(dir, "out"))
 			for _, run := range []string{"out", "again"} {
 				if text, _ := robocensus(t, 0, "verify", "--out", filepath.Join(dir, run), "r"); !strings.HasSuffix(text, ": whole\n") {
 					t.Errorf("verify says %s", text)
@@ -207,5 +133,31 @@ func wantTablesAgain(t *testing.T, want, got string) {
 	}
 	if a, b := order(want), order(got); a != b || a == "" {
 		t.Errorf("the order of targets is\n%s\nwant\n%s", b, a)
+	}
+}
+
+// wantWholeArchive reads the evidence of run r with a reader that shares nothing with
+// ours: Python and its zlib.
+func wantWholeArchive(t *testing.T, evidence, dir string) {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Log("no python3 on this machine: not read by it")
+		return
+	}
+	text, err := exec.Command(python, "testdata/read_warc.py", evidence).CombinedOutput()
+	if err != nil {
+		t.Fatalf("read_warc.py: %v\n%s", err, text)
+	}
+	db := bare(t)
+	var counts [3]int
+	if _, err := fmt.Sscan(string(text), &counts[0], &counts[1], &counts[2]); err != nil {
+		t.Fatalf("read_warc.py says %s", text)
+	}
+	// Every hop that has a status was asked and answered, in one attempt at least.
+	hosts := one(t, db, fmt.Sprintf("SELECT count(*) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
+	answered := one(t, db, fmt.Sprintf("SELECT sum(len(list_filter(hops, lambda h: h.status IS NOT NULL))) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
+	if n, _ := strconv.Atoi(answered); fmt.Sprint(counts[0]) != hosts || counts[1] < n || counts[2] < n {
+		t.Errorf("%d hosts of %s, %d requests and %d answers of %s hops or more", counts[0], hosts, counts[1], counts[2], answered)
 	}
 }

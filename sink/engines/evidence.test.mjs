@@ -1,0 +1,75 @@
+// warcio, the reader of web archives that others wrote, reads the evidence of a run record
+// by record: of hosts that answer in every way, or not at all.
+//
+//	node --test           the commands are in ../../bin; make test-engines builds them
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, test } from 'node:test';
+import { WARCParser } from 'warcio';
+
+const work = mkdtempSync(join(tmpdir(), 'evidence-'));
+after(() => rmSync(work, { recursive: true }));
+const here = name => new URL('../../' + name, import.meta.url).pathname;
+const faults = here('sink/duckdb/testdata/everyfault.yaml');
+
+// records yields the records of a file with their content: the block, or the decoded payload.
+async function* records(file, parseHttp) {
+  for await (const record of new WARCParser(createReadStream(file), { parseHttp })) {
+    yield { record, content: (await record.readFully(parseHttp)) ?? new Uint8Array() };
+  }
+}
+
+const base32 = bytes => {
+  let bits = '', out = '';
+  for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');
+  for (let i = 0; i < bits.length; i += 5) out += 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[parseInt(bits.slice(i, i + 5).padEnd(5, '0'), 2)];
+  return out.padEnd(Math.ceil(out.length / 8) * 8, '=');
+};
+const digest = (algorithm, content) => base32(createHash(algorithm).update(content).digest());
+
+test('warcio reads every record', async () => {
+  const farm = spawn(here('bin/robofarm'), ['serve', '--dir', here('testdata/demo/hosts'), '--http', '127.0.0.1:0', '--faults', faults], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const hosts = readFileSync(faults, 'utf8').split('\n').filter(line => line.includes(': ') && !line.startsWith('#')).map(line => line.split(': ')[0]);
+  const file = join(work, 'evidence.warc.gz');
+  writeFileSync(join(work, 'hosts.txt'), hosts.join('\n'));
+  for await (const line of createInterface({ input: farm.stdout })) {
+    execFileSync(here('bin/robocensus'), ['run', '--hosts', join(work, 'hosts.txt'), '--out', join(work, 'out'), '--schemes', 'http', '--connect-to', line.split('://')[1],
+      '--timeout', '3s', '--retries', '1', '--warc-out', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    break;
+  }
+  farm.kill('SIGINT');
+
+  const facts = [], ids = new Map();
+  for await (const { record, content } of records(file, false)) {
+    const id = record.warcHeader('WARC-Record-ID').slice(1, -1);
+    assert.ok(!ids.has(id), id);
+    ids.set(id, record.warcType);
+    assert.equal(record.warcHeader('WARC-Block-Digest'), 'sha256:' + digest('sha256', content));
+    assert.equal(Number(record.warcHeader('Content-Length')), content.length);
+    if (record.warcType === 'metadata') facts.push(JSON.parse(Buffer.from(content).toString()));
+  }
+  assert.deepEqual(facts.map(fact => fact.capture.origin.host), hosts);
+  const named = facts.flatMap(fact => (fact.exchanges ?? []).flatMap(x => [x.request, x.response])).filter(id => id);
+  assert.equal(new Set(named).size, named.length);
+  assert.deepEqual(new Set([...ids].filter(([, type]) => !['warcinfo', 'metadata'].includes(type)).map(([id]) => id)), new Set(named));
+
+  // The payload, decoded by warcio, is the body that the census judged.
+  const bodies = new Map(facts.filter(fact => fact.bodies && !fact.capture.body_truncated).map(fact => [fact.bodies[0], fact.content_digest]));
+  let compared = 0;
+  for await (const { record, content } of records(file, true)) {
+    const want = bodies.get(record.warcHeader('WARC-Record-ID').slice(1, -1));
+    const coding = record.httpHeaders?.headers.get('Content-Encoding') ?? 'gzip';
+    // It decodes no other encodings, takes a 103 for the answer, and lines of a header must end with CRLF.
+    if (!want || coding !== 'gzip' || record.httpHeaders?.statusCode === 103 || record.warcTargetURI === 'http://bare.test/robots.txt') continue;
+    const sent = record.httpHeaders?.headers.get('Content-Encoding') ? undefined : record.httpHeaders?.headers.get('Content-Length') ?? undefined; // a server may send more
+    assert.equal(digest('sha1', content.subarray(0, sent)), want, record.warcTargetURI);
+    compared++;
+  }
+  assert.ok(compared > 25, `${compared} bodies`);
+});
