@@ -26,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // wantTheSameAgain makes a run of the evidence of another, which must have the same rows.
@@ -237,7 +238,7 @@ func TestEvidenceReplacesNoFile(t *testing.T) {
 	if bytes.Equal(before, after) {
 		t.Error("the run that was begun anew has the file of the other")
 	}
-	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
+	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	if m.WARCFile == nil || m.WARCFile.Path != c.WARCOut || m.WARCFile.Bytes != int64(len(after)) || len(m.WARC) > 0 {
 		t.Errorf("the manifest names %+v and %v", m.WARCFile, m.WARC)

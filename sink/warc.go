@@ -118,8 +118,8 @@ func FreeWARCOut(ctx context.Context, dir, run, file string, replaces bool) erro
 		return nil
 	}
 	if err == nil && replaces {
-		m, e := ReadManifest(ctx, dir, run)
-		if e == nil && m.WARCFile != nil && *m.WARCFile == (WARCFile{file, there}) {
+		before, e := writtenBy(ctx, dir, run)
+		if e == nil && before == (WARCFile{file, there}) {
 			return os.Remove(file)
 		}
 	}
@@ -127,6 +127,20 @@ func FreeWARCOut(ctx context.Context, dir, run, file string, replaces bool) erro
 		err = errors.New("exists; move it away, or give another name")
 	}
 	return reason(err)
+}
+
+// writtenBy returns the file that a complete run wrote.
+func writtenBy(ctx context.Context, dir, run string) (f WARCFile, err error) {
+	s, err := store.Open(ctx, dir)
+	if err != nil {
+		return f, err
+	}
+	defer s.Close()
+	m, err := ReadManifest(s, run)
+	if err == nil && m.WARCFile != nil {
+		f = *m.WARCFile
+	}
+	return f, err
 }
 
 func reason(err error) error {
