@@ -43,15 +43,21 @@ func TestTorture(t *testing.T) {
 
 func torture(t *testing.T, w *web, memory bool) {
 	dir, chance := t.TempDir(), rand.New(rand.NewPCG(*seed, uint64(len(t.Name()))))
+	// Each run has a folder of its own for its evidence, whose name is the same: it is a
+	// setting, and those are in every part.
 	args := func(name string) []string {
 		args := w.census(filepath.Join(dir, name))
 		if memory {
-			args = append(args, "--state", filepath.Join(dir, name+"-state"))
+			must(t, os.MkdirAll(filepath.Join(dir, name+"-evidence"), 0o777))
+			args = append(args, "--state", filepath.Join(dir, name+"-state"), "--warc-out", "r.warc.gz")
 		}
 		return args
 	}
 	began := time.Now()
-	robocensus(t, 0, args("undisturbed")...)
+	undisturbed := exec.Command(filepath.Join(bin, "robocensus"), args("undisturbed")...)
+	undisturbed.Dir = filepath.Join(dir, "undisturbed-evidence")
+	must(t, os.MkdirAll(undisturbed.Dir, 0o777))
+	finish(t, 0, undisturbed)
 	v := &victim{chance: chance, whole: time.Since(began)}
 	requests := w.asked(t)
 	for _, p := range readManifest(t, filepath.Join(dir, "undisturbed")).Parts {
@@ -64,7 +70,8 @@ func torture(t *testing.T, w *web, memory bool) {
 	n, rounds := 0, 0
 	for ; n < *kills; rounds++ {
 		name := fmt.Sprintf("killed-%d", rounds)
-		v.dir = filepath.Join(dir, name)
+		v.dir, v.work = filepath.Join(dir, name), filepath.Join(dir, name+"-evidence")
+		must(t, os.MkdirAll(v.work, 0o777))
 		w.reset(t)
 		inRound := 0
 		for {
@@ -81,11 +88,13 @@ func torture(t *testing.T, w *web, memory bool) {
 		wantSameBytes(t, filepath.Join(dir, "undisturbed"), v.dir)
 		if memory {
 			wantNothingAskedTwice(t, requests, w.asked(t), inRound*64)
+			v.wantEvidence(t)
 		}
 		if t.Failed() {
 			t.Fatalf("in round %d, after %d kills", rounds, inRound)
 		}
 		must(t, os.RemoveAll(v.dir))
+		must(t, os.RemoveAll(v.work))
 	}
 	t.Logf("%d runs of %d segments were killed %d times:", rounds, v.segments, n)
 	for _, at := range slices.Sorted(maps.Keys(found)) {
@@ -126,6 +135,7 @@ func wantNothingAskedTwice(t *testing.T, undisturbed, got map[string]int64, inFl
 // victim is the run that is killed.
 type victim struct {
 	dir      string
+	work     string // its working folder
 	segments int
 	whole    time.Duration // duration of an undisturbed run
 	chance   *rand.Rand
@@ -137,7 +147,7 @@ func (v *victim) run(t *testing.T, args []string, kill bool) (complete bool) {
 	t.Helper()
 	c := exec.Command(filepath.Join(bin, "robocensus"), args...)
 	var said bytes.Buffer
-	c.Stdout, c.Stderr = &said, &said
+	c.Stdout, c.Stderr, c.Dir = &said, &said, v.work
 	reached, delay := v.moment()
 	must(t, c.Start())
 	ended := make(chan error, 1)
@@ -165,6 +175,22 @@ func (v *victim) run(t *testing.T, args []string, kill bool) (complete bool) {
 			}
 			return err == nil
 		}
+	}
+}
+
+// wantEvidence checks that the evidence is whole, and that the tables can be made of it
+// again: no record is lost or doubled. The URLs of single hosts are not in it.
+func (v *victim) wantEvidence(t *testing.T) {
+	t.Helper()
+	evidence, again := filepath.Join(v.work, "r.warc.gz"), filepath.Join(v.work, "again")
+	robocensus(t, 0, "verify", "--out", v.dir, "r", "--warc", evidence)
+	wantWholeArchive(t, evidence, v.dir, false)
+	robocensus(t, 0, "run", "--warc", evidence, "--out", again, "--run", "r", "--profile", "google,rfc9309", "--keep-bodies", "--tables", "fetches,rules,bodies", "--progress", "none")
+	wantTablesAgain(t, v.dir, again, "fetches", "rules", "bodies")
+	left, err := filepath.Glob(filepath.Join(v.work, ".*"))
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("left beside the evidence: %q", left)
 	}
 }
 
