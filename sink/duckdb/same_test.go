@@ -101,8 +101,8 @@ func readManifest(t *testing.T, dir string) (m manifest) {
 }
 
 // timelessManifest returns the manifest without times, paths, and what depends on
-// times: the digests of plan and records, and the size and digest of the parts of
-// fetches.
+// times: the digests of plan and records, and the size and digest of the evidence and of
+// the parts of fetches.
 func timelessManifest(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "_runs/r/manifest.json"))
@@ -115,6 +115,10 @@ func timelessManifest(t *testing.T, dir string) string {
 	delete(m, "pace")
 	delete(m, "plan_sha256")
 	delete(m, "sha256")
+	if f, ok := m["warc_file"].(map[string]any); ok {
+		delete(f, "bytes")
+		delete(f, "sha256")
+	}
 	for _, r := range m["records"].([]any) {
 		delete(r.(map[string]any), "sha256")
 	}
