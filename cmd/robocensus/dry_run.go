@@ -57,6 +57,13 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 	row("agents", fmt.Sprintf("%d, of %s", len(c.Evaluate.Agents), inputOf(c, "agents")))
 	row("URLs", fmt.Sprintf("%d, of %s: %s", len(c.Evaluate.Samples), inputOf(c, "urls"), strings.Join(few(urls), " ")))
 	row("tables", strings.Join(c.Tables, ", "))
+	switch {
+	case c.WARCOut == "":
+	case c.Source.Shard.Count > 1:
+		row("evidence", "requests and answers, in a WARC file for each shard in the folder of the run")
+	default:
+		row("evidence", "requests and answers, in "+c.WARCOut)
+	}
 	if p.Hosts > 0 {
 		row("verdicts", fmt.Sprintf("%s: each URL on each of its hosts, for each agent and profile", words.Number(p.Verdicts)))
 		if !slices.Contains(c.Tables, "verdicts") {

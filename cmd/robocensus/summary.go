@@ -188,6 +188,9 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	showFigures(p, f, c.Evaluate.ProfileNames())
 	p.line("\nRows written to " + c.Dir)
 	showRows(p, c.Tables, r.Rows)
+	if c.WARCOut != "" {
+		p.line("Requests and answers written to " + c.WARCOut)
+	}
 	switch {
 	case last != c.Run:
 		p.line(fmt.Sprintf("\nviews.sql shows run %s, the last complete one by date and ID. Its schema history has this\none too: SELECT ... FROM history.fetches WHERE run = '%s'", last, c.Run))

@@ -29,12 +29,13 @@ while data:
     if fields["WARC-Type"] == ["metadata"] and fields["Content-Type"] == ["application/json"]:
         facts.append(json.loads(block))
 
-asked, answered = [], []
+asked, answered, bodies = [], [], []
 for fact in facts:
     for exchange in fact.get("exchanges", []):
         asked += [exchange["request"]] if "request" in exchange else []
         answered += [exchange["response"]] if "response" in exchange else []
-    assert all(body in records for body in fact.get("bodies", [])), fact
-others = [kind for kind in records.values() if kind not in ("warcinfo", "metadata")]
-assert len(set(asked + answered)) == len(asked + answered) == len(others), (len(asked), len(answered), len(others))
+    bodies += fact.get("bodies", [])
+assert len(set(asked + answered)) == len(asked + answered), "two exchanges have one record"
+others = [identity for identity, kind in records.items() if kind not in ("warcinfo", "metadata")]
+assert set(asked + answered + bodies) == set(others), "a record is of no fetch, or missing"
 print(len(facts), len(asked), len(answered))
