@@ -28,6 +28,7 @@ while data:
     records[identity] = fields["WARC-Type"][0]
     if fields["WARC-Type"] == ["metadata"] and fields["Content-Type"] == ["application/json"]:
         facts.append(json.loads(block))
+        records[identity] = "facts"
 
 asked, answered, bodies = [], [], []
 for fact in facts:
@@ -36,6 +37,6 @@ for fact in facts:
         answered += [exchange["response"]] if "response" in exchange else []
     bodies += fact.get("bodies", [])
 assert len(set(asked + answered)) == len(asked + answered), "two exchanges have one record"
-others = [identity for identity, kind in records.items() if kind not in ("warcinfo", "metadata")]
+others = [identity for identity, kind in records.items() if kind not in ("warcinfo", "facts")]
 assert set(asked + answered + bodies) == set(others), "a record is of no fetch, or missing"
 print(len(facts), len(asked), len(answered))
