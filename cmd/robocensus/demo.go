@@ -22,7 +22,7 @@ network and no configuration. It takes the flags of run, so you can try
 
 func demoCommand() *cobra.Command {
 	f := newRunFlags()
-	for _, name := range notForDemo {
+	for _, name := range flagsThat(notInDemo) {
 		f.set.MarkHidden(name)
 	}
 	c := &cobra.Command{
@@ -38,17 +38,11 @@ func demoCommand() *cobra.Command {
 	return c
 }
 
-// notForDemo are the flags of run that demo refuses.
-var notForDemo = []string{
-	"hosts", "warc", "warc-paths", "warc-base", "archive-rate", "bodies", "from-run", "ranks", "connect-to", "proxy", "dry-run",
-	"shards", "shard", "parallelism", "spool",
-}
-
 func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
-	for _, name := range notForDemo {
+	for _, name := range flagsThat(notInDemo) {
 		if f.set.Changed(name) {
 			return usagef("--%s is for run: demo brings its own hosts and asks this machine only", name)
 		}

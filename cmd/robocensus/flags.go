@@ -48,6 +48,11 @@ type commonFlags struct {
 	allowPrivate, probe   bool
 	caFile                string
 
+	configFile
+}
+
+// configFile is what a configuration file says besides the values of flags.
+type configFile struct {
 	own             map[string]*robots.Profile // profiles of the configuration file
 	ownAsWritten    map[string]map[string]any
 	labels          robots.Vocabulary // labels, with those of the configuration file

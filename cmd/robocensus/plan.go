@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -60,7 +59,7 @@ func planCommand() *cobra.Command {
 			if err := f.applyConfig(ctx); err != nil {
 				return err
 			}
-			for _, name := range notPlanned {
+			for _, name := range flagsThat(notInPlan) {
 				if c.Flags().Changed(name) {
 					return usagef("--%s does not apply to a plan", name)
 				}
@@ -89,7 +88,7 @@ func planCommand() *cobra.Command {
 		},
 	}
 	f.addTo(c)
-	for _, name := range append(slices.Clone(notPlanned), "progress") {
+	for _, name := range append(flagsThat(notInPlan), "progress") {
 		c.Flags().Lookup(name).Hidden = true
 	}
 	return c
@@ -115,9 +114,6 @@ func (f *runFlags) checkQueries() (err error) {
 	}
 	return err
 }
-
-// notPlanned are the flags of run that do not apply to a plan.
-var notPlanned = []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "lines", "expect", "limit"}
 
 func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows int64) {
 	folder := plain(store.Join(c.Dir, "_runs", c.Run))

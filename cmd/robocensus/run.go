@@ -109,19 +109,19 @@ More examples
   robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
   cd out && duckdb -init views.sql`
 
-// runFlags are the flags of run.
+// runFlags are the flags of run, and what is known once they are read.
 type runFlags struct {
 	commonFlags
+	runState
 
 	hosts, bodies, fromRun   string
-	warc, named              []string
+	warc                     []string
 	warcPaths, warcBase      string
 	lastCapture              bool
 	sample                   float64
 	archiveRate              archiveRate
 	out, run, urls, ranks    string
 	templates                string
-	builtInTemplates         []byte // those of the program, or of the one that made the run to reproduce
 	asOf                     string
 	future                   bool
 	tables, schemes          []string
@@ -140,17 +140,25 @@ type runFlags struct {
 	progress                 string
 	json, dryRun, lines      bool
 	expect                   string
-	expectations             *expect.List // nil for none
 	shards, shard, parallel  int
-	spool, indexFrom         string     // indexFrom: the variable that gave the index of the shard
-	planning                 bool       // for plan: no shard is made
-	plan                     *sink.Plan // nil for a run that was not planned
-	dated                    bool       // the run ID is the current time: another run may have the same
-	damaged                  []string   // runs that --resume skips
+	spool                    string
+}
+
+// runState is what the command finds out before a run: from its arguments, the files that
+// flags name, the environment and the output folder.
+type runState struct {
+	named            []string     // hosts that are arguments
+	builtInTemplates []byte       // those of the program, or of the one that made the run to reproduce
+	expectations     *expect.List // nil for none
+	indexFrom        string       // the variable that gave the index of the shard
+	planning         bool         // for plan: no shard is made
+	plan             *sink.Plan   // nil for a run that was not planned
+	dated            bool         // the run ID is the current time: another run may have the same
+	damaged          []string     // runs that --resume skips
 }
 
 func newRunFlags() *runFlags {
-	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives, builtInTemplates: configs.Templates}
+	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives, runState: runState{builtInTemplates: configs.Templates}}
 	s := f.set
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")

@@ -222,12 +222,6 @@ func (f *runFlags) readIdentities(ctx context.Context, c *pipeline.Config) (err 
 	return err
 }
 
-// unrecorded are the flags that are not settings of the run: where it lies, and what one
-// process does. The plan holds the others; see [sink.Settings].
-var unrecorded = []string{
-	"out", "run", "config", "progress", "resume", "force-new", "expect", "json", "lines", "dry-run", "shards", "shard", "spool",
-}
-
 // settings returns the values of all flags for the manifest: those that the tables
 // depend on, and those that may differ when a run is resumed.
 func (f *runFlags) settings() (settings, pace map[string]any) {
