@@ -48,6 +48,9 @@ type commonFlags struct {
 	allowPrivate, probe   bool
 	caFile                string
 
+	registry      []evaluate.Agent // nil before it is read
+	registryInput sink.Input
+
 	configFile
 }
 
@@ -189,8 +192,11 @@ func (f *commonFlags) forAgent(profiles []*robots.Profile, agent evaluate.Agent)
 	return out
 }
 
-// readAgents reads the registry.
+// readAgents reads the registry, once: the file may be a pipe.
 func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.Input, error) {
+	if f.registry != nil {
+		return f.registry, f.registryInput, nil
+	}
 	text, path := configs.Agents, "built-in agents.yaml"
 	if f.agents != "" {
 		var err error
@@ -200,7 +206,12 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 		path = remote.Name(f.agents)
 	}
 	agents, err := evaluate.ParseAgents(path, text, slices.Sorted(maps.Keys(f.own))...)
-	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
+	if err != nil {
+		return nil, sink.Input{}, err
+	}
+	f.registry = agents
+	f.registryInput = sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}
+	return f.registry, f.registryInput, nil
 }
 
 // fetchConfig returns the configuration of the fetch client, with the limits of the

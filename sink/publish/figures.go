@@ -21,9 +21,9 @@ const figuresName = queriesFolder + "/datasheet.sql"
 // dozen, but somebody else may have written the part.
 const mostValues = 1000
 
-// counted returns the table of a published run that gives the hosts, or the hosts by a
+// countingTable returns the table of a published run that gives the hosts, or the hosts by a
 // column of fetches; "" for none.
-func counted(m *sink.Manifest, column string) string {
+func countingTable(m *sink.Manifest, column string) string {
 	switch {
 	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
 		return "fetches"
@@ -37,7 +37,7 @@ func counted(m *sink.Manifest, column string) string {
 // gives them.
 func hostsBy(ctx context.Context, in store.Store, m *sink.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
-	switch counted(m, column) {
+	switch countingTable(m, column) {
 	case "fetches":
 		for _, part := range m.PartsOf("fetches") {
 			if err := scan.Texts(ctx, in, part, []string{column}, func(cells []*string) {
@@ -89,7 +89,7 @@ func (p *publisher) figures() string {
 			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped)) FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
 		}
 		for _, column := range []string{"outcome", "error_class"} {
-			switch counted(m, column) {
+			switch countingTable(m, column) {
 			case "fetches":
 				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
 			case "summary":

@@ -143,7 +143,7 @@ func (b *rebuilding) manifests() error {
 // row for each, or counts them.
 func (b *rebuilding) targets(m *sink.Manifest) error {
 	var has int64
-	table := counted(m, "")
+	table := countingTable(m, "")
 	switch table {
 	case "fetches":
 		for _, part := range m.PartsOf(table) {
