@@ -143,10 +143,19 @@ func TestARunInAnObjectStore(t *testing.T) {
 			t.Errorf("%s takes %d requests", args[0], n)
 		}
 	}
+	// The folder is opened once: each time costs a request.
+	page := filepath.Join(t.TempDir(), "page.html")
+	for most, args := range map[int64][]string{
+		7: {"report", "r", "--html", page}, 5: {"report", "r", "--text"}, 9: {"runs"}, 26: {"series", "--json"},
+	} {
+		before := requests.Load()
+		finish(t, 0, command(append([]string{args[0], "--out", url}, args[1:]...)...))
+		if n := requests.Load() - before; n > most {
+			t.Errorf("%v takes %d requests, %d at most", args, n, most)
+		}
+	}
 	environment = direct
 	both("prune", "--keep", "2", "--dry-run")
-	page := filepath.Join(t.TempDir(), "page.html")
-	finish(t, 0, command("report", "--out", url, "r", "--html", page))
 	if info, err := os.Stat(page); err != nil || info.Size() < 10_000 {
 		t.Errorf("the report: %v, %v", info, err)
 	}
