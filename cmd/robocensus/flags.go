@@ -60,6 +60,7 @@ type configFile struct {
 	ownAsWritten    map[string]map[string]any
 	labels          robots.Vocabulary // labels, with those of the configuration file
 	labelsAsWritten []map[string]any
+	namedOnly       []string // names of the registry that no operator sends
 	configInput     *sink.Input
 	fromFile        map[string]bool // flags that the configuration file set
 }
@@ -205,7 +206,11 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 		}
 		path = remote.Name(f.agents)
 	}
-	agents, err := evaluate.ParseAgents(path, text, slices.Sorted(maps.Keys(f.own))...)
+	profiles := slices.Sorted(maps.Keys(f.own))
+	agents, err := evaluate.ParseAgents(path, text, profiles...)
+	if err == nil {
+		f.namedOnly, err = evaluate.NamedOnly(path, text, profiles...)
+	}
 	if err != nil {
 		return nil, sink.Input{}, err
 	}

@@ -169,7 +169,7 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	if c.Evaluate.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
 		return err
 	}
-	c.Evaluate.Agents = agents
+	c.Evaluate.Agents, c.Evaluate.NamedOnly = agents, f.namedOnly
 	c.Inputs = []sink.Input{
 		agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Evaluate.Samples))}, {Role: "uses", Path: "built-in uses.yaml", SHA256: digest(configs.Uses)},
 	}

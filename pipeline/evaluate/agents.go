@@ -17,6 +17,7 @@ type Config struct {
 	Agents       []Agent
 	Samples      []Sample
 	Profiles     []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
+	NamedOnly    []string                   // names that files carry and no operator sends
 	Templates    *robots.Templates          // nil finds none
 	Labels       robots.Vocabulary          // of preferences about use
 	Readers      map[string]*robots.Profile // under own: the profiles that judge, by name
@@ -68,7 +69,7 @@ type Agent struct {
 
 // Categories are the categories of agents.
 var Categories = []string{
-	"search", "ai-training", "ai-search", "ai-assistant", "seo", "archive", "preview", "ads", "social", "other",
+	"search", "ai-training", "ai-search", "ai-assistant", "ai-data", "seo", "archive", "preview", "ads", "social", "other",
 }
 
 // Robots converts the agent for package robots.
@@ -95,33 +96,55 @@ func agentRows(agents []Agent) []sink.Agent {
 
 // ParseAgents parses a registry in YAML. An unknown key, a token that cannot match,
 // a repeated name, an unknown category and an unknown profile are errors with their
-// line. Besides the built-in profiles, reads_as may name the given ones.
+// line. Besides the built-in profiles, reads_as may name the given ones. Names that files
+// carry and no operator sends are not among the agents; see [NamedOnly].
 func ParseAgents(path string, text []byte, profiles ...string) ([]Agent, error) {
+	agents, _, err := parseRegistry(path, text, profiles)
+	return agents, err
+}
+
+// NamedOnly returns the names of a registry that files carry and no operator sends.
+func NamedOnly(path string, text []byte, profiles ...string) ([]string, error) {
+	_, names, err := parseRegistry(path, text, profiles)
+	return names, err
+}
+
+func parseRegistry(path string, text []byte, profiles []string) (out []Agent, names []string, err error) {
 	profiles = append(robots.ProfileNames(), profiles...)
 	nodes, err := userfile.List(path, text, "agent")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []Agent
 	lines := make(map[string]int)
+	var at []int // lines of the agents
 	for _, node := range nodes {
 		fail := func(format string, args ...any) error {
 			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a Agent
 		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as"); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := userfile.Decode(path, node, &a); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if a.Name == "" {
-			return nil, fail("an agent needs a name")
+			return nil, nil, fail("an agent needs a name")
 		}
 		if first, ok := lines[strings.ToLower(a.Name)]; ok {
-			return nil, fail("agent %q is already in line %d", a.Name, first)
+			return nil, nil, fail("agent %q is already in line %d", a.Name, first)
 		}
 		lines[strings.ToLower(a.Name)] = node.Line
+		if a.Kind == KindNamedOnly {
+			if len(node.Content) > 4 {
+				return nil, nil, fail("%q is of kind %s, which has only a name; remove the other keys", a.Name, KindNamedOnly)
+			}
+			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
+				return nil, nil, fail("%w", err)
+			}
+			names = append(names, a.Name)
+			continue
+		}
 		if len(a.Tokens) == 0 {
 			a.Tokens = []string{a.Name}
 		}
@@ -129,18 +152,25 @@ func ParseAgents(path string, text []byte, profiles ...string) ([]Agent, error) 
 			a.Category = "other"
 		}
 		if !slices.Contains(Categories, a.Category) {
-			return nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
+			return nil, nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
 		}
 		if a.ReadsAs != "" && !slices.Contains(profiles, a.ReadsAs) {
-			return nil, fail("agent %q: reads_as: no profile %q; use one of %s", a.Name, a.ReadsAs, strings.Join(profiles, ", "))
+			return nil, nil, fail("agent %q: reads_as: no profile %q; use one of %s", a.Name, a.ReadsAs, strings.Join(profiles, ", "))
 		}
 		if err := a.Robots().Validate(); err != nil {
-			return nil, fail("%w", err)
+			return nil, nil, fail("%w", err)
 		}
-		out = append(out, a)
+		out, at = append(out, a), append(at, node.Line)
 	}
-	err = checkKinds(out, func(i int, format string, args ...any) error {
-		return &userfile.Error{Path: path, Line: int64(nodes[i].Line), Err: fmt.Errorf(format, args...)}
-	})
-	return out, err
+	fail := func(i int, format string, args ...any) error {
+		return &userfile.Error{Path: path, Line: int64(at[i]), Err: fmt.Errorf(format, args...)}
+	}
+	for i, a := range out {
+		for _, name := range names {
+			if slices.ContainsFunc(a.Tokens, func(token string) bool { return strings.EqualFold(token, name) }) {
+				return nil, nil, fail(i, "agent %q: the token %s is of kind %s in line %d; remove that line", a.Name, name, KindNamedOnly, lines[strings.ToLower(name)])
+			}
+		}
+	}
+	return out, names, checkKinds(out, fail)
 }

@@ -99,6 +99,7 @@ func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string)
 			e.once("feature", stratum, "joined")
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
+			e.countDeadName(row, &agent, stratum)
 			if string(agent.Token) == "*" {
 				e.once("feature", stratum, "star_group")
 			}

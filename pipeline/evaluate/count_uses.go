@@ -106,6 +106,42 @@ func (e *Evaluator) countTraining(stratum string) {
 	}
 }
 
+// anyName is the key of the metric dead_name for all names together.
+const anyName = "any"
+
+// deadNames returns the names that no operator sends by their lower case.
+func deadNames(names []string) map[string]string {
+	out := make(map[string]string, len(names))
+	for _, name := range names {
+		out[strings.ToLower(name)] = name
+	}
+	return out
+}
+
+// countDeadName counts a user-agent line that addresses nobody.
+func (e *Evaluator) countDeadName(row *sink.Fetch, agent *robots.AgentLine, stratum string) {
+	var lower [64]byte
+	if len(e.deadNames) == 0 || len(agent.Wide) > len(lower) {
+		return
+	}
+	for i, b := range agent.Wide {
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		lower[i] = b
+	}
+	name, dead := e.deadNames[string(lower[:len(agent.Wide)])]
+	if !dead {
+		return
+	}
+	e.once("dead_name", stratum, name)
+	e.once("dead_name", stratum, anyName)
+	e.counts.Add("dead_name_lines", stratum, name)
+	if e.examples.Wants("dead_name", name, row.Host) {
+		e.examples.Add("dead_name", name, row.Host, agent.Line, string(agent.Wide))
+	}
+}
+
 // countTemplates counts the templates of a file.
 func (e *Evaluator) countTemplates(row *sink.Fetch, stratum string) {
 	for i := range e.readings[0].content.templates {

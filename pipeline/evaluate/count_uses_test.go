@@ -132,3 +132,42 @@ func TestUsesAreThoseOfTheirHost(t *testing.T) {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
 }
+
+// Names that no operator sends are counted by file and by line, in any case, and are no
+// agents.
+func TestDeadNamesAreCounted(t *testing.T) {
+	const registry = "- {name: GPTBot, category: ai-training}\n- {name: Cohere-AI, kind: named_only}\n- {name: xAI-Bot, kind: named_only}\n"
+	agents, err := ParseAgents("agents.yaml", []byte(registry))
+	if err != nil || len(agents) != 1 {
+		t.Fatal(agents, err)
+	}
+	names, err := NamedOnly("agents.yaml", []byte(registry))
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	counts := countedOf(t, Config{Agents: agents, NamedOnly: names, Profiles: []*robots.Profile{google}},
+		"User-agent: cohere-ai\nUser-agent: COHERE-AI/1.0\nDisallow: /\nUser-agent: xai-bot\nDisallow: /x\n", "User-agent: Cohere-ai\nUser-agent: GPTBot\nDisallow: /\n",
+		"User-agent: cohere\nUser-agent: cohere-ai-bot\nUser-agent: "+strings.Repeat("x", 100)+"\nDisallow: /\n")
+	got := make(map[string]int64)
+	for _, c := range counts.List() {
+		if strings.HasPrefix(c.Metric, "dead_name") {
+			got[c.Metric+" "+c.Key] += c.N
+		}
+	}
+	want := map[string]int64{"dead_name any": 2, "dead_name Cohere-AI": 2, "dead_name xAI-Bot": 1, "dead_name_lines Cohere-AI": 3, "dead_name_lines xAI-Bot": 1}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for text, want := range map[string]string{
+		"- {name: A, kind: named_only, category: search}\n":               `agents.yaml:1: "A" is of kind named_only, which has only a name; remove the other keys`,
+		"- {name: A}\n- {name: a, kind: named_only}\n":                    `agents.yaml:2: agent "a" is already in line 1`,
+		"- {name: B, kind: named_only}\n- {name: A, tokens: [A, b]}\n":    `agents.yaml:2: agent "A": the token B is of kind named_only in line 1; remove that line`,
+		"- {name: B, kind: named_only}\n\n- {name: A, uses: [reading]}\n": `agents.yaml:3: agent "A": no use "reading"`,
+		"- {name: a b, kind: named_only}\n":                               "agents.yaml:1: ",
+	} {
+		if _, err := ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -54,6 +54,8 @@ type Evaluator struct {
 	second   secondFile       // answers to identities
 	walled   bool             // a wall answered in place of the current target's file
 
+	deadNames map[string]string // by their lower case
+
 	// Row buffers, reused for every target.
 	groups      []sink.Group
 	rules       []sink.Rule
@@ -88,7 +90,8 @@ type reading struct {
 // Evaluator returns an evaluator for one goroutine.
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
-		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
+		deadNames: deadNames(s.config.NamedOnly),
+		config:    s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
 		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 	}
 	for k := range e.readings {

@@ -94,11 +94,13 @@ func useNamed(name string) robots.Use {
 const (
 	KindCrawler = "crawler"
 	KindToken   = "token" // crawls nothing: its group says what other agents may do
+
+	KindNamedOnly = "named_only" // no agent: a name that files carry and no operator sends
 )
 
 // usesOf are the uses of a category's agents, unless the registry says otherwise.
 var usesOf = map[string][]string{
-	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"},
+	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"}, "ai-data": {"ai-input"},
 }
 
 // PolicyTokensIn returns the agents of a registry that are policy tokens of an agent.
@@ -135,7 +137,7 @@ func checkKinds(agents []Agent, fail func(i int, format string, args ...any) err
 		kinds[a.Name] = a.Kind
 		switch {
 		case a.Kind != KindCrawler && a.Kind != KindToken:
-			return fail(i, "agent %q: no kind %q; use %s or %s", a.Name, a.Kind, KindCrawler, KindToken)
+			return fail(i, "agent %q: no kind %q; use %s, %s or %s", a.Name, a.Kind, KindCrawler, KindToken, KindNamedOnly)
 		case a.Kind == KindToken && len(a.PolicyTokens) > 0:
 			return fail(i, "agent %q: a policy token has no policy_tokens; they are for crawlers", a.Name)
 		case a.Kind != KindToken && slices.Contains(a.FallsBackTo, "*"):

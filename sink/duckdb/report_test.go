@@ -102,6 +102,9 @@ var numbersOf = map[string]string{
 	"preference-remarks": `SELECT remark, count(DISTINCT seq) AS files FROM (SELECT seq, remark FROM preferences WHERE remark IS NOT NULL UNION ALL SELECT seq, 'orphan' FROM preferences WHERE scope = 'orphan'
 		UNION ALL SELECT seq, 'conflict' FROM preferences WHERE conflict) GROUP BY ALL ORDER BY files DESC, remark`,
 	"templates": `SELECT template, count(DISTINCT seq) AS files FROM templates GROUP BY ALL ORDER BY files DESC, template`,
+	"template-ranks": `SELECT template, stratum, files, of_files FROM (SELECT *, sum(files) OVER (PARTITION BY template) AS total FROM (SELECT template, stratum(rank) AS stratum, count(DISTINCT seq) AS files, min(rank) AS least FROM templates GROUP BY ALL))
+		JOIN (SELECT stratum(rank) AS stratum, count(*) AS of_files FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL) USING (stratum) ORDER BY total DESC, template, least NULLS LAST`,
+	"dead-names": "SELECT name, count(DISTINCT seq) AS files FROM " + deadNames + " GROUP BY name ORDER BY files DESC, name",
 	"words": `SELECT agent, category, count(*) AS shut_out, count(template) AS template, count(*) FILTER (template IS NULL) AS own_words FROM policies WHERE class = 'disallow_all'
 		GROUP BY ALL HAVING count(template) > 0 ORDER BY template DESC, shut_out DESC, agent`,
 	"categories": `SELECT category, count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
@@ -188,6 +191,27 @@ const (
 	openedIs = "kind = 'rules' AND after IN ('opens', 'both') OR kind = 'policy_class' AND (after = 'allow_all' OR before = 'disallow_all')"
 )
 
+// rankedShare is the share of the commonest template in the band of ranks where it is
+// commonest or rarest.
+func rankedShare(order string) string {
+	return "SELECT [coalesce(files, 0), of_files] FROM (SELECT stratum(rank) AS stratum, count(*) AS of_files FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL) LEFT JOIN (SELECT stratum, files FROM (" +
+		numbersOf["template-ranks"] + ") WHERE template = (SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1)) USING (stratum) ORDER BY coalesce(files, 0) / of_files " + order + " LIMIT 1"
+}
+
+// deadNames is the user-agent lines of the last run with names that the registry has as
+// named_only: SQL with their seq.
+var deadNames = func() string {
+	registry, err := os.ReadFile("../../configs/agents.yaml")
+	if err != nil {
+		panic(err)
+	}
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^- \{name: (\S+), kind: named_only\}$`).FindAllStringSubmatch(string(registry), -1) {
+		names = append(names, "('"+m[1]+"')")
+	}
+	return "(SELECT run, seq, name FROM (SELECT run, seq, unnest(tokens) AS token FROM groups) JOIN (VALUES " + strings.Join(names, ", ") + ") AS d(name) ON token = lower(name))"
+}()
+
 // binned counts values in bins of 1, 2 to 4, 5 to 9 and so on.
 func binned(value, unit, from string) string {
 	return `SELECT a AS least, CASE WHEN a = 0 THEN 0 WHEN left(a::VARCHAR, 1) = '2' THEN a // 2 * 5 - 1 ELSE a * 2 - 1 END AS most, count(*) AS ` + unit + `
@@ -236,6 +260,12 @@ var sentences = map[string][]sentence{
 		{"The commonest misstatement is “%w”, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
 		{"The commonest misstatements are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
 	},
+	"dead-names": {{"%d of %d files name agents that no operator is known to send; %d lines address nobody", []string{
+		"SELECT count(DISTINCT seq) FROM " + deadNames, "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL", "SELECT count(*) FROM " + deadNames}},
+		{"%d of %d files names an agent that no operator is known to send; %d line addresses nobody", []string{
+			"SELECT count(DISTINCT seq) FROM " + deadNames, "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL", "SELECT count(*) FROM " + deadNames}}},
+	"template-ranks": {{"%w is in %s of the files of hosts %w, and in %s of those %w", []string{"SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1",
+		rankedShare("DESC"), "", rankedShare("ASC"), ""}}},
 	"templates": {{"The commonest template is %w, in %s of files", []string{"SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1", shareOf("(SELECT max(files) FROM ("+numbersOf["templates"]+"))", "files()")}}},
 	"words": {{"%w is shut out by %s of %d hosts (%s of the %d with rules): %s of hosts in their own words, %s in those of a template", []string{
 		"SELECT agent FROM (" + numbersOf["words"] + ") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1",

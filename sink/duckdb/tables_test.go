@@ -394,6 +394,8 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"policy_template":   "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
 		"policy_pair": "SELECT " + stratum + ", agent, category, profile, key, count(*) FROM (SELECT * FROM policies WHERE " + byName + ") JOIN (SELECT seq, agent AS key FROM policies WHERE " + byName + ") USING (seq) " +
 			"WHERE run = 'first' AND agent < key GROUP BY ALL",
+		"dead_name":            hosts("SELECT seq, unnest([name, 'any']) AS key FROM " + deadNames + " WHERE run = 'first'"),
+		"dead_name_lines":      "SELECT " + stratum + ", NULL, NULL, NULL, name, count(*) FROM " + deadNames + " JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
 		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL AND source <> 'cache' GROUP BY ALL",
 		"source":               "SELECT " + stratum + ", NULL, NULL, NULL, source, count(*) FROM fetches GROUP BY ALL",
 		"tld":                  network(tld, "true"),

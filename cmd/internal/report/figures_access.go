@@ -368,3 +368,27 @@ func (d *data) categories() *figure {
 		"\n" + d.from("category", true) + "\nGROUP BY category ORDER BY shut_out_all + shut_out_some DESC, category"
 	return f
 }
+
+// deadNames shows the names that files carry and no operator is known to send: lines that
+// address nobody.
+func (d *data) deadNames() *figure {
+	all := d.sums.by("dead_name", d.profile, key)
+	files := all["any"]
+	if files == 0 {
+		return nil
+	}
+	delete(all, "any")
+	lines := int64(0)
+	for _, n := range d.sums.by("dead_name_lines", d.profile, key) {
+		lines += n
+	}
+	f := &figure{
+		ID: "dead-names", Of: d.ofFiles(), Names: plainName,
+		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", count(files), counted(d.texts, "file"), map[bool]string{true: "names an agent", false: "name agents"}[files == 1], verbed(lines, "line addresses nobody", "lines address nobody")),
+		Note:  "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has them as named_only; they are no agents, and count in no other figure.",
+	}
+	d.byKey(f, "dead_name", "name", "files", false, all, "star", d.texts)
+	f.SQL = strings.Replace(f.SQL, "WHERE ", "WHERE key <> 'any' AND ", 1)
+	f.Examples = d.examples.list("Examples", "line", "dead_name", plainName, ranked(all)...)
+	return f
+}

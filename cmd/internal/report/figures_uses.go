@@ -162,6 +162,71 @@ func (d *data) templates() *figure {
 	return f
 }
 
+// templateRanks shows how often the commonest templates are found by rank. There is no
+// such figure of a run whose files are all in one band.
+func (d *data) templateRanks() *figure {
+	of := func(l label) string { return l.stratum }
+	byTemplate := make(map[string]map[string]int64) // files by stratum
+	total := make(map[string]int64)
+	for stratum, keys := range d.sums.pivot("template", d.profile, of) {
+		for template, n := range keys {
+			if byTemplate[template] == nil {
+				byTemplate[template] = make(map[string]int64)
+			}
+			byTemplate[template][stratum] += n
+			total[template] += n
+		}
+	}
+	texts := d.sums.by("body_bytes", d.profile, of)
+	if len(total) == 0 || len(texts) < 2 {
+		return nil
+	}
+	strata, scale := ascending(texts), int64(1)
+	f := &figure{
+		ID: "template-ranks", Of: "Shares of the files of each band of ranks.", Head: []string{"template", "stratum", "files", "of_files"},
+		Note: "A file may have several templates. The commonest templates are drawn; the numbers have all.",
+	}
+	const drawn = 6
+	for _, template := range ranked(total)[:min(len(total), drawn)] {
+		for _, stratum := range strata {
+			scale = max(scale, scaleFor(byTemplate[template][stratum], texts[stratum]))
+		}
+	}
+	f.Axis = fmt.Sprintf("%d%% of files", scale)
+	for i, template := range ranked(total) {
+		b := bar{Name: template}
+		for _, stratum := range strata {
+			n := byTemplate[template][stratum]
+			if n > 0 {
+				f.Rows = append(f.Rows, []string{template, stratum, number(n), number(texts[stratum])})
+			}
+			b.Tracks = append(b.Tracks, track{rankName(stratum), parts(scale, texts[stratum], share{"allow", "files", n}), []string{percent(n, texts[stratum])}})
+		}
+		if i < drawn {
+			f.Bars = append(f.Bars, b)
+		}
+	}
+	top := ranked(total)[0]
+	most, least := strata[0], strata[0]
+	for _, stratum := range strata { // of equal shares, the first
+		if byTemplate[top][stratum]*texts[most] > byTemplate[top][most]*texts[stratum] {
+			most = stratum
+		}
+		if byTemplate[top][stratum]*texts[least] < byTemplate[top][least]*texts[stratum] {
+			least = stratum
+		}
+	}
+	f.Title = fmt.Sprintf("%s is in %s of the files of hosts ranked %s, and in %s of those ranked %s", top, percent(byTemplate[top][most], texts[most]), rankName(most), percent(byTemplate[top][least], texts[least]), rankName(least))
+	f.Title = strings.ReplaceAll(f.Title, "ranked unranked", "without a rank")
+	f.SQL = fmt.Sprintf(`SELECT template, stratum, files, of_files
+FROM (SELECT key AS template, stratum, sum(count)::BIGINT AS files, sum(sum(count)) OVER (PARTITION BY key) AS total
+    %s GROUP BY key, stratum)
+JOIN (SELECT stratum, sum(count)::BIGINT AS of_files
+    %s GROUP BY stratum) USING (stratum)
+ORDER BY total DESC, template, %s`, d.from("template", false), d.from("body_bytes", false), stratumOrder)
+	return f
+}
+
 func plainName(s string) string { return s }
 
 // wordsOf shows whose words shut agents out: the files' own, or a template's.

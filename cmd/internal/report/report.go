@@ -232,8 +232,8 @@ func (d *data) page() *page {
 		add("What may be done with their content?", d.refusals(), d.preferences(), d.preferenceRemarks())
 	}
 	if d.known > 0 {
-		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.versusStar())
-		add("Whose words are they?", d.wordsOf(), d.templates())
+		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
+		add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
 	}
 	if d.known > 0 {
 		add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),

@@ -241,6 +241,7 @@ var Category = Vocabulary{
 	"ai-training":  "AI training",
 	"ai-search":    "AI search",
 	"ai-assistant": "AI assistants",
+	"ai-data":      "data for AI",
 	"seo":          "SEO",
 	"archive":      "archives",
 	"preview":      "link previews",
