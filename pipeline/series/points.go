@@ -96,7 +96,10 @@ func (p *pointMaker) warnOfOutages() {
 		}
 		known := slices.Contains(p.runs[i-1].Profiles, profile) && slices.Contains(p.runs[i].Profiles, profile)
 		if known && len(p.pairs[i].All()) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
-			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts shift for that reason alone; compare shares of files",
+			if isBack := i > 1 && shares[0] > shares[1] && slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == p.runs[i-1].ID() && m.Kind == "outage" }); isBack {
+				continue // the warning about the outage says it
+			}
+			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts shift for that reason alone; compare shares of the hosts whose rules decide (base files)",
 				100*shares[1], p.runs[i].ID(), 100*shares[0], p.runs[i-1].ID())
 			hit, of, than := p.runs[i], shares[1], shares[0]
 			if shares[0] > shares[1] {

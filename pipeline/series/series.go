@@ -168,6 +168,11 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
+	if !c.Clustered {
+		if err := warnOfDomains(ctx, c, runs, r); err != nil {
+			return nil, err
+		}
+	}
 	for i := range runs {
 		if i == 0 {
 			continue

@@ -156,6 +156,7 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 	text, _ := robocensus(t, 0, "series", "--out", out, "--panel", "--clustered", "--json", "--parquet", parquet)
 	var s seriesOutput
 	must(t, json.Unmarshal([]byte(text), &s))
+	wantCautionOfDomains(t, out, s.Warnings)
 
 	// The hosts of all crawls.
 	panel := make(map[string]bool)
@@ -307,6 +308,23 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 				t.Errorf("%s %s %s rows, such as %v %v", view, what, n, sample, err)
 			}
 		}
+	}
+}
+
+// wantCautionOfDomains checks that a series without --clustered says how many hosts share a
+// registered domain, and one with it, whose warnings are clustered, says nothing.
+func wantCautionOfDomains(t *testing.T, out string, clustered []string) {
+	t.Helper()
+	text, _ := robocensus(t, 0, "series", "--out", out, "--json")
+	var s seriesOutput
+	must(t, json.Unmarshal([]byte(text), &s))
+	share := one(t, everyRun(t, out), `SELECT printf('%.1f%%', 100 * sum(n) FILTER (n > 1) / (SELECT count(*) FROM history.fetches WHERE run = 'crawl-3'))
+		FROM (SELECT count(*) AS n FROM history.fetches WHERE run = 'crawl-3' GROUP BY registered_domain)`)
+	if want := share + " of the hosts of run crawl-3 share a registered domain"; !strings.Contains(strings.Join(s.Warnings, "\n"), want) {
+		t.Errorf("it does not say %q, but %q", want, s.Warnings)
+	}
+	if strings.Contains(strings.Join(clustered, "\n"), "share a registered domain") {
+		t.Errorf("with clusters it says %q", clustered)
 	}
 }
 
