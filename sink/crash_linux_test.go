@@ -99,8 +99,14 @@ func killedAfter(t *testing.T, before map[string]string, steps []step, content m
 // If a run is killed between any two steps of a commit or of its completion,
 // committed segments are whole, and resuming yields the same files.
 func TestACrashBetweenAnyTwoSteps_NoRace(t *testing.T) {
+	t.Run("tables", func(t *testing.T) { crashBetweenAnyTwoSteps(t, described()) })
+	t.Run("tables and evidence", func(t *testing.T) { crashBetweenAnyTwoSteps(t, withWARC()) })
+}
+
+func crashBetweenAnyTwoSteps(t *testing.T, plan Plan) {
 	dir := t.TempDir()
-	run, err := Create(dir, described())
+	t.Chdir(dir) // the file of the evidence is there, under the same name for all
+	run, err := Create(dir, plan)
 	must(t, err)
 	before := tree(t, dir) // includes the lock file, as a killed process leaves it
 	w := watch(t, dir)
@@ -119,11 +125,12 @@ func TestACrashBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	complete, committed := 0, 0
 	for n := 0; n <= len(steps); n += stride {
 		dir := killedAfter(t, before, steps[:n], content)
+		t.Chdir(dir)
 		v := verify(t, dir)
 		if len(v.Problems) > 0 {
 			t.Fatalf("after %d steps, the last %+v: %v", n, steps[n-1], v.Problems)
 		}
-		run, err := Open(t.Context(), dir, described())
+		run, err := Open(t.Context(), dir, plan)
 		if v.Complete {
 			complete++
 			if !errors.Is(err, ErrRunComplete) {
@@ -138,7 +145,7 @@ func TestACrashBetweenAnyTwoSteps_NoRace(t *testing.T) {
 				}
 			}
 			must(t, completeRun(run, Completion{
-				Finished: finishedAt(t, want), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs,
+				Finished: finishedAt(t, want), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: warcOutOf(run),
 			}))
 			must(t, run.Close())
 		}

@@ -41,6 +41,14 @@ type ArchiveRecord struct {
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 }
 
+// files returns the files that the record names.
+func (r *Record) files() []Part {
+	if r.WARC == nil {
+		return r.Parts
+	}
+	return append(slices.Clone(r.Parts), *r.WARC)
+}
+
 // Digest returns the digest at the end of the record.
 func (r *Record) Digest() string { return r.digest }
 

@@ -100,6 +100,11 @@ func fill(s *Segment, index int) error {
 			return err
 		}
 	}
+	if s.run.plan.keepsWARC() {
+		if err := s.WriteWARC(fmt.Appendf(nil, "records of segment %d\n", index)); err != nil {
+			return err
+		}
+	}
 	if err := s.Agents.Write(Agent{Agent: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
 		return err
 	}
@@ -410,7 +415,7 @@ func finish(t *testing.T, run *Run) {
 	for _, r := range run.records {
 		targets += r.Targets
 	}
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: targets}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: targets}, Inputs: described().Inputs, WARCOut: warcOutOf(run)}))
 	must(t, run.Close())
 }
 

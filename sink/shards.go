@@ -147,7 +147,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 func (s *ShardedRun) CheckShard(shard int) error {
 	r, err := s.record(shard)
 	if r != nil && err == nil {
-		err = checkSizes(s.store, r.Parts)
+		err = checkSizes(s.store, r.files())
 	}
 	if err != nil && store.FaultOf(err) == store.OfData {
 		return &LostError{shard, s.store.Path(layout.Record(s.plan.Run, shard)), err}

@@ -1,0 +1,161 @@
+package sink
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
+)
+
+// withWARC is the plan of a run that keeps its requests and answers in the working folder.
+func withWARC() Plan {
+	p := described()
+	p.Configuration["warc-out"] = "e.warc.gz"
+	return p
+}
+
+func warcOutOf(r *Run) string {
+	name, _ := r.plan.Configuration["warc-out"].(string)
+	return name
+}
+
+const bothSegments = "records of segment 0\nrecords of segment 1\n"
+
+// The file has the records of the segments in their order. One that a killed process left
+// is taken, and any other is an error that loses nothing.
+func TestWARCFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	run, err := Create(dir, withWARC())
+	must(t, err)
+	commitSegment(t, run, 1)
+	commitSegment(t, run, 0)
+	must(t, os.WriteFile("e.warc.gz", []byte("precious"), 0o666))
+	end := Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: "e.warc.gz"}
+	if err := completeRun(run, end); err == nil || !strings.Contains(err.Error(), "e.warc.gz: it exists with other contents") {
+		t.Fatalf("%v", err)
+	}
+	must(t, os.WriteFile("e.warc.gz", []byte(bothSegments), 0o666))
+	must(t, completeRun(run, end))
+	must(t, run.Close())
+	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	must(t, err)
+	if m.WARCFile == nil || m.WARCFile.Bytes != int64(len(bothSegments)) || len(m.WARC) > 0 {
+		t.Errorf("the manifest names %+v and %v", m.WARCFile, m.WARC)
+	}
+	if _, err := os.Stat(filepath.Join(dir, layout.WARCFolder("r"))); err == nil {
+		t.Error("the files of the segments are left")
+	}
+}
+
+// Records are those of a committed segment or none: of an aborted one there is no file, and
+// a damaged or missing one is told before the run continues.
+func TestWARCOfASegment(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	run, err := Create(dir, withWARC())
+	must(t, err)
+	s, err := run.Segment(1)
+	must(t, err)
+	must(t, s.WriteWARC([]byte("lost")))
+	s.Abort()
+	commitSegment(t, run, 0)
+	must(t, run.Close())
+	files, err := os.ReadDir(layout.WARCFolder("r"))
+	must(t, err)
+	if len(files) != 1 || files[0].Name() != "0000000000.warc.gz" {
+		t.Errorf("%v", files)
+	}
+	part := layout.WARC("r", 0, "")
+	for what, damage := range map[string]func() error{
+		"another byte": func() error { return os.WriteFile(part, []byte("records of segment 9\n"), 0o666) },
+		"missing":      func() error { return os.Remove(part) },
+	} {
+		must(t, damage())
+		if _, err := Open(t.Context(), dir, withWARC()); !errors.Is(err, ErrNotResumable) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Path != part {
+			t.Errorf("%s: %v", what, v.Problems)
+		}
+		must(t, os.WriteFile(part, []byte("records of segment 0\n"), 0o666))
+	}
+	run, err = Open(t.Context(), dir, withWARC())
+	must(t, err)
+	must(t, run.Close())
+
+	// A record cannot name another file, or none.
+	plan, digest, err := ReadPlan(sinktest.Open(t, dir), "r")
+	must(t, err)
+	for _, change := range []func(r *Record){
+		func(r *Record) { r.WARC = nil },
+		func(r *Record) { r.WARC.Path = "_runs/r/warc/../plan.json" },
+		func(r *Record) { r.WARC.Path = layout.WARC("r", 1, "") },
+		func(r *Record) { r.WARC.Segment = 1 },
+		func(r *Record) { r.WARC.Table = "fetches" },
+	} {
+		r, err := ReadRecord(sinktest.Open(t, dir), &plan, digest, 0)
+		must(t, err)
+		change(r)
+		if err := r.check(&plan, digest, 0); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%+v: %v", r.WARC, err)
+		}
+	}
+	other, err := Create(t.TempDir(), described())
+	must(t, err)
+	defer other.Close()
+	s, err = other.Segment(0)
+	must(t, err)
+	defer s.Abort()
+	if s.WriteWARC([]byte("x")) == nil {
+		t.Error("a run that keeps no records takes some")
+	}
+}
+
+// A shard has one file. That of an attempt that loses is removed.
+func TestWARCOfShards(t *testing.T) {
+	dir, spool := t.TempDir(), t.TempDir()
+	p := withWARC()
+	p.Shards = 2
+	local, err := Create(spool, withWARC())
+	must(t, err)
+	commitSegment(t, local, 0)
+	commitSegment(t, local, 1)
+	must(t, completeRun(local, Completion{Finished: p.Started.Add(time.Hour), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, local.Close())
+	var attempts []*ShardedRun
+	for range 2 {
+		s, err := OpenSharded(t.Context(), dir, p)
+		must(t, err)
+		defer s.Close()
+		attempts = append(attempts, s)
+	}
+	m, err := ReadManifest(sinktest.Open(t, spool), "r")
+	must(t, err)
+	// The second attempt has copied its files when the first one commits.
+	late := &Record{Segment: 0, Shard: &ShardRecord{}}
+	must(t, attempts[1].copyParts(t.Context(), sinktest.Open(t, spool), m, late))
+	if won, err := attempts[0].Commit(t.Context(), 0, spool, nil); !won || err != nil {
+		t.Fatalf("won %v, %v", won, err)
+	}
+	attempts[1].discard(late)
+	files, err := os.ReadDir(filepath.Join(dir, layout.WARCFolder("r")))
+	must(t, err)
+	if len(files) != 1 {
+		t.Fatalf("%v", files)
+	}
+	path := filepath.Join(dir, layout.WARCFolder("r"), files[0].Name())
+	if text, err := os.ReadFile(path); string(text) != bothSegments {
+		t.Errorf("the shard has %q: %v", text, err)
+	}
+	must(t, os.Truncate(path, 1))
+	var lost *LostError
+	if err := attempts[0].CheckShard(0); !errors.As(err, &lost) {
+		t.Errorf("a shard with a damaged file: %v", err)
+	}
+}
