@@ -191,6 +191,8 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table fetches"
 		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
 			why = "the data set has no table bodies: give them with --bodies"
+		case r.bodies != "" && slices.Contains(m.Tables, "answers"):
+			why = "it has answers to further identities, whose bodies --bodies does not have"
 		}
 		if why != "" {
 			return usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)

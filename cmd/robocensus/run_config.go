@@ -43,7 +43,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if err := f.setRun(ctx, &c); err != nil {
 		return c, err
 	}
-	for _, set := range []func(*pipeline.Config) error{f.setSpool, func(c *pipeline.Config) error { return f.setDate(ctx, c) }, f.setTables} {
+	for _, set := range []func(*pipeline.Config) error{f.setSpool, func(c *pipeline.Config) error { return f.setDate(ctx, c) }, func(c *pipeline.Config) error { return f.setTables(ctx, c) }} {
 		if err := set(&c); err != nil {
 			return c, err
 		}
@@ -121,8 +121,9 @@ func (f *runFlags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 	return nil
 }
 
-// setTables sets the tables: those of the flag, otherwise all but bodies.
-func (f *runFlags) setTables(c *pipeline.Config) error {
+// setTables sets the tables: those of the flag, otherwise all but bodies and, unless hosts
+// are or were asked under identities too, answers.
+func (f *runFlags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(sink.TableNames, table) {
 			return usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, sink.TableNames), strings.Join(sink.TableNames, ", "))
@@ -132,7 +133,13 @@ func (f *runFlags) setTables(c *pipeline.Config) error {
 		}
 	}
 	if len(c.Tables) == 0 {
-		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" })
+		also := f.alsoAs != ""
+		if f.fromRun != "" && !f.planning {
+			if also, err = source.HasAnswers(ctx, f.fromRun); err != nil {
+				also = false // opening the source says why
+			}
+		}
+		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" || t == "answers" && !also })
 	}
 	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
 		c.Tables = append(c.Tables, "bodies")

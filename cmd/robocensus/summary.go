@@ -79,8 +79,9 @@ func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		case "network_failure":
 			f.failures[row.Key] += row.N
 		case "challenge":
-			vendor, _, _ := strings.Cut(row.Key, " ")
-			f.walls[words.Challenge.Of(vendor)] += row.N
+			if vendor, _, _ := strings.Cut(row.Key, " "); vendor != summary.NoChallenge {
+				f.walls[words.Challenge.Of(vendor)] += row.N
+			}
 		case "answer_let_in":
 			f.others[row.Key] += row.N
 		case "refusal":

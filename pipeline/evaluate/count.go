@@ -58,6 +58,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 		e.countChallenge(row, stratum)
 		return // the page of a wall is not a robots.txt
 	}
+	n.Add("challenge", stratum, summary.NoChallenge)
 	if row.ContentDigest == nil {
 		return
 	}

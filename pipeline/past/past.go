@@ -36,6 +36,8 @@ type Run struct {
 	Source string
 	// AskedAlso reports whether hosts were asked under further identities too.
 	AskedAlso bool
+	// KnowsWalls reports whether the run counted walls.
+	KnowsWalls bool
 }
 
 // Read reads a run. It returns [fs.ErrNotExist] if there is none.
@@ -56,6 +58,8 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 				sources[text(c[3])] += number(c[4])
 			case "answer":
 				r.AskedAlso = true
+			case "challenge":
+				r.KnowsWalls = true
 			case "policy":
 				r.Category[text(c[1])] = text(c[2])
 			}

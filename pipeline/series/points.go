@@ -204,7 +204,7 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 			return k, false
 		}
 	case "challenge":
-		if !slices.Contains(r.Tables, "answers") { // of a program that knew no walls
+		if !r.KnowsWalls {
 			return k, false
 		}
 	}

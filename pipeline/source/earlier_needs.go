@@ -52,6 +52,16 @@ func headOf(ctx context.Context, folder string) (*sink.Manifest, error) {
 	return sink.ReadManifestHead(in, id)
 }
 
+// HasAnswers reports whether the run DIR/_runs/ID has answers to identities that can be
+// judged again.
+func HasAnswers(ctx context.Context, folder string) (bool, error) {
+	m, err := headOf(ctx, folder)
+	if err != nil {
+		return false, err
+	}
+	return m.HasAnswers(), nil
+}
+
 // MissedBy returns what the run DIR/_runs/ID cannot tell.
 func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
 	m, err := headOf(ctx, folder)

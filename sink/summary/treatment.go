@@ -29,6 +29,10 @@ var TreatmentNames = [treatments]string{"served", "absent", "other", "challenged
 // counters.
 const Control = "="
 
+// NoChallenge is the key of the metric challenge for hosts without a wall: a run that lacks
+// it knew of none.
+const NoChallenge = "none"
+
 // IsTurnedAway reports whether an identity was turned away where we were not.
 func (t Treatment) IsTurnedAway() bool { return t >= Challenged && t <= Unreached }
 

@@ -244,15 +244,16 @@ func (d *data) wallsFor() *figure {
 
 // walls shows the hosts that could not be read for a wall, by vendor.
 func (d *data) walls() *figure {
-	all := make(map[string]int64)
-	for k, n := range d.sums.by("challenge", d.profile, key) {
-		vendor, _, _ := strings.Cut(k, " ")
-		all[vendor] += n
+	all, n := make(map[string]int64), int64(0)
+	for k, count := range d.sums.by("challenge", d.profile, key) {
+		if vendor, _, _ := strings.Cut(k, " "); vendor != summary.NoChallenge {
+			all[vendor] += count
+			n += count
+		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	n := d.walled()
 	f := &figure{
 		ID: "walls", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Challenge.Of, Head: []string{"vendor", "hosts"},
 		Title: fmt.Sprintf("A wall answered in place of the file on %s, which count as unread", ofBase(n, d.hosts, "hosts")),
@@ -265,14 +266,6 @@ func (d *data) walls() *figure {
 	f.SQL = fmt.Sprintf("SELECT split_part(key, ' ', 1) AS vendor, sum(count)::BIGINT AS hosts\n%s\nGROUP BY vendor ORDER BY hosts DESC, vendor", d.from("challenge", true))
 	f.Examples = d.examples.list("Examples", "status", "challenge", words.Challenge.Of, ranked(all)...)
 	return f
-}
-
-// walled returns the number of hosts that a wall kept us from reading.
-func (d *data) walled() (n int64) {
-	for _, count := range d.sums.by("challenge", d.profile, key) {
-		n += count
-	}
-	return n
 }
 
 // categoryOrNone returns the words for a category of agents, or for none.
