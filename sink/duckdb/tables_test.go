@@ -391,6 +391,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"refusal":           ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals"),
 		"refusal_set":       ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS key FROM refusals GROUP BY seq"),
 		"template":          hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
+		"challenge":         "SELECT " + stratum + ", NULL, NULL, NULL, 'none', count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
 		"policy_template":   "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
 		"policy_pair": "SELECT " + stratum + ", agent, category, profile, key, count(*) FROM (SELECT * FROM policies WHERE " + byName + ") JOIN (SELECT seq, agent AS key FROM policies WHERE " + byName + ") USING (seq) " +
 			"WHERE run = 'first' AND agent < key GROUP BY ALL",

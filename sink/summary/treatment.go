@@ -27,7 +27,7 @@ var TreatmentNames = [treatments]string{"served", "absent", "other", "challenged
 
 // Control stands before the name of an identity that is our own once more, in the keys of
 // counters.
-const Control = "="
+const Control = "!"
 
 // NoChallenge is the key of the metric challenge for hosts without a wall: a run that lacks
 // it knew of none.

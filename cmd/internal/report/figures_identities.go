@@ -146,12 +146,12 @@ func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(
 	hosts, away := by[top].Compared()
 	few, also := by[least].Compared()
 	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away; %s: %s", f.Cell(0, top), percent(away, hosts), f.Cell(0, least), percent(also, few))
-	order := column
+	shown, grouped, order := "coalesce(category, '') AS category", "ALL", "category"
 	if column == "stratum" {
-		order = "TRY_CAST(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
+		shown, grouped, order = column, column, "TRY_CAST(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
 	}
-	f.SQL = fmt.Sprintf("SELECT coalesce(%s, '') AS %[1]s, %s,\n  %s\n%s AND key NOT LIKE '%s%%'\nGROUP BY ALL ORDER BY %s", column,
-		sumIf("key NOT LIKE '% incomparable'", "answers"), sumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"), d.from("answer_let_in", true), summary.Control, order)
+	f.SQL = fmt.Sprintf("SELECT %s, %s,\n  %s\n%s AND key NOT LIKE '%s%%'\nGROUP BY %s ORDER BY %s", shown,
+		sumIf("key NOT LIKE '% incomparable'", "answers"), sumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"), d.from("answer_let_in", true), summary.Control, grouped, order)
 	return f
 }
 

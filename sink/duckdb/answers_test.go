@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// metWays answers by user agent, by the number of the host.
+func metWays(w http.ResponseWriter, r *http.Request, n int) {
+	bot := strings.Contains(r.UserAgent(), "GPTBot")
+	file := "User-agent: GPTBot\nDisallow: /private/\n\nUser-agent: *\nDisallow:\n"
+	switch n % 8 {
+	case 1:
+		if bot {
+			file = "# hello\n" + file
+		}
+	case 2:
+		if bot {
+			file = "User-agent: *\nDisallow: /\n"
+		}
+	case 3:
+		if bot {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+	case 4:
+		if bot {
+			w.Header().Set("cf-mitigated", "challenge")
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+	case 5: // a wall for all but the mere
+		w.Header().Set("x-amzn-waf-action", "challenge")
+		w.WriteHeader(http.StatusAccepted)
+		return
+	case 6:
+		w.WriteHeader(http.StatusNotFound)
+		return
+	case 7:
+		if strings.Contains(r.UserAgent(), "mere") {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+	}
+	fmt.Fprint(w, file)
+}
+
+// ofAnswers are the figures about identities by SQL over the tables.
+var ofAnswers = map[string]string{
+	"turned-away": `SELECT identity, is_control, count(*) FILTER (treatment <> 'incomparable') AS let_in, count(*) FILTER (treatment = 'challenged') AS challenged,
+		count(*) FILTER (treatment = 'refused') AS refused, count(*) FILTER (treatment = 'failing') AS failing, count(*) FILTER (treatment = 'unreached') AS unreached
+		FROM answers WHERE class IN ('allow_all', 'partial') GROUP BY ALL ORDER BY is_control DESC, identity`,
+	"served-otherwise": `SELECT identity, count(*) FILTER (same) AS same_bytes, count(*) FILTER (NOT same AND policy = 'equal') AS equal, count(*) FILTER (NOT same AND policy = 'stricter') AS stricter,
+		count(*) FILTER (NOT same AND policy = 'looser') AS looser, count(*) FILTER (NOT same AND policy = 'mixed') AS mixed, count(*) FILTER (NOT same AND policy = 'undecided') AS undecided
+		FROM answers WHERE treatment = 'served' GROUP BY identity, is_control ORDER BY is_control DESC, identity`,
+	"turned-away-ranks": `SELECT stratum, count(*) FILTER (treatment <> 'incomparable') AS answers, count(*) FILTER (treatment IN ('challenged', 'refused', 'failing', 'unreached')) AS turned_away
+		FROM (SELECT *, stratum(rank) AS stratum FROM answers) WHERE class IN ('allow_all', 'partial') AND NOT is_control GROUP BY stratum ORDER BY try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST`,
+	"turned-away-categories": `SELECT coalesce(category, '') AS category, count(*) FILTER (treatment <> 'incomparable') AS answers, count(*) FILTER (treatment IN ('challenged', 'refused', 'failing', 'unreached')) AS turned_away
+		FROM answers WHERE class IN ('allow_all', 'partial') AND NOT is_control GROUP BY ALL ORDER BY category`,
+	"walls": "SELECT challenge AS vendor, count(*) AS hosts FROM fetches WHERE challenge IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, vendor",
+	"walls-for-identities": `SELECT CASE WHEN is_control THEN '!' ELSE '' END || identity || ' ' || challenge AS identity_and_vendor, count(*) AS hosts
+		FROM answers WHERE challenge IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, identity_and_vendor`,
+}
+
+// The figures about identities and walls are what the tables say, by their own SQL too. A
+// run that judges the answers again has the same rows. Whom a wall hides has changed
+// nothing, and promises that crawlers are served alike are broken where they are not.
+func TestAnswersToIdentities(t *testing.T) {
+	t.Parallel()
+	var walled atomic.Bool // host 8, in the second run
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		fmt.Sscanf(r.Host, "h%d.example", &n)
+		if n == 8 && walled.Load() {
+			n = 5
+		}
+		metWays(w, r, n)
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	out, list := filepath.Join(dir, "out"), ""
+	for i := range 40 {
+		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+	}
+	list = write(t, filepath.Join(dir, "hosts.csv"), list)
+	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	also := write(t, filepath.Join(dir, "also.yaml"), "- {name: control}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n- {name: mere, user_agent: mere/1}\n")
+	promises := write(t, filepath.Join(dir, "promises.yaml"), "- {name: alike, served_alike: [googlebot]}\n- {name: all alike, served_alike: all}\n- {name: nothing closes, no_change: [policy_class, rules]}\n")
+	run := func(id string, code int, args ...string) {
+		robocensus(t, code, append([]string{"run", "--hosts", list, "--agents", agents, "--out", out, "--run", id, "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"),
+			"--also-as", also, "--retries", "0", "--keep-bodies", "--progress", "none"}, args...)...)
+	}
+	run("a", 0)
+	db := folder(t, out)
+	figures := report(t, out, "a")
+	for id, query := range ofAnswers {
+		f, ok := figures[id]
+		if !ok {
+			t.Errorf("the report has no figure %s", id)
+			continue
+		}
+		for name, query := range map[string]string{"its SQL": f.sql, "the tables": query} {
+			head, rows, err := ask(db, query)
+			if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+				t.Errorf("%s (-report +%s): %v\n%s\n%s", id, name, err, diff, query)
+			}
+		}
+	}
+	// 35 hosts let us read them or had no file; of these 5 refuse GPTBot and 5 have a wall.
+	for id, want := range map[string]string{
+		"turned-away":      "gptbot is turned away by 28.6% of hosts that let it in on paper: 28.6 points more than our own second request",
+		"served-otherwise": "25.0% of the hosts that serve both a file serve gptbot a file of another meaning",
+		"walls":            "A wall answered in place of the file on 12.5% of hosts, which count as unread",
+	} {
+		if got := figures[id].title; got != want {
+			t.Errorf("%s says %q, want %q", id, got, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"SELECT count(*) FROM policies WHERE class <> 'unknown' AND seq IN (SELECT seq FROM fetches WHERE challenge IS NOT NULL)":                                 "0",
+		"SELECT count(*) FROM groups WHERE seq IN (SELECT seq FROM fetches WHERE challenge IS NOT NULL)":                                                          "0",
+		"SELECT count(*) FROM answers WHERE (same IS NULL) <> (content_digest IS NULL OR seq IN (SELECT seq FROM fetches WHERE content_digest IS NULL))":          "0",
+		"SELECT count(*) FROM answers WHERE policy <> 'unknown' AND (treatment <> 'served' OR challenge IS NOT NULL)":                                             "0",
+		"SELECT count(*) FROM answers WHERE content_digest IS NOT NULL AND content_digest NOT IN (SELECT content_digest FROM bodies)":                             "0",
+		"SELECT count(*) FROM (SELECT seq FROM answers GROUP BY seq HAVING count(*) <> 4)":                                                                        "0",
+		"SELECT sum(count) FROM summary WHERE metric = 'answer'":                                                                                                  "160",
+		"SELECT count(*) FROM answers a JOIN policies p USING (seq, agent) WHERE p.class <> a.class OR p.category <> a.category":                                  "0",
+		"SELECT string_agg(DISTINCT first_difference, ' | ') FROM answers WHERE policy <> 'equal' AND policy <> 'unknown' AND identity = 'gptbot' AND rank < 700": "/: allow, then disallow (line 2)",
+	} {
+		if got := one(t, db, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	robocensus(t, 0, "run", "--from-run", filepath.Join(out, "_runs", "a"), "--agents", agents, "--out", filepath.Join(dir, "again"), "--run", "a", "--progress", "none")
+	again := folder(t, filepath.Join(dir, "again"))
+	if _, err := again.Exec("CREATE TEMP TABLE first AS FROM read_parquet('" + out + "/answers/run=a/*.parquet')"); err != nil {
+		t.Fatal(err)
+	}
+	if got := one(t, again, "SELECT count(*) FROM ((SELECT * FROM first EXCEPT ALL SELECT * FROM answers) UNION ALL (SELECT * FROM answers EXCEPT ALL SELECT * FROM first))"); got != "0" {
+		t.Errorf("judged again, %s rows of answers differ", got)
+	}
+	walled.Store(true)
+	run("b", 1, "--expect", promises)
+	_, said := robocensus(t, 1, "diff", "--out", out, "a", "b", "--expect", promises)
+	db = folder(t, out)
+	if got := one(t, db, "SELECT string_agg(kind || ' ' || before || ' ' || after) FROM changes"); got != "reachability success challenge" {
+		t.Errorf("changes are %s\n%s", got, said)
+	}
+	text := one(t, db, "SELECT string_agg(expectation || ' ' || host || ' ' || found, '; ' ORDER BY host) FROM read_csv('"+out+"/_runs/b/expectations.csv') WHERE host IN ('h2.example', 'h3.example', 'h4.example')")
+	if want := "all alike h2.example as gptbot: another file, stricter: /: allow, then disallow (line 2); all alike h3.example as gptbot: refused with status 403; all alike h4.example as gptbot: challenged (cloudflare) with status 403"; text != want {
+		t.Errorf("broken: %s, want %s", text, want)
+	}
+}
