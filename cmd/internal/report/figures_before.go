@@ -85,7 +85,7 @@ func (d *data) beforeAfter(f *figure, head, metric, condition, order string, all
 	f.Title = title(words.Arrow(all[0].n[0], of[0], all[0].n[1], of[1]) + " of " + base)
 	f.Of = fmt.Sprintf("Shares of the %s %s of %s and the %s of %s.", count(of[0]), base, d.before.date, count(of[1]), day(d.manifest.Date))
 	if base != "hosts" {
-		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all hosts. " + f.Note
+		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
 	}
 	f.Legend = []legend{{"star", d.before.date}, {"closed", day(d.manifest.Date)}}
 	f.Head = []string{head, "before", "after", "of_before", "of_after"}
