@@ -61,7 +61,7 @@ func (n *census) passOverArchive(v *source.Volume) (bool, error) {
 	var records []*sink.Record
 	for i := v.First; ; i++ {
 		r := n.run.Committed(i)
-		if r == nil {
+		if r == nil || i == v.First+v.Most {
 			return false, nil
 		}
 		records = append(records, r)

@@ -127,6 +127,9 @@ func (p *Plan) Sample() float64 {
 	return least
 }
 
+// HasCaptures reports whether an input is an archive, or an index of captures in archives.
+func (in Input) HasCaptures() bool { return in.Role == "warc" || in.Role == "cdx" }
+
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.
 // Standard input, like any input that is not a regular file, has no digest.
 func (p *Plan) CanBeReadAgain() bool {
@@ -150,7 +153,7 @@ func (p *Plan) ShardsOfHosts() int {
 	switch {
 	case p.Shards == 1:
 		return p.FromShards
-	case slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Role == "warc" }):
+	case slices.ContainsFunc(p.Inputs, Input.HasCaptures):
 		return 0
 	}
 	return p.Shards

@@ -191,7 +191,7 @@ type Fetch struct {
 	Sitemaps int32 `parquet:"sitemaps"`
 	// Lines that are neither blank, comment, nor a field and a value.
 	InvalidLines int32 `parquet:"invalid_lines"`
-	// Archive that holds the capture, as `--warc` or the list of `--warc-paths` names it: without `--warc-base`, so
+	// Archive that holds the capture, as `--warc`, the list of `--warc-paths` or the index of `--cdx` names it: without `--warc-base`, so
 	// that it joins with `warc_filename` of Common Crawl's index. The query of a URL, which may be a signature,
 	// is left out; `#2` ends the second name that is the same without it. With `--last-capture` it is that of
 	// the robots.txt, whatever that redirects to. Null for other sources. Example: `crawl-0001.warc.gz`.

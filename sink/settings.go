@@ -47,6 +47,7 @@ var Settings = []Setting{
 	{Name: "hosts", Published: ItsFileName},
 	{Name: "warc", Published: ItsFileName},
 	{Name: "warc-paths", Published: ItsFileName},
+	{Name: "cdx", Published: ItsFileName},
 	{Name: "warc-base", Pace: true, Published: ItsArchive},
 	{Name: "archive-rate", Pace: true, Published: ItsValue},
 	{Name: "bodies", Published: ItsFileName},

@@ -44,7 +44,7 @@ func showRun(ctx context.Context, in store.Store, m *sink.Manifest, stdout io.Wr
 	p := &textPage{stdout}
 	f := figuresOf(m.FirstProfile(), targets, counts)
 	what := words.Count(targets, "host")
-	if slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "warc" }) {
+	if slices.ContainsFunc(m.Inputs, sink.Input.HasCaptures) {
 		hosts := int64(0)
 		if !store.IsURL(in.Path(".")) {
 			hosts, _ = series.Hosts(ctx, in, m) // 0 is unknown

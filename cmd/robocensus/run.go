@@ -59,6 +59,13 @@ Archives
   once. --resume does not read an archive again whose targets are all in the tables,
   unless some of it was rejected.
 
+An index of captures
+  With --cdx, only the records that the index names are asked for, by their bytes, with
+  one request for records that lie together. Lines that name no record of a robots.txt,
+  or the same one again, are rejected, and so are those whose record is damaged or of
+  another URL. Rows are in the order of archive and place; --limit takes the first of it.
+  Without lengths in the index, 64 KiB are asked for, and more if a record is longer.
+
 Shards
   A run of --shards N is made by N processes, one --shard each, and is complete when
   all are; see robocensus plan. What differs from the plan of the run is an error.
@@ -106,6 +113,7 @@ More examples
   zcat hosts.gz | robocensus run --hosts - --out out --schemes https
   robocensus run --warc-paths https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/robotstxt.paths.gz \
       --warc-base https://data.commoncrawl.org/ --sample 0.01 --run 2026-43 --out out
+  robocensus run --cdx robots-2019.cdxj.gz --warc-base s3://archive/warcs/ --run 2019 --out out
   robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
   cd out && duckdb -init views.sql`
 
@@ -116,7 +124,7 @@ type runFlags struct {
 
 	hosts, bodies, fromRun   string
 	warc                     []string
-	warcPaths, warcBase      string
+	warcPaths, warcBase, cdx string
 	lastCapture              bool
 	sample                   float64
 	archiveRate              archiveRate
@@ -163,8 +171,9 @@ func newRunFlags() *runFlags {
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
-	s.BoolVar(&f.lastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards")
-	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
+	s.StringVar(&f.cdx, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
+	s.BoolVar(&f.lastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
+	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
 	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate; a bare ID, latest or previous is a run of --out")
@@ -244,7 +253,7 @@ func runCommand() *cobra.Command {
 		Use: `run HOST... --out DIR [flags]
        robocensus run --hosts FILE --out DIR [flags]
        robocensus run --out DIR --run ID [--shard I] [flags]           of a planned run
-       robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
+       robocensus run --warc GLOB | --cdx FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
 		Annotations: map[string]string{detailsKey: runDetails},
 		RunE: func(c *cobra.Command, args []string) error {

@@ -39,24 +39,26 @@ func (f *runFlags) checkSource() error {
 		stored--
 	}
 	piped := 0
-	for _, path := range append([]string{f.hosts, f.ranks}, f.warc...) {
+	for _, path := range append([]string{f.hosts, f.ranks, f.cdx}, f.warc...) {
 		if path == "-" {
 			piped++
 		}
 	}
 	switch {
 	case piped > 1:
-		return usagef("standard input can be read only once: give - for only one of --hosts, --ranks and --warc")
+		return usagef("standard input can be read only once: give - for only one of --hosts, --ranks, --warc and --cdx")
 	case f.forceNew && f.fromRun != "" && f.run != "" && isSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
 		return usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
-		return usagef("--warc, --warc-paths, --bodies and --from-run exclude each other: give one of them")
+		return usagef("--warc, --warc-paths, --cdx, --bodies and --from-run exclude each other: give one of them")
 	case f.lastCapture && slices.Contains(f.warc, "-"):
 		return usagef("--last-capture reads archives several times: give a file, and not standard input")
+	case f.cdx != "" && f.shards > 1:
+		return usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of each part")
 	case f.lastCapture && f.shards > 1:
 		return usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
-	case f.warcBase != "" && f.warcPaths == "":
-		return usagef("--warc-base needs --warc-paths: it is where the paths of the list begin")
+	case f.warcBase != "" && f.warcPaths == "" && f.cdx == "":
+		return usagef("--warc-base needs --warc-paths or --cdx: it is where the paths of the list begin")
 	case isURL(f.warcBase) && !remote.IsURL(f.warcBase):
 		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(f.warcBase))
 	case remote.Name(f.warcBase) != f.warcBase:
@@ -68,8 +70,8 @@ func (f *runFlags) checkSource() error {
 	case stored == 1 && f.state != "":
 		return usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && f.hosts == "" && len(f.named) == 0:
-		return usagef("no source given: name hosts, or give --hosts FILE (- is standard input), --warc, --bodies or --from-run")
-	case f.resume && (f.hosts == "-" || slices.Contains(f.warc, "-")):
+		return usagef("no source given: name hosts, or give --hosts FILE (- is standard input), --warc, --cdx, --bodies or --from-run")
+	case f.resume && (f.hosts == "-" || f.cdx == "-" || slices.Contains(f.warc, "-")):
 		return usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
 	return nil
@@ -167,7 +169,7 @@ func (f *runFlags) given() (names []string) {
 	for _, source := range []struct {
 		name  string
 		given bool
-	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"warc-paths", f.warcPaths != ""}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
+	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"warc-paths", f.warcPaths != ""}, {"cdx", f.cdx != ""}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
 		if source.given {
 			names = append(names, source.name)
 		}

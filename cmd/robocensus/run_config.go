@@ -34,7 +34,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	c = pipeline.Config{
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
-			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Limits: f.archiveLimits(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
+			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, CDX: f.cdx, Base: f.warcBase, Limits: f.archiveLimits(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
 			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning, LastCapture: f.lastCapture,
 		},
 		WARCOut: f.warcOut, DropSecrets: f.warcNoSecrets,

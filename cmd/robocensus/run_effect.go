@@ -17,17 +17,17 @@ func (f *runFlags) checkEffect() error {
 		for _, s := range sink.Settings {
 			// Servers of archives may redirect to a special address; stored files do not
 			// say their schemes.
-			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && (source == "warc" || source == "warc-paths") || s.Name == "schemes" && source == "bodies" {
+			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && (source == "warc" || source == "warc-paths" || source == "cdx") || s.Name == "schemes" && source == "bodies" {
 				continue
 			}
 			return usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name, source)
 		}
 	}
 	switch {
-	case given("archive-rate") && len(f.warc) == 0 && f.warcPaths == "":
-		return usagef("--archive-rate needs --warc or --warc-paths: it is for servers of WARC files")
-	case given("last-capture") && len(f.warc) == 0 && f.warcPaths == "":
-		return usagef("--last-capture needs --warc or --warc-paths: only archives have several captures of a host")
+	case given("archive-rate") && len(f.warc) == 0 && f.warcPaths == "" && f.cdx == "":
+		return usagef("--archive-rate needs --warc, --warc-paths or --cdx: it is for servers of WARC files")
+	case given("last-capture") && len(f.warc) == 0 && f.warcPaths == "" && f.cdx == "":
+		return usagef("--last-capture needs --warc, --warc-paths or --cdx: only archives have several captures of a host")
 	case given("warc-no-secrets") && f.warcNoSecrets && f.warcOut == "":
 		return usagef("--warc-no-secrets needs --warc-out: only there are headers kept")
 	case given("keep-comments") && f.keepComments && !hasComments(f.tables):

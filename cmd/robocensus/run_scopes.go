@@ -20,6 +20,7 @@ var scopes = []struct {
 	{"hosts", notInDemo},
 	{"warc", notInDemo},
 	{"warc-paths", notInDemo},
+	{"cdx", notInDemo},
 	{"warc-base", notInDemo},
 	{"archive-rate", notInDemo},
 	{"bodies", notInDemo},

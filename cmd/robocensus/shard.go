@@ -65,7 +65,7 @@ func (f *runFlags) checkShard() error {
 		return notHere("spool", f.spool)
 	case f.shards == 1 && f.spool != "" && !store.IsURL(f.out):
 		return usagef("--spool needs --shards N, or an object store as --out")
-	case f.shards == 1 && store.IsURL(f.out) && len(f.named) == 0 && (f.hosts == "-" || f.ranks == "-" || slices.Contains(f.warc, "-")):
+	case f.shards == 1 && store.IsURL(f.out) && len(f.named) == 0 && (f.hosts == "-" || f.ranks == "-" || f.cdx == "-" || slices.Contains(f.warc, "-")):
 		return usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in a file")
 	case f.shards == 1:
 		return nil

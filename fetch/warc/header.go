@@ -95,10 +95,12 @@ func parseLength(b []byte) int64 {
 	return -1
 }
 
-// robotsOf returns the origin of a robots.txt. ok is false if the target is not
-// the robots.txt of an origin that can be fetched.
-func (h *recordHead) robotsOf() (o fetch.Origin, ok bool) {
-	uri, _, _ := bytes.Cut(h.uri, []byte("#"))
+func (h *recordHead) robotsOf() (o fetch.Origin, ok bool) { return RobotsOf(h.uri) }
+
+// RobotsOf returns the origin of a robots.txt, by its URL in an archive. ok is false if
+// the URL is not that of the robots.txt of an origin that can be fetched.
+func RobotsOf(url []byte) (o fetch.Origin, ok bool) {
+	uri, _, _ := bytes.Cut(url, []byte("#"))
 	if !bytes.HasSuffix(uri, []byte("/robots.txt")) || !bytes.Contains(uri, []byte("://")) {
 		return o, false
 	}

@@ -93,8 +93,34 @@ func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func(
 	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: c.MaxBody, challenges: c.Challenges, body: body, emit: emit, damaged: damaged})
 }
 
+// A RecordReader reads single records, by their places in archives. It keeps its buffers.
+type RecordReader struct{ members *members }
+
+// Read reads the record at the start of r, as [ReadAll] does those of a file, with its
+// body. What follows the record does not matter, and may be read or not. The places of
+// captures and damage are relative to the start of r.
+func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Config,
+	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
+	if rr.members == nil {
+		rr.members = newMembers(ctx, r)
+	} else {
+		rr.members.reset(ctx, r)
+	}
+	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
+}
+
+// Close frees the buffers.
+func (rr *RecordReader) Close() {
+	if rr.members != nil {
+		rr.members.close()
+		rr.members = nil
+	}
+}
+
 func read(ctx context.Context, w *reader) (Counts, error) {
-	defer w.close()
+	if !w.single {
+		defer w.close()
+	}
 	for {
 		in, err := w.next()
 		switch {
@@ -108,6 +134,8 @@ func read(ctx context.Context, w *reader) (Counts, error) {
 			return w.counts, ctx.Err()
 		case w.file.err != nil:
 			return w.counts, &userfile.Error{Path: w.name, Err: fmt.Errorf("at byte %d: %w", w.file.at, w.file.err)}
+		case w.single && w.counts != (Counts{}):
+			return w.counts, err
 		case err == io.EOF && w.counts == (Counts{}):
 			// A download that failed often leaves an empty file.
 			w.counts.Damaged++
@@ -145,6 +173,7 @@ type reader struct {
 
 	asStored bool // the body equals the record's bytes
 	headOnly bool // the body is not wanted
+	single   bool // the first record is the only one
 }
 
 var (
@@ -179,7 +208,7 @@ func (w *reader) records(in *bufio.Reader) error {
 			more, err = w.end(in, c)
 		}
 		if err != nil {
-			if more, err = w.unreadable(in, err); err != nil {
+			if more, err = w.unreadable(in, err); err != nil || w.single {
 				return err
 			}
 			continue
@@ -190,13 +219,16 @@ func (w *reader) records(in *bufio.Reader) error {
 			w.fetched.grow(w)
 		}
 		if c == nil {
+			if w.single {
+				return nil
+			}
 			continue
 		}
 		c.File, c.Offset = w.name, w.start
 		if !w.shared {
 			c.Length = w.offset() - w.start
 		}
-		if err := w.emit(c); err != nil {
+		if err := w.emit(c); err != nil || w.single {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
 	if err != nil {
 		return missed, err
 	}
-	stored := slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "warc" || in.Role == "bodies" })
+	stored := slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.HasCaptures() || in.Role == "bodies" })
 	listed := slices.ContainsFunc(m.Choices(), func(c sink.Choice) bool {
 		return slices.ContainsFunc(c.Inputs, func(in sink.Input) bool { return in.Role == "hosts" })
 	})

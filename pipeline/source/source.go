@@ -30,7 +30,8 @@ type Config struct {
 	Named   []string      // the hosts themselves, instead of a list
 	WARC    []string      // patterns of WARC files, - for standard input
 	Paths   string        // list of WARC files, instead of WARC
-	Base    string        // URL or folder of the relative paths in that list
+	CDX     string        // index of captures in archives, instead of WARC
+	Base    string        // URL or folder of the relative paths in the list or the index
 	Limits  remote.Limits // of reading archives at URLs
 	Bodies  string        // folder or tar of robots.txt files
 	FromRun string        // DIR/_runs/ID of an earlier run
@@ -63,7 +64,9 @@ func (c *Config) IsStored() bool {
 }
 
 // HasArchives reports whether the source is archives.
-func (c *Config) HasArchives() bool { return len(c.WARC) > 0 || c.Paths != "" || len(c.Archives) > 0 }
+func (c *Config) HasArchives() bool {
+	return len(c.WARC) > 0 || c.Paths != "" || c.CDX != "" || len(c.Archives) > 0
+}
 
 // Source is a source that can be read.
 type Source struct {
@@ -86,7 +89,9 @@ type Source struct {
 	earlier    []sink.Choice     // how the earlier run chose its hosts
 	elsewhere  atomic.Int64      // targets or rows of other shards
 	passed     atomic.Bool       // an archive was passed over
-	last       *finder           // nil unless only the last captures are wanted
+	last       *finder           // nil unless only the last captures of archives are wanted
+	places     *places           // captures of an index, nil without one
+	paced      bool              // some of them are in archives that are read at the pace
 	repeated   []sink.Repeated   // archives that are named again
 }
 
@@ -95,6 +100,8 @@ type Source struct {
 func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Limits)}
 	switch {
+	case c.CDX != "":
+		err = s.openIndex(ctx)
 	case c.HasArchives():
 		err = s.openArchives(ctx)
 	case c.Bodies != "":
@@ -143,7 +150,7 @@ func Check(ctx context.Context, c Config) error {
 	case isLocal(c.FromRun):
 		err = s.openRun(ctx)
 	}
-	for _, name := range []string{c.Bodies, c.Hosts} {
+	for _, name := range []string{c.Bodies, c.Hosts, c.CDX} {
 		if err == nil && isLocal(name) {
 			if _, e := os.Stat(name); e != nil {
 				err = &userfile.Error{Path: remote.Name(name), Err: errors.Unwrap(e)}
@@ -229,7 +236,11 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 			}
 		}
 	}
-	if err == nil && s.config.LastCapture {
+	switch {
+	case err != nil:
+	case s.config.CDX != "":
+		err = s.readCaptures(ctx, rejects.scratch)
+	case s.config.LastCapture:
 		err = s.findLast(ctx, rejects.scratch)
 	}
 	return err
@@ -240,16 +251,15 @@ func (s *Source) Close() error {
 	if s.from != nil {
 		s.from.Close()
 	}
-	return s.last.close()
+	s.servers.Close()
+	return errors.Join(s.last.close(), s.places.close())
 }
 
 // AtOnce returns the number of volumes that may be read at the same time, 0 for any: no
 // reader of a server's archives waits for another one to finish, which may wait for it.
 func (s *Source) AtOnce() int {
-	for _, v := range s.Volumes {
-		if v.archive != nil && s.isPaced(v.location) {
-			return max(1, s.config.Limits.AtOnce)
-		}
+	if s.paced || slices.ContainsFunc(s.Volumes, func(v *Volume) bool { return v.archive != nil && s.isPaced(v.location) }) {
+		return max(1, s.config.Limits.AtOnce)
 	}
 	return 0
 }
@@ -309,7 +319,7 @@ func (s *Source) readRows(ctx context.Context, sum io.Writer, yield func(row) er
 // digest sets the digest of an input that could be read only once.
 func (s *Source) digest() {
 	for i := range s.inputs {
-		if in := &s.inputs[i]; in.Role == "hosts" && in.SHA256 == "" {
+		if in := &s.inputs[i]; (in.Role == "hosts" || in.Role == "cdx") && in.SHA256 == "" {
 			in.SHA256 = hex.EncodeToString(s.sum.Sum(nil))
 		}
 	}
@@ -333,6 +343,8 @@ func (s *Source) Empty() error {
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
 	case c.HasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
 		path, wanted = c.archiveNames(), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
+	case c.CDX != "":
+		path, wanted = c.CDX, "names no capture of a robots.txt; give a CDX or CDXJ file with lines such as those of pywb or Common Crawl"
 	case c.HasArchives():
 		path, wanted = c.archiveNames(), "holds no WARC or ARC record; give files such as those of a crawl's robotstxt folder"
 	case c.Bodies != "":
@@ -355,7 +367,7 @@ func (c *Config) archiveNames() string {
 	for i, name := range names {
 		names[i] = remote.Name(name)
 	}
-	return cmp.Or(c.Paths, strings.Join(names, " "), "the planned archives")
+	return cmp.Or(c.CDX, c.Paths, strings.Join(names, " "), "the planned archives")
 }
 
 // sourceName names the source for an error.

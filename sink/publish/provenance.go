@@ -61,7 +61,7 @@ type Run struct {
 
 // isStored reports whether the run read answers that were stored before it.
 func (r *Run) isStored() bool {
-	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return slices.Contains([]string{"warc", "bodies", "run"}, in.Role) })
+	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return slices.Contains([]string{"warc", "cdx", "bodies", "run"}, in.Role) })
 }
 
 // file returns the name of the file in which a data set has an input that judging takes,

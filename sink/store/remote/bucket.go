@@ -145,17 +145,29 @@ func (b *Bucket) Object(ctx context.Context, name string) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Object{
-		URL: b.URL(name), Size: at.Size, Modified: at.ModTime,
-		version: version{at.Size, at.ModTime.UTC().Truncate(time.Second).String()},
-		open: func(ctx context.Context, from int64) (io.ReadCloser, version, error) {
-			r, err := b.bucket.NewRangeReader(ctx, b.prefix+name, from, -1, nil)
-			if err != nil {
-				return nil, version{}, b.explain("read", name, err)
-			}
-			return r, version{r.Size(), r.ModTime().UTC().Truncate(time.Second).String()}, nil
-		},
-	}, nil
+	o := b.unseen(name)
+	o.Size, o.Modified, o.version = at.Size, at.ModTime, version{at.Size, at.ModTime.UTC().Truncate(time.Second).String()}
+	return o, nil
+}
+
+// unseen returns an object whose size is not known until it is read.
+func (b *Bucket) unseen(name string) *Object {
+	o := &Object{URL: b.URL(name), Size: -1}
+	o.open = func(ctx context.Context, from, to int64) (io.ReadCloser, version, error) {
+		length := int64(-1)
+		if to > 0 {
+			length = to - from
+		}
+		r, err := b.bucket.NewRangeReader(ctx, b.prefix+name, from, length, nil)
+		if err != nil && to > 0 && codeOf(err) == "InvalidRange" {
+			return io.NopCloser(strings.NewReader("")), version{size: from}, nil // the object ends before
+		}
+		if err != nil {
+			return nil, version{}, b.explain("read", name, err)
+		}
+		return r, version{r.Size(), r.ModTime().UTC().Truncate(time.Second).String()}, nil
+	}
+	return o
 }
 
 // ReadAt reads bytes of an object from an offset on, in one request, as [io.ReaderAt]

@@ -51,7 +51,9 @@ func newClient(control func(ctx context.Context, network, address string, c sysc
 
 func newHTTPS(url string) *Object {
 	o := &Object{URL: Name(url), address: url, Size: -1}
-	o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) { return get(ctx, o, from) }
+	o.open = func(ctx context.Context, from, to int64) (io.ReadCloser, version, error) {
+		return get(ctx, o, from, to)
+	}
 	return o
 }
 
@@ -66,7 +68,7 @@ func openHTTPS(ctx context.Context, url string) (*Object, error) {
 			return err
 		}
 		defer a.Body.Close()
-		if o.version, err = versionOf(o, a, 0, 0); err == nil {
+		if o.version, err = versionOf(o, a, 0, 1); err == nil {
 			o.Size = o.version.size
 		}
 		return err
@@ -101,13 +103,24 @@ func ask(ctx context.Context, o *Object, span string) (*http.Response, error) {
 	return nil, err
 }
 
-// get asks for an object from a byte on.
-func get(ctx context.Context, o *Object, from int64) (io.ReadCloser, version, error) {
-	a, err := ask(ctx, o, fmt.Sprintf("bytes=%d-", from))
+// mostSkipped bounds what is read for nothing of a server that sends all of an object
+// when it is asked for a range of it.
+const mostSkipped = 16 << 20
+
+// get asks for an object from a byte on, up to another, 0 for its end.
+func get(ctx context.Context, o *Object, from, to int64) (io.ReadCloser, version, error) {
+	span := fmt.Sprintf("bytes=%d-", from)
+	if to > 0 {
+		span += strconv.FormatInt(to-1, 10)
+	}
+	a, err := ask(ctx, o, span)
 	if err != nil {
 		return nil, version{}, err
 	}
-	v, err := versionOf(o, a, from, -1)
+	v, err := versionOf(o, a, from, to)
+	if to > 0 && a.StatusCode == http.StatusOK && from > mostSkipped {
+		err = &fs.PathError{Op: "open", Path: o.URL, Err: errNoRanges}
+	}
 	if err != nil {
 		a.Body.Close()
 		return nil, version{}, err
@@ -136,9 +149,13 @@ func (s *skipping) Read(p []byte) (int, error) {
 	return 0, err
 }
 
-// versionOf returns the version of the object in an answer to a request for a range,
-// whose last byte is the object's if it is negative (RFC 9110, section 14.4).
-func versionOf(o *Object, a *http.Response, first, last int64) (v version, err error) {
+// errNoRanges reports a server that does not send parts of an object.
+var errNoRanges = permanent{errors.New("its server sends whole files only, and records are read by their place; download it")}
+
+// versionOf returns the version of the object in an answer to a request for the bytes
+// from first up to another, 0 for the object's end (RFC 9110, section 14.4). A server may
+// send fewer of a bounded range.
+func versionOf(o *Object, a *http.Response, first, to int64) (v version, err error) {
 	if v.tag = a.Header.Get("ETag"); v.tag == "" {
 		v.tag = a.Header.Get("Last-Modified")
 	}
@@ -153,12 +170,9 @@ func versionOf(o *Object, a *http.Response, first, last int64) (v version, err e
 			err = errors.New("refused")
 		}
 	default:
-		var from, to int64
-		_, err = fmt.Sscanf(span, "bytes %d-%d/%d", &from, &to, &v.size)
-		if last < 0 {
-			last = v.size - 1
-		}
-		if err == nil && (from != first || to != last) {
+		var from, last int64
+		_, err = fmt.Sscanf(span, "bytes %d-%d/%d", &from, &last, &v.size)
+		if err == nil && (from != first || last < from || last >= v.size || to == 0 && last != v.size-1 || to > 0 && last >= to) {
 			err = errors.New("another")
 		}
 	}

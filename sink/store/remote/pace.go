@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -32,15 +33,16 @@ const (
 
 // Servers opens objects within limits. All objects of a server share it.
 type Servers struct {
-	limits Limits
-	wait   time.Duration // the first one
-	mu     sync.Mutex
-	by     map[string]*server
+	limits  Limits
+	wait    time.Duration // the first one
+	mu      sync.Mutex
+	by      map[string]*server
+	buckets map[string]*Bucket // by their URL
 }
 
 // NewServers returns servers without memory of earlier requests.
 func NewServers(l Limits) *Servers {
-	return &Servers{limits: l, wait: firstWait, by: make(map[string]*server)}
+	return &Servers{limits: l, wait: firstWait, by: make(map[string]*server), buckets: make(map[string]*Bucket)}
 }
 
 // Open opens an object to read it once, from its beginning, and takes a single request
@@ -73,6 +75,65 @@ func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *
 		return nil, nil, err
 	}
 	return r, o, nil
+}
+
+// OpenRange opens the bytes of an object from an offset up to another, with a single
+// request. What is read is shorter if the object is.
+func (s *Servers) OpenRange(ctx context.Context, rawURL string, from, to int64) (io.ReadCloser, error) {
+	if err := check(rawURL); err != nil {
+		return nil, err
+	}
+	at, err := s.of(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	var o *Object
+	if schemeOf(rawURL) == "https" {
+		o = newHTTPS(rawURL)
+		o.server = at
+	} else {
+		b, name, err := s.bucket(ctx, rawURL)
+		if err != nil {
+			return nil, err
+		}
+		if o = b.unseen(name); s.limits.Stores {
+			o.server = at
+		}
+	}
+	r := &reader{ctx: ctx, object: o, at: from, to: to, fresh: true}
+	if err := r.open(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// bucket returns the bucket of an object, which stays open, and the object's name there.
+func (s *Servers) bucket(ctx context.Context, rawURL string) (b *Bucket, name string, err error) {
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	bucket, name, _ := strings.Cut(rest, "/")
+	root := scheme + "://" + bucket
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b = s.buckets[root]; b == nil {
+		if b, err = OpenBucket(ctx, root); err == nil {
+			s.buckets[root] = b
+		}
+	}
+	return b, name, err
+}
+
+// Close closes what OpenRange has opened.
+func (s *Servers) Close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for root, b := range s.buckets {
+		b.Close()
+		delete(s.buckets, root)
+	}
 }
 
 // of returns the server of a URL.

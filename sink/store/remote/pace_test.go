@@ -174,7 +174,7 @@ func TestWaitsInAllAreBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began, asked := time.Now(), 0
 			o := &Object{URL: "https://a.example/x", Size: row.size, server: serverAt(t, Limits{AtOnce: 1})}
-			o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) {
+			o.open = func(ctx context.Context, from, to int64) (io.ReadCloser, version, error) {
 				if asked++; asked%2 == 1 {
 					return nil, version{}, busyFor(time.Hour)
 				}

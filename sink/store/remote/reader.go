@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,10 +27,19 @@ func (o *Object) Reader(ctx context.Context, from int64) io.ReadSeekCloser {
 	return &reader{ctx: ctx, object: o, at: from}
 }
 
+// end returns the end of what is read, or -1 if it is not known.
+func (r *reader) end() int64 {
+	if size := r.object.Size; size >= 0 && (r.to == 0 || size < r.to) {
+		return size
+	}
+	return cmp.Or(r.to, -1)
+}
+
 type reader struct {
 	ctx    context.Context
 	object *Object
 	at     int64 // offset of the next byte
+	to     int64 // offset after the last byte to read, 0 for the end of the object
 	failed int   // attempts in a row that brought nothing
 	last   error
 	broke  bool // the last read broke
@@ -85,7 +95,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		if err := r.ctx.Err(); err != nil {
 			return 0, err
 		}
-		if size := r.object.Size; size >= 0 && r.at >= size {
+		if end := r.end(); end >= 0 && r.at >= end {
 			return 0, io.EOF
 		}
 		if r.bodyAt != r.at {
@@ -98,6 +108,9 @@ func (r *reader) Read(p []byte) (int, error) {
 		}
 		r.watch.Reset(stalled)
 		began, left := time.Now(), skipped(r.body)
+		if end := r.end(); end >= 0 { // a server without ranges sends more
+			p = p[:min(int64(len(p)), end-r.at)]
+		}
 		n, err := r.body.Read(p)
 		r.watch.Stop()
 		r.at += int64(n)
@@ -175,7 +188,7 @@ func (r *reader) open() error {
 		began = time.Now()
 		ctx, cancel := context.WithCancel(r.ctx)
 		r.watch = time.AfterFunc(stalled, cancel)
-		body, v, err := r.object.open(ctx, r.at)
+		body, v, err := r.object.open(ctx, r.at, r.to)
 		r.watch.Stop()
 		r.flow.add(time.Since(began), 0)
 		r.object.server.answered(err)

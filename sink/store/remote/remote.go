@@ -31,8 +31,9 @@ type Object struct {
 	version  version
 	server   *server // whose pace it keeps, nil for none
 
-	// open returns the bytes from an offset on, and the version that they belong to.
-	open  func(ctx context.Context, from int64) (io.ReadCloser, version, error)
+	// open returns the bytes from an offset up to another, 0 for the end of the object,
+	// and the version that they belong to.
+	open  func(ctx context.Context, from, to int64) (io.ReadCloser, version, error)
 	close func() error
 }
 

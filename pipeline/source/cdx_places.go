@@ -1,0 +1,289 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// The captures that an index names are sorted by archive and offset on disk, whatever the
+// order of the index: so each is read once, neighbours with one request, and the numbers
+// of the targets depend on the index alone. They are cut into blocks. A block is a volume
+// and a segment, so that resuming reads none of a committed one.
+
+// blockPlaces is the number of captures of a block.
+const blockPlaces = 2048
+
+// places has the sorted captures of an index on disk.
+type places struct {
+	file   *store.Scratch
+	blocks []int64 // where each ends
+}
+
+// readCaptures reads the index and makes the volumes.
+func (s *Source) readCaptures(ctx context.Context, scratch func() (*store.Scratch, error)) (err error) {
+	sorted := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
+	defer func() { err = errors.Join(err, sorted.Close()) }()
+	if s.config.LastCapture {
+		err = s.lastOfIndex(ctx, scratch, sorted)
+	} else {
+		err = s.takePlaces(ctx, func(p *capturePlace) error { return sorted.Add(p.key(), p.value()) })
+	}
+	if err != nil {
+		return err
+	}
+	file, err := scratch()
+	if err != nil {
+		return fmt.Errorf("create a file for captures: %w", err)
+	}
+	s.places = &places{file: file}
+	if err := s.layOutPlaces(sorted); err != nil {
+		return err
+	}
+	if len(s.places.blocks) == 0 {
+		s.places.blocks = []int64{0} // an empty one
+	}
+	from := int64(0)
+	for i, end := range s.places.blocks {
+		s.addBlock(i, end-from)
+		from = end
+	}
+	return nil
+}
+
+// takePlaces reads the index and calls take with the captures that are wanted.
+func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error) error {
+	name := remote.Name(s.config.CDX)
+	f, done, err := openStored(ctx, s.config.CDX)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if s.config.CDX == "-" {
+		f = io.TeeReader(f, s.sum)
+	}
+	plain, end, err := decompress(f)
+	if err != nil {
+		return &userfile.Error{Path: name, Err: err}
+	}
+	defer end()
+	var skipped Skipped
+	defer func() { s.rejects.skip(skipped) }()
+	reject := func(line int64, text, reason string) error {
+		return s.rejects.reject(s.rejects.main, line, text, reason, "cdx")
+	}
+	err = readIndex(ctx, name, plain, func(p capturePlace) error {
+		if why := s.config.checkPlace(&p); why != "" {
+			return reject(p.line, p.file, why)
+		}
+		if _, ok := s.wanted(p.origin, &skipped); !ok {
+			s.progress(1)
+			return nil
+		}
+		s.paced = s.paced || s.isPaced(s.config.locate(p.file))
+		return take(&p)
+	}, reject)
+	if err == nil && s.config.CDX == "-" {
+		if _, err = io.Copy(io.Discard, f); err == nil { // the digest includes what follows a compressed stream
+			s.digest()
+		}
+	}
+	return err
+}
+
+// key returns the place of a capture, which sorts by archive and offset; lines that name
+// the same record follow each other.
+func (p *capturePlace) key() []byte {
+	key := append(append(make([]byte, 0, len(p.file)+17), p.file...), 0)
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(key, uint64(p.offset)), uint64(p.line))
+}
+
+func (p *capturePlace) value() []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(p.length)), p.origin.String()...)
+}
+
+func placeOfRecord(key, value []byte) (p capturePlace, err error) {
+	at := len(key) - 17
+	p.file, p.offset = string(key[:at]), int64(binary.BigEndian.Uint64(key[at+1:]))
+	p.line, p.length = int64(binary.BigEndian.Uint64(key[at+9:])), int64(binary.BigEndian.Uint64(value))
+	p.origin, _, err = fetch.Parse(string(value[8:]), "")
+	return p, err
+}
+
+// lastOfIndex adds the last capture of each origin, by its date in the index.
+func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch, error), to *sorter.Sorter) (err error) {
+	byDate := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
+	defer func() { err = errors.Join(err, byDate.Close()) }()
+	err = s.takePlaces(ctx, func(p *capturePlace) error {
+		key := binary.BigEndian.AppendUint64(hashOf(p.origin.String()), dateOf(p.date))
+		return byDate.Add(append(key, p.key()...), p.value())
+	})
+	if err != nil {
+		return err
+	}
+	all, err := byDate.Sorted()
+	if err != nil {
+		return err
+	}
+	var skipped Skipped
+	defer func() { s.rejects.skip(skipped) }()
+	var last, what []byte
+	settle := func() error {
+		if last == nil {
+			return nil
+		}
+		return to.Add(last[hashBytes+8:], what)
+	}
+	for {
+		key, value, err := all.Next()
+		if err == io.EOF {
+			return settle()
+		}
+		if err != nil {
+			return err
+		}
+		if last != nil && bytes.Equal(last[:hashBytes], key[:hashBytes]) {
+			skipped.Earlier++
+			s.progress(1)
+		} else if err := settle(); err != nil {
+			return err
+		}
+		last, what = append(last[:0], key...), append(what[:0], value...)
+	}
+}
+
+// layOutPlaces writes the sorted captures to disk, each record once.
+func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
+	all, err := sorted.Sorted()
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(io.NewOffsetWriter(s.places.file, 0), 1<<18)
+	var end int64
+	var before []byte
+	var line uint64 // that names the record before
+	n := 0
+	for {
+		key, value, err := all.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		record, named := key[:len(key)-8], binary.BigEndian.Uint64(key[len(key)-8:])
+		if bytes.Equal(record, before) {
+			reason := fmt.Sprintf("duplicate: the same record as in line %d", line)
+			if err := s.rejects.reject(s.rejects.main, int64(named), remote.Name(string(key[:len(key)-17])), reason, "cdx"); err != nil {
+				return err
+			}
+			continue
+		}
+		before, line = append(before[:0], record...), named
+		if n > 0 && n%blockPlaces == 0 {
+			s.places.blocks = append(s.places.blocks, end)
+		}
+		n++
+		for _, part := range [][]byte{key, value} {
+			head := binary.AppendUvarint(nil, uint64(len(part)))
+			w.Write(head)
+			w.Write(part)
+			end += int64(len(head) + len(part))
+		}
+	}
+	if n > 0 {
+		s.places.blocks = append(s.places.blocks, end)
+	}
+	if len(s.places.blocks) > sink.MaxVolumes*sink.SegmentsPerVolume {
+		return &userfile.Error{Path: remote.Name(s.config.CDX), Err: errors.New("names more captures than a run takes; divide it")}
+	}
+	if err := w.Flush(); err != nil { // keeps the first error of the writes
+		return fmt.Errorf("write the list of captures: %w", err)
+	}
+	return nil
+}
+
+// block reads the captures of a block.
+func (p *places) block(i int) (out []capturePlace, err error) {
+	from := int64(0)
+	if i > 0 {
+		from = p.blocks[i-1]
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(p.file, from, p.blocks[i]-from), 1<<16)
+	next := func() ([]byte, error) {
+		n, err := binary.ReadUvarint(in)
+		if err == nil && n > 2*maxLine {
+			err = errors.New("it is damaged")
+		}
+		if err != nil {
+			return nil, err
+		}
+		part := make([]byte, n)
+		_, err = io.ReadFull(in, part)
+		return part, err
+	}
+	for {
+		key, err := next()
+		if err == io.EOF {
+			return out, nil
+		}
+		var value []byte
+		if err == nil {
+			value, err = next()
+		}
+		var c capturePlace
+		if err == nil {
+			c, err = placeOfRecord(key, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the list of captures: %w", err)
+		}
+		out = append(out, c)
+	}
+}
+
+func (p *places) close() error {
+	if p == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// addBlock adds the volume of a block, of so many bytes in the list of captures.
+func (s *Source) addBlock(i int, bytes int64) {
+	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &sink.ArchiveRecord{Bytes: bytes}}
+	v.read = func(ctx context.Context, emit func(Target) error) error {
+		reject, done, err := s.rejects.archive(i)
+		if err != nil {
+			return err
+		}
+		err = s.readBlock(ctx, i, v, reject, emit)
+		if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
+			err = e
+		}
+		return err
+	}
+	v.pass = func(a *sink.ArchiveRecord) error {
+		_, done, err := s.rejects.archive(i)
+		if err != nil {
+			return err
+		}
+		s.passed.Store(true)
+		s.rejects.skip(skippedOf(a.Skipped))
+		captures, err := s.places.block(i)
+		s.progress(int64(len(captures)))
+		return errors.Join(err, done())
+	}
+	s.Volumes = append(s.Volumes, v)
+}

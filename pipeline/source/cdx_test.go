@@ -1,0 +1,131 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+)
+
+// linesOfIndex reads an index, and returns what its lines name and why they do not.
+func linesOfIndex(t testing.TB, text string) (places, rejected []string, err error) {
+	t.Helper()
+	err = readIndex(t.Context(), "x.cdx", strings.NewReader(text), func(p capturePlace) error {
+		places = append(places, fmt.Sprintf("%d %s %s %s %d+%d", p.line, p.origin, p.date.Format("20060102150405"), p.file, p.offset, p.length))
+		return nil
+	}, func(line int64, text, reason string) error {
+		rejected = append(rejected, fmt.Sprintf("%d %s", line, reason))
+		return nil
+	})
+	return places, rejected, err
+}
+
+func TestIndexFormats(t *testing.T) {
+	const eleven = "com,example)/robots.txt 20190102030405 http://www.example.com:80/robots.txt text/plain 200 AAAA - - 512 1024 IA-000001.warc.gz"
+	for name, row := range map[string]struct{ text, want string }{
+		"11 fields, with a header":  {" CDX N b a m s k r M S V g\n" + eleven + "\n", "2 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"11 fields, without":        {eleven, "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"9 fields, with a header":   {" CDX N b a m s k r V g\r\ncom,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 AAAA - 1024 IA-000001.arc.gz\r\n", "2 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
+		"9 fields, without":         {"com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 AAAA - 1024 IA-000001.arc.gz", "1 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
+		"10 fields":                 {"com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 AAAA - - 1024 IA-000001.arc.gz", "1 https://example.com 20050102030405 IA-000001.arc.gz 1024+0"},
+		"fields in another order":   {" CDX A b a V S g\nx 20050102030405 http://example.com/robots.txt 0 77 dir/a.warc\n", "2 http://example.com 20050102030405 dir/a.warc 0+77"},
+		"no length":                 {strings.Replace(eleven, " 512 ", " - ", 1), "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+0"},
+		"a revisit":                 {strings.Replace(eleven, "text/plain 200", "warc/revisit -", 1), "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"CDXJ of pywb":              {"!OpenWayback-CDXJ 1.0\n\ncom,example)/robots.txt 20190102030405 {\"url\": \"http://example.com/robots.txt\", \"mime\": \"text/plain\", \"status\": \"200\", \"digest\": \"A\", \"length\": \"512\", \"offset\": \"1024\", \"filename\": \"a.warc.gz\"}\n", "3 http://example.com 20190102030405 a.warc.gz 1024+512"},
+		"CDXJ of Common Crawl":      {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\", \"length\": 512, \"offset\": 1024, \"filename\": \"crawl-data/CC-MAIN-2019-04/segments/1/robotstxt/a.warc.gz\"}", "1 https://example.com 20190102030405 crawl-data/CC-MAIN-2019-04/segments/1/robotstxt/a.warc.gz 1024+512"},
+		"JSON lines of a server":    {"{\"urlkey\": \"com,example)/robots.txt\", \"timestamp\": \"20190102030405\", \"url\": \"https://example.com/robots.txt\", \"length\": \"512\", \"offset\": \"1024\", \"filename\": \"a.warc.gz\"}", "1 https://example.com 20190102030405 a.warc.gz 1024+512"},
+		"a byte order mark":         {"\ufeff" + eleven, "1 http://www.example.com 20190102030405 IA-000001.warc.gz 1024+512"},
+		"an archive at its own URL": {strings.Replace(eleven, "IA-000001", "https://data.example/IA-000001", 1), "1 http://www.example.com 20190102030405 https://data.example/IA-000001.warc.gz 1024+512"},
+	} {
+		places, rejected, err := linesOfIndex(t, row.text)
+		if err != nil || len(rejected) > 0 || strings.Join(places, "; ") != row.want {
+			t.Errorf("%s: %q, rejected %q, %v; want %s", name, places, rejected, err, row.want)
+		}
+	}
+	of := func(old, new string) string { return strings.Replace(eleven, old, new, 1) }
+	for name, row := range map[string]struct{ text, want string }{
+		"another URL":                          {of(":80/robots.txt", ":80/"), "1 not_robots_txt: a capture of another URL"},
+		"a query":                              {of(":80/robots.txt", ":80/robots.txt?x"), "1 not_robots_txt: a capture of another URL"},
+		"dns":                                  {of("http://www.example.com:80/robots.txt", "dns:www.example.com"), "1 not_robots_txt: a capture of another URL"},
+		"no offset":                            {of(" 1024 ", " - "), "1 not_a_capture: no readable offset"},
+		"a negative offset":                    {of(" 1024 ", " -1024 "), "1 not_a_capture: no readable offset"},
+		"an offset beyond int64":               {of(" 1024 ", " 9223372036854775807 "), "1 not_a_capture: no readable offset"},
+		"no length that is one":                {of(" 512 ", " x "), "1 not_a_capture: no readable length"},
+		"no archive":                           {of("IA-000001.warc.gz", "-"), "1 not_a_capture: no archive is named"},
+		"no date":                              {of("20190102030405", "2019"), "1 not_a_capture: no readable date"},
+		"too few fields":                       {"com,example)/robots.txt 20190102030405", "1 not_a_capture: 2 fields"},
+		"as many as no format":                 {eleven + " x", "1 not_a_capture: 12 fields"},
+		"JSON that is cut":                     {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"", "1 not_a_capture: the JSON object cannot be read"},
+		"JSON without a place":                 {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"}", "1 not_a_capture: no readable offset"},
+		"a line that is too long":              {strings.Repeat("x", maxLine+1), fmt.Sprintf("1 line_too_long: more than %d bytes", maxLine)},
+		"another number of fields than before": {eleven + "\n" + strings.Replace(eleven, " - - ", " - ", 1), "2 not_a_capture: 10 fields"},
+	} {
+		_, rejected, err := linesOfIndex(t, row.text)
+		if d := cmp.Diff([]string{row.want}, rejected); d != "" || err != nil {
+			t.Errorf("%s: %v\n%s", name, err, d)
+		}
+	}
+	_, _, err := linesOfIndex(t, " CDX N b a m s k r M S V\n"+eleven)
+	var input *userfile.Error
+	if !errors.As(err, &input) || input.Line != 1 || !strings.Contains(err.Error(), "names no field g") {
+		t.Errorf("a header without file names: %v", err)
+	}
+}
+
+// Captures that lie together are read together, but not what lies far apart, overlaps, has
+// no length or is in another archive.
+func TestCapturesAreJoined(t *testing.T) {
+	at := func(file string, offset, length int64) capturePlace {
+		return capturePlace{file: file, offset: offset, length: length}
+	}
+	first := at("a", 1000, 100)
+	for name, row := range map[string]struct {
+		next capturePlace
+		want int
+	}{
+		"next to it": {at("a", 1100, 5), 2}, "a gap": {at("a", 1100+mostGap, 5), 2}, "too large a gap": {at("a", 1101+mostGap, 5), 1},
+		"overlapping": {at("a", 1099, 5), 1}, "no length": {at("a", 1100, 0), 1}, "another archive": {at("b", 1100, 5), 1},
+		"as long as a range may be": {at("a", 1100, mostRange-100), 2}, "longer": {at("a", 1100, mostRange-99), 1},
+	} {
+		if got := joined([]capturePlace{first, row.next}); got != row.want {
+			t.Errorf("%s: %d are joined, want %d", name, got, row.want)
+		}
+	}
+	if got := joined([]capturePlace{at("a", 0, 0), at("a", 10, 5)}); got != 1 {
+		t.Errorf("after one without length: %d", got)
+	}
+}
+
+// FuzzIndex checks that each line is either taken, whole and within bounds, or rejected.
+func FuzzIndex(f *testing.F) {
+	f.Add(" CDX N b a m s k r M S V g\ncom,example)/robots.txt 20190102030405 http://example.com/robots.txt text/plain 200 A - - 5 10 a.warc.gz\n")
+	f.Add("com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\", \"length\": \"5\", \"offset\": 10, \"filename\": \"a\"}\n!x\n\n")
+	f.Add("com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 A - 1024 IA.arc.gz\r\n{\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		seen := map[int64]bool{}
+		readIndex(t.Context(), "x", strings.NewReader(text), func(p capturePlace) error {
+			if seen[p.line] || p.offset < 0 || p.length < 0 || p.file == "" || p.offset+p.length < 0 {
+				t.Fatalf("%+v", p)
+			}
+			seen[p.line] = true
+			again, err := placeOfRecord(p.key(), p.value())
+			if again.date = p.date; err != nil || again != p {
+				t.Fatalf("%+v is kept as %+v (%v)", p, again, err)
+			}
+			return nil
+		}, func(line int64, _, reason string) error {
+			if seen[line] || reason == "" {
+				t.Fatalf("line %d: %q", line, reason)
+			}
+			seen[line] = true
+			return nil
+		})
+		if most := int64(strings.Count(text, "\n") + 1); int64(len(seen)) > most {
+			t.Fatalf("%d lines of %d", len(seen), most)
+		}
+	})
+}
