@@ -141,7 +141,7 @@ func TestWordsAndUsesAreCounted(t *testing.T) {
 	for _, host := range [][]*sink.Change{
 		{class("A", "t"), class("B", "t"), states("A", "ai-train", "", "disallow", "t"), states("B", "ai-train", "", "disallow", "t")},
 		{class("A", "t"), class("B", ""), states("A", "ai-train", "allow", "disallow", "t"), states("B", "ai-train", "disallow", "", "")},
-		{class("A", "u"), class("B", "t"), states("A", "search", "", "partial", "")},
+		{class("A", "u"), class("B", "t"), states("A", "search", "", "partial", ""), states("B", "search", "", "partial", "t")},
 		{class("A", ""), states("A", "search", "partial", "undecided", "t"), states("B", "search", "", "allow", "t")},
 		{row("rules", "A", "x", "p", "", "undecided", "minor")},
 		{row("text", "", "", "", "1", "2", "cosmetic")},

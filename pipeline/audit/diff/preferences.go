@@ -159,9 +159,6 @@ func (f *statedFile) states(s *records.Statement, of stating) bool {
 	if s.Mechanism == robots.PolicyToken.String() {
 		return slices.Contains(strings.Fields(of.tokens), s.Label)
 	}
-	if s.Scope == "orphan" {
-		return false
-	}
 	i, found := slices.BinarySearchFunc(f.groups, s.Line, func(g records.Group, line int32) int { return int(g.Line - line) })
 	if !found {
 		i--
