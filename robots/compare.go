@@ -130,8 +130,8 @@ func sameRules(a, b *Policy) bool {
 // compareClasses compares policies of which one allows or forbids everything,
 // as most groups of real files do. The path / then shows how they differ.
 func compareClasses(a, b *Policy) (c Comparison, ok bool) {
-	if a.judge.profile != b.judge.profile {
-		return c, false // one profile alone may always allow /robots.txt
+	if a.judge.profile.RobotsTxtAllowed != b.judge.profile.RobotsTxtAllowed {
+		return c, false // /robots.txt may differ
 	}
 	one, two := a.Class(), b.Class()
 	if one == Partial && two == Partial {

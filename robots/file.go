@@ -175,13 +175,14 @@ const (
 	NUL                              // contains a NUL
 	Comment                          // a comment (with File.KeepComments)
 	TruncatedLine                    // the line's end lies beyond the size limit, so it does not count
+	NotPortable                      // parsers part on it (package portable); Parse has no such remark
 
 	NumRemarkClasses = iota // the number of classes
 )
 
 func (c RemarkClass) String() string {
 	return [NumRemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
-		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated"}[c]
+		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "not_portable"}[c]
 }
 
 // A Signal is one key and value of an extension that has a format. A line whose

@@ -48,6 +48,12 @@ type Policy struct {
 	// `/%61dmin`, not on `/admin`); `different`; `undecided`. Null for the first profile, and where the two
 	// do not judge the same body by its rules.
 	VersusFirst *string `parquet:"versus_first,dict"`
+	// Whether the file means the same for the agent as the agent's own parser reads it (`reads_as`) and as
+	// google does, whatever the profile of the row, on every path but `/robots.txt`: `equal`;
+	// `escapes_only` (as above); `undecided`; `different`; of the different ones `let_in` (shut out as
+	// google reads it, and not by its parser) and `kept_out` (the other way round). `lines` says why. Null
+	// where no group names the agent, and for agents without a parser of their own.
+	Parity *string `parquet:"parity,dict"`
 	// Template whose words its groups are, if all have the same one. Null beside a `group_line` means the
 	// file's own words, or that nobody knows; null without one, that no group decides. Example:
 	// `cloudflare-managed`.

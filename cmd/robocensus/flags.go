@@ -159,10 +159,11 @@ func (f *commonFlags) limited(p *robots.Profile) *robots.Profile {
 	return p
 }
 
-// readers returns the profiles that judge agents under own, by name; none if it is not
-// among the profiles.
+// readers returns the profiles of the agents' parsers, by name, and google; none if no
+// agent has one and own is not among the profiles.
 func (f *commonFlags) readers(profiles []*robots.Profile, agents ...evaluate.Agent) map[string]*robots.Profile {
-	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) {
+	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) &&
+		!slices.ContainsFunc(agents, func(a evaluate.Agent) bool { return a.ReadsAs != "" }) {
 		return nil
 	}
 	out := make(map[string]*robots.Profile)

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ type Config struct {
 	NamedOnly    []string                   // names that files carry and no operator sends
 	Templates    *robots.Templates          // nil finds none
 	Labels       robots.Vocabulary          // of preferences about use
-	Readers      map[string]*robots.Profile // under own: the profiles that judge, by name
+	Readers      map[string]*robots.Profile // the profiles of the agents' parsers, by name, and google; those that judge under own
 	KeepComments bool                       // also write comments to the table lines
 	Vantage      string                     // where the requests are made from, "" if it is not said
 }
@@ -33,11 +34,11 @@ func (c *Config) ProfileNames() (names []string) {
 	return names
 }
 
-// ProfileFields returns the fields of each profile of the run, and of those that judge
-// under own, by their names in a configuration file.
+// ProfileFields returns the fields of each profile of the run, and of the agents' parsers,
+// by their names in a configuration file.
 func (c *Config) ProfileFields() map[string]map[string]any {
 	all := make(map[string]map[string]any)
-	for _, p := range slices.Concat(c.Judges(), c.Profiles) {
+	for _, p := range slices.Concat(slices.Collect(maps.Values(c.Readers)), c.Judges(), c.Profiles) {
 		text, err := yaml.Marshal(p)
 		fields := make(map[string]any)
 		if err == nil {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -139,6 +140,10 @@ func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
 			Field: optional(m.Field), Value: sink.Text(m.Value), Class: m.Class.String(),
 		})
+	}
+	if len(e.readings[0].content.parities) > 0 {
+		e.lines = e.parityRows(row, f, e.lines)
+		slices.SortStableFunc(e.lines, byLine)
 	}
 	return e.lines
 }

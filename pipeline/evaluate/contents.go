@@ -20,6 +20,7 @@ type content struct {
 	wordsOf     []int32             // per group: the template whose words it is, -1 for none
 	policies    []policy            // per agent, if asked for; zero for agents that the reading does not judge
 	versusFirst []robots.Difference // per agent, against the first profile; if asked for
+	parities    []parity            // of the agents that it names, if asked for
 
 	// Only cached contents have these:
 	body     []byte
@@ -49,6 +50,7 @@ type questions struct {
 	classes     bool // the classes of its groups
 	judging     bool // the policies of the agents
 	versusFirst bool // the comparison with the first profile
+	parity      bool // the comparison with the parsers of the agents that it names
 }
 
 // contents caches parsed bodies, because most hosts use a template. The
@@ -179,6 +181,9 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			c.policies[i] = entry
 		}
 		r.compareWithStar(c.policies)
+	}
+	if c.parities = c.parities[:0]; q.parity {
+		c.parities = e.parities(c.parities, &c.file, body, q.cut)
 	}
 	c.versusFirst = c.versusFirst[:0]
 	if q.versusFirst {

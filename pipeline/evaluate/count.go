@@ -82,6 +82,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	e.countLines(row, f, stratum)
 	e.countPreferences(row, stratum)
 	e.countTemplates(row, stratum)
+	e.countParity(row, stratum)
 }
 
 // once counts a key once per target: such counters count hosts.

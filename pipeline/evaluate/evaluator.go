@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -54,7 +55,9 @@ type Evaluator struct {
 	second   secondFile       // answers to identities
 	walled   bool             // a wall answered in place of the current target's file
 
-	deadNames map[string]string // by their lower case
+	deadNames  map[string]string     // by their lower case
+	explainers []*portable.Explainer // per agent; see Config.explainers
+	plain      robots.File
 
 	// Row buffers, reused for every target.
 	groups      []sink.Group
@@ -93,6 +96,7 @@ func (s *Shared) Evaluator() *Evaluator {
 		deadNames: deadNames(s.config.NamedOnly),
 		config:    s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
 		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
+		explainers: s.config.explainers(),
 	}
 	for k := range e.readings {
 		e.prepare(k, s.judges[k])
@@ -207,6 +211,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 			return questions{
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
 				versusFirst: judging && c.Challenge == "" && e.sameBody(r),
+				parity:      i == 0 && e.explainers != nil && c.Challenge == "" && r.answer.Outcome == robots.ConditionalAllow && (judging || out.Lines.Wanted() || out.Examples.Wanted()),
 			}
 		})
 	}

@@ -114,6 +114,7 @@ func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.M
 		Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
 		Profile: e.columns[k].name, JudgedBy: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
+	p.Parity = e.parityOf(agent)
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
 	switch {
 	case e.walled: // neither is a wall

@@ -5,6 +5,9 @@
 // changes what some parsers misread and leaves google's answers as they are. A step after
 // which fewer answers differ is a cause, as a person would find it. Where a file has
 // several, an earlier step may hide a later one.
+//
+// An [Explainer] asks the narrower question about one crawler and its own parser: whether a
+// file that names the crawler means the same to both on every path, and if not, why.
 package portable
 
 import (

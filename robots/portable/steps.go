@@ -121,6 +121,7 @@ func (l *line) write(value []byte) {
 
 // A step writes a file more plainly.
 type step struct {
+	key           string // names the cause
 	cause, advice string
 	// change changes the lines for which only holds, and reports which these are.
 	change func(f *file, only func(int) bool) []int
@@ -202,14 +203,14 @@ var oddSpaces = strings.NewReplacer("\v", " ", "\f", " ", "\u0085", " ", "\u2028
 // steps are in the order in which a person would look: bytes and lines, fields, groups,
 // rules.
 var steps = []step{
-	{"a byte order mark before the first line", "save the file without a byte order mark", func(f *file, only func(int) bool) []int {
+	{"bom", "a byte order mark before the first line", "save the file without a byte order mark", func(f *file, only func(int) bool) []int {
 		if !f.bom || !only(1) {
 			return nil
 		}
 		f.bom = false
 		return []int{1}
 	}},
-	{"line ends or white space that not every parser knows", "end lines with LF and use plain spaces", each(func(l line) (line, bool) {
+	{"line_ends", "line ends or white space that not every parser knows", "end lines with LF and use plain spaces", each(func(l line) (line, bool) {
 		text := []byte(oddSpaces.Replace(string(l.text)))
 		changed := l.end == "\r" || !bytes.Equal(text, l.text)
 		if l.end == "\r" {
@@ -218,13 +219,13 @@ var steps = []step{
 		l.text = text
 		return l, changed
 	})},
-	{"a comment behind a value", "put comments on lines of their own", each(func(l line) (line, bool) {
+	{"comment", "a comment behind a value", "put comments on lines of their own", each(func(l line) (line, bool) {
 		text := bytes.TrimSpace(uncommented(l.text))
 		changed := len(text) > 0 && len(text) < len(bytes.TrimSpace(l.text))
 		l.text = text
 		return l, changed
 	})},
-	{"a field that is misspelt, or not followed by a colon", "write User-agent:, Allow: and Disallow:", each(func(l line) (line, bool) {
+	{"misspelt", "a field that is misspelt, or not followed by a colon", "write User-agent:, Allow: and Disallow:", each(func(l line) (line, bool) {
 		if l.kind != agentLine && l.kind != ruleLine {
 			return l, false
 		}
@@ -235,29 +236,29 @@ var steps = []step{
 		l.write(l.value)
 		return l, true
 	})},
-	{"a rule before the first user-agent line", "leave it out: google ignores it", drop(func(f *file, i int) bool { return f.lines[i].orphan })},
-	{"a blank line inside a group", "leave blank lines only between groups", drop(func(f *file, i int) bool {
+	{"orphan_rule", "a rule before the first user-agent line", "leave it out: google ignores it", drop(func(f *file, i int) bool { return f.lines[i].orphan })},
+	{"blank_line", "a blank line inside a group", "leave blank lines only between groups", drop(func(f *file, i int) bool {
 		next, ok := f.next(i)
 		before := f.before(i)
 		return f.lines[i].kind == blankLine && ok && (before == agentLine || before == ruleLine && next != agentLine)
 	})},
-	{"another field between the lines of a group", "put it behind the rules of the group", moveOthers},
-	{"text behind the name of a crawler", "write the product token alone", each(func(l line) (line, bool) {
+	{"other_field", "another field between the lines of a group", "put it behind the rules of the group", moveOthers},
+	{"text_behind_name", "text behind the name of a crawler", "write the product token alone", each(func(l line) (line, bool) {
 		if l.kind != agentLine || len(l.token) == 0 || len(l.token) == len(l.value) {
 			return l, false
 		}
 		l.write(l.value[:len(l.token)])
 		return l, true
 	})},
-	{"a path without a leading slash", "begin it with a slash if it is meant, or leave it out: google never matches it", drop(func(f *file, i int) bool {
+	{"no_slash", "a path without a leading slash", "begin it with a slash if it is meant, or leave it out: google never matches it", drop(func(f *file, i int) bool {
 		l := &f.lines[i]
 		return l.kind == ruleLine && len(l.value) > 0 && l.value[0] != '/' && l.value[0] != '*'
 	})},
-	{"an empty rule beside others", "leave it out", drop(func(f *file, i int) bool {
+	{"empty_rule", "an empty rule beside others", "leave it out", drop(func(f *file, i int) bool {
 		l := &f.lines[i]
 		return l.kind == ruleLine && len(l.value) == 0 && f.hasRules(i)
 	})},
-	{"a star at the end of a path", "leave it out: it changes nothing", each(func(l line) (line, bool) {
+	{"last_star", "a star at the end of a path", "leave it out: it changes nothing", each(func(l line) (line, bool) {
 		text := bytes.TrimRight(l.value, "*")
 		if l.kind != ruleLine || len(text) == len(l.value) || len(text) == 0 || !bytes.HasPrefix(text, []byte("/")) {
 			return l, false
@@ -265,7 +266,7 @@ var steps = []step{
 		l.write(text)
 		return l, true
 	})},
-	{"characters that are not escaped, or in another way", "escape them as in URLs, with digits in upper case", each(func(l line) (line, bool) {
+	{"escapes", "characters that are not escaped, or in another way", "escape them as in URLs, with digits in upper case", each(func(l line) (line, bool) {
 		if l.kind != ruleLine {
 			return l, false
 		}
@@ -276,8 +277,9 @@ var steps = []step{
 		l.write(text)
 		return l, true
 	})},
-	{"a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
-	{"a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
+	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", drop(func(f *file, i int) bool { return f.covered(i) })},
+	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
+	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
 }
 
 // hasRules reports whether another rule with a path stands in the group of rule i.
@@ -291,6 +293,27 @@ func (f *file) hasRules(i int) bool {
 		return false
 	}
 	return has(1) || has(-1)
+}
+
+// mostRules is the number of lines to either side that are compared with a rule.
+const mostRules = 1000
+
+// covered reports whether another rule of the same kind in the group of rule i has a
+// shorter path that this one begins with.
+func (f *file) covered(i int) bool {
+	l := &f.lines[i]
+	if l.kind != ruleLine {
+		return false
+	}
+	in := func(step int) bool {
+		for k := i + step; k >= max(0, i-mostRules) && k < min(len(f.lines), i+mostRules) && f.lines[k].kind != agentLine; k += step {
+			if x := &f.lines[k]; x.kind == ruleLine && x.allow == l.allow && len(x.value) > 0 && len(x.value) < len(l.value) && bytes.HasPrefix(l.value, x.value) {
+				return true
+			}
+		}
+		return false
+	}
+	return in(1) || in(-1)
 }
 
 // escaped returns a pattern with what no URL can hold escaped, and digits in upper case.

@@ -140,6 +140,11 @@ var numbersOf = map[string]string{
 	"fields": `SELECT field, count(DISTINCT seq) AS files FROM (SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS field FROM lines WHERE class IN ('extension', 'unknown_field')
 		UNION ALL SELECT seq, field FROM signals) GROUP BY ALL ORDER BY files DESC, field`,
 	"flaws": `SELECT class AS flaw, count(DISTINCT seq) AS files, count(*) AS lines FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY ALL ORDER BY files DESC, flaw`,
+	"parity": `SELECT agent, category, count(*) AS named, count(*) FILTER (parity = 'let_in') AS let_in, count(*) FILTER (parity = 'kept_out') AS kept_out,
+		count(*) FILTER (parity = 'different') AS different, count(*) FILTER (parity = 'undecided') AS undecided, count(*) FILTER (parity = 'escapes_only') AS escapes_only,
+		count(*) FILTER (parity = 'equal') AS equal FROM policies WHERE parity IS NOT NULL GROUP BY ALL ORDER BY named DESC, agent`,
+	"parity-causes": `SELECT cause, count(DISTINCT seq) AS files FROM (SELECT seq, CASE WHEN causes > 1 THEN 'several' ELSE cause END AS cause FROM lines WHERE class = 'not_portable')
+		GROUP BY ALL ORDER BY files DESC, cause`,
 	"bodies": `SELECT body, count(*) AS files FROM (SELECT unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS body
 		FROM fetches WHERE content_digest IS NOT NULL) WHERE body IS NOT NULL GROUP BY ALL ORDER BY files DESC, body`,
 	"changes": `WITH worst AS (SELECT CASE WHEN bool_or(severity = 'critical') THEN 1 WHEN bool_or(severity = 'major') THEN 2 WHEN bool_or(severity = 'minor') THEN 3 ELSE 4 END AS n
@@ -243,7 +248,10 @@ var sentences = map[string][]sentence{
 		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
 		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
 	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
-	"flaws":  {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
+	"parity": {{"%s of files shut out a crawler under its own name and are open to it by its own parser", []string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
+	"parity-causes": {{"%s of %d files mean something else to the parser of a crawler that they name", []string{
+		shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'not_portable')", "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"), "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"}}},
+	"flaws": {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
 	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", []string{
 		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()"),
 		shareOf("(SELECT count(*) FROM fetches WHERE only_comments)", "files()")}}},
@@ -424,7 +432,7 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
 	db := folder(t, single)
-	all := "ai-training categories refusals preferences preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies times tld server"
+	all := "ai-training categories refusals preferences preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes times tld server"
 	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
 	db = reader(t, out)
 	for id, f := range report(t, out, "first") {

@@ -43,3 +43,15 @@ var VersusFirstNames = func() (names [firstRelations]string) {
 	}
 	return names
 }()
+
+// Keys of the counters about parity: what a file means to an agent as google reads it,
+// and as the agent's own parser does.
+const (
+	LetIn         = "let_in"   // shut out as google reads it, and not by its parser
+	KeptOut       = "kept_out" // the other way round
+	SeveralCauses = "several"
+)
+
+// ParityNames holds the keys of parity. They ascend: a host counts under the last that one
+// of its agents has.
+var ParityNames = append(VersusFirstNames[:len(VersusFirstNames):len(VersusFirstNames)], KeptOut, LetIn)

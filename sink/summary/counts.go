@@ -114,6 +114,12 @@ func (n *Counts) AddAgent(metric, stratum string, profile, agent int, key string
 	n.add(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, n.profiles[profile], key, 1)
 }
 
+// AddOf increments the counter of a key for an agent, given by index, that no profile of
+// the run decides.
+func (n *Counts) AddOf(metric, stratum string, agent int, key string) {
+	n.add(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, "", key, 1)
+}
+
 // Of returns the tallies of a stratum under one profile, by index of the agent.
 func (n *Counts) Of(stratum string, profile int) []Tally {
 	all := n.tallies[stratum]

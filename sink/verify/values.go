@@ -2,12 +2,14 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -33,8 +35,8 @@ var values = func() map[string]map[string][]string {
 		},
 		"groups": {"class": append([]string{summary.ClassEmpty}, classes...)},
 		"rules":  {"kind": kinds},
-		"lines":  {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses))},
-		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:],
+		"lines":  {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)), "cause": slices.Sorted(maps.Keys(portable.CauseTexts))},
+		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
 			"scope": {"group", "file", "trailing", "orphan"}, "mechanism": named[robots.Mechanism](int(robots.PolicyToken) + 1)[1:], "use": named[robots.Use](robots.NumUses),

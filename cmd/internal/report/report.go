@@ -248,7 +248,7 @@ func (d *data) page() *page {
 	}
 	add("What is in the files?", d.sizes(), d.features(), d.delays(), d.sitemaps(), d.fields())
 	add("Where do the profiles differ?", d.profiles(), d.profileAgents())
-	add("What is wrong with the files?", d.flaws(), d.bodies())
+	add("What is wrong with the files?", d.flaws(), d.bodies(), d.parity(), d.parityCauses())
 	add("How does the network perform?", d.times(),
 		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""), d.network("server", "server software", ""))
 	return p

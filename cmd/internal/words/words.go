@@ -107,6 +107,7 @@ var LineClass = Vocabulary{
 	"nul":           "NUL byte",
 	"truncated":     "line cut at the size limit",
 	"comment":       "comment",
+	"not_portable":  "line that another parser reads otherwise",
 }
 
 // Kind returns the name of a kind of change, that of the table changes with spaces, so

@@ -1,0 +1,164 @@
+package evaluate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/portable"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// A parity says whether a file means the same to an agent as google reads it and as the
+// agent's own parser does (reads_as). It does not depend on the profiles of the run.
+type parity struct {
+	agent int
+	portable.Parity
+}
+
+// explainers returns an explainer for each agent whose parser is documented and is not
+// google, else nil; nil if there is none.
+func (c *Config) explainers() []*portable.Explainer {
+	google := c.Readers[robots.DefaultReader]
+	var out []*portable.Explainer
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		if p := c.Readers[a.ReadsAs]; a.Kind != KindToken && google != nil && p != nil && p != google {
+			if out == nil {
+				out = make([]*portable.Explainer, len(c.Agents))
+			}
+			out[i] = portable.NewExplainer(google, p, a.Robots())
+		}
+	}
+	return out
+}
+
+// parities compares a file for the agents that it may name. Few files name one.
+func (e *Evaluator) parities(dst []parity, f *robots.File, body []byte, cut bool) []parity {
+	if e.readings[0].profile.Name != robots.DefaultReader {
+		f = &e.plain // which agents a file names is google's reading too
+		f.Cut = cut
+		f.Parse(body, e.config.Readers[robots.DefaultReader])
+	}
+	for i, x := range e.explainers {
+		if x == nil || !slices.ContainsFunc(f.Agents, func(a robots.AgentLine) bool { return x.Concerns(a.Value) }) {
+			continue
+		}
+		if p := x.Compare(body, cut); p.Named {
+			dst = append(dst, parity{i, p})
+		}
+	}
+	return dst
+}
+
+// effect names what the other reading does to the agent: a key of the counter parity.
+func (p *parity) effect() string {
+	shut, open := p.Google == robots.DisallowAll, p.Parser != robots.DisallowAll
+	switch {
+	case p.Difference != robots.Differs:
+		return p.Difference.String()
+	case shut && open:
+		return summary.LetIn
+	case !shut && !open:
+		return summary.KeptOut
+	}
+	return p.Difference.String()
+}
+
+// cause returns the key of the cause, or that there are several.
+func (p *parity) cause() string {
+	if len(p.Causes) > 1 {
+		return summary.SeveralCauses
+	}
+	return p.Causes[0].Key
+}
+
+// linesOf returns the lines of a cause. Where none is known, it is that where the agent's
+// group begins.
+func (p *parity) linesOf(c *portable.Cause) []portable.Line {
+	if len(c.Lines) > 0 {
+		return c.Lines
+	}
+	return []portable.Line{{Number: int(max(p.GroupLine, 1))}}
+}
+
+// groupAt returns the group that a line stands in, -1 before the first.
+func groupAt(f *robots.File, line int) int32 {
+	i, _ := slices.BinarySearchFunc(f.Groups, int32(line)+1, func(g robots.Group, n int32) int { return cmp.Compare(g.Line, n) })
+	return int32(i) - 1
+}
+
+// parityRows returns the rows of lines on which parsers part.
+func (e *Evaluator) parityRows(row *sink.Fetch, f *robots.File, dst []sink.Line) []sink.Line {
+	for i := range e.readings[0].content.parities {
+		p := &e.readings[0].content.parities[i]
+		for _, c := range p.Causes {
+			for _, line := range p.linesOf(&c) {
+				agent := &e.config.Agents[p.agent]
+				dst = append(dst, sink.Line{
+					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number), GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: sink.Text(line.Text),
+					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: &agent.ReadsAs, Cause: sink.Some(c.Key), Causes: sink.Some(int32(len(p.Causes))),
+				})
+			}
+		}
+	}
+	return dst
+}
+
+// parityOf returns the cell of an agent's parity, null where the file does not name it or
+// no parser of its own is documented.
+func (e *Evaluator) parityOf(agent int) *string {
+	if e.explainers == nil || e.explainers[agent] == nil {
+		return nil
+	}
+	all := e.readings[0].content.parities
+	for i := range all {
+		if all[i].agent == agent {
+			return sink.Some(all[i].effect())
+		}
+	}
+	return nil
+}
+
+// countParity counts what a file means to the crawlers that it names and to their parsers.
+func (e *Evaluator) countParity(row *sink.Fetch, stratum string) {
+	all := e.readings[0].content.parities
+	if len(all) == 0 {
+		return
+	}
+	worst, lines := 0, int64(0)
+	class := robots.NotPortable.String()
+	for i := range all {
+		p := &all[i]
+		effect := p.effect()
+		worst = max(worst, slices.Index(summary.ParityNames, effect))
+		e.counts.AddOf("parity", stratum, p.agent, effect)
+		if p.Difference != robots.Differs {
+			continue
+		}
+		cause := p.cause()
+		e.counts.AddOf("parity_cause", stratum, p.agent, cause)
+		e.once("parity_cause_hosts", stratum, cause)
+		line := p.linesOf(&p.Causes[0])[0]
+		if e.examples.Wants("parity_cause", cause, row.Host) {
+			agent := &e.config.Agents[p.agent]
+			e.examples.Add("parity_cause", cause, row.Host, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name, p.Google, agent.ReadsAs, p.Parser))
+		}
+		if lines == 0 && e.examples.Wants("line_class", class, row.Host) {
+			e.examples.Add("line_class", class, row.Host, int32(line.Number), summary.Clip(line.Text))
+		}
+		for k := range p.Causes {
+			lines += int64(len(p.linesOf(&p.Causes[k])))
+		}
+	}
+	e.counts.Add("parity_hosts", stratum, summary.ParityNames[worst])
+	if lines > 0 {
+		e.counts.AddN("line_class", stratum, class, lines)
+		e.counts.Add("line_class_hosts", stratum, class)
+	}
+}
+
+// byLine orders remarkable lines as they stand in the file.
+func byLine(a, b sink.Line) int { return cmp.Compare(a.Line, b.Line) }

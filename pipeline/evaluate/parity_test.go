@@ -1,0 +1,86 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Files are compared for the agents that they name and whose parser is documented: each
+// line has a row for each agent and cause, and the counters count hosts. That is so under
+// every profile, whether or not the content is cached.
+func TestParity(t *testing.T) {
+	agents := []Agent{
+		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: "wget"},
+		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: "heritrix"},
+		{Name: "Plain", Tokens: []string{"Plain"}, Category: "other"},
+		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: "heritrix", Kind: KindToken},
+	}
+	for _, c := range []struct{ body, rows, counts string }{
+		{"User-agent: *\nDisallow: /*a\n\nUser-agent: Plain\nUser-agent: Token\nDisallow: /*b\n", "", ""},
+		{"User-agent: Spider\nDisallow: /a\n", "", "parity Spider undecided, parity_hosts undecided"},
+		{
+			"User-agent: Spider/1\nDisallow: /\n\nUser-agent: Crawler\nCrawl-delay: 1\nUser-agent: other\nDisallow: /\n",
+			"1 0 Spider wget text_behind_name 1 User-agent: Spider/1; 5 1 Crawler heritrix other_field 1 Crawl-delay: 1",
+			"line_class not_portable 2, line_class_hosts not_portable, parity Crawler let_in, parity Spider let_in, parity_cause Crawler other_field, parity_cause Spider text_behind_name, " +
+				"parity_cause_hosts other_field, parity_cause_hosts text_behind_name, parity_hosts let_in",
+		},
+		{
+			"Disallow: /x\nUser-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n",
+			"2 0 Spider wget text_behind_name 2 User-agent: Spider/1; 3 0 Spider wget wildcards 2 Disallow: /*a",
+			"line_class not_portable 2, line_class_hosts not_portable, parity Spider different, parity_cause Spider several, parity_cause_hosts several, parity_hosts different",
+		},
+		{
+			"User-agent: Crawl\nDisallow: /\n\nUser-agent: Spider\nDisallow: /b\n",
+			"1 0 Crawler heritrix part_of_name 1 User-agent: Crawl",
+			"line_class not_portable, line_class_hosts not_portable, parity Crawler kept_out, parity Spider undecided, parity_cause Crawler part_of_name, parity_cause_hosts part_of_name, parity_hosts kept_out",
+		},
+	} {
+		for _, profiles := range [][]string{{"google"}, {"rfc9309"}, {"own"}} {
+			config := Config{Agents: agents, Profiles: profilesNamed(profiles...), Readers: readers("google", "wget", "heritrix")}
+			e := Prepare(config).Evaluator()
+			for again := range 3 {
+				e.counts.Reset()
+				clear(e.counted)
+				o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
+				capture := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(c.body)}
+				for k := range e.readings {
+					e.receive(k, capture, capture.Facts(), func(*reading) questions { return questions{parity: k == 0} })
+				}
+				row := sink.Fetch{Host: "a.example"}
+				var rows, counts []string
+				f := &e.readings[0].content.file
+				e.indexes = []int32{0, 1, 2}
+				e.examples.Reset()
+				e.examples.Begin(nil)
+				for _, l := range e.parityRows(&row, f, nil) {
+					rows = append(rows, fmt.Sprintf("%d %d %s %s %s %d %s", l.Line, groupAt(f, int(l.Line)), *l.Agent, *l.Parser, *l.Cause, *l.Causes, l.Value))
+				}
+				e.countParity(&row, "unranked")
+				for _, n := range e.counts.List() {
+					text := strings.Join(strings.Fields(n.Metric+" "+n.Agent+" "+n.Key), " ")
+					if n.N != 1 {
+						text += fmt.Sprint(" ", n.N)
+					}
+					counts = append(counts, text)
+				}
+				if diff := cmp.Diff([]string{c.rows, c.counts}, []string{strings.Join(rows, "; "), strings.Join(counts, ", ")}); diff != "" {
+					t.Fatalf("%q under %v, time %d (-want +got):\n%s", c.body, profiles, again, diff)
+				}
+			}
+		}
+	}
+	if x := (&Config{Agents: agents[2:], Readers: readers("google", "heritrix")}).explainers(); x != nil {
+		t.Errorf("without an agent whose parser is documented: %v", x)
+	}
+	if got := strings.Join(summary.ParityNames, " "); got != "equal escapes_only undecided different kept_out let_in" {
+		t.Errorf("names of parity: %s", got)
+	}
+}

@@ -1,0 +1,178 @@
+package portable
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+func explainer(t *testing.T, parser, agent string) *Explainer {
+	t.Helper()
+	google, _ := robots.ProfileNamed(robots.DefaultReader)
+	p, ok := robots.ProfileNamed(parser)
+	if !ok {
+		t.Fatal(parser)
+	}
+	return NewExplainer(google, p, robots.Agent{Name: agent, Tokens: []string{agent}})
+}
+
+func told(p *Parity) string {
+	text := fmt.Sprintf("%s %s %s", p.Difference, p.Google, p.Parser)
+	for _, c := range p.Causes {
+		text += " " + c.Key
+		for _, l := range c.Lines {
+			text += fmt.Sprintf(" %d", l.Number)
+		}
+	}
+	return text
+}
+
+// Each cause is found in a file that has it alone, at its lines; its text is that line's.
+func TestExplain(t *testing.T) {
+	for _, c := range []struct{ parser, body, want string }{
+		{"heritrix", "\ufeffUser-agent: Spider\nDisallow: /\n", "different disallow_all allow_all bom 1"},
+		{"wget", "User-agent: Spider\rDisallow: /\r", "different disallow_all allow_all line_ends 1"},
+		{"wget", "User-agent: Spider\nDisallow: /a#b\n", "different partial partial comment 2"},
+		{"heritrix", "User-agent: Spider\nDisalow: /\n", "different disallow_all allow_all misspelt 2"},
+		{"reppy", "Disallow: /a\n\nUser-agent: Spider\nUser-agent: *\nDisallow: /b\n", "undecided partial partial"},
+		{"urllib-2025", "User-agent: Spider\n\nDisallow: /\n", "different disallow_all allow_all blank_line 2"},
+		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nDisallow: /\n", "different disallow_all allow_all other_field 2"},
+		{"wget", "User-agent: Spider/2.0 (all)\nDisallow: /\n", "different disallow_all allow_all text_behind_name 1"},
+		{"temoto", "User-agent: Spider\nDisallow: a\n", "different allow_all partial no_slash 2"},
+		{"wget", "User-agent: Spider\nDisallow:\nDisallow: /\n", "different disallow_all allow_all empty_rule 2"},
+		{"wget", "User-agent: Spider\nDisallow: /a*\n", "different partial partial last_star 2"},
+		{"heritrix", "User-agent: Spider\nDisallow: /é\n", "different partial partial escapes 2"},
+		{"heritrix", "User-agent: Spider\nDisallow: /a\nDisallow: /ab\n", "different partial partial covered_path 3"},
+		{"urllib-2025", "User-agent: Spider\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b\n", "different partial partial several_groups 4"},
+		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\n", "different partial partial shorter_first 2 3"},
+		{"heritrix", "User-agent: pide\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /\n", "different disallow_all partial part_of_name 1"},
+		{"protego", "User-agent: Spi*\nDisallow: /\n", "different allow_all disallow_all part_of_name 1"},
+		{"protego", "User-agent: Spider\nDisallow: /a\n\nUser-agent:\nUser-agent: Other\nDisallow: /b\n", "different partial partial other_names 4"},
+		{"crawler-commons", "User-agent: Spider\nCrawl-delay: 999\nDisallow: /a\n", "different partial disallow_all long_delay 2"},
+		{"wget", "User-agent: Spider\nDisallow: /*.pdf$\n", "different partial partial wildcards 2"},
+		{"wget", "User-agent: Spider\nDisallow: /a?b\n", "different partial allow_all query 2"},
+		{"reppy", "User-agent: Spider\nDisallow: /a%2Fb\n", "different partial partial escaped_path 2"},
+		{"crawler-commons", "User-agent: Spider\nDisallow: /a/index.html\n", "different partial partial index 2"},
+		// Two causes, of which neither is enough alone.
+		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
+		// What agrees, and what a crawler asks for anyway.
+		{"crawler-commons", "User-agent: Spider\nDisallow: /\n", "equal disallow_all disallow_all"},
+		{"wget", "User-agent: Spider\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", "undecided partial partial"},
+		// Other crawlers' groups hide a cause of its own: both are told.
+		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n", "different partial partial last_star 5 part_of_name 1"},
+	} {
+		p := explainer(t, c.parser, "Spider").Compare([]byte(c.body), false)
+		if got := told(&p); got != c.want || !p.Named {
+			t.Errorf("%s of %q: %s, named %t; want %s", c.parser, c.body, got, p.Named, c.want)
+		}
+		lines := strings.Split(strings.NewReplacer("\ufeff", "", "\r", "\n").Replace(c.body), "\n")
+		for _, x := range p.Causes {
+			if CauseTexts[x.Key] == "" {
+				t.Errorf("cause %q has no text", x.Key)
+			}
+			for _, l := range x.Lines {
+				if string(l.Text) != lines[l.Number-1] {
+					t.Errorf("%q: line %d is %q", c.body, l.Number, l.Text)
+				}
+			}
+		}
+	}
+}
+
+// A file that names somebody else is of no concern, whatever it says.
+func TestUnnamed(t *testing.T) {
+	x := explainer(t, "heritrix", "Spider")
+	for body, named := range map[string]bool{
+		"User-agent: *\nDisallow: /a\nDisallow: /ab\n":    false,
+		"User-agent: Other\nDisallow: /*a\n":              false,
+		"User-agent: SPIDER\nDisallow: /\n":               true,
+		"User-agent: pid\nDisallow: /\n":                  true, // to its parser
+		"User-agent: Spider-Image\nDisallow: /\n":         false,
+		"User-agent: spider/1.0 Something\nDisallow: /\n": true,
+	} {
+		if p := x.Compare([]byte(body), false); p.Named != named || !named && (p.Difference != robots.Same || p.Causes != nil) {
+			t.Errorf("%q: %+v", body, p)
+		}
+		value := []byte(strings.TrimPrefix(strings.SplitN(body, "\n", 2)[0], "User-agent: "))
+		if named && !x.Concerns(value) {
+			t.Errorf("%q does not concern the crawler", value)
+		}
+	}
+	if x.Concerns([]byte("*")) || x.Concerns([]byte("Other")) || !x.Concerns([]byte("SPI*DER/9")) {
+		t.Error("which names concern a crawler")
+	}
+}
+
+// Explaining is bounded, whatever the file.
+func TestExplainIsBounded(t *testing.T) {
+	for _, body := range []string{
+		"User-agent: Spider/1\n" + strings.Repeat("Disallow: /*a*b*c\n\nAllow: /é\n", 16000),
+		strings.Repeat("User-agent: Spider\nCrawl-delay: 1\nUser-agent: s\nDisallow: /a*\n", 8000),
+	} {
+		start := time.Now()
+		p := explainer(t, "wget", "Spider").Compare([]byte(body), false)
+		if len(p.Causes) == 0 {
+			t.Errorf("%d bytes: %+v", len(body), p)
+		}
+		t.Logf("%d bytes: %v, %s", len(body), time.Since(start), p.Causes[0].Key)
+	}
+}
+
+// On real files, what is said to be one cause settles the difference on every path that a
+// rule names, and lines that alone are enough do.
+func TestExplainRealFiles(t *testing.T) {
+	found := make(map[string]int)
+	most := 2156
+	if testing.Short() {
+		most = 250
+	}
+	google, _ := robots.ProfileNamed(robots.DefaultReader)
+	explainers := make(map[string]*Explainer)
+	eachRealFile(t, most, func(body []byte) {
+		if len(body) > 8000 {
+			return
+		}
+		var f robots.File
+		f.Parse(body, google)
+		var names []string
+		for i := range f.Agents {
+			name := string(f.Agents[i].Wide)
+			if a := (robots.Agent{Name: name, Tokens: []string{name}}); name != "*" && a.Validate() == nil && len(names) < 3 && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		for _, parser := range []string{"wget", "heritrix", "protego", "urllib-2025"} {
+			for _, name := range names {
+				x := explainers[parser+name]
+				if x == nil {
+					x = explainer(t, parser, name)
+					explainers[parser+name] = x
+				}
+				p := x.Compare(body, false)
+				if p.Difference != robots.Differs || len(p.Causes) != 1 || p.Causes[0].Key == Unexplained {
+					continue
+				}
+				found[p.Causes[0].Key]++
+				s := &x.steps[slices.IndexFunc(x.steps, func(s step) bool { return s.key == p.Causes[0].Key })]
+				next := s.apply(readFile(body), nil)
+				a, b := x.policies(next.bytes(), false)
+				for i := range f.Rules {
+					path := concrete(&f.Rules[i])
+					ta, tb := x.readers[0].Target(path), x.readers[1].Target(path)
+					if a.Judge(&ta).Value != b.Judge(&tb).Value && !strings.Contains(path, "%") {
+						t.Errorf("%s for %s: %s is said to be the cause, and without it they part on %s in\n%s", parser, name, s.key, path, body)
+						break
+					}
+				}
+			}
+		}
+	})
+	if len(found) < 5 {
+		t.Errorf("causes %v", found)
+	}
+	t.Log(found)
+}
