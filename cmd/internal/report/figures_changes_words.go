@@ -77,7 +77,7 @@ func (d *data) changeWords() *figure {
 		}
 		if i < barsDrawn {
 			f.Bars = append(f.Bars, bar{Name: w.agent, Tracks: []track{{
-				Parts: lengths(full, shares...), Values: []string{fmt.Sprintf("%s, %s of a template", hosts(w.all), count(w.all-w.own))},
+				Parts: lengths(full, shares...), Values: []string{fmt.Sprintf("%s of %s", count(w.all-w.own), hosts(w.all))},
 			}}})
 		}
 	}
@@ -114,14 +114,14 @@ func (d *data) changeUses() *figure {
 			top = u
 		}
 		f.Rows = append(f.Rows, []string{u.Use, number(n.Refuses), number(n.Permits), number(n.Depends), number(n.Ends), number(n.Template)})
-		b := bar{Name: words.Use.Of(u.Use), Sub: count(n.Template) + " by template"}
 		for _, t := range []struct {
 			label, class string
 			n            int64
 		}{{"refused", "closed", n.Refuses}, {"permitted", "allow", n.Permits}, {"by path", "partly", n.Depends}, {"no more", "unknown", n.Ends}} {
-			b.Tracks = append(b.Tracks, track{t.label, lengths(full, share{t.class, t.label, t.n}), []string{count(t.n)}})
+			if t.n > 0 {
+				f.Bars = append(f.Bars, bar{Name: words.Use.Of(u.Use), Sub: t.label, Tracks: []track{{Parts: lengths(full, share{t.class, t.label, t.n}), Values: []string{hosts(t.n)}}}})
+			}
 		}
-		f.Bars = append(f.Bars, b)
 	}
 	n := d.changes.closing.Uses[top]
 	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", hosts(n.Refuses), words.Use.Of(top.Use), count(n.Permits), count(n.Ends))

@@ -194,16 +194,14 @@ func (d *data) templateRanks() *figure {
 	}
 	f.Axis = fmt.Sprintf("%d%% of files", scale)
 	for i, template := range ranked(total) {
-		b := bar{Name: template}
 		for _, stratum := range strata {
 			n := byTemplate[template][stratum]
 			if n > 0 {
 				f.Rows = append(f.Rows, []string{template, stratum, number(n), number(texts[stratum])})
 			}
-			b.Tracks = append(b.Tracks, track{rankName(stratum), parts(scale, texts[stratum], share{"allow", "files", n}), []string{percent(n, texts[stratum])}})
-		}
-		if i < drawn {
-			f.Bars = append(f.Bars, b)
+			if i < drawn && n > 0 {
+				f.Bars = append(f.Bars, bar{Name: template, Sub: rankName(stratum), Tracks: []track{{Parts: parts(scale, texts[stratum], share{"allow", "files", n}), Values: []string{percent(n, texts[stratum])}}}})
+			}
 		}
 	}
 	top := ranked(total)[0]
@@ -216,8 +214,8 @@ func (d *data) templateRanks() *figure {
 			least = stratum
 		}
 	}
-	f.Title = fmt.Sprintf("%s is in %s of the files of hosts ranked %s, and in %s of those ranked %s", top, percent(byTemplate[top][most], texts[most]), rankName(most), percent(byTemplate[top][least], texts[least]), rankName(least))
-	f.Title = strings.ReplaceAll(f.Title, "ranked unranked", "without a rank")
+	f.Title = fmt.Sprintf("%s is in %s of the files of hosts of %s, and in %s of those of %s", top, percent(byTemplate[top][most], texts[most]), rankName(most), percent(byTemplate[top][least], texts[least]), rankName(least))
+	f.Title = strings.ReplaceAll(f.Title, "of unranked", "without a rank")
 	f.SQL = fmt.Sprintf(`SELECT template, stratum, files, of_files
 FROM (SELECT key AS template, stratum, sum(count)::BIGINT AS files, sum(sum(count)) OVER (PARTITION BY key) AS total
     %s GROUP BY key, stratum)
