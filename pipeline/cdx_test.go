@@ -206,6 +206,10 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		return fmt.Sprintf("x)/robots.txt 20260110060000 %s/robots.txt text/plain 200 A - - %d %d %s", host, length, offset, file)
 	}
 	good := append(slices.Clone(x.index), line("http://arc.example", len(arc)-at, at, "old.arc"), line("https://r.example", len(revisit), 0, "revisits.warc.gz"))
+	// A capture that the index gives to another host.
+	taken := strings.Fields(good[2])
+	good = slices.Delete(good, 2, 3)
+	taken[2] = "https://thief.example/robots.txt"
 	fields := strings.Fields(x.index[0])
 	bad := []struct{ line, reason string }{
 		{x.index[0], "duplicate: the same record as in line "},
@@ -214,6 +218,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		{line("https://out.example", 5, 5, "../x.warc"), "outside_base: the archive is outside --warc-base"},
 		{line("https://end.example", 50, len(arc), "old.arc"), "damaged_record: the file holds no record"},
 		{line("https://middle.example", 50, at+9, "old.arc"), "damaged_record: not a WARC/1 or ARC record"},
+		{strings.Join(taken, " "), "another_record: a capture of https://h"},
 		{line("https://info.example", 300, 0, fields[10]), "another_record: not a capture"},
 	}
 	lines := slices.Clone(good)
