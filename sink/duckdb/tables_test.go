@@ -473,7 +473,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 			t.Errorf("%s: %s rows break it", name, got)
 		}
 	}
-	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class parity_cause policy preference_remark reason server signal sitemap template total_us versus_first" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay dead_name error_class line_class parity_cause policy preference_remark reason server signal sitemap template total_us versus_first" {
 		t.Errorf("examples are of %s", got)
 	}
 }
