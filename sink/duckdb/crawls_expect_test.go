@@ -32,6 +32,7 @@ func tally(captures []capture, agents []entry) *tallied {
 		outcome, reason := a.outcome()
 		t.sizes["hosts"]++
 		t.counts[figure{metric: "targets"}]++
+		t.counts[figure{metric: "challenge", key: "none"}]++ // no wall is in the model
 		t.counts[figure{metric: "outcome", profile: profile, key: outcome}]++
 		t.counts[figure{metric: "reason", profile: profile, key: reason}]++
 		t.counts[figure{metric: "status", key: strconv.Itoa(a.status)}]++
@@ -173,7 +174,7 @@ func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, 
 			by = append(by, of)
 		}
 		for f := range figures {
-			if name != "all" && slices.Contains([]string{"feature", "field", "signal", "body", "preference", "template", "refusal", "policy_template"}, f.metric) {
+			if name != "all" && slices.Contains([]string{"feature", "field", "signal", "body", "preference", "template", "refusal", "policy_template", "challenge"}, f.metric) {
 				continue // not counted by host
 			}
 			for i, c := range chosen {
