@@ -204,11 +204,12 @@ func manifestOf(c pipeline.Config) (*sink.Manifest, error) {
 	// Also after a signal, and without an object store that answers.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	in, m, err := openRun(ctx, c.Dir, c.Run, true)
+	in, err := store.Open(ctx, c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	return m, in.Close()
+	defer in.Close()
+	return sink.ReadManifest(in, c.Run)
 }
 
 // remarkTokens prints a note if the user's registry has names with characters that
