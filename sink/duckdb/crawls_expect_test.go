@@ -36,7 +36,6 @@ func tally(captures []capture, agents []entry) *tallied {
 		t.counts[figure{metric: "outcome", profile: profile, key: outcome}]++
 		t.counts[figure{metric: "reason", profile: profile, key: reason}]++
 		t.counts[figure{metric: "status", key: strconv.Itoa(a.status)}]++
-		t.counts[figure{metric: "challenge", key: "none"}]++ // no crawl met a wall
 		if a.status == 200 {
 			t.sizes["files"]++
 			t.sizes["texts"]++
