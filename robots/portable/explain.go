@@ -277,7 +277,7 @@ func diagnoses(token string) []step {
 			return names(l) && name != "" && strings.Contains(token, name)
 		})},
 		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},
-		{"long_delay", "a crawl-delay that is too long", "", drop(func(f *file, i int) bool {
+		{"long_delay", "a crawl-delay that the parser does not accept", "", drop(func(f *file, i int) bool {
 			return f.lines[i].kind == otherLine && bytes.HasPrefix(bytes.ToLower(bytes.TrimSpace(f.lines[i].text)), []byte("crawl"))
 		})},
 		{"wildcards", "wildcards in a path", "", rules(func(l *line) bool { return bytes.ContainsAny(l.value, "*$") })},
