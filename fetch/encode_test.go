@@ -30,6 +30,14 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 			want.Memory = &m
 			want.Copy = &fetch.WholeCopy{Fetched: want.Start.UTC().Add(-time.Hour), Body: body.Draw(t, "copy"), Truncated: rapid.Bool().Draw(t, "cut")}
 		}
+		for range rapid.IntRange(0, 3).Draw(t, "identities") {
+			other := fetchtest.Captures(want.Origin).Draw(t, "answer to an identity")
+			if rapid.Bool().Draw(t, "as ours") && want.Body != nil {
+				other.Body = want.Body
+			}
+			want.Also = append(want.Also, fetch.Also{Identity: fetch.Identity{Name: "a", UserAgent: "x/1", Agent: "GPTBot", Headers: []fetch.Header{{Name: "A", Value: "b"}}}, Capture: other})
+		}
+		want.Challenge = rapid.SampledFrom([]string{"", "cloudflare"}).Draw(t, "wall")
 		data, err := want.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
