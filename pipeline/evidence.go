@@ -16,8 +16,7 @@ import (
 // in memory or on disk until the segment is committed, and saved in case this process
 // dies.
 type evidence struct {
-	about   []warc.Field
-	secrets bool // kept
+	about []warc.Field
 	// writers bounds the records that are being made: they are in memory as a whole.
 	writers chan *warc.Evidence
 }

@@ -28,7 +28,8 @@ func TestReproduce_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t)
 	text := call(t, 0, "reproduce", folder)
-	if n := strings.Count(text, ": the same, "); n != len(sink.TableNames) || !strings.HasSuffix(text, "the same\n") {
+	if n := strings.Count(text, ": the same, "); n != len(sink.TableNames)-1 || // without answers
+		!strings.HasSuffix(text, "the same\n") {
 		t.Errorf("%d tables are the same:\n%s", n, text)
 	}
 
