@@ -45,12 +45,15 @@ func sameRows[T any](t *testing.T, out, a, b, table string, without ...string) {
 // An ARC file gives the tables of a WARC file with the same captures, and each row has
 // the place of its record. A list may mix them.
 func TestARCTablesEqualWARCTables(t *testing.T) {
+	t.Parallel()
 	hosts, err := farm.LoadFS(os.DirFS("../../testdata/demo/hosts"))
 	if err != nil || len(hosts) < 50 {
 		t.Fatalf("%d hosts: %v", len(hosts), err)
 	}
 	folder := t.TempDir()
-	out := filepath.Join(folder, "out")
+	out, agents, urls := filepath.Join(folder, "out"), filepath.Join(folder, "agents.yaml"), filepath.Join(folder, "urls.txt")
+	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(urls, []byte("/\n/search?q=x\n"), 0o666))
 	for _, name := range []string{"a.warc.gz", "a.arc.gz", "a.arc"} {
 		f, err := os.Create(filepath.Join(folder, name))
 		must(t, err)
@@ -60,7 +63,7 @@ func TestARCTablesEqualWARCTables(t *testing.T) {
 		must(t, f.Close())
 	}
 	run := func(id string, archives ...string) {
-		args := []string{"run", "--out", out, "--run", id, "--progress", "none", "--as-of", "2026-01-10"}
+		args := []string{"run", "--out", out, "--run", id, "--agents", agents, "--urls", urls, "--progress", "none", "--as-of", "2026-01-10"}
 		for _, a := range archives {
 			args = append(args, "--warc", filepath.Join(folder, a))
 		}

@@ -9,7 +9,7 @@ import (
 
 // A file that stays the same changes for no agent but those that the runs define
 // differently, in what the profile reads of them.
-func TestDiffOfTheSameFiles(t *testing.T) {
+func TestDiffOfTheSameFiles_NoRace(t *testing.T) {
 	bodies, dir := t.TempDir(), t.TempDir()
 	// The tables do not hold a line of this length whole, so that without bodies its
 	// meaning is undecided.

@@ -119,9 +119,9 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-// TestCheckAndCompareSayThatAFileWasCut asks about a group that lies beyond the size
+// TestCheckAndCompareSayThatAFileWasCut_NoRace asks about a group that lies beyond the size
 // limit, in every form of the two commands.
-func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
+func TestCheckAndCompareSayThatAFileWasCut_NoRace(t *testing.T) {
 	const first = "User-agent: *\nAllow: /\n"
 	const group = "User-agent: GPTBot\nDisallow: /\n"
 	limit := 512_000

@@ -15,7 +15,7 @@ import (
 
 // With too few file descriptors nothing is known about a run, and no command says that
 // it is damaged, or ends as if it had done its work.
-func TestFewDescriptorsAreNoDamage(t *testing.T) {
+func TestFewDescriptorsAreNoDamage_NoRace(t *testing.T) {
 	t.Parallel()
 	bodies, out := t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))

@@ -38,7 +38,7 @@ func published(t *testing.T, args ...string) (dir, folder string) {
 }
 
 // The data sheet and the report say that the run took a part of its hosts.
-func TestPartsOfTheHostsAreNamed(t *testing.T) {
+func TestPartsOfTheHostsAreNamed_NoRace(t *testing.T) {
 	for _, c := range []struct {
 		flags       []string
 		sheet, page []string
@@ -208,7 +208,7 @@ func TestCitation_NoRace(t *testing.T) {
 }
 
 // Commands that read a run read a data set that lacks columns, too.
-func TestADataSetWithoutColumnsIsRead(t *testing.T) {
+func TestADataSetWithoutColumnsIsRead_NoRace(t *testing.T) {
 	dir, folder := published(t, "--hash-hosts")
 	sets := []string{folder}
 	for _, column := range []string{"examples.text", "examples.host", "examples.rank", "agents.category", "agents.tokens"} {

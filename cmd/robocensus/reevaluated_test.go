@@ -78,7 +78,7 @@ func TestReproduceWithMemoryAndProbes(t *testing.T) {
 
 // URLs that only some hosts have are re-evaluated, whatever --urls gives, or a note says
 // that nothing names them.
-func TestOwnURLsJudgedAgain(t *testing.T) {
+func TestOwnURLsJudgedAgain_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, urls := remembered(t)
 	args := func(from string, more ...string) []string {
@@ -123,7 +123,7 @@ func TestOwnURLsJudgedAgain(t *testing.T) {
 
 // Where the date of the earlier run cannot be read, the run ends with the error of that run
 // and writes nothing: it must not become a run of today.
-func TestNotJudgedAgainWithoutADate(t *testing.T) {
+func TestNotJudgedAgainWithoutADate_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, _ := published(t)
 	folder := filepath.Join(dir, "_runs", "r")
@@ -155,7 +155,7 @@ func TestNotJudgedAgainWithoutADate(t *testing.T) {
 }
 
 // Without what a host answered, nothing is re-evaluated.
-func TestNotJudgedAgain(t *testing.T) {
+func TestNotJudgedAgain_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, _ := published(t)
 	for _, columns := range []string{"bodies.body", "fetches.content_digest", "fetches.hops", "fetches.status", "fetches.host", "fetches.copy_digest", "fetches.host,fetches.status"} {

@@ -58,7 +58,7 @@ func signedServer(t *testing.T, files map[string]string, signature string) (url,
 // The signature of a URL is in no file and no output, whatever is read from such URLs
 // and whatever goes wrong, and no server gets another one's. A run is continued with
 // another signature of the same archives. An archive that is named twice is read once.
-func TestSignaturesStayAtHome(t *testing.T) {
+func TestSignaturesStayAtHome_NoRace(t *testing.T) {
 	t.Parallel()
 	const secret = "5ec7e700"
 	files := map[string]string{
