@@ -17,6 +17,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -36,7 +37,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		fmt.Fprint(w, "# a file\nUser-Agent: GOOGLEBOT/2.1\nUser-agent: MJ12bot\nDisallow: /\n")
 	}, "a.example\ndown.example\n")
 	var err error
-	if c.Evaluate.Agents, err = evaluate.ParseAgents("agents.yaml", configs.Agents); err != nil {
+	if c.Evaluate.Agents, _, err = registry.ParseAgents("agents.yaml", configs.Agents); err != nil {
 		t.Fatal(err)
 	}
 	rfc9309, _ := robots.ProfileNamed("rfc9309")
@@ -143,9 +144,9 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 				}
 			}, list(segmentTargets*2))
 			c.Tables = []string{"fetches", "agents"}
-			c.Evaluate.Agents = append(c.Evaluate.Agents, evaluate.Agent{
-				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: "X", Category: "search",
-				UserAgent: "X-Images/1.0", IgnoresStar: true, UserTriggered: true,
+			c.Evaluate.Agents = append(c.Evaluate.Agents, sink.Agent{
+				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: sink.Some("X"), Category: "search",
+				UserAgent: sink.Some("X-Images/1.0"), IgnoresStar: true, UserTriggered: true,
 			})
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -213,7 +214,7 @@ func TestAgentsOfAListAndEachAlone(t *testing.T) {
 	for host, text := range files {
 		must(t, os.WriteFile(filepath.Join(dir, host), []byte(text), 0o666))
 	}
-	rows := func(agents []evaluate.Agent) (policies []sink.Policy, verdicts []sink.Verdict) {
+	rows := func(agents []sink.Agent) (policies []sink.Policy, verdicts []sink.Verdict) {
 		c := newConfig(t, nil, "")
 		c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir}
 		c.Evaluate.Agents, c.Evaluate.Profiles = agents, profilesNamed("google", "rfc9309")
@@ -226,10 +227,10 @@ func TestAgentsOfAListAndEachAlone(t *testing.T) {
 		profile, agent, url string
 	}
 	policies, verdicts := make(map[key]sink.Policy), make(map[key]sink.Verdict)
-	var agents []evaluate.Agent
+	var agents []sink.Agent
 	for i := range 12 {
 		name := string(rune('a' + i))
-		agents = append(agents, evaluate.Agent{Name: name, Tokens: []string{name}, Category: []string{"search", "training"}[i/7]})
+		agents = append(agents, sink.Agent{Name: name, Tokens: []string{name}, Category: []string{"search", "training"}[i/7]})
 		p, v := rows(agents[i:])
 		for _, row := range p {
 			policies[key{row.Seq, row.Profile, row.Agent, ""}] = row

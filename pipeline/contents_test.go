@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -49,7 +49,7 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 		}
 		c.Evaluate.Profiles = append(c.Evaluate.Profiles, p)
 	}
-	c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
+	c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
 	must(t, err)
 	_, err = Run(t.Context(), c, &Progress{})
 	must(t, err)

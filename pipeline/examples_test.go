@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -32,7 +32,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 			r.Host, strings.Repeat("é", 150), len(r.Host))
 	}, hosts.String())
 	var err error
-	if c.Evaluate.Labels, err = evaluate.ParseUses("uses.yaml", configs.Uses, nil); err != nil {
+	if c.Evaluate.Labels, err = registry.ParseUses("uses.yaml", configs.Uses, nil); err != nil {
 		t.Fatal(err)
 	}
 	result, err := Run(context.Background(), c, new(Progress))

@@ -23,6 +23,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -41,11 +42,11 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	google, _ := robots.ProfileNamed("google")
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := evaluate.ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
+	samples, err := registry.ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -326,7 +327,7 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 			return fmt.Errorf("the note in the record of shard %d: %w", r.Segment, err)
 		}
 	}
-	var unused []evaluate.Sample
+	var unused []registry.Sample
 	if plan.Shards > 1 { // the only shard has rejected them
 		unused = shared.Unused()
 	}

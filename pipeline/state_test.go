@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -192,7 +192,7 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 			c := newConfig(t, site, "h.example\n")
 			c.State, c.Fetch.ProbeMisconfigured = filepath.Join(t.TempDir(), "state"), row.missing != 0
 			var err error
-			if c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
+			if c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
 				t.Fatal(err)
 			}
 			c.Evaluate.Agents = c.Evaluate.Agents[:1]

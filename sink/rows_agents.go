@@ -107,31 +107,31 @@ type Verdict struct {
 }
 
 // Agent is a row of `agents`: an agent of the run's registry. The table has one
-// part, which is segment 0's.
+// part, which is segment 0's. An entry of a registry in YAML has the same fields.
 type Agent struct {
 	// Name of the agent in the registry. Example: `GPTBot`.
-	Agent string `parquet:"agent,dict"`
+	Name string `parquet:"agent,dict" yaml:"name"`
 	// Category of the agent in the registry. Example: `ai-training`.
-	Category string `parquet:"category,dict"`
+	Category string `parquet:"category,dict" yaml:"category"`
 	// Who runs it. Null if the registry does not say. Example: `OpenAI`.
-	Operator *string `parquet:"operator,dict"`
+	Operator *string `parquet:"operator,dict" yaml:"operator"`
 	// Product tokens that are its own, in order of preference. Example: `[GPTBot]`.
-	Tokens []string `parquet:"tokens,list" parquet-element:",dict"`
+	Tokens []string `parquet:"tokens,list" parquet-element:",dict" yaml:"tokens"`
 	// Tokens of other crawlers whose group it follows if none names it. Example: `[Googlebot]`.
-	FallsBackTo []string `parquet:"falls_back_to,list" parquet-element:",dict"`
+	FallsBackTo []string `parquet:"falls_back_to,list" parquet-element:",dict" yaml:"falls_back_to"`
 	// User agent that it sends. Null if the registry does not say.
-	UserAgent *string `parquet:"user_agent,dict"`
+	UserAgent *string `parquet:"user_agent,dict" yaml:"user_agent"`
 	// It does not follow a group for `*` (profile `google`): true for AdsBot-Google.
-	IgnoresStar bool `parquet:"ignores_star"`
+	IgnoresStar bool `parquet:"ignores_star" yaml:"ignores_star"`
 	// A user's request triggers it.
-	UserTriggered bool `parquet:"user_triggered"`
+	UserTriggered bool `parquet:"user_triggered" yaml:"user_triggered"`
 	// `crawler`, or `token`: it crawls nothing, and its group says what the agents that name it may do.
-	Kind string `parquet:"kind,dict"`
+	Kind string `parquet:"kind,dict" yaml:"kind"`
 	// What it is for, of `ai-train`, `ai-input`, `search`; of a policy token, what its group refuses.
-	Uses []string `parquet:"uses,list" parquet-element:",dict"`
+	Uses []string `parquet:"uses,list" parquet-element:",dict" yaml:"uses"`
 	// Policy tokens that bind it. Example: `[Google-Extended]`.
-	PolicyTokens []string `parquet:"policy_tokens,list" parquet-element:",dict"`
+	PolicyTokens []string `parquet:"policy_tokens,list" parquet-element:",dict" yaml:"policy_tokens"`
 	// Profile of the parser that the crawler is documented to use; profile `own` judges by it. Null if the
 	// registry names none. Example: `crawler-commons`.
-	ReadsAs *string `parquet:"reads_as,dict"`
+	ReadsAs *string `parquet:"reads_as,dict" yaml:"reads_as"`
 }

@@ -105,7 +105,7 @@ func fill(s *Segment, index int) error {
 			return err
 		}
 	}
-	if err := s.Agents.Write(Agent{Agent: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
+	if err := s.Agents.Write(Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
 		return err
 	}
 	return s.Summary.Write(Count{Metric: "targets", Count: targetsOfSegment - 1}, Count{Metric: "targets", Stratum: "unranked", Count: 1}, Count{Metric: "status", Count: 7})

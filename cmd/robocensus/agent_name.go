@@ -4,12 +4,12 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // namesOf returns the names that a user may give for an agent: its name and its own
 // tokens.
-func namesOf(a evaluate.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
+func namesOf(a sink.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
 
 var (
 	product    = regexp.MustCompile(`[A-Za-z0-9._-]+`)
@@ -18,7 +18,7 @@ var (
 
 // tokenWithin returns the product token in a User-Agent header: one of the
 // registry, otherwise the name after "compatible;", otherwise the first word.
-func tokenWithin(userAgent string, agents []evaluate.Agent) string {
+func tokenWithin(userAgent string, agents []sink.Agent) string {
 	words := product.FindAllString(userAgent, -1)
 	for _, word := range words {
 		for _, a := range agents {

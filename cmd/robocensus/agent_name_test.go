@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 )
 
 func TestAgentNames(t *testing.T) {
-	agents, err := evaluate.ParseAgents("agents.yaml", configs.Agents)
+	agents, _, err := registry.ParseAgents("agents.yaml", configs.Agents)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 const checkHelp = `Shows whether AGENT may fetch each URL, and why: the line that decides, its group,
@@ -216,18 +217,18 @@ func isFile(path string) bool {
 
 // findAgent looks an agent up in the registry. Any other name is taken as a product
 // token.
-func (f *commonFlags) findAgent(ctx context.Context, name string) (evaluate.Agent, string, error) {
+func (f *commonFlags) findAgent(ctx context.Context, name string) (sink.Agent, string, error) {
 	agents, _, err := f.readAgents(ctx)
 	if err != nil {
-		return evaluate.Agent{}, "", err
+		return sink.Agent{}, "", err
 	}
 	for _, a := range agents {
 		if strings.EqualFold(a.Name, name) {
 			return a, "", nil
 		}
 	}
-	a := evaluate.Agent{Name: name, Tokens: []string{name}}
-	if err := a.Robots().Validate(); err != nil {
+	a := sink.Agent{Name: name, Tokens: []string{name}}
+	if err := registry.Robots(&a).Validate(); err != nil {
 		if token := tokenWithin(name, agents); token != "" {
 			err = fmt.Errorf("%q is not a product token; use %s", name, token)
 		}
@@ -268,8 +269,8 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 }
 
 // explainer returns an explainer for stdout; with --json it prints at the end.
-func (f *checkFlags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent evaluate.Agent) (*explainer, error) {
-	e := newExplainer(stdout, profiles, agent.Robots())
+func (f *checkFlags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent sink.Agent) (*explainer, error) {
+	e := newExplainer(stdout, profiles, registry.Robots(&agent))
 	if f.json {
 		e.out, e.json = io.Discard, stdout
 	}
@@ -278,7 +279,7 @@ func (f *checkFlags) explainer(ctx context.Context, stdout io.Writer, profiles [
 		if err != nil {
 			return nil, err
 		}
-		e.showUses(f.labels, agent.PolicyTokensIn(agents))
+		e.showUses(f.labels, registry.PolicyTokens(&agent, agents))
 	}
 	return e, nil
 }

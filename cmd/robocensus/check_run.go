@@ -12,8 +12,8 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -48,7 +48,7 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 		return err
 	}
 	entry, remark := agentOf(run.Registry, f.agent)
-	agent := past.Robots(&entry)
+	agent := registry.Robots(&entry)
 	if profile, err = past.JudgedBy(m, profile, &entry); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 	defer c.run.Close()
 	list := &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
 	io.WriteString(stderr, remark)
-	err = f.eachURL(ctx, stdin, func(s evaluate.Sample) error {
+	err = f.eachURL(ctx, stdin, func(s registry.Sample) error {
 		if s.Origin == nil {
 			return &userfile.Error{Path: list.name, Line: s.Line, Err: errors.New("is a path; give absolute URLs, whose hosts are looked up in the run")}
 		}
@@ -83,11 +83,11 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 // product token.
 func agentOf(r *past.Registry, name string) (agent sink.Agent, remark string) {
 	for _, a := range r.Agents {
-		if strings.EqualFold(a.Agent, name) {
+		if strings.EqualFold(a.Name, name) {
 			return a, ""
 		}
 	}
-	return sink.Agent{Agent: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", plain(name))
+	return sink.Agent{Name: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", plain(name))
 }
 
 // mostHostsKept bounds the hosts whose files are kept, for lists that are not sorted.

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -51,13 +51,13 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 	if capture.Origin != (fetch.Origin{}) {
 		list.origin = &capture.Origin
 	}
-	list.after = newURLJudge(profiles[0], agent.Robots(), capture)
+	list.after = newURLJudge(profiles[0], registry.Robots(&agent), capture)
 	if f.before != "" {
 		body, err := f.readRobots(ctx, f.before, stdin)
 		if err != nil {
 			return err
 		}
-		list.before = newURLJudge(profiles[0], agent.Robots(), fileCapture(body))
+		list.before = newURLJudge(profiles[0], registry.Robots(&agent), fileCapture(body))
 	}
 	io.WriteString(stderr, remark)
 	list.after.sayCut(stderr, args[0])
@@ -89,17 +89,17 @@ func fileCapture(body []byte) *fetch.Capture {
 }
 
 // eachURL reads the list that --urls names.
-func (f *checkFlags) eachURL(ctx context.Context, stdin io.Reader, each func(evaluate.Sample) error) error {
+func (f *checkFlags) eachURL(ctx context.Context, stdin io.Reader, each func(registry.Sample) error) error {
 	switch {
 	case f.urls == "-":
 		endBySignal(ctx)
-		return evaluate.EachSample("standard input", stdin, each)
+		return registry.EachSample("standard input", stdin, each)
 	case remote.IsURL(f.urls):
 		text, err := readInput(ctx, f.urls)
 		if err != nil {
 			return err
 		}
-		return evaluate.EachSample(remote.Name(f.urls), bytes.NewReader(text), each)
+		return registry.EachSample(remote.Name(f.urls), bytes.NewReader(text), each)
 	}
 	file, err := os.Open(f.urls)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *checkFlags) eachURL(ctx context.Context, stdin io.Reader, each func(eva
 	}
 	defer file.Close()
 	endBySignal(ctx) // a read of a pipe cannot be interrupted
-	return evaluate.EachSample(f.urls, file, each)
+	return registry.EachSample(f.urls, file, each)
 }
 
 // urlJudge is a file that judges a list of URLs.
@@ -194,7 +194,7 @@ type judgement struct {
 	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
 }
 
-func (l *urlList) judge(s evaluate.Sample) error {
+func (l *urlList) judge(s registry.Sample) error {
 	if s.Origin != nil && l.origin != nil && *s.Origin != *l.origin {
 		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
 	}

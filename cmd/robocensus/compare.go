@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -140,7 +141,7 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 		if err != nil {
 			return err
 		}
-		c.agent, c.profile = agent.Robots(), f.forAgent([]*robots.Profile{c.profile}, agent)[0]
+		c.agent, c.profile = registry.Robots(&agent), f.forAgent([]*robots.Profile{c.profile}, agent)[0]
 		if i < len(f.asked) {
 			io.WriteString(stdout, remark)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -25,7 +25,7 @@ import (
 // does not, and reads its sections profiles and uses. A key that is not a flag of run is
 // an error with its line; flags that this command does not have are skipped.
 func (f *commonFlags) applyConfig(ctx context.Context) (err error) {
-	if f.labels, err = evaluate.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.config == "" {
+	if f.labels, err = registry.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.config == "" {
 		return err
 	}
 	text, err := readInput(ctx, f.config)
@@ -66,7 +66,7 @@ func (f *commonFlags) applyConfig(ctx context.Context) (err error) {
 			if value.Kind != yaml.SequenceNode {
 				return configError(path, value, "expected a list of labels, as in `- {mechanism: content-usage, label: …, use: ai-train}`")
 			}
-			if f.labels, err = evaluate.ReadUses(path, value.Content, f.labels); err != nil {
+			if f.labels, err = registry.ReadUses(path, value.Content, f.labels); err != nil {
 				return err
 			}
 			if err := userfile.Decode(path, value, &f.labelsAsWritten); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -27,7 +26,7 @@ type explainer struct {
 	disallowed, undefined bool
 
 	labels robots.Vocabulary // nil unless uses are asked for
-	tokens []evaluate.Agent  // the policy tokens that bind the agent: agents of the first judge, after it
+	tokens []sink.Agent      // the policy tokens that bind the agent: agents of the first judge, after it
 
 	json    io.Writer // nil for text
 	answers []explainedURL

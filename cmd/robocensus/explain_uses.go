@@ -3,17 +3,18 @@ package main
 import (
 	"fmt"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // showUses makes the explainer show uses: what labels state, and the policy tokens that
 // bind the agent.
-func (e *explainer) showUses(labels robots.Vocabulary, tokens []evaluate.Agent) {
+func (e *explainer) showUses(labels robots.Vocabulary, tokens []sink.Agent) {
 	e.labels, e.tokens = labels, tokens
 	agents := []robots.Agent{e.agent}
-	for _, t := range tokens {
-		agents = append(agents, t.Robots())
+	for i := range tokens {
+		agents = append(agents, registry.Robots(&tokens[i]))
 	}
 	e.readings[0].judge = robots.NewJudge(e.readings[0].profile, agents)
 }
@@ -29,7 +30,7 @@ func (e *explainer) uses(url string, v robots.Verdict) *map[string]useAnswer {
 	if first.answer.AsksRules() {
 		var tokens []robots.TokenPolicy
 		for i := range e.tokens {
-			tokens = append(tokens, e.tokens[i].TokenPolicy(first.judge.Policy(1+i)))
+			tokens = append(tokens, registry.TokenPolicy(&e.tokens[i], first.judge.Policy(1+i)))
 		}
 		t := first.profile.Target(url)
 		got, _ = first.judge.Policy(0).Uses(&t, e.labels, tokens...)

@@ -24,6 +24,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -48,7 +49,7 @@ type commonFlags struct {
 	allowPrivate, probe   bool
 	caFile                string
 
-	registry      []evaluate.Agent // nil before it is read
+	registry      []sink.Agent // nil before it is read
 	registryInput sink.Input
 
 	configFile
@@ -161,21 +162,22 @@ func (f *commonFlags) limited(p *robots.Profile) *robots.Profile {
 
 // readers returns the profiles of the agents' parsers, by name, and google; none if no
 // agent has one and own is not among the profiles.
-func (f *commonFlags) readers(profiles []*robots.Profile, agents ...evaluate.Agent) map[string]*robots.Profile {
+func (f *commonFlags) readers(profiles []*robots.Profile, agents ...sink.Agent) map[string]*robots.Profile {
 	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) &&
-		!slices.ContainsFunc(agents, func(a evaluate.Agent) bool { return a.ReadsAs != "" }) {
+		!slices.ContainsFunc(agents, func(a sink.Agent) bool { return a.ReadsAs != nil }) {
 		return nil
 	}
 	out := make(map[string]*robots.Profile)
-	for _, a := range append(agents, evaluate.Agent{ReadsAs: robots.DefaultReader}) {
+	for _, a := range append(agents, sink.Agent{}) { // whose parser is google
+		name := registry.Reader(&a)
 		for _, p := range profiles {
-			if p.Name == a.ReadsAs {
-				out[p.Name] = p
+			if p.Name == name {
+				out[name] = p
 			}
 		}
-		if a.ReadsAs != "" && out[a.ReadsAs] == nil {
-			p, _ := f.profile(a.ReadsAs) // ParseAgents knows it
-			out[a.ReadsAs] = f.limited(p)
+		if out[name] == nil {
+			p, _ := f.profile(name) // ParseAgents knows it
+			out[name] = f.limited(p)
 		}
 	}
 	return out
@@ -183,7 +185,7 @@ func (f *commonFlags) readers(profiles []*robots.Profile, agents ...evaluate.Age
 
 // forAgent returns the profiles that judge an agent, each once: for own, the one that the
 // registry names.
-func (f *commonFlags) forAgent(profiles []*robots.Profile, agent evaluate.Agent) []*robots.Profile {
+func (f *commonFlags) forAgent(profiles []*robots.Profile, agent sink.Agent) []*robots.Profile {
 	c := evaluate.Config{Profiles: profiles, Readers: f.readers(profiles, agent)}
 	var out []*robots.Profile
 	for _, p := range profiles {
@@ -195,7 +197,7 @@ func (f *commonFlags) forAgent(profiles []*robots.Profile, agent evaluate.Agent)
 }
 
 // readAgents reads the registry, once: the file may be a pipe.
-func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.Input, error) {
+func (f *commonFlags) readAgents(ctx context.Context) ([]sink.Agent, sink.Input, error) {
 	if f.registry != nil {
 		return f.registry, f.registryInput, nil
 	}
@@ -208,14 +210,11 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 		path = remote.Name(f.agents)
 	}
 	profiles := slices.Sorted(maps.Keys(f.own))
-	agents, err := evaluate.ParseAgents(path, text, profiles...)
-	if err == nil {
-		f.namedOnly, err = evaluate.NamedOnly(path, text, profiles...)
-	}
+	agents, named, err := registry.ParseAgents(path, text, profiles...)
 	if err != nil {
 		return nil, sink.Input{}, err
 	}
-	f.registry = agents
+	f.registry, f.namedOnly = agents, named
 	f.registryInput = sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}
 	return f.registry, f.registryInput, nil
 }
@@ -245,7 +244,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 	case f.retries < 0:
 		return c, usagef("--retries cannot be negative")
 	}
-	challenges, err := evaluate.ParseChallenges("built-in challenges.yaml", configs.Challenges)
+	challenges, err := registry.ParseChallenges("built-in challenges.yaml", configs.Challenges)
 	if err != nil {
 		return c, err
 	}

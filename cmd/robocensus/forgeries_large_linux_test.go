@@ -137,7 +137,7 @@ var largeForgeries = []aForgery{
 	{name: "agents: a million", large: true, forge: func(f *forgedSet) bool {
 		return changed(f, "agents", func(c *rand.Rand, rows []sink.Agent) []sink.Agent {
 			for i := range 1_000_000 {
-				rows = append(rows, sink.Agent{Agent: fmt.Sprint(i), Category: "x", Tokens: []string{"x"}})
+				rows = append(rows, sink.Agent{Name: fmt.Sprint(i), Category: "x", Tokens: []string{"x"}})
 			}
 			return rows
 		})

@@ -18,8 +18,8 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -307,13 +307,13 @@ func (r *reproduction) recordedLabels(about *publish.Run) (robots.Vocabulary, er
 	if err != nil {
 		return nil, err
 	}
-	labels, err := evaluate.ParseUses("uses.yaml", text, nil)
+	labels, err := registry.ParseUses("uses.yaml", text, nil)
 	own := about.Configuration["uses"]
 	if err != nil || own == nil {
 		return labels, err
 	}
 	if text, err = yaml.Marshal(own); err == nil {
-		labels, err = evaluate.ParseUses("uses", text, labels)
+		labels, err = registry.ParseUses("uses", text, labels)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("provenance.json %w: %w", publish.ErrDamaged, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -173,7 +174,7 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 		}
 		path = remote.Name(f.urls)
 	}
-	if c.Evaluate.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
+	if c.Evaluate.Samples, err = registry.ParseSamples(path, urls); err != nil {
 		return err
 	}
 	c.Evaluate.Agents, c.Evaluate.NamedOnly = agents, f.namedOnly
@@ -193,7 +194,7 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 func (f *runFlags) readTemplates(ctx context.Context, c *pipeline.Config) error {
 	var all []robots.Template
 	add := func(path string, text []byte) error {
-		templates, err := evaluate.ParseTemplates(path, text)
+		templates, err := registry.ParseTemplates(path, text)
 		all = append(all, templates...)
 		c.Inputs = append(c.Inputs, sink.Input{Role: "templates", Path: path, SHA256: digest(text), Rows: int64(len(templates))})
 		return err
@@ -224,7 +225,7 @@ func (f *runFlags) readIdentities(ctx context.Context, c *pipeline.Config) (err 
 		return err
 	}
 	path := remote.Name(f.alsoAs)
-	c.Fetch.Identities, err = evaluate.ParseIdentities(path, text, f.userAgent, c.Evaluate.Agents)
+	c.Fetch.Identities, err = registry.ParseIdentities(path, text, f.userAgent, c.Evaluate.Agents)
 	c.Inputs = append(c.Inputs, sink.Input{Role: "identities", Path: path, SHA256: digest(text), Rows: int64(len(c.Fetch.Identities))})
 	return err
 }

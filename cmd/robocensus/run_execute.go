@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
@@ -219,8 +220,9 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 		return
 	}
 	var names []string
-	for _, a := range c.Evaluate.Agents {
-		if token := a.Robots().BeyondToken(); token != "" {
+	for i := range c.Evaluate.Agents {
+		a := &c.Evaluate.Agents[i]
+		if token := registry.Robots(a).BeyondToken(); token != "" {
 			names = append(names, fmt.Sprintf("%s (token %s)", plain(a.Name), token))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -178,7 +179,7 @@ func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read ro
 	if judge == nil {
 		as := everybody
 		if agent >= 0 {
-			as = e.config.Agents[agent].Robots()
+			as = registry.Robots(&e.config.Agents[agent])
 		}
 		judge = robots.NewJudge(r.profile, []robots.Agent{as})
 		if e.second.judges == nil {

@@ -1,6 +1,10 @@
 package evaluate
 
-import "github.com/robocensus/robocensus/robots"
+import (
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
 
 // A column is a profile of the run: under all but own, one reading judges every agent.
 type column struct {
@@ -11,11 +15,11 @@ type column struct {
 
 // JudgedBy returns the profile that judges an agent under a profile of the run. They
 // differ only under own (see [robots.Profile.ByAgent]).
-func (c *Config) JudgedBy(p *robots.Profile, agent *Agent) *robots.Profile {
+func (c *Config) JudgedBy(p *robots.Profile, agent *sink.Agent) *robots.Profile {
 	if !p.ByAgent {
 		return p
 	}
-	if reader := c.Readers[agent.ReadsAs]; reader != nil {
+	if reader := c.Readers[registry.Reader(agent)]; reader != nil {
 		return reader
 	}
 	return c.Readers[robots.DefaultReader]
@@ -32,7 +36,7 @@ func (c *Config) Judges() (judges []*robots.Profile) {
 		}
 	}
 	for _, p := range c.Profiles {
-		add(c.JudgedBy(p, new(Agent)))
+		add(c.JudgedBy(p, new(sink.Agent)))
 		for i := range c.Agents {
 			add(c.JudgedBy(p, &c.Agents[i]))
 		}
@@ -55,7 +59,7 @@ func (c *Config) columnsOf() (columns []column, profiles []*robots.Profile) {
 		return len(profiles) - 1
 	}
 	for k, p := range c.Profiles {
-		col := column{name: p.Name, face: reading(c.JudgedBy(p, new(Agent)))}
+		col := column{name: p.Name, face: reading(c.JudgedBy(p, new(sink.Agent)))}
 		for i := range c.Agents {
 			col.of = append(col.of, reading(c.JudgedBy(p, &c.Agents[i])))
 		}

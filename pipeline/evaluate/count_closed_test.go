@@ -7,17 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 )
 
 // Agents for AI training that groups by name shut out together are counted in pairs, under
 // the first profile; a group for all, a part that is closed and other categories are not.
 func TestPairsAreCounted(t *testing.T) {
-	registry := "- {name: B, category: ai-training}\n- {name: A, category: ai-training, falls_back_to: [B]}\n- {name: C, category: ai-training}\n- {name: S, category: search}\n"
+	list := "- {name: B, category: ai-training}\n- {name: A, category: ai-training, falls_back_to: [B]}\n- {name: C, category: ai-training}\n- {name: S, category: search}\n"
 	for i := range mostPaired {
-		registry += fmt.Sprintf("- {name: N%d, category: ai-training}\n", i)
+		list += fmt.Sprintf("- {name: N%d, category: ai-training}\n", i)
 	}
-	agents, err := ParseAgents("agents.yaml", []byte(registry))
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte(list))
 	if err != nil {
 		t.Fatal(err)
 	}

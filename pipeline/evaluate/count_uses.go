@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -74,7 +75,7 @@ func (e *Evaluator) countTraining(stratum string) {
 		if e.policies[i].Class != summary.ClassNames[robots.DisallowAll] {
 			continue
 		}
-		if agent.Kind == KindToken {
+		if agent.Kind == registry.KindToken {
 			ways[1] = ways[1] || slices.Contains(agent.Uses, robots.AITrain.String())
 		} else {
 			ways[0] = ways[0] || agent.Category == aiTraining

@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -18,15 +19,15 @@ import (
 // What a file says about use, how it refuses the training of models, and whose words it has
 // are counted once per host; what nobody reads states nothing.
 func TestUsesAreCounted(t *testing.T) {
-	labels, err := ParseUses("uses.yaml", configs.Uses, nil)
+	labels, err := registry.ParseUses("uses.yaml", configs.Uses, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	templates, err := ParseTemplates("templates.yaml", configs.Templates)
+	templates, err := registry.ParseTemplates("templates.yaml", configs.Templates)
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents, err := ParseAgents("agents.yaml", []byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search}\n"+
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search}\n"+
 		"- {name: Trainer-Token, category: ai-training, kind: token}\n- {name: Finder-Token, category: search, kind: token, uses: [search]}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -114,12 +115,12 @@ func countedOf(t *testing.T, c Config, files ...string) *summary.Counts {
 // What one host says is not counted for the next, and parameters of a label do not change
 // what it says.
 func TestUsesAreThoseOfTheirHost(t *testing.T) {
-	labels, err := ParseUses("uses.yaml", configs.Uses, nil)
+	labels, err := registry.ParseUses("uses.yaml", configs.Uses, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	google, _ := robots.ProfileNamed("google")
-	counts := countedOf(t, Config{Agents: []Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}},
+	counts := countedOf(t, Config{Agents: []sink.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}},
 		"User-agent: *\nContent-Usage: train-ai=n;x=1, search=N\n", "", "User-agent: *\nDisallow: /x\n")
 	got := make(map[string]int64)
 	for _, c := range counts.List() {
@@ -136,14 +137,10 @@ func TestUsesAreThoseOfTheirHost(t *testing.T) {
 // Names that no operator sends are counted by file and by line, in any case, and are no
 // agents.
 func TestDeadNamesAreCounted(t *testing.T) {
-	const registry = "- {name: GPTBot, category: ai-training}\n- {name: Cohere-AI, kind: named_only}\n- {name: xAI-Bot, kind: named_only}\n"
-	agents, err := ParseAgents("agents.yaml", []byte(registry))
+	const list = "- {name: GPTBot, category: ai-training}\n- {name: Cohere-AI, kind: named_only}\n- {name: xAI-Bot, kind: named_only}\n"
+	agents, names, err := registry.ParseAgents("agents.yaml", []byte(list))
 	if err != nil || len(agents) != 1 {
 		t.Fatal(agents, err)
-	}
-	names, err := NamedOnly("agents.yaml", []byte(registry))
-	if err != nil {
-		t.Fatal(err)
 	}
 	google, _ := robots.ProfileNamed("google")
 	counts := countedOf(t, Config{Agents: agents, NamedOnly: names, Profiles: []*robots.Profile{google}},
@@ -166,7 +163,7 @@ func TestDeadNamesAreCounted(t *testing.T) {
 		"- {name: B, kind: named_only}\n\n- {name: A, uses: [reading]}\n": `agents.yaml:3: agent "A": no use "reading"`,
 		"- {name: a b, kind: named_only}\n":                               "agents.yaml:1: ",
 	} {
-		if _, err := ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, _, err := registry.ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/portable"
@@ -32,11 +33,7 @@ func Prepare(c Config) *Shared {
 
 // NewCounts returns empty counters for the agents and profiles of the run.
 func (s *Shared) NewCounts() *summary.Counts {
-	agents := make([]summary.Agent, len(s.config.Agents))
-	for i, a := range s.config.Agents {
-		agents[i] = summary.Agent{Name: a.Name, Category: a.Category}
-	}
-	return summary.New(agents, s.config.ProfileNames())
+	return summary.New(s.config.Agents, s.config.ProfileNames())
 }
 
 // Evaluator makes rows of captures. It serves one goroutine and reuses its memory.
@@ -122,26 +119,26 @@ func (e *Evaluator) prepare(k int, p *robots.Profile) {
 		}
 		if judges {
 			r.slots[i] = len(r.agents)
-			r.agents, agents = append(r.agents, i), append(agents, agent.Robots())
+			r.agents, agents = append(r.agents, i), append(agents, registry.Robots(&agent))
 		}
 	}
 	agents = append(agents, everybody)
 	places := make(map[string]int) // of policy tokens among the judge's agents
 	for i, token := range e.config.Agents {
-		if token.Kind != KindToken {
+		if token.Kind != registry.KindToken {
 			continue
 		}
 		if slot := r.slots[i]; slot < len(r.agents) && r.agents[slot] == i {
 			places[token.Name] = slot
 		} else {
-			places[token.Name], agents = len(agents), append(agents, token.Robots())
+			places[token.Name], agents = len(agents), append(agents, registry.Robots(&token))
 		}
 	}
 	r.judge = robots.NewJudge(p, agents)
 	r.tokens = make([][]robots.TokenPolicy, len(r.agents))
 	for slot, i := range r.agents {
-		for _, token := range e.config.Agents[i].PolicyTokensIn(e.config.Agents) {
-			r.tokens[slot] = append(r.tokens[slot], token.TokenPolicy(r.judge.Policy(places[token.Name])))
+		for _, token := range registry.PolicyTokens(&e.config.Agents[i], e.config.Agents) {
+			r.tokens[slot] = append(r.tokens[slot], registry.TokenPolicy(&token, r.judge.Policy(places[token.Name])))
 		}
 	}
 }
@@ -168,7 +165,7 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target,
 		}
 	}
 	if out.Agents.Wanted() { // in segment 0 only
-		if err := out.Agents.Write(agentRows(e.config.Agents)...); err != nil {
+		if err := out.Agents.Write(e.config.Agents...); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Agents that follow the same rules get the same verdicts as if each was judged
@@ -18,11 +20,11 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 		p, _ := robots.ProfileNamed(name)
 		profiles = append(profiles, p)
 	}
-	var agents []Agent
+	var agents []sink.Agent
 	for i := range 20 {
-		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
+		agents = append(agents, sink.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
 	}
-	list, err := ParseSamples("", []byte("/\n/p\n/l\n"))
+	list, err := registry.ParseSamples("", []byte("/\n/p\n/l\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 			f.Parse(body, profiles[k])
 			shared := 0
 			for i, agent := range agents {
-				alone := robots.NewJudge(profiles[k], []robots.Agent{agent.Robots()})
+				alone := robots.NewJudge(profiles[k], []robots.Agent{registry.Robots(&agent)})
 				alone.Load(&f)
 				var want []robots.Verdict
 				ask := func(t robots.Target) { want = append(want, alone.Policy(0).Judge(&t)) }
@@ -90,15 +92,15 @@ func BenchmarkHostileHost(b *testing.B) {
 	for len(body) < p.SizeLimit-20 {
 		body = fmt.Appendf(body, "disallow:/*%s\n", word(5))
 	}
-	var agents []Agent
+	var agents []sink.Agent
 	for i := range 178 {
-		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
+		agents = append(agents, sink.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
 	}
 	var urls []byte
 	for range 11 {
 		urls = fmt.Appendf(urls, "/%s\n", word(8000))
 	}
-	list, err := ParseSamples("", urls)
+	list, err := registry.ParseSamples("", urls)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"testing"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -33,7 +34,7 @@ func TestPartsOfTheNetwork(t *testing.T) {
 // countsOf returns the counters that count adds, by metric and key.
 func countsOf(t *testing.T, count func(e *Evaluator)) map[string]int64 {
 	t.Helper()
-	agents, err := ParseAgents("agents", []byte("- {name: A, category: search}\n- {name: B, category: search}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: A, category: search}\n- {name: B, category: search}\n"))
 	must(t, err)
 	e := Prepare(Config{Agents: agents, Profiles: profilesNamed("google")}).Evaluator()
 	e.examples.Reset()

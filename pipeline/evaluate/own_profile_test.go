@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -47,12 +48,12 @@ var ownAnswers = []struct {
 // Own has for each agent the policy and the verdicts of the profile that its entry
 // names, and google's where it names none, whether or not the content is cached.
 func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
-	var agents []Agent
+	var agents []sink.Agent
 	for i, reads := range []string{"", "urllib-2025", "crawler-commons", "heritrix", "urllib-2025", "google"} {
 		name := string(rune('A' + i))
-		agents = append(agents, Agent{Name: name, Tokens: []string{name}, ReadsAs: reads})
+		agents = append(agents, sink.Agent{Name: name, Tokens: []string{name}, ReadsAs: sink.NonZero(reads)})
 	}
-	samples, err := ParseSamples("", []byte("/a\n/ab\n/x\n/y/index.html\n"))
+	samples, err := registry.ParseSamples("", []byte("/a\n/ab\n/x\n/y/index.html\n"))
 	must(t, err)
 	names := []string{"google", "urllib-2025", "crawler-commons", "heritrix"}
 	config := Config{Agents: agents, Samples: samples, Profiles: profilesNamed("own"), Readers: readers(names...)}
@@ -69,7 +70,7 @@ func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
 			}
 			own.memo.forget(len(agents))
 			for i, agent := range agents {
-				by := max(0, indexOf(names, agent.ReadsAs))
+				by := max(0, indexOf(names, registry.Reader(&agent)))
 				got, _, _ := own.policy(new(sink.Fetch), 0, i)
 				want, _, _ := each.policy(new(sink.Fetch), by, i)
 				if got.Profile != "own" || got.JudgedBy != names[by] || want.JudgedBy != want.Profile {
@@ -108,7 +109,7 @@ func indexOf(names []string, name string) int {
 // Own is compared with other profiles agent by agent, and gives the same as first and as
 // second profile.
 func TestOwnVersusFirst(t *testing.T) {
-	agents := []Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: "urllib-2025"}}
+	agents := []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: sink.Some("urllib-2025")}}
 	config := Config{Agents: agents, Profiles: profilesNamed("own", "google"), Readers: readers("google", "urllib-2025")}
 	first := Prepare(config).Evaluator()
 	config.Profiles = profilesNamed("google", "own")

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 )
 
 // Preparing 20,000 URLs under five profiles all at once would take a gigabyte.
 func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 	profiles := profilesNamed(robots.ProfileNames()...)
-	agents, err := ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
 	must(t, err)
 	var paths []string
 	for i := range 20_000 {
@@ -45,7 +46,7 @@ func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 
 // A URL that is a sample of the run and one of the target's own is judged once.
 func TestAnOwnURLThatIsListedIsJudgedOnce(t *testing.T) {
-	listed := []*prepared{{Sample: Sample{URL: "http://h.example/a"}}}
+	listed := []*prepared{{Sample: registry.Sample{URL: "http://h.example/a"}}}
 	paths := []string{"/b", "/a", "/a/b"}
 	own := newOwn("http://h.example", paths, listed)
 	if want := []string{"/b", "/a/b"}; !slices.Equal(own.paths, want) || paths[1] != "/a" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink"
@@ -25,11 +26,11 @@ func (c *Config) explainers() []*portable.Explainer {
 	var out []*portable.Explainer
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		if p := c.Readers[a.ReadsAs]; a.Kind != KindToken && google != nil && p != nil && p != google {
+		if p := c.Readers[registry.Reader(a)]; a.Kind != registry.KindToken && google != nil && p != nil && p != google {
 			if out == nil {
 				out = make([]*portable.Explainer, len(c.Agents))
 			}
-			out[i] = portable.NewExplainer(google, p, a.Robots())
+			out[i] = portable.NewExplainer(google, p, registry.Robots(a))
 		}
 	}
 	return out
@@ -99,7 +100,7 @@ func (e *Evaluator) parityRows(row *sink.Fetch, f *robots.File, dst []sink.Line)
 				agent := &e.config.Agents[p.agent]
 				dst = append(dst, sink.Line{
 					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number), GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: sink.Text(line.Text),
-					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: &agent.ReadsAs, Cause: sink.Some(c.Key), Causes: sink.Some(int32(len(p.Causes))),
+					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: sink.Some(c.Key), Causes: sink.Some(int32(len(p.Causes))),
 				})
 			}
 		}
@@ -144,7 +145,7 @@ func (e *Evaluator) countParity(row *sink.Fetch, stratum string) {
 		line := p.linesOf(&p.Causes[0])[0]
 		if e.examples.Wants("parity_cause", cause, row.Host) {
 			agent := &e.config.Agents[p.agent]
-			e.examples.Add("parity_cause", cause, row.Host, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name, p.Google, agent.ReadsAs, p.Parser))
+			e.examples.Add("parity_cause", cause, row.Host, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name, p.Google, registry.Reader(agent), p.Parser))
 		}
 		if lines == 0 && e.examples.Wants("line_class", class, row.Host) {
 			e.examples.Add("line_class", class, row.Host, int32(line.Number), summary.Clip(line.Text))

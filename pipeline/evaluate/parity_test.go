@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -17,11 +18,11 @@ import (
 // line has a row for each agent and cause, and the counters count hosts. That is so under
 // every profile, whether or not the content is cached.
 func TestParity(t *testing.T) {
-	agents := []Agent{
-		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: "wget"},
-		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: "heritrix"},
+	agents := []sink.Agent{
+		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: sink.Some("wget")},
+		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: sink.Some("heritrix")},
 		{Name: "Plain", Tokens: []string{"Plain"}, Category: "other"},
-		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: "heritrix", Kind: KindToken},
+		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: sink.Some("heritrix"), Kind: registry.KindToken},
 	}
 	for _, c := range []struct{ body, rows, counts string }{
 		{"User-agent: *\nDisallow: /*a\n\nUser-agent: Plain\nUser-agent: Token\nDisallow: /*b\n", "", ""},

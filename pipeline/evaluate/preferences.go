@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -23,7 +24,7 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 			r.Label, r.Value, r.Remark = sink.TextString(s.Label), sink.TextString(s.Value), sink.NonZero(s.Remark)
 			r.Use, r.Preference, r.Level = nil, nil, sink.NonZero(s.Level.String())
 			if s.Use != robots.NoUse {
-				r.Use = &UseNames[s.Use]
+				r.Use = &registry.UseNames[s.Use]
 			}
 			if s.Preference != robots.Unknown {
 				r.Preference = sink.Some(s.Preference.String())
@@ -32,7 +33,7 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 		}
 	}
 	for i := range e.config.Agents {
-		if token := &e.config.Agents[i]; token.Kind == KindToken {
+		if token := &e.config.Agents[i]; token.Kind == registry.KindToken {
 			e.tokenRows(row, f, token)
 		}
 	}
@@ -45,7 +46,7 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 
 // tokenRows adds a row for each disallow rule in the groups of a policy token and each use
 // that it refuses.
-func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *Agent) {
+func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *sink.Agent) {
 	last := int32(-1)
 	for i := range f.Agents {
 		a := &f.Agents[i]
@@ -63,7 +64,7 @@ func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *Agent) {
 			for _, use := range token.Uses {
 				e.preferences = append(e.preferences, sink.Preference{
 					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: robots.PolicyToken.String(),
-					Label: token.Name, Use: &UseNames[useNamed(use)], Preference: sink.Some(robots.Refuses.String()), Path: pattern, Value: *pattern, Line: rule.Line,
+					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: sink.Some(robots.Refuses.String()), Path: pattern, Value: *pattern, Line: rule.Line,
 				})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -19,11 +20,11 @@ func deref(s *string) string {
 
 // Every label of every line about use is a row, with what it means for whom.
 func TestPreferenceRows(t *testing.T) {
-	labels, err := ParseUses("uses.yaml", configs.Uses, nil)
+	labels, err := registry.ParseUses("uses.yaml", configs.Uses, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents, err := ParseAgents("agents.yaml", []byte("- {name: Bot, policy_tokens: [X-Extended]}\n- {name: X-Extended, kind: token, uses: [ai-train, ai-input]}"))
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: Bot, policy_tokens: [X-Extended]}\n- {name: X-Extended, kind: token, uses: [ai-train, ai-input]}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestPreferenceRows(t *testing.T) {
 // Under own, a policy token binds an agent by the parser of that agent, though the token
 // itself is judged by another.
 func TestTokensUnderOwn(t *testing.T) {
-	agents, err := ParseAgents("agents.yaml", []byte("- {name: A, reads_as: protego, policy_tokens: [X]}\n- {name: B, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train]}"))
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: A, reads_as: protego, policy_tokens: [X]}\n- {name: B, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train]}"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 	r.Source = mostly(sources)
 	if len(r.Category) == 0 {
 		for _, a := range r.Registry.Agents {
-			r.Category[a.Agent] = a.Category
+			r.Category[a.Name] = a.Category
 		}
 	}
 	return r, nil

@@ -45,8 +45,8 @@ func TestReadingARun(t *testing.T) {
 	dir := t.TempDir()
 	plan := sink.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
 	agents := []sink.Agent{
-		{Agent: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: sink.Some("A/1"), IgnoresStar: true},
-		{Agent: "D", Category: "other", Tokens: []string{"D"}},
+		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: sink.Some("A/1"), IgnoresStar: true},
+		{Name: "D", Category: "other", Tokens: []string{"D"}},
 	}
 	source := func(key string, n int64) sink.Count {
 		return sink.Count{Metric: "source", Stratum: "unranked", Key: &key, Count: n}
@@ -61,10 +61,6 @@ func TestReadingARun(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"A": "search"}, r.Category); diff != "" {
 		t.Errorf("agents that were judged:\n%s", diff)
-	}
-	want := robots.Agent{Name: "A", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: "A/1", IgnoresStar: true}
-	if diff := cmp.Diff(want, Robots(&r.Registry.Agents[0])); diff != "" {
-		t.Error(diff)
 	}
 	plan.Run, plan.Tables = "s", []string{"summary"}
 	if r := write(t, dir, plan, nil); r.Registry.Known || r.Source != "" {

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -67,15 +68,7 @@ func JudgedBy(m *sink.Manifest, p *robots.Profile, agent *sink.Agent) (*robots.P
 	if !p.ByAgent {
 		return p, nil
 	}
-	return Profile(m, Reader(agent))
-}
-
-// Reader returns the name of the profile that judges an agent under own.
-func Reader(agent *sink.Agent) string {
-	if agent.ReadsAs != nil {
-		return *agent.ReadsAs
-	}
-	return robots.DefaultReader
+	return Profile(m, registry.Reader(agent))
 }
 
 // Recorded returns the profile that has recorded fields, by their names in a

@@ -66,7 +66,7 @@ func (r *Registry) add(batch arrow.RecordBatch) error {
 	star := scan.Column[*array.Boolean](batch, "ignores_star")
 	for i := range int(batch.NumRows()) {
 		r.Agents = append(r.Agents, sink.Agent{
-			Agent: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: sink.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
+			Name: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: sink.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
 			ReadsAs: sink.NonZero(readsAs(i)), Kind: kind(i), Uses: uses(i), PolicyTokens: policyTokens(i),
 		})
 	}
@@ -90,19 +90,10 @@ func (r *Registry) binds(before *Registry, agent string) string {
 	return ""
 }
 
-// Robots converts an agent for package robots.
-func Robots(a *sink.Agent) robots.Agent {
-	out := robots.Agent{Name: a.Agent, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, IgnoresStar: a.IgnoresStar}
-	if a.UserAgent != nil {
-		out.UserAgent = *a.UserAgent
-	}
-	return out
-}
-
 // entry returns the entry of an agent, an empty one if there is none.
 func (r *Registry) entry(agent string) *sink.Agent {
 	for i := range r.Agents {
-		if r.Agents[i].Agent == agent {
+		if r.Agents[i].Name == agent {
 			return &r.Agents[i]
 		}
 	}

@@ -22,7 +22,7 @@ func TestWhatBreaksASeries(t *testing.T) {
 				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
 				Inputs: []sink.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
 			}},
-			Registry: &past.Registry{Known: true, Agents: []sink.Agent{{Agent: "A", Category: "x", Tokens: []string{"A"}}}},
+			Registry: &past.Registry{Known: true, Agents: []sink.Agent{{Name: "A", Category: "x", Tokens: []string{"A"}}}},
 			Category: map[string]string{"A": "x"}, Source: "network",
 		}}
 	}

@@ -24,7 +24,7 @@ func must(t testing.TB, err error) {
 // madeUp is a run of hosts whose policies are drawn at random.
 type madeUp map[string]map[string]string // class by host and agent
 
-var agentsOfTest = []summary.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
+var agentsOfTest = []sink.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
 
 // write writes a run under google in segments of 40 hosts, with its counters.
 func (m madeUp) write(t *testing.T, dir, run string, at int) {

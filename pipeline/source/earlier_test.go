@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -162,9 +163,9 @@ func stored(t *rapid.T, one *source.Target) {
 // write makes a run of targets under profiles.
 func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []source.Target) {
 	t.Helper()
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: other, tokens: [other], category: other}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: other, tokens: [other], category: other}\n"))
 	must(t, err)
-	samples, err := evaluate.ParseSamples("urls", []byte("/\n/a/b/c\n/e\n/robots.txt\nhttp://h1.example/a/b\nHTTP://h2.example/a/b\n"))
+	samples, err := registry.ParseSamples("urls", []byte("/\n/a/b/c\n/e\n/robots.txt\nhttp://h1.example/a/b\nHTTP://h2.example/a/b\n"))
 	must(t, err)
 	c := evaluate.Config{Agents: agents, Samples: samples, Profiles: profiles}
 	first := sink.Input{Role: "hosts", Path: "hosts.csv"}

@@ -72,7 +72,7 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		must(t, err)
 		s.Targets = int64(len(r.fetches))
 		must(t, s.Fetches.Write(r.fetches...))
-		must(t, s.Agents.Write(sink.Agent{Agent: "A", Tokens: []string{"a"}}))
+		must(t, s.Agents.Write(sink.Agent{Name: "A", Tokens: []string{"a"}}))
 		must(t, s.Policies.Write(r.policies...))
 		must(t, s.Verdicts.Write(r.verdicts...))
 		must(t, s.Summary.Write(r.counts...))

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -32,9 +33,9 @@ const shards = 2
 // rejected.
 func census(t testing.TB, bodies string) pipeline.Config {
 	t.Helper()
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
 	must(t, err)
-	samples, err := evaluate.ParseSamples("urls", []byte("/\n/private\nhttp://nowhere.example/x\n"))
+	samples, err := registry.ParseSamples("urls", []byte("/\n/private\nhttp://nowhere.example/x\n"))
 	must(t, err)
 	google, _ := robots.ProfileNamed("google")
 	return pipeline.Config{

@@ -34,7 +34,7 @@ const mostCounters = 4 << 20
 
 // Counts holds additive counters: those of segments add up to those of a run.
 type Counts struct {
-	agents   []Agent
+	agents   []sink.Agent
 	profiles []string
 	most     int   // bounds the distinct counters, 0 for mostCounters
 	known    int64 // sum of the counters that were read of parts
@@ -45,9 +45,6 @@ type Counts struct {
 	sums    map[labels]int64
 	tallies map[string][]Tally // per stratum, at profile × agents + agent
 }
-
-// Agent is an agent as counters label it.
-type Agent struct{ Name, Category string }
 
 // Tally holds the counters of one agent, profile and stratum that every target
 // increments. It has arrays instead of labels, because there are thousands of
@@ -63,7 +60,7 @@ type Tally struct {
 
 // New returns empty counters for agents and profiles, whose names must be unique.
 // Without agents and profiles it can only add up the counters of others.
-func New(agents []Agent, profiles []string) *Counts {
+func New(agents []sink.Agent, profiles []string) *Counts {
 	return &Counts{
 		agents: agents, profiles: profiles,
 		ids: map[string]uint32{"": 0}, texts: []string{""}, sums: make(map[labels]int64), tallies: make(map[string][]Tally),

@@ -59,7 +59,7 @@ func fill(t *testing.T, s *sink.Segment, index int) {
 			s.Examples.Write(sink.Example{Metric: "line_class", Host: host}), s.Bodies.Write(sink.Body{ContentDigest: sink.ContentDigest([]byte(host)), Body: []byte(host)}),
 		))
 	}
-	must(t, s.Agents.Write(sink.Agent{Agent: "A bot", Category: "other", Tokens: []string{"A"}}))
+	must(t, s.Agents.Write(sink.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}}))
 	must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: targetsOfSegment - 1}, sink.Count{Metric: "targets", Stratum: "unranked", Count: 1}))
 }
 

@@ -16,9 +16,9 @@ import (
 // A comparison writes the rows of changes, pair by pair.
 type comparison struct {
 	d      *differ
-	rows   []sink.Change         // to be written
-	agents map[string]registered // by name in lower case
-	whole  bool                  // every table is compared
+	rows   []sink.Change          // to be written
+	agents map[string]*sink.Agent // by name in lower case
+	whole  bool                   // every table is compared
 
 	// State of the current pair.
 	base      sink.Change // holds host and origin, and the run of the state before
@@ -34,9 +34,6 @@ type comparison struct {
 	unknown   []string                                // profiles under which a policy is not known in both runs
 }
 
-// registered is an agent of the registry, as the table policies spells it.
-type registered struct{ name, category string }
-
 // classes2 holds the classes of a policy before and after.
 type classes2 [2]string
 
@@ -45,14 +42,15 @@ func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
 	c := &comparison{
-		d: d, agents: make(map[string]registered), classes: make(map[records.PolicyKey]classes2), both: make(map[records.PolicyKey][2]records.Policy),
+		d: d, agents: make(map[string]*sink.Agent), classes: make(map[records.PolicyKey]classes2), both: make(map[records.PolicyKey][2]records.Policy),
 		groupsFor: make(map[string]bool), before: make(map[records.PolicyKey]int), whole: d.rules != nil,
 	}
 	for i := range records.DetailTables {
 		c.whole = c.whole && (i == records.Preferences || slices.Contains(d.tables, i)) // whose lines are signals
 	}
-	for _, a := range d.runs[1].Registry.Agents {
-		c.agents[strings.ToLower(a.Agent)] = registered{a.Agent, a.Category}
+	for i := range d.runs[1].Registry.Agents {
+		a := &d.runs[1].Registry.Agents[i]
+		c.agents[strings.ToLower(a.Name)] = a
 	}
 	return c
 }
@@ -169,7 +167,10 @@ func (c *comparison) policies(p *pair) error {
 		r := d.Policy()
 		key, after := r.Key(), class(r)
 		agent, category := names.Text(r.Agent), names.Text(r.Category)
-		c.agents[strings.ToLower(agent)] = registered{agent, category}
+		lower := strings.ToLower(agent)
+		if a := c.agents[lower]; a == nil || a.Name != agent || a.Category != category { // the table's spelling counts
+			c.agents[lower] = &sink.Agent{Name: agent, Category: category}
+		}
 		was, ok := c.classes[key]
 		if !ok {
 			continue

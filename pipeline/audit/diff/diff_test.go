@@ -23,9 +23,9 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -64,14 +64,14 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	t.Helper()
 	c := audittest.Config(t, w.ServeHTTP, "")
 	var err error
-	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte(samples)); err != nil {
+	if c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte(samples)); err != nil {
 		t.Fatal(err)
 	}
-	if c.Evaluate.Labels, err = evaluate.ParseUses("uses", configs.Uses, nil); err != nil {
+	if c.Evaluate.Labels, err = registry.ParseUses("uses", configs.Uses, nil); err != nil {
 		t.Fatal(err)
 	}
 	rfc, _ := robots.ProfileNamed("rfc9309")

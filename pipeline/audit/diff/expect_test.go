@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -49,7 +49,7 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 			s.agents = "- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n"
 		}
 		var err error
-		if c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte(s.agents)); err != nil {
+		if c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(s.agents)); err != nil {
 			t.Fatal(err)
 		}
 		c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}}

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -19,7 +19,7 @@ import (
 // is undecided, for the tables hold google's reading.
 func TestOwnComparesByEachParser(t *testing.T) {
 	own, _ := robots.ProfileNamed("own")
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA}\n- {name: RoboTestB, reads_as: urllib-2025}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: RoboTestA}\n- {name: RoboTestB, reads_as: urllib-2025}\n"))
 	pipelinetest.Must(t, err)
 	texts := map[string][2]string{
 		"blank.example": {

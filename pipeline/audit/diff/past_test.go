@@ -13,8 +13,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -152,7 +152,7 @@ func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 		for host, text := range texts {
 			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
 		}
-		agents, err := evaluate.ParseAgents("agents", []byte(list))
+		agents, _, err := registry.ParseAgents("agents", []byte(list))
 		pipelinetest.Must(t, err)
 		audittest.StoredRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, agents, google)
 	}

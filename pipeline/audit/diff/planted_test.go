@@ -19,8 +19,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -107,13 +107,13 @@ func plantFiles(t *testing.T) string {
 	}
 	c.Source.Hosts, c.Fetch.PerAddress = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String())), 50
 	var err error
-	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte(
+	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(
 		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, policy_tokens: [RoboToken]}\n"+
 			"- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
 	pipelinetest.Must(t, err)
-	c.Evaluate.Labels, err = evaluate.ParseUses("uses", configs.Uses, nil)
+	c.Evaluate.Labels, err = registry.ParseUses("uses", configs.Uses, nil)
 	pipelinetest.Must(t, err)
-	c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/part\n/other\nhttp://"+own[0]+"/own\n"))
+	c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/part\n/other\nhttp://"+own[0]+"/own\n"))
 	pipelinetest.Must(t, err)
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	c.Evaluate.Profiles = append(c.Evaluate.Profiles, rfc)

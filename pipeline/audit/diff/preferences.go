@@ -128,7 +128,7 @@ type lineKey struct {
 // tokensOf returns the policy tokens that bind an agent, separated by spaces.
 func (f *statedFile) tokensOf(agent string) string {
 	for i := range f.registry.Agents {
-		if a := &f.registry.Agents[i]; a.Agent == agent {
+		if a := &f.registry.Agents[i]; a.Name == agent {
 			return strings.Join(a.PolicyTokens, " ")
 		}
 	}
@@ -223,7 +223,7 @@ func (f *statedFile) basis(of stating) map[string]bool {
 func (f *statedFile) addToken(to map[string]bool, name string) {
 	for i := range f.registry.Agents {
 		token := &f.registry.Agents[i]
-		if token.Agent != name {
+		if token.Name != name {
 			continue
 		}
 		own := slices.ContainsFunc(f.groups, func(g records.Group) bool { return named(g, token.Tokens) })

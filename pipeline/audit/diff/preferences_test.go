@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -42,16 +43,16 @@ func (s statingRun) run(t *testing.T, dir, id string) {
 		Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
-	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte(s.agents))
+	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(s.agents))
 	pipelinetest.Must(t, err)
-	labels, err := evaluate.ParseUses("uses", configs.Uses, nil)
+	labels, err := registry.ParseUses("uses", configs.Uses, nil)
 	pipelinetest.Must(t, err)
 	if s.uses != "" {
-		labels, err = evaluate.ParseUses("uses", []byte(s.uses), labels)
+		labels, err = registry.ParseUses("uses", []byte(s.uses), labels)
 		pipelinetest.Must(t, err)
 	}
 	c.Evaluate.Labels = labels
-	templates, err := evaluate.ParseTemplates("templates", []byte(s.templates+string(configs.Templates)))
+	templates, err := registry.ParseTemplates("templates", []byte(s.templates+string(configs.Templates)))
 	pipelinetest.Must(t, err)
 	c.Evaluate.Templates = robots.NewTemplates(templates)
 	c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}, {Role: "uses", SHA256: s.uses}, {Role: "templates", SHA256: s.templates}}

@@ -8,6 +8,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -104,18 +105,18 @@ func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
 func (d *differ) ruleAgents() {
 	for i := range d.runs[1].Registry.Agents {
 		after, before := &d.runs[1].Registry.Agents[i], d.runs[0].Registry.Agents
-		k := slices.IndexFunc(before, func(a sink.Agent) bool { return a.Agent == after.Agent })
+		k := slices.IndexFunc(before, func(a sink.Agent) bool { return a.Name == after.Name })
 		if d.rules == nil || k < 0 {
 			continue
 		}
 		was := &before[k]
-		if d.redefined[after.Agent] {
+		if d.redefined[after.Name] {
 			was = after
 		}
 		for k := range d.rules.judges {
 			j := &d.rules.judges[k]
 			if j.judges(after) {
-				j.agents[0], j.agents[1] = append(j.agents[0], past.Robots(was)), append(j.agents[1], past.Robots(after))
+				j.agents[0], j.agents[1] = append(j.agents[0], registry.Robots(was)), append(j.agents[1], registry.Robots(after))
 			}
 		}
 	}
@@ -123,7 +124,7 @@ func (d *differ) ruleAgents() {
 
 // judges reports whether a judge judges an agent.
 func (j *judge) judges(agent *sink.Agent) bool {
-	return j.under == j.profile.Name || past.Reader(agent) == j.profile.Name
+	return j.under == j.profile.Name || registry.Reader(agent) == j.profile.Name
 }
 
 // compares reports whether the rules of a pair are compared.

@@ -20,7 +20,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
@@ -218,7 +217,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	c.Evaluate.Agents, c.Evaluate.Samples = nil, nil
 	for i := range agents {
 		name := fmt.Sprintf("Robot%d", i)
-		c.Evaluate.Agents = append(c.Evaluate.Agents, evaluate.Agent{Name: name, Tokens: []string{name}, Category: "other"})
+		c.Evaluate.Agents = append(c.Evaluate.Agents, sink.Agent{Name: name, Tokens: []string{name}, Category: "other"})
 	}
 	var lists [2][]string
 	for i := range urls {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -28,8 +28,8 @@ func TestRunsThatStandIn(t *testing.T) {
 		change(&own)
 		return []*robots.Profile{&own}
 	}
-	agents := func(text string) []evaluate.Agent {
-		out, err := evaluate.ParseAgents("agents", []byte(text))
+	agents := func(text string) []sink.Agent {
+		out, _, err := registry.ParseAgents("agents", []byte(text))
 		pipelinetest.Must(t, err)
 		return out
 	}

@@ -96,14 +96,17 @@ func (c *comparison) flip(key records.PolicyKey, before, after records.Verdict) 
 
 // category returns the category of an agent of the registry, nil for any other.
 func (c *comparison) category(agent string) *string {
-	return sink.NonZero(c.agents[strings.ToLower(agent)].category)
+	if a := c.agents[strings.ToLower(agent)]; a != nil {
+		return sink.NonZero(a.Category)
+	}
+	return nil
 }
 
 // named returns the name and category of the registry's agent that a token in
 // lower case names; the token itself and nil if there is no such agent.
 func (c *comparison) named(token string) (agent, category *string) {
 	if a, ok := c.agents[token]; ok {
-		return &a.name, &a.category
+		return &a.Name, &a.Category
 	}
 	return &token, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -21,14 +20,14 @@ var errEnoughRows = errors.New("enough rows")
 // first target shows them. A list is empty if the run lacks the table or has no
 // target.
 type firstTarget struct {
-	agents []evaluate.Agent
+	agents []sink.Agent
 	paths  []string
 }
 
 // readFirst reads the first target of a run.
 func readFirst(ctx context.Context, in store.Store, m *sink.Manifest) (f firstTarget, err error) {
 	err = firstRows(ctx, in, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
-		f.agents = append(f.agents, evaluate.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
+		f.agents = append(f.agents, sink.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
 	})
 	if err != nil {
 		return f, err

@@ -12,9 +12,9 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -80,13 +80,13 @@ type modelCheck struct {
 }
 
 // newModelCheck prepares the comparison with models under a profile.
-func newModelCheck(p *robots.Profile, agents []evaluate.Agent) *modelCheck {
+func newModelCheck(p *robots.Profile, agents []sink.Agent) *modelCheck {
 	m := &modelCheck{profile: p, judged: p, tables: meaning.ReadsTables(p), models: make(map[int]*meaning.File), binds: make(map[int][]bool)}
 	if m.tables {
 		m.judged = meaning.WithoutLimit(p)
 	}
-	for _, a := range agents {
-		m.agents = append(m.agents, a.Robots())
+	for i := range agents {
+		m.agents = append(m.agents, registry.Robots(&agents[i]))
 	}
 	m.empty = m.read(nil)
 	return m
@@ -110,7 +110,7 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 			return fmt.Sprintf("run %s has no table %s, by which rules are compared under %s", m.Run, table, p.Name)
 		}
 	}
-	if !slices.ContainsFunc(c.agents, func(a evaluate.Agent) bool { return len(a.Tokens) > 0 }) {
+	if !slices.ContainsFunc(c.agents, func(a sink.Agent) bool { return len(a.Tokens) > 0 }) {
 		return fmt.Sprintf("run %s has no table agents, which has the tokens of agents", m.Run)
 	}
 	if c.model == nil {
@@ -125,7 +125,7 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 // bound says for each agent whether a host can break the expectation for it: the model
 // forbids it something, or allows it something. Other agents are not checked, for nothing
 // could be found out about them.
-func (x *expectation) bound(model *meaning.File, agents []evaluate.Agent) []bool {
+func (x *expectation) bound(model *meaning.File, agents []sink.Agent) []bool {
 	none := robots.AllowAll
 	if x.what == atMostAsStrict {
 		none = robots.DisallowAll

@@ -13,7 +13,6 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
@@ -47,7 +46,7 @@ func TestHostsAgainstAModel(t *testing.T) {
 			audittest.StoredRun(t, dir, "r", folder, c.tables, c.profile)
 			run, err := past.Read(t.Context(), sinktest.Open(t, dir), "r")
 			pipelinetest.Must(t, err)
-			agents := agentsOf(run.Registry)
+			agents := run.Registry.Agents
 			for _, x := range []struct {
 				text     string
 				want     string // state, checked, broken, undecided
@@ -118,7 +117,7 @@ func TestAnOutageAgainstAModel(t *testing.T) {
 	down, gone := audittest.Fetch("https://down.example", "server_error", "", 0), audittest.Fetch("https://gone.example", "client_error", "", 0)
 	dir := t.TempDir()
 	audittest.Run(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []sink.Fetch{down, gone})
-	agents := []evaluate.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
+	agents := []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
 	for text, want := range map[string]string{
 		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "unchecked false 2 2 2", "hosts: '*.example', at_most: 99%": "broken true 2 2 2",
 	} {

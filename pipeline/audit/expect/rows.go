@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -137,7 +137,7 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 	category, profile := scan.Column[*array.String](batch, "category"), scan.Column[*array.String](batch, "profile")
 	class := scan.Column[*array.String](batch, "class")
 	stances := make(map[string]*array.String) // by use
-	for use, column := range evaluate.StanceColumns {
+	for use, column := range registry.StanceColumns {
 		stances[use] = scan.Column[*array.String](batch, column)
 	}
 	for i := range int(batch.NumRows()) {

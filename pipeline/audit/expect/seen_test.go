@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -100,7 +100,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 	both := c.Evaluate
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	both.Profiles = append(slices.Clip(both.Profiles), rfc)
-	both.Samples = append(slices.Clip(both.Samples), evaluate.Sample{URL: "/robots.txt"})
+	both.Samples = append(slices.Clip(both.Samples), registry.Sample{URL: "/robots.txt"})
 	for text, want := range map[string]string{
 		"verdict: allow, urls: [/private, /robots.txt], profile: rfc9309": "e:1: expectation \"x\" cannot be broken at /robots.txt: under rfc9309 it may always be fetched",
 		"no_change: verdict, urls: /robots.txt, profile: rfc9309":         "e:1: expectation \"x\" cannot be broken at /robots.txt: under rfc9309 it may always be fetched",
@@ -151,7 +151,7 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 	var err error
 	for i, id := range []string{"a", "b"} {
 		urls := "/y\nhttp://same.example/own\n" + []string{"http://same.example/old\n", "http://same.example/new\n"}[i]
-		c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte(urls))
+		c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte(urls))
 		pipelinetest.Must(t, err)
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -45,7 +44,7 @@ func (e *List) Changes(ctx context.Context, in store.Store, out *sink.Changes, b
 	}
 	agents := by.judged[1].agents
 	if r := by.Runs[1].Registry; r.Known { // it has their tokens too
-		agents = agentsOf(r)
+		agents = r.Agents
 	}
 	var profiles []*robots.Profile
 	for _, name := range by.Runs[1].Profiles {
@@ -201,12 +200,12 @@ func unseenProfile(x *expectation, m *sink.Manifest) string {
 
 // unseenAgent returns which agent of the expectation a run does not judge. judged is
 // empty if that is not known.
-func unseenAgent(x *expectation, run string, judged []evaluate.Agent) string {
+func unseenAgent(x *expectation, run string, judged []sink.Agent) string {
 	if len(judged) == 0 {
 		return ""
 	}
 	for _, name := range x.Agents {
-		if !slices.ContainsFunc(judged, func(a evaluate.Agent) bool { return strings.EqualFold(a.Name, name) }) {
+		if !slices.ContainsFunc(judged, func(a sink.Agent) bool { return strings.EqualFold(a.Name, name) }) {
 			return fmt.Sprintf("run %s does not judge agent %s", run, name)
 		}
 	}
@@ -225,15 +224,4 @@ func unseenURL(x *expectation, run string, judged []string) string {
 		}
 	}
 	return ""
-}
-
-// agentsOf returns the agents of a run's registry as a configuration has them.
-func agentsOf(r *past.Registry) (out []evaluate.Agent) {
-	for i := range r.Agents {
-		a := past.Robots(&r.Agents[i])
-		out = append(out, evaluate.Agent{
-			Name: a.Name, Category: r.Agents[i].Category, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar,
-		})
-	}
-	return out
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -58,8 +58,8 @@ func (x *expectation) checkWords() (string, error) {
 		known []string // nil for any
 	}{
 		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil}, {servedAlike, x.ServedAlike, nil},
-		{"category", x.Category, evaluate.Categories}, {"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
-		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, evaluate.UseNames},
+		{"category", x.Category, registry.Categories}, {"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
+		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, registry.UseNames},
 	} {
 		if _, given := x.lines[row.key]; given && len(row.list) == 0 {
 			return row.key, fmt.Errorf("%s is empty", row.key)
@@ -135,7 +135,7 @@ func (x *expectation) checkValues() (string, error) {
 	case x.what == "preference" && !slices.ContainsFunc(preferences, func(word string) bool { return !slices.Contains(x.Preference, word) }):
 		return "preference", errors.New("preference names all that a file can state, so no host differs; leave one out")
 	case x.what == "preference" && len(x.Use) == 0:
-		return "preference", fmt.Errorf("preference needs use: give one of %s", strings.Join(evaluate.UseNames, ", "))
+		return "preference", fmt.Errorf("preference needs use: give one of %s", strings.Join(registry.UseNames, ", "))
 	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
 		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
 	case len(x.ServedAlike) > 1 && slices.Contains(x.ServedAlike, allIdentities):

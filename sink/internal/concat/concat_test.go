@@ -120,7 +120,7 @@ func write(t testing.TB, s *sink.Segment, host string, seq int64) {
 		s.Lines.Write(sink.Line{Seq: seq, Host: host, Field: maybe(strings.Repeat("x", int(seq))), Value: host}),
 		s.Policies.Write(sink.Policy{Seq: seq, Host: host, Class: "partial"}),
 		s.Verdicts.Write(verdicts...),
-		s.Agents.Write(sink.Agent{Agent: host, Tokens: []string{host, "b"}, FallsBackTo: []string{}}),
+		s.Agents.Write(sink.Agent{Name: host, Tokens: []string{host, "b"}, FallsBackTo: []string{}}),
 		s.Summary.Write(sink.Count{Metric: "m", Stratum: host, Count: seq}),
 		s.Bodies.Write(sink.Body{ContentDigest: host, Body: bytes.Repeat([]byte{byte(seq)}, int(seq))}),
 	))

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -27,11 +28,11 @@ func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Confi
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	google, _ := robots.ProfileNamed("google")
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := evaluate.ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
+	samples, err := registry.ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +126,13 @@ func HostileRules(n int) string {
 // StoredRun makes a run of a folder or tar of robots.txt files.
 func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...*robots.Profile) {
 	t.Helper()
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	agents, _, err := registry.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	pipelinetest.Must(t, err)
 	StoredRunOf(t, dir, id, bodies, tables, agents, profiles...)
 }
 
 // StoredRunOf does the same for other agents.
-func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []evaluate.Agent, profiles ...*robots.Profile) {
+func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []sink.Agent, profiles ...*robots.Profile) {
 	t.Helper()
 	readers := make(map[string]*robots.Profile)
 	for _, name := range robots.ProfileNames() {

@@ -1,4 +1,4 @@
-package evaluate
+package registry
 
 import (
 	"strings"
@@ -46,15 +46,15 @@ func TestParseUses(t *testing.T) {
 }
 
 func TestKindsOfAgents(t *testing.T) {
-	agents, err := ParseAgents("agents.yaml", []byte("- {name: Bot, category: ai-search, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train], falls_back_to: ['*']}"))
+	agents, _, err := ParseAgents("agents.yaml", []byte("- {name: Bot, category: ai-search, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train], falls_back_to: ['*']}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := agents[0].PolicyTokensIn(agents)
-	if len(tokens) != 1 || tokens[0].Name != "X" || len(tokens[0].Robots().FallsBackTo) != 0 || agents[0].Kind != KindCrawler || agents[0].Uses[0] != "ai-input" {
+	tokens := PolicyTokens(&agents[0], agents)
+	if len(tokens) != 1 || tokens[0].Name != "X" || len(Robots(&tokens[0]).FallsBackTo) != 0 || agents[0].Kind != KindCrawler || agents[0].Uses[0] != "ai-input" {
 		t.Errorf("%+v", agents)
 	}
-	if p := tokens[0].TokenPolicy(nil); !p.Star || len(p.Uses) != 1 || p.Uses[0] != robots.AITrain {
+	if p := TokenPolicy(&tokens[0], nil); !p.Star || len(p.Uses) != 1 || p.Uses[0] != robots.AITrain {
 		t.Errorf("%+v", p)
 	}
 	for text, want := range map[string]string{
@@ -64,7 +64,7 @@ func TestKindsOfAgents(t *testing.T) {
 		"- {name: A, kind: token, policy_tokens: [B]}": "has no policy_tokens",
 		"- {name: A, falls_back_to: ['*']}":            "character outside",
 	} {
-		if _, err := ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package evaluate
+package registry
 
 import (
 	"fmt"
@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/sink"
 )
 
 func TestBuiltInRegistry(t *testing.T) {
-	agents, err := ParseAgents("agents.yaml", configs.Agents)
+	agents, _, err := ParseAgents("agents.yaml", configs.Agents)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(agents) < 80 {
 		t.Errorf("%d agents, want 80 at least", len(agents))
 	}
-	by := make(map[string]Agent)
+	by := make(map[string]sink.Agent)
 	categories := make(map[string]int)
 	for _, a := range agents {
 		by[a.Name] = a
 		categories[a.Category]++
-		if a.Operator == "" {
+		if a.Operator == nil {
 			t.Errorf("%s has no operator", a.Name)
 		}
 	}
@@ -76,7 +77,7 @@ func TestParseAgentsRefuses(t *testing.T) {
 		"- {name: A\n":                                        "a:",
 		"- {name: A, user_triggered: perhaps}\n":              "a:1: ",
 	} {
-		_, err := ParseAgents("a", []byte(text))
+		_, _, err := ParseAgents("a", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}

@@ -1,4 +1,4 @@
-package evaluate
+package registry
 
 import (
 	"net/http"
@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // The contact of our own user agent goes with each identity, unless the file says otherwise.
 func TestParseIdentities(t *testing.T) {
-	agents := []Agent{{Name: "GPTBot"}}
+	agents := []sink.Agent{{Name: "GPTBot"}}
 	for _, row := range []struct{ text, ours, want string }{
 		{"- {name: again}", "c/1 (+https://c.example/)", "c/1 (+https://c.example/) control"},
 		{"- {name: a, user_agent: x/1}", "c/1 (+https://c.example/)", "x/1 (+https://c.example/)"},

@@ -1,4 +1,4 @@
-package evaluate
+package registry
 
 import (
 	"github.com/robocensus/robocensus/configs/userfile"

@@ -1,4 +1,4 @@
-package evaluate
+package registry
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // ParseUses parses a list of labels in YAML, and adds it to a vocabulary.
@@ -61,7 +62,7 @@ func ReadUses(path string, nodes []*yaml.Node, to robots.Vocabulary) (robots.Voc
 		case lines[label] > 0:
 			return nil, fail("label %q of %s is already in line %d", entry.Label, entry.Mechanism, lines[label])
 		case entry.Use != "":
-			if use = useNamed(entry.Use); use == robots.NoUse {
+			if use = UseNamed(entry.Use); use == robots.NoUse {
 				return nil, fail("label %q: no use %q; use one of %s", entry.Label, entry.Use, strings.Join(UseNames, ", "))
 			}
 		}
@@ -82,8 +83,8 @@ var UseNames = func() (names []string) {
 // StanceColumns are the columns of the table policies with the stances on the uses.
 var StanceColumns = map[string]string{robots.AITrain.String(): "ai_train", robots.AIInput.String(): "ai_input", robots.Search.String(): "search"}
 
-// useNamed returns the use of a name, NoUse if there is none.
-func useNamed(name string) robots.Use {
+// UseNamed returns the use of a name, NoUse if there is none.
+func UseNamed(name string) robots.Use {
 	if i := slices.Index(UseNames, name); i >= 0 {
 		return robots.Use(i)
 	}
@@ -103,8 +104,8 @@ var usesOf = map[string][]string{
 	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"}, "ai-data": {"ai-input"},
 }
 
-// PolicyTokensIn returns the agents of a registry that are policy tokens of an agent.
-func (a *Agent) PolicyTokensIn(agents []Agent) (tokens []Agent) {
+// PolicyTokens returns the agents of a registry that are policy tokens of an agent.
+func PolicyTokens(a *sink.Agent, agents []sink.Agent) (tokens []sink.Agent) {
 	for _, other := range agents {
 		if slices.Contains(a.PolicyTokens, other.Name) {
 			tokens = append(tokens, other)
@@ -114,17 +115,17 @@ func (a *Agent) PolicyTokensIn(agents []Agent) (tokens []Agent) {
 }
 
 // TokenPolicy returns the policy of a policy token.
-func (a *Agent) TokenPolicy(p *robots.Policy) robots.TokenPolicy {
+func TokenPolicy(a *sink.Agent, p *robots.Policy) robots.TokenPolicy {
 	t := robots.TokenPolicy{Policy: p, Star: slices.Contains(a.FallsBackTo, "*")}
 	for _, name := range a.Uses {
-		t.Uses = append(t.Uses, useNamed(name))
+		t.Uses = append(t.Uses, UseNamed(name))
 	}
 	return t
 }
 
 // checkKinds checks what the entries of a registry say about kinds, uses and tokens, and
 // sets what they leave out. fail makes an error of an entry.
-func checkKinds(agents []Agent, fail func(i int, format string, args ...any) error) error {
+func checkKinds(agents []sink.Agent, fail func(i int, format string, args ...any) error) error {
 	kinds := make(map[string]string)
 	for i := range agents {
 		a := &agents[i]
@@ -144,7 +145,7 @@ func checkKinds(agents []Agent, fail func(i int, format string, args ...any) err
 			return fail(i, "agent %q: falls_back_to: only a policy token may name *; crawlers follow its group anyway", a.Name)
 		}
 		for _, name := range a.Uses {
-			if useNamed(name) == robots.NoUse {
+			if UseNamed(name) == robots.NoUse {
 				return fail(i, "agent %q: no use %q; use one of %s", a.Name, name, strings.Join(UseNames, ", "))
 			}
 		}

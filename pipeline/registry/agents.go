@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Categories are the categories of agents.
+var Categories = []string{
+	"search", "ai-training", "ai-search", "ai-assistant", "ai-data", "seo", "archive", "preview", "ads", "social", "other",
+}
+
+// Robots converts an agent for package robots.
+func Robots(a *sink.Agent) robots.Agent {
+	out := robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, IgnoresStar: a.IgnoresStar}
+	if a.UserAgent != nil {
+		out.UserAgent = *a.UserAgent
+	}
+	if a.Kind == KindToken { // of which * says whether its group counts
+		out.FallsBackTo = slices.DeleteFunc(slices.Clone(out.FallsBackTo), func(token string) bool { return token == "*" })
+	}
+	return out
+}
+
+// Reader returns the name of the profile that judges an agent under own.
+func Reader(a *sink.Agent) string {
+	if a.ReadsAs != nil {
+		return *a.ReadsAs
+	}
+	return robots.DefaultReader
+}
+
+// ParseAgents parses a registry in YAML. An unknown key, a token that cannot match,
+// a repeated name, an unknown category and an unknown profile are errors with their
+// line. Besides the built-in profiles, reads_as may name the given ones. Names that files
+// carry and no operator sends are not among the agents: they are named.
+func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Agent, named []string, err error) {
+	profiles = append(robots.ProfileNames(), profiles...)
+	nodes, err := userfile.List(path, text, "agent")
+	if err != nil {
+		return nil, nil, err
+	}
+	lines := make(map[string]int)
+	var at []int // lines of the agents
+	for _, node := range nodes {
+		fail := func(format string, args ...any) error {
+			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+		}
+		var a sink.Agent
+		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as"); err != nil {
+			return nil, nil, err
+		}
+		if err := userfile.Decode(path, node, &a); err != nil {
+			return nil, nil, err
+		}
+		for _, text := range []**string{&a.Operator, &a.UserAgent, &a.ReadsAs} {
+			if *text != nil && **text == "" {
+				*text = nil
+			}
+		}
+		if a.Name == "" {
+			return nil, nil, fail("an agent needs a name")
+		}
+		if first, ok := lines[strings.ToLower(a.Name)]; ok {
+			return nil, nil, fail("agent %q is already in line %d", a.Name, first)
+		}
+		lines[strings.ToLower(a.Name)] = node.Line
+		if a.Kind == KindNamedOnly {
+			if len(node.Content) > 4 {
+				return nil, nil, fail("%q is of kind %s, which has only a name; remove the other keys", a.Name, KindNamedOnly)
+			}
+			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
+				return nil, nil, fail("%w", err)
+			}
+			named = append(named, a.Name)
+			continue
+		}
+		if len(a.Tokens) == 0 {
+			a.Tokens = []string{a.Name}
+		}
+		if a.Category == "" {
+			a.Category = "other"
+		}
+		if !slices.Contains(Categories, a.Category) {
+			return nil, nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
+		}
+		if a.ReadsAs != nil && !slices.Contains(profiles, *a.ReadsAs) {
+			return nil, nil, fail("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs, strings.Join(profiles, ", "))
+		}
+		if err := Robots(&a).Validate(); err != nil {
+			return nil, nil, fail("%w", err)
+		}
+		agents, at = append(agents, a), append(at, node.Line)
+	}
+	fail := func(i int, format string, args ...any) error {
+		return &userfile.Error{Path: path, Line: int64(at[i]), Err: fmt.Errorf(format, args...)}
+	}
+	for i, a := range agents {
+		for _, name := range named {
+			if slices.ContainsFunc(a.Tokens, func(token string) bool { return strings.EqualFold(token, name) }) {
+				return nil, nil, fail(i, "agent %q: the token %s is of kind %s in line %d; remove that line", a.Name, name, KindNamedOnly, lines[strings.ToLower(name)])
+			}
+		}
+	}
+	return agents, named, checkKinds(agents, fail)
+}
