@@ -11,8 +11,8 @@
 //
 //   - a profile, or a field of profiles: the list above type Profile in
 //     robots/profile.go
-//   - a field of agents: Agent in pipeline/evaluate/agents.go, with its conversion
-//     for package robots and its column in the table agents
+//   - a field of agents: a column of sink.Agent, with its key in YAML; its check in
+//     pipeline/registry/agents.go
 //   - a column: the list above SchemaVersion in sink/rows.go
 //   - a counter: pipeline/evaluate/count.go, and the table of metrics in
 //     sink/README.md
