@@ -98,7 +98,7 @@ type Point struct {
 	// `challenge`, `answer`, `answer_let_in`, `targets`; or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
-	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest.
+	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest; not of `challenge`, `answer` and `answer_let_in`.
 	Population string `parquet:"population,dict" json:"population"`
 	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
 	Stratum string `parquet:"stratum,dict" json:"stratum"`

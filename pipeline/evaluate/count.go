@@ -163,7 +163,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 		}
 		class := m.Class.String()
 		if m.Class == robots.UnknownField {
-			e.once("field", stratum, other)
+			e.once("field", stratum, summary.Other)
 		}
 		if e.examples.Wants("line_class", class, row.Host) {
 			text := summary.Clip(m.Value)
@@ -184,7 +184,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 		s := &f.Signals[i]
 		field := strings.ToLower(string(s.Field)) // a field that the parser knows
 		e.once("field", stratum, field)
-		key := e.signalKey(field, s)
+		key := summary.SignalKey(field, string(s.Key), string(s.Value), e.isKnown)
 		e.once("signal", stratum, key)
 		if e.examples.Wants("signal", key, row.Host) {
 			text := field + ":"
@@ -201,30 +201,10 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 	}
 }
 
-// other is the key of everything outside a closed set.
-const other = "other"
-
-// signalKey returns the key of a signal: its field, and for the two fields with a
-// vocabulary also the label and what it says, as a file writes it.
-func (e *Evaluator) signalKey(field string, s *robots.Signal) string {
-	label, value, yes, no := robots.Label{Name: string(s.Key)}, string(s.Value), "y", "n"
-	switch field {
-	case robots.ContentUsage.String():
-		label.Mechanism = robots.ContentUsage
-		value, _, _ = strings.Cut(value, ";") // parameters do not count
-	case robots.ContentSignal.String():
-		label.Mechanism, label.Name = robots.ContentSignal, strings.ToLower(label.Name)
-		value, yes, no = strings.ToLower(value), "yes", "no"
-	default:
-		return field
-	}
-	if _, known := e.config.Labels[label]; !known {
-		return field + " " + other
-	}
-	if value != yes && value != no {
-		value = other
-	}
-	return field + " " + label.Name + "=" + value
+// isKnown reports whether a label is in the vocabulary of the run.
+func (e *Evaluator) isKnown(l robots.Label) bool {
+	_, known := e.config.Labels[l]
+	return known
 }
 
 // countCategories counts a target by how many agents of each category it closes

@@ -20,7 +20,7 @@ func (e *Evaluator) countClosed(row *sink.Fetch, stratum string) {
 	paired, seen := e.paired[:0], 0
 	for i := range e.policies {
 		p := &e.policies[i]
-		training := e.config.Agents[i].Category == aiTraining
+		training := e.config.Agents[i].Category == summary.AITraining
 		if training {
 			seen++
 		}

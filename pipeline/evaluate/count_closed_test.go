@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Agents for AI training that groups by name shut out together are counted in pairs, under
@@ -40,7 +41,7 @@ func TestPairsAreCounted(t *testing.T) {
 		for _, c := range counts.List() {
 			if c.Metric == "policy_pair" {
 				got = append(got, c.Agent+" "+c.Key)
-				if c.N != 1 || c.Profile != "google" || c.Category != aiTraining {
+				if c.N != 1 || c.Profile != "google" || c.Category != summary.AITraining {
 					t.Errorf("%s: %+v", row.clause, c)
 				}
 			}

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -12,29 +11,18 @@ import (
 
 // Counters of what a file says about use, and of whose words it is.
 
-// orphan and conflict are keys of the metric preference_remark beside the remarks.
-const (
-	orphan   = "orphan"
-	conflict = "conflict"
-)
-
-// refusals are the ways in which a host refuses the training of models, in the order in
-// which the keys of the metric refusal_set name them.
-var refusals = [...]string{"crawler", robots.PolicyToken.String(), robots.ContentSignal.String(), robots.ContentUsage.String(), robots.License.String()}
-
-// aiTraining is the category of the crawlers that fetch to train models.
-const aiTraining = "ai-training"
+// conflict is a key of the metric preference_remark, beside orphan and the remarks.
+const conflict = "conflict"
 
 // countPreferences counts what the rows of preferences say.
 func (e *Evaluator) countPreferences(row *sink.Fetch, stratum string) {
 	for i := range e.preferences {
 		p := &e.preferences[i]
-		read := p.Scope != orphan
-		if read && p.Use != nil && p.Preference != nil {
-			e.once("preference", stratum, p.Mechanism+" "+*p.Use+" "+*p.Preference)
+		if key := summary.PreferenceKey(p); key != "" {
+			e.once("preference", stratum, key)
 		}
-		if !read {
-			e.preferenceRemark(row, p, stratum, orphan)
+		if p.Scope == summary.Orphan {
+			e.preferenceRemark(row, p, stratum, summary.Orphan)
 		}
 		if p.Conflict {
 			e.preferenceRemark(row, p, stratum, conflict)
@@ -69,40 +57,32 @@ func preferenceText(p *sink.Preference) string {
 // a group says so, for any agent and path, or it names a licence, whose terms nobody has
 // read. e.policies holds the rows of all agents.
 func (e *Evaluator) countTraining(stratum string) {
-	var ways [len(refusals)]bool
+	var ways [len(summary.Refusals)]bool
 	for i := range e.policies {
 		agent := &e.config.Agents[i]
 		if e.policies[i].Class != summary.ClassNames[robots.DisallowAll] {
 			continue
 		}
-		if agent.Kind == registry.KindToken {
-			ways[1] = ways[1] || slices.Contains(agent.Uses, robots.AITrain.String())
-		} else {
-			ways[0] = ways[0] || agent.Category == aiTraining
+		if way := summary.RefusalByPolicy(agent.Kind == registry.KindToken, agent.Category, agent.Uses); way >= 0 {
+			ways[way] = true
 		}
 	}
 	for i := range e.preferences {
-		p := &e.preferences[i]
-		way := slices.Index(refusals[2:], p.Mechanism) + 2
-		switch {
-		case way < 2 || p.Scope == orphan:
-		case p.Mechanism == robots.License.String():
-			ways[way] = ways[way] || p.Remark == nil
-		case p.Use != nil && *p.Use == robots.AITrain.String() && p.Preference != nil && *p.Preference == robots.Refuses.String():
+		if way := summary.RefusalByStatement(&e.preferences[i]); way >= 0 {
 			ways[way] = true
 		}
 	}
 	var key []string
 	for i, has := range ways {
 		if has {
-			key = append(key, refusals[i])
+			key = append(key, summary.Refusals[i])
 		}
 	}
 	if key == nil {
 		return
 	}
 	e.counts.AddProfile("refusal_set", stratum, 0, strings.Join(key, "+"))
-	for _, way := range append(key, "any") {
+	for _, way := range append(key, summary.AnyRefusal) {
 		e.counts.AddProfile("refusal", stratum, 0, way)
 	}
 }

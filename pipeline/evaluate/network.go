@@ -37,8 +37,8 @@ func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 			e.counts.Add(part.metric+"_slow", stratum, part.key)
 		}
 	}
-	if row.Server != nil && serverKey(row.Server) == other {
-		e.examples.Add("server", other, row.Host, 0, *row.Server)
+	if row.Server != nil && serverKey(row.Server) == summary.Other {
+		e.examples.Add("server", summary.Other, row.Host, 0, *row.Server)
 	}
 }
 
@@ -46,7 +46,7 @@ func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 // so that an archive cannot make a counter of every day of the calendar.
 func dayKey(t time.Time) string {
 	if t = t.UTC(); t.Year() < 1994 || t.Year() >= 2100 {
-		return other
+		return summary.Other
 	}
 	return t.Format(sink.DayFormat)
 }
@@ -73,7 +73,7 @@ func tldKey(tld *string) string {
 	if _, known := publicsuffix.PublicSuffix("a." + *tld); known || reserved[*tld] {
 		return *tld
 	}
-	return other
+	return summary.Other
 }
 
 // blockKey returns the /8 of an IPv4 address and the /12 of an IPv6 address, of
@@ -84,7 +84,7 @@ func blockKey(address *string) string {
 	}
 	a, err := netip.ParseAddr(*address)
 	if err != nil {
-		return other
+		return summary.Other
 	}
 	a = a.Unmap().WithZone("")
 	bits := 12
@@ -119,5 +119,5 @@ func serverKey(header *string) string {
 	if product = strings.ToLower(product); servers[product] {
 		return product
 	}
-	return other
+	return summary.Other
 }

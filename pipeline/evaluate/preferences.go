@@ -7,6 +7,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // preferenceRows makes the rows of preferences: the labels of all lines about use, and the
@@ -97,7 +98,7 @@ func scopeOf(f *robots.File, u *robots.Usage) string {
 	case u.Group < 0 && license:
 		return "file"
 	case u.Group < 0:
-		return "orphan"
+		return summary.Orphan
 	}
 	rules := f.Groups[u.Group].Rules
 	if license && int(u.Group) == len(f.Groups)-1 && rules.Len() > 0 && f.Rules[rules.To-1].Line < u.Line {

@@ -1,7 +1,7 @@
 // Package series follows the figures of a census over several runs.
 //
 //	summary of each run ─────────────► counts ─┐
-//	fetches, policies (if hosts count) ─► counts ┼─► points ─► table series, page
+//	tables of hosts (if hosts count) ───► counts ┼─► points ─► table series, page
 //	changes of neighbours ─────────────────────┘
 //
 // A point is a count of one run with its denominator, its share and an interval. The

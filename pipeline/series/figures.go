@@ -13,7 +13,8 @@ import (
 )
 
 // figures numbers the figures of a run, so that a vector becomes a list of numbers.
-// Number 0 stands for the host itself, and the next ones for a file under each profile.
+// Number 0 stands for the host itself, the next ones for a file under each profile, and
+// then one for a text.
 type figures struct {
 	h          *hostReader
 	ids        []id
@@ -26,6 +27,8 @@ type figures struct {
 	dense      map[*band]*dense
 	list       []int32 // reused by of
 	closing    []ofCategory
+	contents   map[id]int32 // numbers of figures about contents; it does not change
+	refusing   *refusing
 	scratch    []int32 // reused by cluster
 	touched    []int32
 }
@@ -51,7 +54,7 @@ type dense struct {
 
 func newFigures(h *hostReader) *figures {
 	f := &figures{h: h, numbers: make(map[id]int32), dense: make(map[*band]*dense)}
-	f.ids = make([]id, 1+len(h.profiles)) // sizes have no id
+	f.ids = make([]id, 2+len(h.profiles)) // sizes have no id
 	seen := make(map[string]bool)
 	for _, agent := range h.agents {
 		seen[h.run.Category[agent]] = true
@@ -78,8 +81,12 @@ func newFigures(h *hostReader) *figures {
 			f.category = append(f.category, numbers)
 		}
 	}
+	f.numberContents()
 	return f
 }
+
+// texts is the number of the hosts that have a file.
+func (f *figures) texts() int32 { return int32(1 + len(f.h.profiles)) }
 
 func (f *figures) number(k id) int32 {
 	n, ok := f.numbers[k]
@@ -102,8 +109,11 @@ func (f *figures) of(vector string) []int32 {
 			list = append(list, int32(1+p))
 		}
 	}
-	list = append(list, f.number(id{metric: "targets"}))
 	head := h.head()
+	if vector[head-4] > 0 {
+		list = append(list, f.texts())
+	}
+	list = append(list, f.number(id{metric: "targets"}))
 	if h.first {
 		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(robots.AnswerReasons[vector[head-3]])}))
 	}
@@ -146,8 +156,9 @@ func (f *figures) of(vector string) []int32 {
 			}
 		}
 	}
-	f.list = list
-	return list
+	first := head + max(0, slices.Index(h.profiles, h.run.FirstProfile()))*len(h.agents)
+	f.list = f.addContents(list, vector[first:], vector[h.size():])
+	return f.list
 }
 
 // key returns an index in categoryKeys, by the rule of the metric category.
@@ -204,6 +215,8 @@ func (f *figures) settle() {
 				b.sizes[baseHosts] = s
 			case number <= len(f.h.profiles):
 				b.sizes[filesOf(f.h.profiles[number-1])] = s
+			case number == int(f.texts()):
+				b.sizes[baseTexts] = s
 			case n > 0:
 				b.counts[f.ids[number]] = t
 			}
@@ -273,24 +286,27 @@ func (f *figures) singles(d *dense, list []int32, n int64) {
 		d.squares[k] += float64(n)
 		d.withHosts[k] += float64(n)
 		d.perHosts[k] += float64(n)
-		if f.inFile(k, list) {
+		if f.inBase(k, list) {
 			d.withBase[k] += float64(n)
 			d.perBase[k] += float64(n)
 		}
 	}
 }
 
-// inFile reports whether a host with the figures list has a file under the profile of
-// a figure.
-func (f *figures) inFile(k int32, list []int32) bool {
-	file := f.fileOf(k)
-	return file > 0 && slices.Contains(list[:min(len(list), 1+len(f.h.profiles))], file)
+// inBase reports whether a host with the figures list is in the base of a figure.
+func (f *figures) inBase(k int32, list []int32) bool {
+	base := f.baseOf(k)
+	return base > 0 && slices.Contains(list[:min(len(list), 2+len(f.h.profiles))], base)
 }
 
-// fileOf returns the number of the files under the profile of a figure, 0 for none.
-func (f *figures) fileOf(k int32) int32 {
-	if int(k) <= len(f.h.profiles) {
+// baseOf returns the number of the base of a figure beside all hosts: the files under its
+// profile, or the texts. It is 0 for none.
+func (f *figures) baseOf(k int32) int32 {
+	switch {
+	case k <= f.texts():
 		return k
+	case slices.Contains(metrics[f.ids[k].metric].bases, baseTexts):
+		return f.texts()
 	}
 	return int32(1 + slices.Index(f.h.profiles, f.ids[k].profile))
 }
@@ -318,8 +334,8 @@ func (f *figures) cluster(b *band, hosts []clusterHost) {
 	d := f.denseOf(b)
 	for _, k := range f.touched {
 		y, base := float64(f.scratch[k]), 0.0
-		if file := f.fileOf(k); file > 0 {
-			base = float64(f.scratch[file])
+		if of := f.baseOf(k); of > 0 {
+			base = float64(f.scratch[of])
 		}
 		d.n[k] += int64(f.scratch[k])
 		d.squares[k] += y * y

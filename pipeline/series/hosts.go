@@ -25,7 +25,7 @@ import (
 // The pass over hosts reads fetches and policies of each run, segment by segment. What
 // a run says of a host is a vector of a few bytes and one for each agent; hosts with
 // equal files have equal vectors, of which there are far fewer than hosts. Counts are
-// made from vectors.
+// made from vectors. See contents.go for what files have.
 
 // ofHosts are the metrics that the pass over hosts counts.
 var ofHosts = map[string]bool{"targets": true, "outcome": true, "reason": true, "status": true, "policy": true, "policy_explicit": true, "category": true}
@@ -38,6 +38,7 @@ func readHosts(ctx context.Context, c Config, runs []*countedRun, r *Result) err
 				return fmt.Errorf("run %s %w host by host: it has no table %s", run.ID(), ErrNoTable, table)
 			}
 		}
+		run.countsByHost(r)
 	}
 	var panel []uint64
 	var err error
@@ -122,12 +123,13 @@ func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 
 // read reads all segments.
 func (h *hostReader) read(ctx context.Context) error {
-	segments := make(map[int][2][]sink.Part)
-	for k, table := range []string{"fetches", "policies"} {
+	segments := make(map[int]map[string][]sink.Part)
+	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates", "preferences"} {
 		for _, p := range h.run.PartsOf(table) {
-			of := segments[p.Segment]
-			of[k] = append(of[k], p)
-			segments[p.Segment] = of
+			if segments[p.Segment] == nil {
+				segments[p.Segment] = make(map[string][]sink.Part)
+			}
+			segments[p.Segment][table] = append(segments[p.Segment][table], p)
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -135,10 +137,13 @@ func (h *hostReader) read(ctx context.Context) error {
 	for _, parts := range segments {
 		g.Go(func() error {
 			s := &hostSegment{hostReader: h}
-			if err := s.fetches(ctx, parts[0]); err != nil {
+			if err := s.fetches(ctx, parts["fetches"]); err != nil {
 				return err
 			}
-			if err := s.policies(ctx, parts[1]); err != nil {
+			if err := s.policies(ctx, parts["policies"]); err != nil {
+				return err
+			}
+			if err := s.contents(ctx, parts); err != nil {
 				return err
 			}
 			s.merge()
@@ -174,7 +179,8 @@ func (h *hostReader) findFallbacks(ctx context.Context) error {
 }
 
 // hostSegment holds the hosts of a segment. A vector has the outcome under each
-// profile, the reason, the status, and a byte for each agent and profile.
+// profile, whether there is a text, the reason, the status, and a byte for each agent and
+// profile.
 type hostSegment struct {
 	*hostReader
 	seqs    []int64
@@ -183,9 +189,11 @@ type hostSegment struct {
 	inPanel []bool
 	twice   []bool
 	vectors []byte // all, of the same size
+	hasText []bool
+	marks   [][]int32
 }
 
-func (h *hostReader) head() int { return len(h.profiles) + 3 }
+func (h *hostReader) head() int { return len(h.profiles) + 4 }
 func (h *hostReader) size() int { return h.head() + len(h.profiles)*len(h.agents) }
 
 // outcomes are those of the tables, after none; the index of an outcome, or of a reason
@@ -206,14 +214,21 @@ const (
 
 func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 	for _, p := range parts {
-		columns := []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}
+		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}}
 		if len(s.fellBack) > 0 {
-			columns = append(columns, "origin", "fallback_error_class")
+			what.Columns = append(what.Columns, "origin", "fallback_error_class")
 		}
-		err := scan.Rows(ctx, s.In, p, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
+		hasContents := s.run.byHost["body"]
+		if hasContents {
+			what.Columns, what.Optional = append(what.Columns, contentColumns["fetches"]...), []string{"challenge"}
+		}
+		err := scan.Rows(ctx, s.In, p, what, func(batch arrow.RecordBatch) error {
 			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
 			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
 			said, why := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "reason")
+			if hasContents {
+				s.bodies(batch)
+			}
 			for i := range int(batch.NumRows()) {
 				if n := len(s.seqs); n > 0 && seqs.Value(i) <= s.seqs[n-1] {
 					return fmt.Errorf("%s: seq %d follows %d", p.Path, seqs.Value(i), s.seqs[n-1])
@@ -245,6 +260,9 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				if s.first {
 					v[slices.Index(s.profiles, s.run.FirstProfile())] = byte(outcome)
 				}
+				if hasContents && s.hasText[len(s.seqs)-1] {
+					v[s.head()-4] = 1
+				}
 				v[s.head()-3] = byte(reason)
 				status := uint16(0) // none
 				if statuses.IsValid(i) {
@@ -264,9 +282,13 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 
 func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
 	texts := []string{"agent", "profile", "outcome", "class"}
+	hasTemplates := s.run.byHost["policy_template"]
 	at := 0
 	for _, p := range parts {
 		what := scan.Selection{Columns: append([]string{"seq", "is_explicit"}, texts...), Dictionaries: texts}
+		if hasTemplates {
+			what.Columns, what.Dictionaries = append(what.Columns, "template"), append(slices.Clip(texts), "template")
+		}
 		err := scan.Rows(ctx, s.In, p, what, func(batch arrow.RecordBatch) error {
 			seqs, explicit := scan.Column[*array.Int64](batch, "seq").Int64Values(), scan.Column[*array.Boolean](batch, "is_explicit")
 			var columns [4][]int32
@@ -278,6 +300,10 @@ func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
 				for i := range all.Len() {
 					numbers[k] = append(numbers[k], slices.Index([][]string{s.agents, s.profiles, outcomes, summary.ClassNames[:]}[k], all.Value(i)))
 				}
+			}
+			var templates *array.Dictionary
+			if hasTemplates {
+				templates = scan.Column[*array.Dictionary](batch, "template")
 			}
 			for i, seq := range seqs {
 				for at < len(s.seqs) && s.seqs[at] < seq {
@@ -301,6 +327,10 @@ func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
 					b |= explicitBit
 				}
 				v[s.head()+profile*len(s.agents)+agent] = b
+				if hasTemplates && class == int(robots.DisallowAll) && templates.IsValid(i) {
+					name := s.agents[agent]
+					s.mark(at, id{"policy_template", name, s.run.Category[name], s.profiles[profile], templates.Dictionary().(*array.String).Value(templates.GetValueIndex(i))})
+				}
 			}
 			return nil
 		})
@@ -321,7 +351,7 @@ func (s *hostSegment) merge() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range s.seqs {
-		v := s.vectors[i*s.size():][:s.size()]
+		v := s.vectorOf(i)
 		n, ok := h.vectors[string(v)]
 		if !ok {
 			if !h.Clustered && len(h.texts) >= cmp.Or(h.Config.vectors, mostVectors) {
@@ -371,11 +401,11 @@ func (h *hostReader) finish() {
 	// panel and of the others.
 	for _, b := range h.run.all {
 		maps.DeleteFunc(b.counts, func(k id, _ tally) bool {
-			return ofHosts[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == h.run.FirstProfile())
+			return h.run.byHost[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == h.run.FirstProfile())
 		})
 		maps.DeleteFunc(b.sizes, func(base string, _ sizes) bool {
 			profile, ok := strings.CutPrefix(base, baseFiles+" ")
-			return base == baseHosts || ok && slices.Contains(h.profiles, profile)
+			return base == baseHosts || base == baseTexts && h.run.byHost["body"] || ok && slices.Contains(h.profiles, profile)
 		})
 	}
 	if h.Clustered {

@@ -234,7 +234,7 @@ func (p *pointMaker) baseOf(k id, base string) string {
 
 func (p *pointMaker) point(i int, k id, population, stratum, base string, b *band) {
 	k, ok := p.labelled(p.runs[i], k)
-	if !ok || b == nil {
+	if !ok || b == nil || population != All && !p.runs[i].byHost[k.metric] {
 		return
 	}
 	size, n := b.sizes[p.baseOf(k, base)], b.counts[k]
@@ -247,7 +247,7 @@ func (p *pointMaker) point(i int, k id, population, stratum, base string, b *ban
 	if size.n > 0 && k.metric != "targets" {
 		hosts := b.sizes[baseHosts]
 		e, method := wilson(float64(n.n), float64(size.n)), "wilson"
-		if p.isClustered(k) {
+		if p.isClustered(i, k) {
 			method = "clustered"
 			e, _ = ratio([]stratumSums{sumsOf(1, n, size, hosts, base)})
 			row.Clusters = &hosts.clusters
@@ -261,7 +261,7 @@ func (p *pointMaker) point(i int, k id, population, stratum, base string, b *ban
 // the population.
 func (p *pointMaker) weighted(i int, k id, population, base string, of population) {
 	k, ok := p.labelled(p.runs[i], k)
-	if !ok {
+	if !ok || population != All && !p.runs[i].byHost[k.metric] {
 		return
 	}
 	var parts []stratumSums
@@ -273,7 +273,7 @@ func (p *pointMaker) weighted(i int, k id, population, base string, of populatio
 			continue
 		}
 		y, s, h := b.counts[k], b.sizes[p.baseOf(k, base)], b.sizes[baseHosts]
-		if !p.isClustered(k) {
+		if !p.isClustered(i, k) {
 			y, s, h = simple(y.n), simpleSizes(s.n), simpleSizes(h.n)
 		}
 		parts = append(parts, sumsOf(weight/float64(h.n), y, s, h, base))
@@ -285,7 +285,7 @@ func (p *pointMaker) weighted(i int, k id, population, base string, of populatio
 	row := p.row(i, k, population, Weighted, base, n.n, size.n)
 	if e, ok := ratio(parts); ok {
 		method := "stratified"
-		if p.isClustered(k) {
+		if p.isClustered(i, k) {
 			method, row.Clusters = "clustered", &hosts.clusters
 		}
 		p.estimated(row, e, method, float64(size.n), hosts)
@@ -293,9 +293,9 @@ func (p *pointMaker) weighted(i int, k id, population, base string, of populatio
 	p.add(row, i, k, Weighted)
 }
 
-// isClustered reports whether the interval of a figure allows for clusters: the pass
-// over hosts counts it.
-func (p *pointMaker) isClustered(k id) bool { return p.Clustered && ofHosts[k.metric] }
+// isClustered reports whether the interval of a figure of a run allows for clusters: the
+// pass over hosts counts it.
+func (p *pointMaker) isClustered(i int, k id) bool { return p.Clustered && p.runs[i].byHost[k.metric] }
 
 func sumsOf(weight float64, n tally, size, hosts sizes, base string) stratumSums {
 	xy, yyx := n.withHosts, n.perHosts

@@ -87,7 +87,8 @@ type countedRun struct {
 	all     population
 	panel   population // with --panel
 	others  population
-	moved   moved // against the run before
+	byHost  map[string]bool // metrics that the pass over hosts counts
+	moved   moved           // against the run before
 	changes *changes
 }
 

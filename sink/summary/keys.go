@@ -1,0 +1,85 @@
+package summary
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// The keys of counters about what files state: made of a file when it is counted, and of
+// the rows of its tables by whoever counts hosts again.
+
+// Other is the key of everything outside a closed set.
+const Other = "other"
+
+// SignalKey returns the key of the metric signal: the field, in lower case, and for the
+// two fields with a vocabulary also the label and what it says, as a file writes it.
+func SignalKey(field, key, value string, isKnown func(robots.Label) bool) string {
+	label, yes, no := robots.Label{Mechanism: robots.ContentUsage, Name: key}, "y", "n"
+	switch field {
+	case robots.ContentUsage.String():
+		value, _, _ = strings.Cut(value, ";") // parameters do not count
+	case robots.ContentSignal.String():
+		label = robots.Label{Mechanism: robots.ContentSignal, Name: strings.ToLower(key)}
+		value, yes, no = strings.ToLower(value), "yes", "no"
+	default:
+		return field
+	}
+	if !isKnown(label) {
+		return field + " " + Other
+	}
+	if value != yes && value != no {
+		value = Other
+	}
+	return field + " " + label.Name + "=" + value
+}
+
+// Orphan is the scope of a statement that no agent reads.
+const Orphan = "orphan"
+
+// PreferenceKey returns the key of the metric preference, "" for a row that states
+// nothing.
+func PreferenceKey(p *sink.Preference) string {
+	if p.Scope == Orphan || p.Use == nil || p.Preference == nil {
+		return ""
+	}
+	return p.Mechanism + " " + *p.Use + " " + *p.Preference
+}
+
+// Refusals are the ways in which a host refuses the training of models: the keys of the
+// metric refusal, but for AnyRefusal, in the order in which those of refusal_set name them.
+var Refusals = [...]string{"crawler", robots.PolicyToken.String(), robots.ContentSignal.String(), robots.ContentUsage.String(), robots.License.String()}
+
+// AnyRefusal is the key of hosts that refuse in any way.
+const AnyRefusal = "any"
+
+// AITraining is the category of the crawlers that fetch to train models.
+const AITraining = "ai-training"
+
+// RefusalByPolicy returns the way of a host that shuts out an agent, -1 for none: a policy
+// token for the training of models, or a crawler of its category.
+func RefusalByPolicy(isToken bool, category string, uses []string) int {
+	switch {
+	case isToken && slices.Contains(uses, robots.AITrain.String()):
+		return 1
+	case !isToken && category == AITraining:
+		return 0
+	}
+	return -1
+}
+
+// RefusalByStatement returns the way of a statement that refuses the training of models,
+// -1 for another one. A licence does, whose terms nobody has read.
+func RefusalByStatement(p *sink.Preference) int {
+	way := slices.Index(Refusals[2:], p.Mechanism) + 2
+	switch {
+	case way < 2 || p.Scope == Orphan:
+	case p.Mechanism == robots.License.String() && p.Remark == nil:
+		return way
+	case p.Mechanism != robots.License.String() && p.Use != nil && *p.Use == robots.AITrain.String() && p.Preference != nil && *p.Preference == robots.Refuses.String():
+		return way
+	}
+	return -1
+}
