@@ -43,6 +43,10 @@ func archivesWithIndex(archives, captures, together int) *indexed {
 	x := &indexed{files: make(map[string][]byte)}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	filler := make([]byte, 150<<10) // that compresses to no less
+	for i := range filler {
+		filler[i] = byte(rnd.Uint32())
+	}
+	between := gzipped(warcRecord("WARC-Type: metadata\r\n", string(filler)))
 	for i := range archives {
 		name := fmt.Sprintf("segments/%02d/a.warc.gz", i)
 		file := gzipped(warcRecord("WARC-Type: warcinfo\r\n", "x: y"))
@@ -60,10 +64,7 @@ func archivesWithIndex(archives, captures, together int) *indexed {
 			file = append(file, record...)
 			if (k+1)%together == 0 || k == captures-1 {
 				x.bytes += int64(len(file) - from)
-				for i := range filler {
-					filler[i] = byte(rnd.Uint32())
-				}
-				file = append(file, gzipped(warcRecord("WARC-Type: metadata\r\n", string(filler)))...)
+				file = append(file, between...)
 				continue
 			}
 			file = append(file, gzipped(warcRecord("WARC-Type: request\r\n", "GET /robots.txt HTTP/1.1\r\n\r\n"))...)

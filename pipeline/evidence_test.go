@@ -161,7 +161,7 @@ func TestEvidenceOverFTP(t *testing.T) {
 // doubled, though the evidence of hosts that were asked before the stop was on disk alone. It is the
 // same whether bodies fit into memory.
 func TestEvidenceOfAResumedRun(t *testing.T) {
-	const hosts = 300
+	const hosts = 120
 	noise := strings.Repeat("# 0123456789abcdef\n", 100)
 	var asked atomic.Int64
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
@@ -150,13 +149,9 @@ func newWriter[T any](s store.Store, info Part, toolVersion string, metadata map
 	return &writer[T]{rows: rows, file: file, info: info}, nil
 }
 
-// codec is shared by all writers: an encoder holds a window of megabytes, and the
-// codec needs only as many encoders as compress at the same time.
-var codec = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
-
 func writerOptions[T any](table, toolVersion string, metadata map[string]string) []parquet.WriterOption {
 	options := []parquet.WriterOption{
-		parquet.Compression(codec),
+		parquet.Compression(shred.Zstd),
 		parquet.CreatedBy("robocensus", toolVersion, ""),
 	}
 	for key, value := range metadata {

@@ -17,7 +17,6 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/shred"
@@ -149,7 +148,7 @@ func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size 
 }
 
 func (r *rewriting) options(part *parquet.File) []parquet.WriterOption {
-	options := append(shred.Bounds(r.schema), parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}), parquet.CreatedBy("robocensus", "", ""))
+	options := append(shred.Bounds(r.schema), parquet.Compression(shred.Zstd), parquet.CreatedBy("robocensus", "", ""))
 	for _, pair := range part.Metadata().KeyValueMetadata {
 		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
 	}
