@@ -54,6 +54,10 @@ type Capture struct {
 	// none was found; see [robots.Challenges].
 	Challenge string
 
+	// Front is what came of the request for the front page, nil if the client was not
+	// configured to ask for one, or the origin gave no answer.
+	Front *Front
+
 	// Also are the answers to further identities, in the order in which they were asked;
 	// none if the origin gave no answer.
 	Also []Also
@@ -146,6 +150,9 @@ func (c *Capture) Weight() int {
 	}
 	for i := range c.Also {
 		bytes += alsoBytes + c.Also[i].Capture.Weight()
+	}
+	if c.Front != nil {
+		bytes += c.Front.weight()
 	}
 	h := &c.Headers
 	for _, value := range []*string{h.ContentType, h.ContentEncoding, h.Server, h.ETag, h.LastModified, h.CacheControl, h.RetryAfter} {

@@ -7,10 +7,19 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// chain makes one attempt: a request and the redirects that follow.
-func (lease *Lease) chain(b *budget, asked Origin) *Capture {
+// route is what a chain of requests begins with, and where redirects may lead it.
+type route struct {
+	target string
+	may    func(o Origin, target string) bool // nil: anywhere
+}
+
+var robotsRoute = route{target: "/robots.txt"}
+
+// chain makes one attempt: a request and the redirects that follow. A redirect that leads
+// where the route may not ends it, without an error.
+func (lease *Lease) chain(b *budget, asked Origin, r route) *Capture {
 	got := &Capture{Origin: asked}
-	at, target := asked, "/robots.txt"
+	at, target := asked, r.target
 	seen := make(map[string]bool, 1)
 	limit := lease.client.config.MaxRedirects
 	for {
@@ -30,6 +39,8 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 					fail = failed(robots.ErrorRedirectLoop, "redirected to a URL of the same chain")
 				case len(got.Hops) > limit:
 					fail = failed(robots.ErrorRedirectLimit, "redirected more than %d times", limit)
+				case r.may != nil && !r.may(at, target):
+					return got
 				default:
 					continue
 				}

@@ -44,6 +44,8 @@ type Config struct {
 	// pages.
 	ProbeMisconfigured bool
 
+	// FrontPage asks an origin that answered for its front page too, for [Capture.Front].
+	FrontPage bool
 	// Identities are asked under after an origin's own answer, in this order.
 	Identities []Identity
 	// Challenges finds the walls among answers; nil finds none.
@@ -84,6 +86,7 @@ type Client struct {
 	config       Config
 	backing      Backing
 	requestTails []string // of our own requests, and of those under each identity
+	rules        *ownRules
 	proxyAuth    string
 	dialer       net.Dialer
 	names        *names
@@ -141,6 +144,9 @@ func New(config Config, b Backing) (*Client, error) {
 	for _, who := range append([]Identity{{UserAgent: config.UserAgent}}, config.Identities...) {
 		c.requestTails = append(c.requestTails, who.tail())
 	}
+	if config.FrontPage {
+		c.rules = newOwnRules(config.UserAgent)
+	}
 	if config.Proxy != nil {
 		c.proxyAuth = proxyAuthorization(config.Proxy)
 	}
@@ -180,8 +186,8 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 // Fetch asks the candidates for their robots.txt, in order. It asks a later one
 // only if the earlier ones gave no HTTP answer at all. If none answers, the
 // facts are those of candidate number prefer. Fetch always returns facts; if
-// the context ended, their class is canceled. Then it asks the origin that answered
-// under each further identity.
+// the context ended, their class is canceled. Then it asks the origin that answered for
+// its front page, and under each further identity, as far as the client is configured to.
 func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 	began := time.Now()
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
@@ -219,6 +225,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 		total := time.Since(began) - b.waited
 		got.Times.Total = &total
+		lease.askFront(got)
 		lease.askAlso(got)
 		return lease.land(got)
 	}
@@ -228,7 +235,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 // tried.
 func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*Capture, answered bool) {
 	for i, o := range candidates {
-		a := lease.attempt(b, len(candidates)-i, o)
+		a := lease.attempt(b, len(candidates)-i, o, robotsRoute)
 		tried = append(tried, a)
 		if a.Local != nil {
 			break // the next scheme would hide the failure
@@ -246,13 +253,13 @@ func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*
 
 // attempt makes one of n remaining attempts. Its share of the time is 1/n, so
 // that an attempt that hangs leaves time for the others.
-func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
+func (lease *Lease) attempt(b *budget, n int, o Origin, r route) (a *Capture) {
 	before := len(lease.exchanges)
 	err := lease.sure(b, func() robots.ErrorClass {
 		lease.exchanges = lease.exchanges[:before]
 		share := b.share(n)
 		start := lease.client.config.Now()
-		a = lease.chain(share, o)
+		a = lease.chain(share, o, r)
 		a.Start = start
 		b.wait(share.waited)
 		return a.Error

@@ -37,6 +37,16 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 			}
 			want.Also = append(want.Also, fetch.Also{Identity: fetch.Identity{Name: "a", UserAgent: "x/1", Agent: "GPTBot", Headers: []fetch.Header{{Name: "A", Value: "b"}}}, Capture: other})
 		}
+		if rapid.Bool().Draw(t, "has a front page") {
+			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
+			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(robots.PageOutcomes).Draw(t, "outcome"), Error: rapid.SampledFrom([]robots.ErrorClass{"", robots.ErrorReset}).Draw(t, "failure")}
+			for range rapid.IntRange(0, 2).Draw(t, "page hops") {
+				want.Front.Hops = append(want.Front.Hops, robots.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
+			}
+			for range rapid.IntRange(0, 2).Draw(t, "headers") {
+				want.Front.Header = append(want.Front.Header, robots.HeaderField{Name: "x-robots-tag", Value: rapid.Ptr(anything, true).Draw(t, "value")})
+			}
+		}
 		want.Challenge = rapid.SampledFrom([]string{"", "cloudflare"}).Draw(t, "wall")
 		data, err := want.MarshalBinary()
 		if err != nil {

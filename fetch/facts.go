@@ -29,6 +29,19 @@ type facts struct {
 	Cut         *int              `json:"broken_off_bytes,omitempty"`
 	Probe       probe             `json:"probe,omitzero"`
 	Challenge   string            `json:"challenge,omitempty"`
+	Front       *front            `json:"front_page,omitempty"`
+}
+
+type front struct {
+	Outcome robots.PageOutcome `json:"outcome"`
+	Hops    []hop              `json:"hops,omitempty"`
+	Error   robots.ErrorClass  `json:"error_class,omitempty"`
+	Header  []headerField      `json:"header,omitempty"`
+}
+
+type headerField struct {
+	Name  string `json:"name"`
+	Value *raw   `json:"value,omitempty"` // nil for one that is too long
 }
 
 type hop struct {
@@ -65,8 +78,12 @@ func factsOf(c *Capture) facts {
 		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
 		Truncated: c.Truncated, Cut: c.Cut, Probe: probe(c.Probe), Challenge: c.Challenge,
 	}
-	for _, h := range c.Hops {
-		f.Hops = append(f.Hops, hop{raw(h.URL), h.Status})
+	f.Hops = storedHops(c.Hops)
+	if c.Front != nil {
+		f.Front = &front{Outcome: c.Front.Outcome, Hops: storedHops(c.Front.Hops), Error: c.Front.Error}
+		for _, h := range c.Front.Header {
+			f.Front.Header = append(f.Front.Header, headerField{h.Name, (*raw)(h.Value)})
+		}
 	}
 	if c.Err != nil {
 		text := raw(c.Err.Error())
@@ -88,8 +105,12 @@ func (f *facts) capture(o Origin) *Capture {
 		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
 		Truncated: f.Truncated, Cut: f.Cut, Probe: Probe(f.Probe), Challenge: f.Challenge,
 	}
-	for _, h := range f.Hops {
-		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})
+	c.Hops = hopsOf(f.Hops)
+	if f.Front != nil {
+		c.Front = &Front{Outcome: f.Front.Outcome, Hops: hopsOf(f.Front.Hops), Error: f.Front.Error}
+		for _, h := range f.Front.Header {
+			c.Front.Header = append(c.Front.Header, robots.HeaderField{Name: h.Name, Value: (*string)(h.Value)})
+		}
 	}
 	if f.Err != nil {
 		c.Err = errors.New(string(*f.Err))
@@ -100,6 +121,20 @@ func (f *facts) capture(o Origin) *Capture {
 		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
 	}
 	return c
+}
+
+func storedHops(hops []robots.Hop) (out []hop) {
+	for _, h := range hops {
+		out = append(out, hop{raw(h.URL), h.Status})
+	}
+	return out
+}
+
+func hopsOf(hops []hop) (out []robots.Hop) {
+	for _, h := range hops {
+		out = append(out, robots.Hop{URL: string(h.URL), Status: h.Status})
+	}
+	return out
 }
 
 // raw is a string of any bytes. In JSON each byte is the code point of its

@@ -179,9 +179,13 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	a.location = resp.Header.Get("Location")
 	if x := lease.recording; x != nil {
 		x.whole = resp.StatusCode/100 != 2 && resp.ContentLength >= 0 && int64(r.Buffered()) >= resp.ContentLength
+		x.header = lease.tape.size() - r.Buffered()
 		resp.Body = &ending{resp.Body, x}
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 { // the bodies of errors and redirects hold no rules
+	if lease.front != nil {
+		lease.front.Header = pageHeader(resp.Header)
+	}
+	if lease.front != nil || resp.StatusCode < 200 || resp.StatusCode > 299 { // the bodies of errors and redirects hold no rules
 		var page []byte
 		if c.config.Challenges.WantsBody(resp.StatusCode, resp.Header.Values) {
 			page = lease.beginning(b, conn, resp)

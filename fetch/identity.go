@@ -124,32 +124,51 @@ const IdentityPause = time.Second
 // if the context ends or this machine fails; got then says so.
 func (lease *Lease) askAlso(got *Capture) {
 	config := &lease.client.config
-	if got.Status() == 0 && len(got.Hops) < 2 || got.Local != nil || got.Error == robots.ErrorCanceled || got.Origin.Scheme == "ftp" {
+	if !got.answered() {
 		return
 	}
 	defer func() { lease.identity = 0 }()
 	for i := range config.Identities {
 		b := &budget{deadline: time.Now().Add(IdentityPause + config.Timeout)}
 		if !lease.pause(b, IdentityPause) {
-			got.Error, got.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
+			got.stop(lease.ctx.Err())
 			return
 		}
 		lease.identity = i + 1
 		began := time.Now()
 		waited := b.waited
-		a := lease.attempt(b, 1, got.Origin)
-		switch {
-		case a.Local != nil:
-			got.Local, got.Error, got.Err = a.Local, robots.ErrorCanceled, a.Err
-			return
-		case a.Error == robots.ErrorCanceled || lease.ctx.Err() != nil && a.Error != "":
-			got.Error, got.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
+		a := lease.attempt(b, 1, got.Origin, robotsRoute)
+		if got.stoppedBy(lease, a) {
 			return
 		}
 		total := time.Since(began) - (b.waited - waited)
 		a.Attempts, a.Headers, a.Times = 1, Headers{}, Times{Total: &total}
 		got.Also = append(got.Also, Also{Identity: config.Identities[i], Capture: a})
 	}
+}
+
+// answered reports whether an origin answered over HTTP, so that it may be asked again.
+func (c *Capture) answered() bool {
+	return (c.Status() != 0 || len(c.Hops) > 1) && c.Local == nil && c.Error != robots.ErrorCanceled && c.Origin.Scheme != "ftp"
+}
+
+// stop makes a fetch one that did not end.
+func (c *Capture) stop(err error) {
+	c.Error, c.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", err)
+}
+
+// stoppedBy reports whether another request to the origin did not end, and stops the fetch
+// then.
+func (c *Capture) stoppedBy(lease *Lease, other *Capture) bool {
+	switch {
+	case other.Local != nil:
+		c.Local, c.Error, c.Err = other.Local, robots.ErrorCanceled, other.Err
+		return true
+	case other.Error == robots.ErrorCanceled || lease.ctx.Err() != nil && other.Error != "":
+		c.stop(lease.ctx.Err())
+		return true
+	}
+	return false
 }
 
 // share makes bodies that equal that of the host's own answer one in memory.

@@ -46,9 +46,10 @@ type Lease struct {
 	client    *Client
 	ctx       context.Context // the context begin of Enter; onceBegun once a connection is dialled
 	onceBegun context.Context
-	held      bool // holds a slot
-	asked     bool // the first request has kept the pace
-	identity  int  // under which it asks: 0 for our own, else one more than the index in Config.Identities
+	held      bool   // holds a slot
+	asked     bool   // the first request has kept the pace
+	front     *Front // what is asked for is a front page; nil for robots.txt
+	identity  int    // under which it asks: 0 for our own, else one more than the index in Config.Identities
 
 	tape      *text        // bytes of the exchanges, nil unless they are recorded
 	exchanges []*recording // in order

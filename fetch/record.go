@@ -17,6 +17,7 @@ import (
 // control connection, both ways, and Received the file. A failure may leave either empty.
 type Exchange struct {
 	URL        string
+	FrontPage  bool   // of [Capture.Front]: Received ends with the header
 	Identity   string // name of the further identity that asked, "" for our own
 	Start      time.Time
 	Remote     netip.AddrPort
@@ -37,6 +38,7 @@ type recording struct {
 	Exchange
 	sent, received span
 	whole          bool // the answer was read to its end
+	header         int  // the end of its header on the tape, 0 without one
 }
 
 // span is a range of bytes of the tape.
@@ -61,11 +63,15 @@ func (lease *Lease) ask(b *budget, o Origin, target string) (answer, *failure) {
 	}
 	x.sent = span{lease.tape.size(), lease.tape.size()}
 	x.received = x.sent
+	x.FrontPage = lease.front != nil
 	lease.recording = x
 	a, fail := get(b, o, target)
 	lease.recording = nil
 	if fail == nil && o.Scheme == "ftp" && a.body != nil {
 		fail = lease.recordFile(x, &a)
+	}
+	if x.FrontPage && x.header > 0 {
+		x.whole, x.received.to = x.whole && x.received.to == x.header, x.header
 	}
 	x.Remote, x.TLSVersion, x.Status, x.Cut = a.remote, a.tls, a.status, x.cut(&a, fail)
 	if fail != nil {
@@ -160,7 +166,7 @@ func (c *recordedConn) put(p []byte, to *span) error {
 }
 
 // Exchanges yields the requests that [Lease.Fetch] made, in order: of all attempts,
-// redirects, schemes, probes and identities, but those that an outage of this machine has voided.
+// redirects, schemes, probes, front pages and identities, but those that an outage of this machine has voided.
 // There are none unless the client records them, or if a memory has answered. They are
 // valid until Leave. An error is one of the disk.
 func (lease *Lease) Exchanges() iter.Seq2[*Exchange, error] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -27,9 +28,13 @@ func newEvidence(c *Config) *evidence {
 		return nil
 	}
 	n := max(1, runtime.GOMAXPROCS(0))
+	obeyed := "not obeyed: only robots.txt is asked for"
+	if c.Fetch.FrontPage {
+		obeyed = "obeyed for front pages, under " + strings.Join(fetch.OwnTokens(c.Fetch.UserAgent), " and ")
+	}
 	e := &evidence{writers: make(chan *warc.Evidence, n), about: []warc.Field{
 		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run}, {Name: "description", Value: "requests of a census of crawl policies, and their answers"},
-		{Name: "robots", Value: "not obeyed: only robots.txt is asked for"}, {Name: "http-header-user-agent", Value: c.Fetch.UserAgent},
+		{Name: "robots", Value: obeyed}, {Name: "http-header-user-agent", Value: c.Fetch.UserAgent},
 	}}
 	for range n {
 		e.writers <- &warc.Evidence{MaxBody: c.Fetch.MaxBody, DropSecrets: c.DropSecrets}

@@ -62,6 +62,7 @@
 //	field.go         names of fields, misspelled ones
 //	extension.go     fields that decide nothing: crawl-delay, signals
 //	usage.go         lines about use, and what they state
+//	page_header.go   headers of a page about use
 //	pattern.go       rules and their patterns
 //	escape.go        percent escapes
 //	reading.go       choices that a profile leaves open

@@ -31,10 +31,11 @@ const (
 	ContentSignal           // Content-Signal: key=value, …
 	License                 // License: URL (RSL)
 	PolicyToken             // a group for a token that stands for a use
+	PageHeader              // a header of a page, which is no part of robots.txt
 )
 
 func (m Mechanism) String() string {
-	return [...]string{"", "content-usage", "content-signal", "license", "token"}[m]
+	return [...]string{"", "content-usage", "content-signal", "license", "token", "header"}[m]
 }
 
 // A Preference is what is stated about a use.
@@ -100,7 +101,8 @@ const (
 	RemarkUnknownLabel = "unknown_label" // the vocabulary lacks the label
 	RemarkUnknownValue = "unknown_value" // the value neither allows nor refuses
 	RemarkRepeated     = "repeated"      // an earlier item of the line has the same label
-	RemarkNotURL       = "not_url"       // a licence that is not an absolute URL
+	RemarkNotURL       = "not_url"       // a licence or a policy that is not an absolute URL
+	RemarkTooLong      = "too_long"      // a line of a page's header that is too long to be read
 )
 
 // A Statement is one label of a line.
@@ -130,7 +132,8 @@ func (l Level) String() string { return [...]string{"", "immediate", "reference"
 func (v Vocabulary) Statements(u *Usage) (all []Statement) {
 	switch u.Mechanism {
 	case ContentUsage:
-		all = v.dictionary(u)
+		_, rest := u.Path()
+		all = v.dictionary(string(rest), string(u.Value))
 	case ContentSignal:
 		all = v.signals(u)
 	case License:
@@ -146,15 +149,13 @@ func (v Vocabulary) Statements(u *Usage) (all []Statement) {
 	return all
 }
 
-// dictionary returns the statements of a line of Content-Usage. Its value is a dictionary
-// of Structured Fields (RFC 9651, 4.2.2): of a label that occurs twice the last item
-// counts, whatever it is. A dictionary that does not parse states nothing.
-func (v Vocabulary) dictionary(u *Usage) (all []Statement) {
-	_, rest := u.Path()
-	text := string(rest)
+// dictionary returns the statements of a dictionary of Structured Fields (RFC 9651,
+// 4.2.2), with the whole line if it does not parse: it states nothing then. Of a label
+// that occurs twice the last item counts, whatever it is.
+func (v Vocabulary) dictionary(text, line string) (all []Statement) {
 	d, err := httpsfv.UnmarshalDictionary([]string{text})
 	if err != nil {
-		return []Statement{{Use: NoUse, Value: string(u.Value), Remark: RemarkNotParsed}}
+		return []Statement{{Use: NoUse, Value: line, Remark: RemarkNotParsed}}
 	}
 	at := make(map[string]int) // by label: its place in all
 	for _, item := range splitItems(text) {

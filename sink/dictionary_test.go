@@ -92,6 +92,8 @@ func columnType(t *testing.T, e ast.Expr) string {
 			return "BLOB"
 		case "Hop":
 			return "LIST<STRUCT<url STRING, status INT32>>"
+		case "HeaderLine":
+			return "LIST<STRUCT<name STRING, value STRING>>"
 		case "Seen":
 			return "LIST<STRUCT<since TIMESTAMP, kind STRING, redirects INT32>>"
 		default:

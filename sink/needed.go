@@ -21,12 +21,13 @@ var needed = []string{
 // laterNeeded are needed too, except of a run that is older than these columns.
 var laterNeeded = []string{
 	"fetches.answers_since", "fetches.copy_time", "fetches.copy_digest", "fetches.kept_truncated", "fetches.probe_front_status", "fetches.probe_random_status",
+	"fetches.front_page", "fetches.front_hops", "fetches.front_error_class", "fetches.front_headers",
 }
 
 // Later are the columns, as table.column, that came after SchemaVersion last changed. The
 // parts of an older program lack them, and readers take them for null.
 var Later = append(slices.Clone(laterNeeded),
-	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "fetches.challenge", "fetches.vantage")
+	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "fetches.challenge", "fetches.vantage", "preferences.header")
 
 // madeAnew are the columns of fetches that are made of the needed ones.
 var madeAnew = []string{

@@ -181,6 +181,21 @@ type Fetch struct {
 	// Status of a page that cannot exist, asked for if the front page exists: the host is misconfigured if it
 	// is that of the robots.txt. Null if it was not asked for, or gave no answer. Example: `503`.
 	ProbeRandomStatus *int32 `parquet:"probe_random_status"`
+	// What came of the request for the front page, with `--front-page`: `read` (a 2xx, its headers are below),
+	// `status` (any other answer), `challenge` (a wall), `elsewhere` (a redirect to another registered domain,
+	// which was not asked), `failed` (no answer), `disallowed` (robots.txt shuts this census out of it), `unread`
+	// (robots.txt does not say whether it may be asked). Null if nobody looked: without the flag, and if
+	// robots.txt was not answered in this run.
+	FrontPage *string `parquet:"front_page,dict"`
+	// Requests for the front page in order, redirects and all, each with `url` and `status`. Empty if it was
+	// not asked for.
+	FrontHops []Hop `parquet:"front_hops,list"`
+	// Why the front page failed, as in `error_class`. Null if it did not.
+	FrontErrorClass *string `parquet:"front_error_class,dict"`
+	// Headers about use of a front page that was read, each with `name`, in lower case, and `value`:
+	// Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy, at most 32 lines; the value of one longer than
+	// 2 KiB is null. Example: `[{name: x-robots-tag, value: noai}]`.
+	FrontHeaders []HeaderLine `parquet:"front_headers,list"`
 	// Lines of the file. Example: `42`.
 	Lines int32 `parquet:"lines"`
 	// Groups of the file.
@@ -219,6 +234,13 @@ func (f *Fetch) KeptDigest() *string {
 type Hop struct {
 	URL    string `parquet:"url,dict"`
 	Status *int32 `parquet:"status"`
+}
+
+// HeaderLine is a line of the header of a front page. Value is null for one that is too
+// long.
+type HeaderLine struct {
+	Name  string  `parquet:"name,dict"`
+	Value *string `parquet:"value,dict"`
 }
 
 // Seen is a kind of answer in the memory: Since is the date of the first answer after

@@ -89,7 +89,7 @@ func fill(s *Segment, index int) error {
 			s.Sitemaps.Write(Sitemap{Seq: seq, Line: 1}),
 			s.Lines.Write(Line{Seq: seq, Line: 2}, Line{Seq: seq, Line: 2}),
 			s.Signals.Write(Signal{Seq: seq, Line: 3}),
-			s.Preferences.Write(Preference{Seq: seq, Line: 3}),
+			s.Preferences.Write(Preference{Seq: seq, Line: Some(int32(3))}),
 			s.Templates.Write(Template{Seq: seq, FirstLine: 1}),
 			s.Answers.Write(Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
 			s.Policies.Write(Policy{Seq: seq, Host: host}),

@@ -74,6 +74,7 @@ var Settings = []Setting{
 	{Name: "retries", Published: ItsValue, Asks: true},
 	{Name: "warc-out", Published: ItsFileName, Asks: true},
 	{Name: "warc-no-secrets", Published: ItsValue, Asks: true},
+	{Name: "front-page", Published: ItsValue, Asks: true},
 	{Name: "probe-misconfigured", Published: ItsValue, Asks: true},
 	{Name: "allow-private", Published: ItsValue, Asks: true},
 	{Name: "ca-file", Published: ItsFileName, Asks: true},

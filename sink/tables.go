@@ -54,7 +54,7 @@ type TableInfo struct {
 var tables = []TableInfo{
 	{Name: "fetches", rowType: rowsOf(func(s *Segment) *Table[Fetch] { return &s.Fetches }), Foreign: []string{
 		"input", "origin", "robots_url", "hops", "final_url", "error", "remote_address", "content_type", "content_encoding",
-		"server", "etag", "last_modified", "cache_control", "retry_after", "warc_file", "warc_offset", "warc_length",
+		"server", "etag", "last_modified", "cache_control", "retry_after", "front_hops", "front_headers", "warc_file", "warc_offset", "warc_length",
 	}},
 	{Name: "groups", rowType: rowsOf(func(s *Segment) *Table[Group] { return &s.Groups }), merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"}},
 	{Name: "rules", rowType: rowsOf(func(s *Segment) *Table[Rule] { return &s.Rules }), merges: true, Within: "line", Foreign: []string{"origin", "pattern", "normalized"}},

@@ -142,6 +142,7 @@ type runFlags struct {
 	memory                   size
 	resume, forceNew         bool
 	alsoAs, vantage          string
+	frontPage                bool
 	state                    string
 	maxAge                   time.Duration
 	grace                    time.Duration
@@ -192,6 +193,7 @@ func newRunFlags() *runFlags {
 	s.IntVar(&f.concurrency, "concurrency", 500, "concurrent requests in total")
 	f.addNetwork()
 	s.StringVar(&f.alsoAs, "also-as", "", "YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
+	s.BoolVar(&f.frontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy")
 	s.StringVar(&f.vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
 	s.StringVar(&f.state, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
 	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")

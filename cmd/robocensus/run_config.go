@@ -76,6 +76,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
+	c.Fetch.FrontPage = f.frontPage
 	if err := f.readIdentities(ctx, &c); err != nil {
 		return c, err
 	}

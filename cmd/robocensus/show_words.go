@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
@@ -23,12 +24,13 @@ type statementView struct {
 	GroupAgent *string `json:"group_agent"`
 	Scope      string  `json:"scope"`
 	Mechanism  string  `json:"mechanism"`
+	Header     *string `json:"header"`
 	Label      string  `json:"label"`
 	Use        *string `json:"use"`
 	Preference *string `json:"preference"`
 	Path       *string `json:"path"`
 	Value      string  `json:"value"`
-	Line       int32   `json:"line"`
+	Line       *int32  `json:"line"`
 	Conflict   bool    `json:"conflict"`
 	Remark     *string `json:"remark"`
 }
@@ -44,7 +46,7 @@ func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target
 	}
 	statements, err := lookup.Rows[sink.Preference](ctx, r, "preferences", t)
 	for _, s := range statements {
-		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark})
+		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark})
 	}
 	return err
 }
@@ -72,14 +74,20 @@ func (v *hostView) printWords(p *textPage) {
 // words tells a statement, such as "line 4 for *: Content-Signal ai-train=no refuses AI
 // training".
 func (s *statementView) words() string {
-	text := fmt.Sprintf("line %d", s.Line)
+	text := "front page"
+	if s.Line != nil {
+		text = fmt.Sprintf("line %d", *s.Line)
+	}
 	if s.GroupAgent != nil {
 		text += " for " + *s.GroupAgent
 	}
 	text += ": "
-	if s.Mechanism == "token" {
+	switch {
+	case s.Mechanism == "token":
 		text += "Disallow: " + s.Value // the rules of a policy token's group
-	} else {
+	case s.Header != nil:
+		text += words.PageHeader.Of(*s.Header) + " " + headerText(s)
+	default:
 		text += words.Mechanism.Of(s.Mechanism)
 		if s.Path != nil {
 			text += " " + *s.Path
@@ -103,4 +111,19 @@ func (s *statementView) words() string {
 		text += " (" + words.PreferenceRemark.Of(*s.Remark) + ")"
 	}
 	return text
+}
+
+// headerText writes a statement of a header, such as noai, max-snippet: 20 or train-ai=n.
+func headerText(s *statementView) string {
+	switch *s.Header {
+	case "content-usage":
+		if s.Label != "" {
+			return s.Label + "=" + s.Value
+		}
+	case "x-robots-tag":
+		if !strings.EqualFold(s.Label, s.Value) && s.Label != "" {
+			return s.Label + ": " + s.Value
+		}
+	}
+	return s.Value
 }

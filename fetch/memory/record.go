@@ -39,7 +39,7 @@ type good struct {
 // followed returns the record after c; see keep.
 func (r *record) followed(run string, c *fetch.Capture) *record {
 	last := *c
-	last.Body, last.Remembered, last.Memory, last.Copy, last.Also = nil, false, nil, nil, nil
+	last.Body, last.Remembered, last.Memory, last.Copy, last.Front, last.Also = nil, false, nil, nil, nil, nil
 	n := &record{last: &last}
 	if c.Body != nil {
 		n.body = digestOf(c.Body)
@@ -48,6 +48,9 @@ func (r *record) followed(run string, c *fetch.Capture) *record {
 	a := &n.rest
 	a.Run, a.Memory = []byte(run), r.rest.Memory.After(kind, c.Start.UTC())
 	switch {
+	case c.Challenge != "" && c.Whole() != nil:
+		// The page of a wall is not the file, and says nothing about it.
+		n.copy, a.Copy, a.Memory = r.copy, r.rest.Copy, r.rest.Memory
 	case !a.Memory.WholeCopy():
 	case !kind.Settled():
 		n.copy, a.Copy = r.copy, r.rest.Copy

@@ -49,6 +49,7 @@ const (
 // exchanged describes an exchange.
 type exchanged struct {
 	URL      string            `json:"url"`
+	Front    bool              `json:"front_page,omitempty"`
 	Identity string            `json:"identity,omitempty"` // the further identity that asked
 	Date     time.Time         `json:"date"`
 	Remote   netip.AddrPort    `json:"remote_address,omitzero"`
@@ -113,7 +114,7 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	for _, b := range bodies {
 		id := ""
 		for _, x := range block.Exchanges {
-			if !b.Copy && x.Identity == b.Identity {
+			if !b.Copy && !x.Front && x.Identity == b.Identity {
 				id = x.Response // that of the last one
 			}
 		}
@@ -185,7 +186,7 @@ func (e *Evidence) resource(body []byte, url string, date time.Time, contentType
 
 // exchange writes the records of an exchange.
 func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error) {
-	made := exchanged{URL: x.URL, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
+	made := exchanged{URL: x.URL, Front: x.FrontPage, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
 	if x.Err != nil {
 		made.Text = printable(x.Err.Error())
 	}

@@ -201,16 +201,13 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 
 // isFetch reports whether facts can be those of a fetch. Anybody may write a file.
 func isFetch(c *fetch.Capture) bool {
-	status := func(s int) bool { return s >= 0 && s <= 999 }
-	class := func(e robots.ErrorClass) bool {
-		return e == "" || slices.Contains(robots.ErrorClasses, e) && e != robots.ErrorCanceled && e != robots.ErrorServerError && e != robots.ErrorUnexpectedStatus
-	}
+	class := func(e robots.ErrorClass) bool { return e == "" || isClass(e) }
 	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
 	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
-		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(robots.ChallengeVendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && status(c.Probe.Front) && status(c.Probe.Missing) &&
+		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(robots.ChallengeVendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
 		(c.HTTPVersion == "" || isVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
-		ok = ok && status(h.Status) && len(h.URL) <= maxHopURL
+		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}
 	for _, v := range []*string{c.Headers.ContentType, c.Headers.ContentEncoding, c.Headers.Server, c.Headers.ETag, c.Headers.LastModified, c.Headers.CacheControl, c.Headers.RetryAfter} {
 		ok = ok && (v == nil || len(*v) <= maxStoredHeader)
@@ -218,6 +215,7 @@ func isFetch(c *fetch.Capture) bool {
 	for _, d := range []*time.Duration{c.Times.DNS, c.Times.Connect, c.Times.TLS, c.Times.FirstByte, c.Times.Total} {
 		ok = ok && (d == nil || *d >= 0)
 	}
+	ok = ok && (c.Front == nil || isFront(c.Front))
 	names := make(map[string]bool)
 	for _, also := range c.Also {
 		ok = ok && also.Identity.Validate() == nil && !names[also.Identity.Name] && isFetch(also.Capture)
@@ -232,11 +230,33 @@ func isFetch(c *fetch.Capture) bool {
 	return ok
 }
 
+// isFront reports whether facts can be those of a front page.
+func isFront(f *fetch.Front) bool {
+	asked := f.Outcome != robots.PageUnread && (f.Outcome != robots.PageDisallowed || len(f.Hops) > 0)
+	ok := slices.Contains(robots.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && asked == (len(f.Hops) > 0) && len(f.Header) <= maxFrontLines &&
+		(f.Outcome == robots.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) && (f.Outcome == robots.PageRead || f.Header == nil)
+	for _, h := range f.Hops {
+		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
+	}
+	for _, h := range f.Header {
+		ok = ok && slices.Contains(robots.PageHeaders, h.Name) && (h.Value == nil || len(*h.Value) <= maxStoredHeader)
+	}
+	return ok
+}
+
+func isStatus(s int) bool { return s >= 0 && s <= 999 }
+
+// isClass reports whether a failure is one of a fetch.
+func isClass(e robots.ErrorClass) bool {
+	return slices.Contains(robots.ErrorClasses, e) && e != robots.ErrorCanceled && e != robots.ErrorServerError && e != robots.ErrorUnexpectedStatus
+}
+
 // Bounds of a fetch, above those of any run.
 const (
-	maxHops     = 1000
-	maxAttempts = 1 << 20
-	maxHopURL   = 2<<10 + 3
+	maxHops       = 1000
+	maxAttempts   = 1 << 20
+	maxHopURL     = 2<<10 + 3
+	maxFrontLines = 64
 )
 
 var tlsVersions = []string{"", "1.0", "1.1", "1.2", "1.3"}

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -387,6 +388,56 @@ func typeAt(t *testing.T, member []byte) string {
 	return string(text[:40])
 }
 
+// The request for a front page is kept with its header alone, under a mark, and the facts
+// come back; its answer is not taken for that of the robots.txt, nor for a capture.
+func TestEvidenceOfAFrontPage(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if w.Header().Set("Set-Cookie", "a=5ecret"); r.URL.Path == "/" {
+			w.Header().Set("X-Robots-Tag", "noai")
+			io.WriteString(w, "User-agent: *\nDisallow: /page\n")
+			return
+		}
+		io.WriteString(w, "User-agent: *\nDisallow: /file\n")
+	}))
+	defer server.Close()
+	client, err := fetch.New(fetch.Config{
+		UserAgent: "test", Timeout: 5 * time.Second, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, FrontPage: true,
+		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
+	}, fetch.Backing{Waiting: 1})
+	must(t, err)
+	lease, err := client.Enter(t.Context(), t.Context())
+	must(t, err)
+	defer lease.Leave()
+	want := lease.Fetch(0, fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+	e := &Evidence{MaxBody: maxBody, DropSecrets: true}
+	file, err := e.Capture(want, lease.Exchanges())
+	must(t, err)
+	got, damages, _ := readAll(t, bytes.NewReader(file))
+	if compare(t, []*fetch.Capture{want}, got); len(damages) > 0 {
+		t.Errorf("%q", damages)
+	}
+	if f := got[0].Front; f == nil || f.Outcome != robots.PageRead || len(f.Header) != 1 || string(got[0].Body) != "User-agent: *\nDisallow: /file\n" {
+		t.Errorf("%+v, %q", f, got[0].Body)
+	}
+	pages := 0
+	for _, r := range parse(t, file) {
+		r.check(t)
+		if r.fields["WARC-Target-URI"] == "http://a.example/" && r.fields["WARC-Type"] == "response" {
+			pages++
+			if !strings.HasSuffix(r.block, "\r\n\r\n") || !strings.Contains(r.block, "X-Robots-Tag: noai") || r.fields["WARC-Truncated"] != "unspecified" {
+				t.Errorf("%v\n%s", r.fields, r.block)
+			}
+		}
+		if strings.Contains(r.block, "/page") || strings.Contains(r.block, "5ecret") {
+			t.Errorf("%v\n%s", r.fields, r.block)
+		}
+	}
+	if pages != 1 {
+		t.Errorf("%d answers of the front page", pages)
+	}
+}
+
 // Anybody may write a file: facts that no fetch has are damage.
 func TestEvidenceForged(t *testing.T) {
 	e := &Evidence{MaxBody: maxBody}
@@ -412,6 +463,13 @@ func TestEvidenceForged(t *testing.T) {
 		{`"attempts":3`, `"attempts":3,"nanoseconds":{"total":-1}`},
 		{`"attempts":3`, `"attempts":3,"probe":{"front_status":-200}`},
 		{`"attempts":3`, `"attempts":3,"headers":{"server":"` + strings.Repeat("s", 3000) + `"}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"maybe","hops":[{"url":"http://a.example/","status":200}]}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"read"}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"unread","hops":[{"url":"http://a.example/","status":200}]}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"status","hops":[{"url":"http://a.example/","status":404}],"header":[{"name":"x-robots-tag","value":"noai"}]}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"read","hops":[{"url":"http://a.example/","status":200}],"header":[{"name":"server","value":"noai"}]}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}]}`},
+		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}],"error_class":"policy"}`},
 		{`"Class":"network_failure"`, `"Class":"nothing"`},
 		{`"bytes":12`, `"bytes":13`},
 		{`"bytes":12`, `"bytes":-1`},

@@ -67,9 +67,7 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *sink.Fetch
 	if agent >= 0 {
 		a.Category = &e.config.Agents[agent].Category
 	}
-	for _, h := range c.Hops {
-		a.Hops = append(a.Hops, sink.Hop{URL: sink.TextString(h.URL), Status: sink.NonZero(int32(h.Status))})
-	}
+	a.Hops = hopsOf(c.Hops)
 	if c.Err != nil {
 		a.Error = sink.Some(sink.TextString(c.Err.Error()))
 	} else if failure != "" {

@@ -46,7 +46,7 @@ func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 			return err
 		}
 	}
-	return out.Preferences.Write(e.preferences...)
+	return nil
 }
 
 // groupIndex returns the cell of a group's index, null for -1.

@@ -54,6 +54,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 		e.examples.Add("reason", row.Reason, row.Host, 0, text)
 	}
 	e.countNetwork(row, stratum)
+	e.countPage(row, stratum)
 	if row.Challenge != nil {
 		e.countChallenge(row, stratum)
 		return // the page of a wall is not a robots.txt

@@ -18,6 +18,9 @@ const conflict = "conflict"
 func (e *Evaluator) countPreferences(row *sink.Fetch, stratum string) {
 	for i := range e.preferences {
 		p := &e.preferences[i]
+		if p.Header != nil {
+			break // headers come last, and are no part of the file; see countPage
+		}
 		if key := summary.PreferenceKey(p); key != "" {
 			e.once("preference", stratum, key)
 		}
@@ -36,7 +39,7 @@ func (e *Evaluator) countPreferences(row *sink.Fetch, stratum string) {
 func (e *Evaluator) preferenceRemark(row *sink.Fetch, p *sink.Preference, stratum, key string) {
 	e.once("preference_remark", stratum, key)
 	if e.examples.Wants("preference_remark", key, row.Host) {
-		e.examples.Add("preference_remark", key, row.Host, p.Line, preferenceText(p))
+		e.examples.Add("preference_remark", key, row.Host, *p.Line, preferenceText(p))
 	}
 }
 
@@ -76,6 +79,12 @@ func (e *Evaluator) countTraining(stratum string) {
 	for i, has := range ways {
 		if has {
 			key = append(key, summary.Refusals[i])
+		}
+	}
+	if e.pageRefuses() {
+		e.counts.AddProfile("page_refusal", stratum, 0, "any")
+		if key == nil {
+			e.counts.AddProfile("page_refusal", stratum, 0, "alone")
 		}
 	}
 	if key == nil {

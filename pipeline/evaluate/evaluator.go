@@ -229,6 +229,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	if e.preferences = e.preferences[:0]; isFile && (counts || out.Preferences.Wanted()) {
 		e.preferenceRows(&row, &first.content.file)
 	}
+	e.pageRows(&row, c.Front)
 	if counts {
 		e.count(&row, stratum)
 	}
@@ -236,6 +237,9 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		if err := e.content(&row, out); err != nil {
 			return err
 		}
+	}
+	if err := out.Preferences.Write(e.preferences...); err != nil {
+		return err
 	}
 	if digest := row.KeptDigest(); digest != nil && out.Bodies.Wanted() && !e.bodies[*digest] {
 		e.bodies[*digest] = true

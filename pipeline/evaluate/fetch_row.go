@@ -30,9 +30,8 @@ func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
 		DNSMicros: micros(c.Times.DNS), ConnectMicros: micros(c.Times.Connect), TLSMicros: micros(c.Times.TLS),
 		FirstByteMicros: micros(c.Times.FirstByte), TotalMicros: micros(c.Times.Total),
 	}
-	for _, h := range c.Hops {
-		row.Hops = append(row.Hops, sink.Hop{URL: sink.TextString(h.URL), Status: sink.NonZero(int32(h.Status))})
-	}
+	row.Hops = hopsOf(c.Hops)
+	addFront(&row, c.Front)
 	if n := len(row.Hops); n > 0 && row.Hops[n-1].Status != nil {
 		row.FinalURL = &row.Hops[n-1].URL
 	}
@@ -115,6 +114,13 @@ func addFacts(row *sink.Fetch, c *fetch.Capture, facts *robots.Facts) {
 	if c.Copy != nil {
 		row.CopyTime = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
 	}
+}
+
+func hopsOf(hops []robots.Hop) (out []sink.Hop) {
+	for _, h := range hops {
+		out = append(out, sink.Hop{URL: sink.TextString(h.URL), Status: sink.NonZero(int32(h.Status))})
+	}
+	return out
 }
 
 func header(value *string) *string {

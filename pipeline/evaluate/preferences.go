@@ -17,19 +17,12 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 		u := &f.Usages[i]
 		r := sink.Preference{
 			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
-			GroupAgent: groupAgent(f, u.Group), Scope: scopeOf(f, u), Mechanism: u.Mechanism.String(), Line: u.Line,
+			GroupAgent: groupAgent(f, u.Group), Scope: scopeOf(f, u), Mechanism: u.Mechanism.String(), Line: &u.Line,
 		}
 		path, _ := u.Path()
 		r.Path = optional(path)
 		for _, s := range e.config.Labels.Statements(u) {
-			r.Label, r.Value, r.Remark = sink.TextString(s.Label), sink.TextString(s.Value), sink.NonZero(s.Remark)
-			r.Use, r.Preference, r.Level = nil, nil, sink.NonZero(s.Level.String())
-			if s.Use != robots.NoUse {
-				r.Use = &registry.UseNames[s.Use]
-			}
-			if s.Preference != robots.Unknown {
-				r.Preference = sink.Some(s.Preference.String())
-			}
+			state(&r, &s)
 			e.preferences = append(e.preferences, r)
 		}
 	}
@@ -41,8 +34,20 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 	if len(e.preferences) == 0 {
 		return
 	}
-	slices.SortStableFunc(e.preferences, func(a, b sink.Preference) int { return int(a.Line) - int(b.Line) })
+	slices.SortStableFunc(e.preferences, func(a, b sink.Preference) int { return int(*a.Line) - int(*b.Line) })
 	markConflicts(e.preferences)
+}
+
+// state sets the cells of a statement.
+func state(r *sink.Preference, s *robots.Statement) {
+	r.Label, r.Value, r.Remark = sink.TextString(s.Label), sink.TextString(s.Value), sink.NonZero(s.Remark)
+	r.Use, r.Preference, r.Level = nil, nil, sink.NonZero(s.Level.String())
+	if s.Use != robots.NoUse {
+		r.Use = &registry.UseNames[s.Use]
+	}
+	if s.Preference != robots.Unknown {
+		r.Preference = sink.Some(s.Preference.String())
+	}
 }
 
 // tokenRows adds a row for each disallow rule in the groups of a policy token and each use
@@ -65,7 +70,7 @@ func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *sink.Agent
 			for _, use := range token.Uses {
 				e.preferences = append(e.preferences, sink.Preference{
 					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: robots.PolicyToken.String(),
-					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: sink.Some(robots.Refuses.String()), Path: pattern, Value: *pattern, Line: rule.Line,
+					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: sink.Some(robots.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
 				})
 			}
 		}

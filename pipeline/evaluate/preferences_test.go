@@ -43,7 +43,7 @@ func TestPreferenceRows(t *testing.T) {
 		if r.Seq != 7 || r.Host != "h" || *r.Rank != 3 || r.Origin != "https://h" {
 			t.Errorf("%+v", r)
 		}
-		got = append(got, fmt.Sprint(r.Line, " ", deref(r.GroupAgent), " ", r.Scope, " ", r.Mechanism, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ",
+		got = append(got, fmt.Sprint(*r.Line, " ", deref(r.GroupAgent), " ", r.Scope, " ", r.Mechanism, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ",
 			deref(r.Path), " ", deref(r.Level), " ", r.Value, " ", r.Conflict, " ", deref(r.Remark)))
 	}
 	want := []string{

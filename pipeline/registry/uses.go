@@ -50,8 +50,10 @@ func ReadUses(path string, nodes []*yaml.Node, to robots.Vocabulary) (robots.Voc
 			label.Mechanism = robots.ContentUsage
 		case robots.ContentSignal.String():
 			label.Mechanism = robots.ContentSignal
+		case robots.PageHeader.String():
+			label.Mechanism = robots.PageHeader
 		default:
-			return nil, fail("no mechanism %q with labels; use %s or %s", entry.Mechanism, robots.ContentUsage, robots.ContentSignal)
+			return nil, fail("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, robots.ContentUsage, robots.ContentSignal, robots.PageHeader)
 		}
 		use := robots.NoUse
 		switch {

@@ -129,8 +129,6 @@ func alsoOf(row *sink.Answer, o fetch.Origin, body []byte) fetch.Also {
 		size := int(*row.BodyBytes)
 		c.Cut = &size
 	}
-	for _, h := range row.Hops {
-		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
-	}
+	c.Hops = hopsOf(row.Hops)
 	return fetch.Also{Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: value(row.Agent)}, Capture: c}
 }

@@ -65,9 +65,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	if addr, err := netip.ParseAddr(value(row.RemoteAddress)); err == nil {
 		c.Remote = netip.AddrPortFrom(addr, o.Port)
 	}
-	for _, h := range row.Hops {
-		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
-	}
+	c.Hops, c.Front = hopsOf(row.Hops), frontOf(row)
 	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength), Vantage: row.Vantage}
 	// A failed request has an error class under any profile. So a last hop without
 	// answer and without class was not requested: it is the target of a stored
@@ -92,6 +90,25 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 		c.Body, c.Truncated = body, l.cut(row, body)
 	}
 	return Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
+}
+
+// frontOf makes what came of the request for the front page, nil if nobody looked.
+func frontOf(row *sink.Fetch) *fetch.Front {
+	if row.FrontPage == nil {
+		return nil
+	}
+	front := &fetch.Front{Outcome: robots.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops), Error: robots.ErrorClass(value(row.FrontErrorClass))}
+	for _, h := range row.FrontHeaders {
+		front.Header = append(front.Header, robots.HeaderField(h))
+	}
+	return front
+}
+
+func hopsOf(hops []sink.Hop) (out []robots.Hop) {
+	for _, h := range hops {
+		out = append(out, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
+	}
+	return out
 }
 
 // CaptureOf returns the capture of a row of fetches, with the body that decides about it.

@@ -61,7 +61,7 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 	t.Parallel()
 	http, https, ca, hosts := faultyWeb(t)
 	for name, args := range map[string][]string{
-		"http":     {"--schemes", "http", "--connect-to", http, "--probe-misconfigured", "--warc-no-secrets"},
+		"http":     {"--schemes", "http", "--connect-to", http, "--probe-misconfigured", "--front-page", "--warc-no-secrets"},
 		"https":    {"--schemes", "https", "--connect-to", https, "--ca-file", ca},
 		"fallback": {"--schemes", "https,http", "--connect-to", http, "--retries", "0"},
 	} {

@@ -14,12 +14,12 @@ import (
 // and header may name any host, so a new column of text is left out or listed here.
 func TestHashesLeaveOutForeignText(t *testing.T) {
 	vocabulary := map[string]string{
-		"fetches":     "scheme tld source vantage challenge outcome reason error_class fallback_error_class http_version tls_version content_digest answers_since copy_digest",
+		"fetches":     "scheme tld source vantage challenge outcome reason error_class fallback_error_class http_version tls_version content_digest answers_since copy_digest front_page front_error_class",
 		"groups":      "class template digest",
 		"rules":       "kind",
 		"lines":       "class agent parser cause",
 		"signals":     "field",
-		"preferences": "scope mechanism use preference level remark",
+		"preferences": "scope mechanism header use preference level remark",
 		"templates":   "template kind version",
 		"answers":     "identity user_agent agent category outcome reason error_class content_digest challenge policy treatment class",
 		"agents":      "agent category operator tokens falls_back_to user_agent kind uses policy_tokens reads_as",

@@ -40,9 +40,9 @@ func SignalKey(field, key, value string, isKnown func(robots.Label) bool) string
 const Orphan = "orphan"
 
 // PreferenceKey returns the key of the metric preference, "" for a row that states
-// nothing.
+// nothing, or is of a page and not of the file.
 func PreferenceKey(p *sink.Preference) string {
-	if p.Scope == Orphan || p.Use == nil || p.Preference == nil {
+	if p.Scope == Orphan || p.Mechanism == robots.PageHeader.String() || p.Use == nil || p.Preference == nil {
 		return ""
 	}
 	return p.Mechanism + " " + *p.Use + " " + *p.Preference

@@ -54,7 +54,7 @@ func fill(t *testing.T, s *sink.Segment, index int) {
 		must(t, errors.Join(
 			s.Fetches.Write(sink.Fetch{Seq: seq, Host: host}), s.Groups.Write(sink.Group{Seq: seq}, sink.Group{Seq: seq, GroupIndex: 1}),
 			s.Rules.Write(sink.Rule{Seq: seq, Line: 1}, sink.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(sink.Sitemap{Seq: seq, Line: 1}),
-			s.Lines.Write(sink.Line{Seq: seq, Line: 2}, sink.Line{Seq: seq, Line: 2}), s.Signals.Write(sink.Signal{Seq: seq, Line: 3}), s.Preferences.Write(sink.Preference{Seq: seq, Line: 3}), s.Templates.Write(sink.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(sink.Answer{Seq: seq, Host: host}),
+			s.Lines.Write(sink.Line{Seq: seq, Line: 2}, sink.Line{Seq: seq, Line: 2}), s.Signals.Write(sink.Signal{Seq: seq, Line: 3}), s.Preferences.Write(sink.Preference{Seq: seq, Line: sink.Some(int32(3))}), s.Templates.Write(sink.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(sink.Answer{Seq: seq, Host: host}),
 			s.Policies.Write(sink.Policy{Seq: seq, Host: host}), s.Verdicts.Write(sink.Verdict{Seq: seq}, sink.Verdict{Seq: seq, URL: "/"}),
 			s.Examples.Write(sink.Example{Metric: "line_class", Host: host}), s.Bodies.Write(sink.Body{ContentDigest: sink.ContentDigest([]byte(host)), Body: []byte(host)}),
 		))

@@ -94,7 +94,11 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	}
 	for i := range int(batch.NumRows()) {
 		seq, n := seqs.Value(i), int32(0)
-		if inner != nil {
+		switch {
+		case inner == nil:
+		case inner.IsNull(i): // a header, which comes after the lines of the file
+			n = math.MaxInt32
+		default:
 			n = inner.Value(i)
 		}
 		r.one(seq, n)

@@ -27,7 +27,7 @@ var values = func() map[string]map[string][]string {
 			"scheme": {"https", "http", "ftp"}, "source": {"network", "cache", "warc", "body"}, "outcome": outcomes,
 			"reason": texts(robots.AnswerReasons), "error_class": errors, "fallback_error_class": errors,
 			"answers_since": texts(robots.AnswerClasses), // its kind
-			"challenge":     robots.ChallengeVendors,
+			"challenge":     robots.ChallengeVendors, "front_page": texts(robots.PageOutcomes), "front_error_class": errors,
 		},
 		"answers": {
 			"outcome": outcomes, "reason": texts(robots.AnswerReasons), "error_class": errors, "challenge": robots.ChallengeVendors, "class": classes,
@@ -39,9 +39,9 @@ var values = func() map[string]map[string][]string {
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
-			"scope": {"group", "file", "trailing", "orphan"}, "mechanism": named[robots.Mechanism](int(robots.PolicyToken) + 1)[1:], "use": named[robots.Use](robots.NumUses),
+			"scope": {"group", "file", "trailing", "orphan", "page"}, "mechanism": named[robots.Mechanism](int(robots.PageHeader) + 1)[1:], "header": robots.PageHeaders, "use": named[robots.Use](robots.NumUses),
 			"preference": named[robots.Preference](int(robots.Refuses) + 1)[1:], "level": named[robots.Level](int(robots.LevelFull) + 1)[1:],
-			"remark": {robots.RemarkNotParsed, robots.RemarkNoStatement, robots.RemarkUnknownLabel, robots.RemarkOldLabel, robots.RemarkUnknownValue, robots.RemarkRepeated, robots.RemarkNotURL},
+			"remark": {robots.RemarkNotParsed, robots.RemarkNoStatement, robots.RemarkUnknownLabel, robots.RemarkOldLabel, robots.RemarkUnknownValue, robots.RemarkRepeated, robots.RemarkNotURL, robots.RemarkTooLong},
 		},
 		"changes":   {"use": named[robots.Use](robots.NumUses)},
 		"templates": {"kind": robots.TemplateKinds},
@@ -75,6 +75,7 @@ func CheckFetch(row *sink.Fetch) error {
 	if err := checkValues("fetches", row.Seq, []cell{
 		{"scheme", &row.Scheme}, {"source", &row.Source}, {"outcome", &row.Outcome}, {"reason", &row.Reason},
 		{"error_class", row.ErrorClass}, {"fallback_error_class", row.FallbackErrorClass}, {"challenge", row.Challenge},
+		{"front_page", row.FrontPage}, {"front_error_class", row.FrontErrorClass},
 	}); err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (d *data) preferences() *figure {
 	}
 	f := &figure{
 		ID: "preferences", Of: d.ofFiles(), Title: "No file says in so many words whether models may be trained",
-		Note:   "What a content signal, a usage preference or the group of a policy token states, for any agent and path, and what a file states before any group is left out, for it applies to nobody. It changes no verdict. A policy token never permits.",
+		Note:   "What a content signal, a usage preference or the group of a policy token states, for any agent and path, and what a file states before any group is left out, for it applies to nobody. It changes no verdict. A policy token never permits. Robots.txt alone is covered: no header, no page.",
 		Legend: []legend{{"allow", "permitted"}, {"closed", "refused"}},
 	}
 	var said, none []string

@@ -229,7 +229,7 @@ func (d *data) page() *page {
 	}
 	if d.known > 0 {
 		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
-		add("What may be done with their content?", d.refusals(), d.preferences(), d.preferenceRemarks())
+		add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.preferenceRemarks())
 	}
 	if d.known > 0 {
 		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())

@@ -276,6 +276,26 @@ var Mechanism = Vocabulary{
 	"content-usage":  "Content-Usage",
 	"license":        "License",
 	"token":          "policy token",
+	"header":         "header of the front page",
+}
+
+// PageHeader has the names of the headers in which a page says what it may be used for.
+var PageHeader = Vocabulary{
+	"content-usage":   "Content-Usage",
+	"x-robots-tag":    "X-Robots-Tag",
+	"tdm-reservation": "TDM-Reservation",
+	"tdm-policy":      "TDM-Policy",
+}
+
+// PageOutcome has words for what came of the request for a front page.
+var PageOutcome = Vocabulary{
+	"read":       "read",
+	"status":     "another status than 2xx",
+	"challenge":  "a wall answered",
+	"elsewhere":  "redirected to another domain, which was not asked",
+	"failed":     "no answer",
+	"disallowed": "not asked: robots.txt shuts this census out",
+	"unread":     "not asked: robots.txt does not say whether it may be",
 }
 
 // Stance has words for what a file states about a use.
@@ -303,5 +323,6 @@ var PreferenceRemark = Vocabulary{
 	"unknown_label": "unknown label",
 	"unknown_value": "value that neither permits nor refuses",
 	"repeated":      "label that the line repeats",
-	"not_url":       "licence that is not a URL",
+	"not_url":       "licence or policy that is not a URL",
+	"too_long":      "header too long to be read",
 }

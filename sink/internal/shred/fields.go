@@ -116,9 +116,9 @@ func (f *field) isText() bool { return f.list == nil && f.goType == reflect.Type
 
 func (f *field) isSupported() bool {
 	switch reflect.Zero(f.goType).Interface().(type) {
-	case string, int32, *int32:
+	case string, *string, int32, *int32:
 		return true
-	case *string, int64, *int64, bool, *bool, *float64:
+	case int64, *int64, bool, *bool, *float64:
 		return f.list == nil
 	case time.Time, *time.Time:
 		unit := f.kind.LogicalType()

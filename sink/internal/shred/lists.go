@@ -69,6 +69,14 @@ func listed(w *parquet.ColumnWriter, f *field) func(cells) error {
 // one that ends a batch.
 func adder(k *kind, of reflect.Type) (add func(cells, int) bool, finish func() error) {
 	switch {
+	case k.texts != nil && of.Kind() == reflect.Pointer:
+		return func(c cells, j int) bool {
+			text := at[*string](c, j)
+			if text != nil {
+				k.texts.add(*text)
+			}
+			return text != nil
+		}, func() error { return nil }
 	case k.texts != nil:
 		return func(c cells, j int) bool {
 			k.texts.add(at[string](c, j))

@@ -115,6 +115,7 @@ type hop struct {
 	URL    string    `parquet:"url,dict"`
 	Time   time.Time `parquet:"time,timestamp(microsecond)"`
 	Count  int32     `parquet:"count"`
+	Note   *string   `parquet:"note,dict"`
 }
 
 // Lists and times read back as they were.
@@ -131,7 +132,7 @@ func TestListsAndTimesComeBack(t *testing.T) {
 			Hops: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) hop {
 				return hop{
 					Status: rapid.Ptr(rapid.Int32(), true).Draw(t, "status"), URL: some.Draw(t, "url"), Time: when.Draw(t, "time"),
-					Count: rapid.Int32().Draw(t, "count"),
+					Count: rapid.Int32().Draw(t, "count"), Note: rapid.Ptr(some, true).Draw(t, "note"),
 				}
 			}), 0, 3).Draw(t, "hops"),
 			Since: rapid.Ptr(when, true).Draw(t, "since"), Class: some.Draw(t, "class"),

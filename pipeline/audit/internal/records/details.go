@@ -164,6 +164,9 @@ func (r *reader) preferences(batch arrow.RecordBatch) func(int, *Encoder) {
 	scope, mechanism, use, preference := textsOf(batch, "scope"), textsOf(batch, "mechanism"), textsOf(batch, "use"), textsOf(batch, "preference")
 	label, path, line := scan.Column[*array.String](batch, "label"), scan.Column[*array.String](batch, "path"), scan.Column[*array.Int32](batch, "line")
 	return func(i int, e *Encoder) {
+		if line.IsNull(i) {
+			return // of the front page, which not every run looks at: files are compared
+		}
 		e.Uint(uint64(uint32(line.Value(i))))
 		e.Text(scope.value(i))
 		e.Text(mechanism.value(i))

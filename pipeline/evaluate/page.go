@@ -1,0 +1,75 @@
+package evaluate
+
+import (
+	"net/url"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// What the header of the front page says about use (--front-page).
+
+// pageRows adds the statements of a front page's header to the rows of preferences.
+func (e *Evaluator) pageRows(row *sink.Fetch, front *fetch.Front) {
+	if front == nil || len(front.Header) == 0 {
+		return
+	}
+	path := sink.Some("/")
+	if u, err := url.Parse(front.Hops[len(front.Hops)-1].URL); err == nil {
+		path = sink.Some(sink.TextString(u.RequestURI()))
+	}
+	from := len(e.preferences)
+	for _, s := range e.config.Labels.OfPage(front.Header) {
+		r := sink.Preference{
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: sink.Some(s.Agent), Scope: "page",
+			Mechanism: robots.PageHeader.String(), Header: sink.Some(s.Header), Path: path,
+		}
+		state(&r, &s.Statement)
+		e.preferences = append(e.preferences, r)
+	}
+	markConflicts(e.preferences[from:])
+}
+
+// addFront adds what came of the request for the front page.
+func addFront(row *sink.Fetch, front *fetch.Front) {
+	if front == nil {
+		return
+	}
+	row.FrontPage, row.FrontErrorClass = sink.Some(string(front.Outcome)), sink.NonZero(string(front.Error))
+	row.FrontHops = hopsOf(front.Hops)
+	for _, h := range front.Header {
+		row.FrontHeaders = append(row.FrontHeaders, sink.HeaderLine{Name: h.Name, Value: header(h.Value)})
+	}
+}
+
+// countPage counts what came of the request for the front page, and what its header says.
+func (e *Evaluator) countPage(row *sink.Fetch, stratum string) {
+	if row.FrontPage == nil {
+		return
+	}
+	e.counts.Add("front_page", stratum, *row.FrontPage)
+	for i := range e.preferences {
+		p := &e.preferences[i]
+		if p.Header == nil {
+			continue
+		}
+		if p.Use != nil && p.Preference != nil {
+			e.once("page_preference", stratum, *p.Header+" "+*p.Use+" "+*p.Preference)
+		}
+		if e.examples.Wants("page_preference", *p.Header, row.Host) {
+			e.examples.Add("page_preference", *p.Header, row.Host, 0, preferenceText(p))
+		}
+	}
+}
+
+// pageRefuses reports whether the header of the front page refuses the training of models,
+// to any agent.
+func (e *Evaluator) pageRefuses() bool {
+	for i := range e.preferences {
+		if p := &e.preferences[i]; p.Header != nil && p.Use != nil && *p.Use == robots.AITrain.String() && p.Preference != nil && *p.Preference == robots.Refuses.String() {
+			return true
+		}
+	}
+	return false
+}
