@@ -57,6 +57,7 @@
 // Files:
 //
 //	file.go          what parsing finds
+//	lines.go         where lines end
 //	parse.go         lines
 //	record.go        fields of lines, groups
 //	field.go         names of fields, misspelled ones

@@ -31,12 +31,11 @@ type Judge struct {
 	path    []byte                // memory of Policy.Class
 
 	// For the reading that is being added:
-	star    []int32               // groups for all crawlers
-	found   []int32               // groups of one agent (MatchSubstring)
-	byGroup []*ruleset            // per group: its rules, once compiled
-	kept    map[**ruleset][]int32 // see keep
-	pool    []int32               // memory of kept
-	starSet *ruleset
+	star    []int32    // groups for all crawlers
+	found   []int32    // groups of one agent (MatchSubstring)
+	byGroup []*ruleset // per group: its rules, once compiled
+	starSet merged
+	pool    []int32 // memory of Policy.groups
 }
 
 // NewJudge prepares a list of agents, which should have passed Agent.Validate.
@@ -85,11 +84,10 @@ func (j *Judge) Load(f *File) {
 		p.sets, p.groups = p.sets[:0], nil
 	}
 	j.file, j.usages = f, nil
-	clear(j.kept)
 	clear(j.stances)
 	j.pool = j.pool[:0]
 	if j.dialect {
-		j.several, j.starSet = false, nil
+		j.several, j.starSet = false, merged{}
 		j.loadDialect(f)
 		return
 	}
@@ -149,7 +147,7 @@ func (j *Judge) Policy(i int) *Policy { return &j.policies[i] }
 
 // read adds one reading of the file to each policy.
 func (j *Judge) read(r *File) {
-	j.star, j.starSet = j.star[:0], nil
+	j.star, j.starSet = j.star[:0], merged{}
 	j.byGroup = append(j.byGroup[:0], make([]*ruleset, len(r.Groups))...)
 	for _, n := range j.names {
 		n.reset()
@@ -239,15 +237,36 @@ func (j *Judge) addSet(p *Policy, rs *ruleset) {
 	}
 }
 
+// merged is what agents share that follow the same groups of a reading, once one does.
+type merged struct {
+	rules  *ruleset
+	groups []int32
+}
+
 // follow adds groups to a policy: merged into one set of rules or, if the
-// profile leaves that open, each as a set. merged caches the merged set for
-// other agents.
-func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Match, merged **ruleset) {
+// profile leaves that open, each as a set. m is nil for groups that no other agent
+// follows by the same name.
+func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Match, m *merged) {
+	if m == nil {
+		m = new(merged)
+	}
 	if len(p.sets) == 0 {
 		p.GroupAgent, p.Match, p.GroupLine = name, how, r.Groups[groups[0]].Line
-		if len(j.file.Usages) > 0 {
-			p.groups = j.keep(groups, merged)
+		if m.groups == nil {
+			from := len(j.pool)
+			for _, g := range groups {
+				if int(g) >= len(j.file.Groups) { // a dialect's, for a crawl-delay that forbids everything
+					g = r.Rules[r.Groups[g].Rules.From].Group
+				}
+				j.pool = append(j.pool, g)
+			}
+			m.groups = j.pool[from:len(j.pool):len(j.pool)]
+			if j.dialect {
+				slices.Sort(m.groups)
+				m.groups = slices.Compact(m.groups)
+			}
 		}
+		p.groups = m.groups
 		for _, g := range groups {
 			if r.Groups[g].HasCrawlDelay {
 				p.CrawlDelay, p.HasCrawlDelay = r.Groups[g].CrawlDelay, true
@@ -264,35 +283,10 @@ func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Matc
 		}
 		return
 	}
-	var rs *ruleset
-	if merged != nil {
-		rs = *merged
+	if m.rules == nil {
+		m.rules = j.compile(r, groups...)
 	}
-	if rs == nil {
-		rs = j.compile(r, groups...)
-		if merged != nil {
-			*merged = rs
-		}
-	}
-	j.addSet(p, rs)
-}
-
-// keep returns a copy of a list of groups, one for all agents for which the list is
-// merged into the same place.
-func (j *Judge) keep(groups []int32, merged **ruleset) []int32 {
-	if kept, ok := j.kept[merged]; ok && merged != nil {
-		return kept
-	}
-	if j.kept == nil {
-		j.kept = make(map[**ruleset][]int32)
-	}
-	from := len(j.pool)
-	j.pool = append(j.pool, groups...)
-	kept := j.pool[from:len(j.pool):len(j.pool)]
-	if merged != nil {
-		j.kept[merged] = kept
-	}
-	return kept
+	j.addSet(p, m.rules)
 }
 
 // compile compiles the rules of groups, reusing memory. With several readings,

@@ -6,10 +6,10 @@ import "bytes"
 // regard to case.
 type names struct {
 	tokens   *tokenTable
-	wanted   [][]int    // per agent: numbers of its tokens and fallbacks, in order of preference
-	groupsOf [][]int32  // per token: the groups that name it
-	touched  []int      // tokens with groups
-	byToken  []*ruleset // compiled and merged, per token
+	wanted   [][]int   // per agent: numbers of its tokens and fallbacks, in order of preference
+	groupsOf [][]int32 // per token: the groups that name it
+	touched  []int     // tokens with groups
+	byToken  []merged  // per token
 }
 
 func newNames(agents []Agent, fold bool) *names {
@@ -20,13 +20,13 @@ func newNames(agents []Agent, fold bool) *names {
 		}
 	}
 	n.groupsOf = make([][]int32, len(n.tokens.tokens))
-	n.byToken = make([]*ruleset, len(n.tokens.tokens))
+	n.byToken = make([]merged, len(n.tokens.tokens))
 	return n
 }
 
 func (n *names) reset() {
 	for _, t := range n.touched {
-		n.groupsOf[t], n.byToken[t] = n.groupsOf[t][:0], nil
+		n.groupsOf[t], n.byToken[t] = n.groupsOf[t][:0], merged{}
 	}
 	n.touched = n.touched[:0]
 }

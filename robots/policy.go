@@ -1,7 +1,5 @@
 package robots
 
-import "slices"
-
 // A Policy is the part of a file that applies to one agent.
 type Policy struct {
 	// GroupAgent is the token whose group the agent follows, "*", or empty for
@@ -23,8 +21,7 @@ type Policy struct {
 	judge *Judge
 	// sets holds the rules: more than one set if the profile leaves open which
 	// are valid. A nil entry means no group.
-	sets []*ruleset
-	// groups are those of the file's first reading, ascending, if it has lines about use.
+	sets   []*ruleset
 	groups []int32
 }
 
@@ -40,14 +37,7 @@ const (
 
 func (m Match) String() string { return [...]string{"none", "star", "fallback", "own"}[m] }
 
-// Groups returns the groups that the agent follows, as indices of File.Groups, ascending.
-// The file must be the one that was loaded, under no dialect.
-func (p *Policy) Groups() (groups []int32) {
-	for _, rs := range p.sets {
-		if rs != nil && rs.file == p.judge.file {
-			groups = append(groups, rs.groups...)
-		}
-	}
-	slices.Sort(groups)
-	return slices.Compact(groups)
-}
+// Groups returns the groups that the agent follows, as indices of File.Groups, ascending:
+// those from which GroupAgent and GroupLine are. Where a profile leaves open which they
+// are, they are those of its first reading.
+func (p *Policy) Groups() []int32 { return p.groups }

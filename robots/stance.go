@@ -30,10 +30,11 @@ type stanceKey struct {
 // partial.
 func (p *Policy) Stances(v Vocabulary, tokens ...TokenPolicy) (out Stances) {
 	stating := slices.ContainsFunc(tokens, func(t TokenPolicy) bool { return t.states() })
-	if len(p.groups) == 0 && !stating {
+	saying := len(p.groups) > 0 && len(p.judge.file.Usages) > 0
+	if !saying && !stating {
 		return out // as for nearly all files
 	}
-	if stating || len(p.groups) == 0 {
+	if stating {
 		return p.findStances(v, tokens)
 	}
 	key := stanceKey{&p.groups[0], p.SameAs}
@@ -66,7 +67,7 @@ func (p *Policy) findStances(v Vocabulary, tokens []TokenPolicy) (out Stances) {
 			asks = append(asks, func(visit func(path []byte) bool) bool { return j.witnesses(rs, k, visit) })
 		}
 	}
-	if f := p.judge.file; len(p.groups) > 0 {
+	if f := p.judge.file; len(p.groups) > 0 && len(f.Usages) > 0 {
 		u := p.judge.usagesOf(v)
 		for _, all := range u.statements {
 			cost += len(all)
@@ -141,7 +142,7 @@ func (j *Judge) witnessTarget(path []byte) Target {
 // tooMany makes every use partial about which anything is stated.
 func (p *Policy) tooMany(v Vocabulary, tokens []TokenPolicy, seen *[NumUses][3]bool) {
 	partial := func(use Use) { seen[use][Refuses], seen[use][Unknown] = true, true }
-	if len(p.groups) > 0 {
+	if len(p.judge.file.Usages) > 0 {
 		u := p.judge.usagesOf(v)
 		for _, g := range p.groups {
 			for _, i := range u.byGroup[g] {

@@ -164,24 +164,12 @@ func (t *Templates) lines(f *File) (found []markedLine) {
 	if len(t.marks) == 0 {
 		return nil
 	}
-	cr := bytes.IndexByte(f.body, '\r') >= 0 // few files have one
 	number := int32(0)
-	for rest := f.body; len(rest) > 0 && len(found) < maxMatches; {
+	for line := range SplitLines(f.body) {
+		if len(found) >= maxMatches {
+			break
+		}
 		number++
-		line := rest
-		i := bytes.IndexByte(rest, '\n')
-		if cr {
-			i = bytes.IndexAny(rest, "\r\n")
-		}
-		if i < 0 {
-			rest = nil
-		} else {
-			line = rest[:i]
-			if rest[i] == '\r' && i+1 < len(rest) && rest[i+1] == '\n' {
-				i++
-			}
-			rest = rest[i+1:]
-		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 		}

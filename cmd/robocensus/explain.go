@@ -352,19 +352,12 @@ func shortened(text string) string {
 
 func (e *explainer) note(text string) { fmt.Fprintf(e.out, "  %s\n", text) }
 
-// lineOf returns line n of a body, from 1; LF, CR and CRLF end lines.
+// lineOf returns line n of a body, from 1.
 func lineOf(body []byte, n int32) []byte {
-	for ; ; n-- {
-		end := bytes.IndexAny(body, "\r\n")
-		if end < 0 {
-			return body
+	for line := range robots.SplitLines(body) {
+		if n--; n == 0 {
+			return line
 		}
-		if n == 1 {
-			return body[:end]
-		}
-		if body[end] == '\r' && end+1 < len(body) && body[end+1] == '\n' {
-			end++
-		}
-		body = body[end+1:]
 	}
+	return nil
 }

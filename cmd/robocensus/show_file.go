@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -56,7 +56,10 @@ func (v *hostView) printFile(p *textPage) {
 		return
 	}
 	marks := v.marks()
-	lines := linesOf(v.body)
+	var lines [][]byte
+	for line := range robots.SplitLines(v.body) {
+		lines = append(lines, line)
+	}
 	title := "\nthe file"
 	if len(marks) > 0 {
 		title += ", with > before the lines that decide"
@@ -89,20 +92,4 @@ func (v *hostView) printFile(p *textPage) {
 	if last < len(lines) {
 		p.line("  …")
 	}
-}
-
-// linesOf returns the lines of a body, as lineOf numbers them.
-func linesOf(body []byte) (lines [][]byte) {
-	for n := int32(1); len(body) > 0; n++ {
-		line := lineOf(body, 1)
-		lines = append(lines, line)
-		body = body[len(line):]
-		switch {
-		case len(body) > 1 && body[0] == '\r' && body[1] == '\n':
-			body = body[2:]
-		case len(body) > 0:
-			body = body[1:]
-		}
-	}
-	return slices.Clip(lines)
 }

@@ -27,8 +27,7 @@ func (c *content) template(group int) *string {
 }
 
 // templateOf returns the template of all groups of a policy, nil if they have none or
-// several. A dialect's groups may be others than those of the file: there the line where
-// the first begins decides.
+// several. Of a dialect's group that has no rules only the line is known.
 func (c *content) templateOf(p *robots.Policy) (same *string) {
 	if len(c.templates) == 0 {
 		return nil

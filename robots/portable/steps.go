@@ -40,19 +40,11 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 // readFile reads the lines of a file as google does.
 func readFile(body []byte) *file {
 	f := &file{bom: bytes.HasPrefix(body, utf8BOM)}
-	for rest := bytes.TrimPrefix(body, utf8BOM); len(rest) > 0; {
-		i := bytes.IndexAny(rest, "\r\n")
-		l := line{number: len(f.lines) + 1, text: rest, end: "\n"}
-		if i < 0 {
-			rest = nil
-		} else {
-			n := 1
-			if bytes.HasPrefix(rest[i:], []byte("\r\n")) {
-				n = 2
-			}
-			l.text, l.end, rest = rest[:i], string(rest[i:i+n]), rest[i+n:]
+	for text, end := range robots.SplitLines(bytes.TrimPrefix(body, utf8BOM)) {
+		if len(end) == 0 {
+			end = []byte("\n")
 		}
-		f.lines = append(f.lines, l)
+		f.lines = append(f.lines, line{number: len(f.lines) + 1, text: text, end: string(end)})
 	}
 	f.classify()
 	return f
