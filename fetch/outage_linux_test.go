@@ -402,3 +402,50 @@ func TestAHeldFailureIsStopped(t *testing.T) {
 		t.Errorf("%s, %v", got.Error, got.Err)
 	}
 }
+
+// An outage while hosts are asked for their front pages and under other names is a fact
+// about no answer: they are asked again.
+func TestAnOutageBetweenTheRequestsToAHost(t *testing.T) {
+	t.Parallel()
+	const hosts = 40
+	w := newWeb(t, hosts, nil)
+	var mu sync.Mutex
+	var cut, out bool
+	back := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if cut && out {
+			w.cut.Store(false)
+			cut = false
+		}
+	}
+	cuts := 0
+	w.onAsk = func(n int, _ string) {
+		if n != hosts+5 && n != 2*hosts+5 { // of the requests for front pages, and under the name
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		cut, cuts = true, cuts+1
+		w.cut.Store(true)
+		time.AfterFunc(20*time.Millisecond, back)
+	}
+	c := w.client(t, func(c *settings) {
+		c.FrontPage, c.Identities, c.Concurrency = true, []Identity{{Name: "bot", UserAgent: "bot/1"}}, hosts
+		c.Outage = func(since time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			if out = !since.IsZero(); out {
+				time.AfterFunc(20*time.Millisecond, back)
+			}
+		}
+	})
+	for i, got := range w.fetchAll(t, c, hostsNamed("h%d.test", hosts)) {
+		if got.Status() != 200 || got.Front == nil || got.Front.Outcome != robots.PageRead || len(got.Also) != 1 || got.Also[0].Capture.Status() != 200 {
+			t.Errorf("h%d.test: status %d, %+v, %v", i, got.Status(), got.Front, got.Err)
+		}
+	}
+	if cuts != 2 {
+		t.Errorf("the line was cut %d times", cuts)
+	}
+}

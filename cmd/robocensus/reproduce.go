@@ -191,8 +191,8 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table fetches"
 		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
 			why = "the data set has no table bodies: give them with --bodies"
-		case r.bodies != "" && slices.Contains(m.Tables, "answers"):
-			why = "it has answers to further identities, whose bodies --bodies does not have"
+		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p sink.Part) bool { return p.Table == "answers" && p.Rows > 0 }):
+			why = "it has answers to further identities, whose bodies --bodies does not have: publish it with the table bodies"
 		}
 		if why != "" {
 			return usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)

@@ -217,7 +217,7 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
 	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")
-	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies, and answers unless --also-as is given): "+strings.Join(sink.TableNames, ", "))
+	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them): "+strings.Join(sink.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
 	s.StringVar(&f.warcOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
 	s.BoolVar(&f.warcNoSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")

@@ -124,7 +124,8 @@ func (f *runFlags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 }
 
 // setTables sets the tables: those of the flag, otherwise all but bodies and, unless hosts
-// are or were asked under identities too, answers.
+// are or may have been asked under identities too, answers. What archives hold is not known
+// before they are read, and a table of a run is in all of its segments.
 func (f *runFlags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(sink.TableNames, table) {
@@ -135,7 +136,7 @@ func (f *runFlags) setTables(ctx context.Context, c *pipeline.Config) (err error
 		}
 	}
 	if len(c.Tables) == 0 {
-		also := f.alsoAs != ""
+		also := f.alsoAs != "" || len(f.warc) > 0 || f.warcPaths != ""
 		if f.fromRun != "" && !f.planning {
 			if also, err = source.HasAnswers(ctx, f.fromRun); err != nil {
 				also = false // opening the source says why
