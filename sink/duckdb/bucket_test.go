@@ -132,15 +132,47 @@ func TestARunInAnObjectStore(t *testing.T) {
 	both("export", "s", "rules")
 	both("export", "s", "policies", "--columns", "host,agent,class")
 	both("verify", "s")
-	// One host costs few requests, whatever the size of the runs.
-	counting, requests := countingProxy(t, server.URL)
+	// One host costs few requests and bytes, whatever the size of the runs; also in a
+	// published data set, which says what the run does.
+	set := filepath.Join(t.TempDir(), "set")
+	robocensus(t, 0, "publish", "--out", whole, "r", "s", "--to", set, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0")
+	must(t, os.CopyFS(filepath.Join(server.Dir, "published"), os.DirFS(set)))
+	counting, seen := countingProxy(t, server.URL)
 	direct := environment
 	environment = append(append(os.Environ(), s3server.Environment(counting)...), "XDG_CACHE_HOME="+t.TempDir())
-	for most, args := range map[int64][]string{25: {"show", "h7.test", "--run", "r"}, 60: {"history", "h100.test"}} {
-		before := requests.Load()
-		both(append([]string{args[0]}, args[1:]...)...)
-		if n := requests.Load() - before; n > most {
-			t.Errorf("%s takes %d requests", args[0], n)
+	random := rand.New(rand.NewPCG(33, 2))
+	times := regexp.MustCompile(`"(date|fetched)": "[^"]*"`) // of two censuses
+	for range 4 {
+		host, agent := fmt.Sprintf("h%d.test", random.IntN(300)), []string{"GPTBot", "Googlebot"}[random.IntN(2)]
+		urls := write(t, filepath.Join(t.TempDir(), "urls"), "http://"+host+"/\nhttp://"+host+"/private/x\n")
+		for _, c := range []struct {
+			requests, bytes int64
+			args            []string
+		}{
+			{20, 200_000, []string{"show", host, "--run", "r", "--agent", agent, "--json"}},
+			{40, 400_000, []string{"history", host, "--agent", agent, "--json"}},
+			{12, 100_000, []string{"check", "--run", "s", "--agent", agent, "--urls", urls, "--json"}},
+		} {
+			asked := func(out string) (string, string) {
+				cmd := command(append([]string{c.args[0], "--out", out}, c.args[1:]...)...)
+				var stdout, stderr strings.Builder
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				cmd.Run()
+				return fmt.Sprint(cmd.ProcessState.ExitCode(), " ", times.ReplaceAllString(stdout.String(), "")), stderr.String()
+			}
+			want, _ := asked(whole)
+			for _, out := range []string{set, url, "s3://published"} {
+				seen.requests.Store(0)
+				seen.bytes.Store(0)
+				got, said := asked(out)
+				if got != want || len(got) < 20 {
+					t.Errorf("%v in %s: %s\n%s", c.args, out, firstDifference(want, got), said)
+				}
+				n, bytes := seen.requests.Load(), seen.bytes.Load()
+				if n > c.requests || bytes > c.bytes || n > 0 != strings.HasPrefix(out, "s3:") {
+					t.Errorf("%v in %s takes %d requests and %d bytes, %d and %d at most", c.args, out, n, bytes, c.requests, c.bytes)
+				}
+			}
 		}
 	}
 	// The folder is opened once: each time costs a request.
@@ -148,9 +180,9 @@ func TestARunInAnObjectStore(t *testing.T) {
 	for most, args := range map[int64][]string{
 		7: {"report", "r", "--html", page}, 5: {"report", "r", "--text"}, 9: {"runs"}, 26: {"series", "--json"},
 	} {
-		before := requests.Load()
+		before := seen.requests.Load()
 		finish(t, 0, command(append([]string{args[0], "--out", url}, args[1:]...)...))
-		if n := requests.Load() - before; n > most {
+		if n := seen.requests.Load() - before; n > most {
 			t.Errorf("%v takes %d requests, %d at most", args, n, most)
 		}
 	}
@@ -190,16 +222,32 @@ func TestARunInAnObjectStore(t *testing.T) {
 	}))
 }
 
-// countingProxy stands before an object store and counts requests.
-func countingProxy(t *testing.T, to string) (url string, requests *atomic.Int64) {
-	requests = new(atomic.Int64)
+// traffic counts requests, and the bytes of the bodies of their answers.
+type traffic struct{ requests, bytes atomic.Int64 }
+
+// countingProxy stands before an object store and counts.
+func countingProxy(t *testing.T, to string) (url string, seen *traffic) {
+	seen = new(traffic)
 	forward := forwarding(to)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		forward.ServeHTTP(w, r)
+		seen.requests.Add(1)
+		forward.ServeHTTP(&countedResponse{w, &seen.bytes}, r)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, requests
+	return s.URL, seen
+}
+
+// countedResponse is a response whose bytes are counted.
+type countedResponse struct {
+	http.ResponseWriter
+	bytes *atomic.Int64
+}
+
+func (c *countedResponse) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *countedResponse) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return c.ResponseWriter.Write(p)
 }
 
 // forwarding forwards requests to an object store.
