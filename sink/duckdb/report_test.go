@@ -233,7 +233,7 @@ var sentences = map[string][]sentence{
 		"", shareOf(worstCategory("one"), "hosts()"), "hosts()", shareOf(worstCategory("one"), "files()"), "files()", shareOf(worstCategory("every"), "hosts()")}}},
 	"agents": {{"%w is shut out most often of %d agents, by %s of %d hosts (%s of the %d with rules)", []string{
 		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}},
-		{"%d of %d agents are shut out most often, each by %s of %d hosts (%s of the %d with rules)", []string{
+		{"%d agents are shut out most often of %d agents, each by %s of %d hosts (%s of the %d with rules)", []string{
 			"SELECT count(*) FROM shut_out WHERE n = (SELECT max(n) FROM shut_out)", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
 	"named": {{"%w is named most often: by %s of %d hosts (%s of the %d with rules), of which %d shut it out", []string{
 		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()", "SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
@@ -261,7 +261,7 @@ var sentences = map[string][]sentence{
 	"preferences": {
 		{"Content-Signal refuses AI training in %s of files and permits it in %s and Content-Usage refuses AI training in %s of files and permits it in %s", []string{
 			shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()"), shareOf(stated("content-usage", "disallow"), "files()"), shareOf(stated("content-usage", "allow"), "files()")}},
-		{"Content-Signal refuses AI training in %s of files and permits it in %s; Content-Usage says nothing of it in any file", []string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()")}},
+		{"Content-Signal refuses AI training in %s of files and permits it in %s; no file has a Content-Usage about it", []string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()")}},
 		{"No file says in so many words whether models may be trained", nil},
 	},
 	"preference-remarks": {

@@ -232,6 +232,14 @@ func and(parts []string) string {
 	}
 }
 
+// tied names up to three that tie, "GPTBot and CCBot", and counts more of them.
+func tied(names []string, plural string) string {
+	if len(names) > 3 {
+		return count(int64(len(names))) + " " + plural
+	}
+	return and(names)
+}
+
 // about formats a quantile, which is exact below 100 only.
 func about(n int64) string {
 	if n < 100 {

@@ -219,6 +219,16 @@ func (f *figure) rest(all []fate, by func(fate) int64) {
 
 const categoryOf = "any_value(category) AS category"
 
+// namesOf returns the names of the agents of which is holds.
+func namesOf(all []fate, is func(fate) bool) (names []string) {
+	for _, a := range all {
+		if is(a) {
+			names = append(names, a.agent)
+		}
+	}
+	return names
+}
+
 // agents shows which agents are shut out most, and by which group.
 func (d *data) agents() *figure {
 	all := d.fates()
@@ -237,11 +247,8 @@ func (d *data) agents() *figure {
 	}
 	if top := all[0]; top.closed > 0 {
 		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.agent, counted(int64(len(all)), "agent"), d.ofBoth(top.closed))
-		if tied := slices.IndexFunc(all, func(a fate) bool { return a.closed != top.closed }); tied != 1 && len(all) > 1 {
-			if tied < 0 {
-				tied = len(all)
-			}
-			f.Title = fmt.Sprintf("%s of %s are shut out most often, each by %s", count(int64(tied)), counted(int64(len(all)), "agent"), d.ofBoth(top.closed))
+		if most := namesOf(all, func(a fate) bool { return a.closed == top.closed }); len(most) > 1 {
+			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", tied(most, "agents"), counted(int64(len(all)), "agent"), d.ofBoth(top.closed))
 		}
 		scale := scaleFor(top.closed, d.hosts)
 		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
@@ -290,14 +297,8 @@ func (d *data) named() *figure {
 	}
 	top := all[0]
 	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.agent, d.ofBoth(top.names), count(top.named["disallow_all"]))
-	if len(all) > 1 && all[1].names == top.names {
-		tied := 0
-		for _, a := range all {
-			if a.names == top.names {
-				tied++
-			}
-		}
-		f.Title = fmt.Sprintf("%s of %s are named most often, each by %s", count(int64(tied)), counted(int64(len(all)), "agent"), d.ofBoth(top.names))
+	if most := namesOf(all, func(a fate) bool { return a.names == top.names }); len(most) > 1 {
+		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", tied(most, "agents"), counted(int64(len(all)), "agent"), d.ofBoth(top.names))
 	}
 	f.rest(all, func(a fate) int64 { return a.names })
 	scale := scaleFor(top.names, d.hosts)

@@ -190,9 +190,15 @@ func (d *data) beforeAgents() *figure {
 		return max(d, -d)
 	}
 	slices.SortFunc(all, func(a, b moved) int { return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(a.name, b.name)) })
-	tied := 1
-	for tied < len(all) && by(all[tied]) == by(all[0]) {
-		tied++
+	var most []string // that moved as far, and those of them with the same shares
+	same := 0
+	for _, m := range all {
+		if by(m) == by(all[0]) {
+			most = append(most, m.name)
+			if m.n == all[0].n {
+				same++
+			}
+		}
 	}
 	return d.beforeAfter(&figure{
 		ID:   "before-agents",
@@ -201,8 +207,10 @@ func (d *data) beforeAgents() *figure {
 		switch {
 		case by(all[0]) == 0:
 			return "No agent is shut out by another share of hosts than before"
-		case tied > 1:
-			return fmt.Sprintf("%s moved most, such as %s: %s shut it out", counted(int64(tied), "agent"), all[0].name, shares)
+		case same == len(most) && same > 1:
+			return fmt.Sprintf("%s moved most: %s shut each of them out", tied(most, "agents"), shares)
+		case len(most) > 1:
+			return fmt.Sprintf("%s moved most, such as %s: %s shut it out", counted(int64(len(most)), "agent"), all[0].name, shares)
 		}
 		return fmt.Sprintf("%s moved most: %s shut it out", all[0].name, shares)
 	})

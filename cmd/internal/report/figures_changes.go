@@ -296,11 +296,12 @@ func (d *data) changeWays(id, name string, of []closedTo, named func(string) str
 	if len(of) == 0 {
 		return nil
 	}
-	most, opened, tied := int64(0), false, 0
+	most, opened := int64(0), false
+	var leaders []string
 	for _, x := range of {
 		most, opened = max(most, x.Closed, x.Opened), opened || x.Opened > 0
 		if x.Closed == of[0].Closed && x.ShutOut == of[0].ShutOut {
-			tied++
+			leaders = append(leaders, x.name)
 		}
 	}
 	f := &figure{
@@ -308,13 +309,16 @@ func (d *data) changeWays(id, name string, of []closedTo, named func(string) str
 		Legend: []legend{{"closed", "shut out entirely"}, {"partly", "closed on some path"}},
 		Note:   "Closed and opened are by the meaning of the rules on every path. A host may close one path and open another.",
 	}
-	first := f.Cell(0, of[0].name)
 	many := map[string]string{"agent": "agents", "category": "categories"}[name]
-	to, it := map[string]string{"agent": "it", "category": "at least one of its agents"}[name], first
+	to := map[string]string{"agent": "it", "category": "at least one of its agents"}[name]
 	out := map[string]string{"agent": "it", "category": "one"}[name]
-	if tied > 1 {
-		to, it = map[string]string{"agent": "each of them", "category": "at least one agent of each"}[name], fmt.Sprintf("%s %s", count(int64(tied)), many)
+	if len(leaders) > 1 {
+		to = map[string]string{"agent": "each of them", "category": "at least one agent of each"}[name]
 	}
+	for i, name := range leaders {
+		leaders[i] = f.Cell(0, name)
+	}
+	it := tied(leaders, many)
 	switch x := of[0]; {
 	case x.Closed == 0:
 		f.Title = fmt.Sprintf("No %s lost a path anywhere", name)

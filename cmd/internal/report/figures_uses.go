@@ -84,7 +84,7 @@ func (d *data) preferences() *figure {
 	if said != nil {
 		f.Title = and(said)
 		if none != nil {
-			f.Title += "; " + none[0] + " says nothing of it in any file"
+			f.Title += "; no file has a " + none[0] + " about it"
 		}
 	}
 	type statement struct{ yes, no int64 }

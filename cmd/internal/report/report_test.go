@@ -429,7 +429,7 @@ func TestLeadersTie(t *testing.T) {
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
-		"2 of 2 agents are named most often, each by 1 of 1 host",
+		"CCBot and GPTBot are named most often of 2 agents, each by 1 of 1 host",
 		"2 categories of agents are shut out most, by equally many: 1 of 1 host shut out at least one agent of each",
 	} {
 		if !strings.Contains(out, want) {
@@ -621,6 +621,7 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"rows are named so", many, nil, "policy class5100", "hosts 100"},
 		{"hosts of a category", many, nil, "AI training lost most: 5 hosts closed a path to at least one of its agents, and 5 shut one out entirely", "100 hosts"},
 		{"as many", many, nil, "20 agents lost most: 5 hosts closed a path to each of them, and 5 shut it out entirely", "agent0 lost most"},
+		{"two that lost as much", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all")}, nil, "A and B lost most: 1 host closed a path to each of them, and 1 shut it out entirely", "2 agents"},
 		{"and more like it", many, nil, "policy class, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
 		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely", "each of them"},
 		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent lost a path anywhere", "lost most"},
