@@ -38,11 +38,35 @@ type resolvers struct {
 
 // resolver is one DNS server. Its fields, except net, belong to resolvers.mu.
 type resolver struct {
-	net      *net.Resolver // of its own: package net merges equal questions of one Resolver
+	server   netip.AddrPort // not valid for the system's
+	net      *net.Resolver  // of its own: package net merges equal questions of one Resolver
 	open     int
 	failures int       // questions in a row that it did not answer
 	answered time.Time // when the latest question began that it answered
 	tried    time.Time // when it was last asked
+	names    int       // that it was asked for
+	outdone  int       // those of them that it did not answer, and another server did
+}
+
+// A ResolverUse says how a DNS server did.
+type ResolverUse struct {
+	Server   netip.AddrPort
+	Names    int // that it was asked for
+	Answered int // but for those that another server had to answer
+}
+
+// Resolvers says how each of several DNS servers did; nil for one.
+func (c *Client) Resolvers() (all []ResolverUse) {
+	rs := c.names.resolvers
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if len(rs.all) < 2 {
+		return nil
+	}
+	for _, r := range rs.all {
+		all = append(all, ResolverUse{r.server, r.names, r.names - r.outdone})
+	}
+	return all
 }
 
 // place is the wait for a place for one more question.
@@ -64,7 +88,7 @@ func newResolvers(servers []netip.AddrPort, most int) *resolvers {
 	}
 	rs := &resolvers{most: most}
 	for _, server := range servers {
-		rs.all = append(rs.all, &resolver{net: &net.Resolver{PreferGo: true, Dial: dialResolver(server, len(servers) == 1)}})
+		rs.all = append(rs.all, &resolver{server: server, net: &net.Resolver{PreferGo: true, Dial: dialResolver(server, len(servers) == 1)}})
 	}
 	return rs
 }
@@ -144,7 +168,7 @@ func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, 
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	results := make(chan resolution, len(rs.all))
-	var asked, open []*resolver
+	var asked, open, failed []*resolver
 	defer func() {
 		cancel()
 		for range open {
@@ -177,7 +201,7 @@ func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, 
 		case got := <-results:
 			another.Stop()
 			i := slices.Index(open, got.by)
-			rs.learn(got, open[:i])
+			rs.learn(got, failed, open[:i])
 			open = slices.Delete(open, i, i+1)
 			if got.isAnswer() {
 				return got.addrs, waited, got.fail
@@ -185,6 +209,7 @@ func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, 
 			if fail == nil || fail.local == nil && !got.silent {
 				fail = got.fail
 			}
+			failed = append(failed, got.by)
 			if rs.answeredSince(got.by, began) {
 				alive++
 			}
@@ -248,9 +273,9 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 	return got
 }
 
-// learn records whether a server answered. If it did, those that were asked before it and
-// still have the question open did not.
-func (rs *resolvers) learn(got resolution, before []*resolver) {
+// learn records whether a server answered. If it did, those that were asked before it, and
+// failed or still have the question open, did not.
+func (rs *resolvers) learn(got resolution, failed, before []*resolver) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	switch {
@@ -258,6 +283,10 @@ func (rs *resolvers) learn(got resolution, before []*resolver) {
 		got.by.failures, got.by.answered = 0, got.began
 		for _, r := range before {
 			r.failures++
+			r.outdone++
+		}
+		for _, r := range failed {
+			r.outdone++
 		}
 	case got.fail.class != robots.ErrorCanceled && got.fail.local == nil:
 		got.by.failures++
@@ -328,7 +357,7 @@ func (rs *resolvers) best(asked []*resolver, probe bool) (best *resolver) {
 	if best == nil || !probe && (rs.open >= MaxLookups || rs.most > 0 && best.open >= rs.most) {
 		return nil
 	}
-	best.open, best.tried = best.open+1, now
+	best.open, best.names, best.tried = best.open+1, best.names+1, now
 	rs.open++
 	return best
 }

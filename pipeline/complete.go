@@ -47,6 +47,9 @@ func (n *census) complete(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	n.progress.enter(Finished)
+	if n.client != nil {
+		r.Resolvers = n.client.Resolvers()
+	}
 	r.Elapsed, r.Rows = time.Since(n.began), n.run.Rows()
 	return r, nil
 }

@@ -62,6 +62,7 @@ type Result struct {
 	Elapsed     time.Duration    // of this process
 	Rows        map[string]int64 // rows per table
 	Counts      *summary.Counts
+	Resolvers   []fetch.ResolverUse // of this process; nil unless several DNS servers were asked
 }
 
 // job is a target that waits for its capture, or has it.

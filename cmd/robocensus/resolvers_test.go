@@ -51,6 +51,11 @@ func TestResolversThatFail(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout.String(), "1,000") {
 		t.Fatalf("exit %d: %s%s", code, stdout.String(), stderr.String())
 	}
+	for server, fails := range map[string]bool{failing: true, silent: true, gone.LocalAddr().String(): true, good: false} {
+		if got := strings.Contains(stderr.String(), "note: the DNS server "+server+" answered 0 of the "); got != fails {
+			t.Errorf("of %s, which fails: %v, the run says\n%s", server, fails, stderr.String())
+		}
+	}
 	m, err := sink.ReadManifest(sinktest.Open(t, out), "r")
 	must(t, err)
 	if got := fmt.Sprint(m.Configuration["resolver"]); strings.Count(got, "127.0.0.1:") != 4 {

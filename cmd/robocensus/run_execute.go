@@ -63,6 +63,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if n := result.Unmatched; n != nil && *n > 0 {
 		fmt.Fprintf(stderr, "note: %s of --hosts without a stored answer\n", words.Count(*n, "host"))
 	}
+	remarkResolvers(result.Resolvers, stderr)
 	hosts := hostsOf(ctx, c)
 	remarkCaptures(c, result, hosts, stderr)
 	if f.json {
@@ -164,6 +165,17 @@ func hostsOf(ctx context.Context, c pipeline.Config) int64 {
 	defer in.Close()
 	hosts, _ := series.Hosts(ctx, in, m)
 	return hosts
+}
+
+// remarkResolvers prints a note for each DNS server that failed more often than not where
+// another answered.
+func remarkResolvers(all []fetch.ResolverUse, stderr io.Writer) {
+	for _, r := range all {
+		if 2*r.Answered < r.Names {
+			fmt.Fprintf(stderr, "note: the DNS server %s answered %s of the %s that it was asked for, and others answered the rest: leave it out of --resolver\n",
+				r.Server, words.Number(int64(r.Answered)), words.Count(int64(r.Names), "name"))
+		}
+	}
 }
 
 // remarkCaptures prints a note if hosts have several captures.

@@ -152,6 +152,31 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 	checkLast(t, m, "r", c)
 }
 
+// The page of a wall is not the file: the last whole copy stays, and so does what is known
+// of the origin.
+func TestAWallIsNoCopy(t *testing.T) {
+	o := host(1)
+	at := func(n int) time.Time { return day.AddDate(0, 0, n) }
+	wall := whole(o, at(1), "<title>Just a moment...</title>")
+	wall.Challenge = "generic"
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	keepIn(t, m, wall)
+	p, err := m.recall(o)
+	if err != nil || p.Copy != nil || len(p.Memory.Seen) != 0 {
+		t.Errorf("a wall alone leaves %+v, %v", p, err)
+	}
+	for _, c := range []*fetch.Capture{whole(o, at(2), "User-agent: *\n"), broken(o, at(3), robots.ErrorConnectTimeout), wall, broken(o, at(4), robots.ErrorConnectTimeout)} {
+		keepIn(t, m, c)
+	}
+	if p, err = m.recall(o); err != nil || p.Copy == nil || !p.Copy.Fetched.Equal(at(2)) || len(p.Memory.Seen) != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if body, err := m.body(p.Copy.Digest); err != nil || string(body) != "User-agent: *\n" {
+		t.Errorf("the copy is %q, %v", body, err)
+	}
+}
+
 func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 	o := host(1)
 	at := func(n int) time.Time { return day.AddDate(0, 0, n) }
