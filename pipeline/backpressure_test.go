@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +84,63 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("bodies (-want +got):\n%s", diff)
+	}
+}
+
+// Records of evidence and bodies of answers to identities that do not fit into memory come
+// back from disk as they were.
+func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
+	c := newConfig(t, nil, "")
+	c.Evaluate.Samples, c.Tables = nil, []string{"fetches", "answers", "bodies"}
+	run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}, Configuration: map[string]any{"warc-out": "e.warc.gz"}})
+	must(t, err)
+	defer run.Close()
+	n := &census{config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1)}
+	n.totals = n.shared.NewCounts()
+	n.pressure.most = 0
+	must(t, n.pressure.enter(t.Context()))
+	s := &segment{}
+	var evidence, bodies []string
+	for i, host := range []string{"a.example", "b.example"} {
+		answer := func(body string) *fetch.Capture {
+			o := fetch.Origin{Scheme: "http", Host: host, Port: 80}
+			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []robots.Hop{{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
+		}
+		own, other := host+strings.Repeat("#", 1000), host+strings.Repeat("+", 1000)
+		j := &job{Target: source.Target{Seq: int64(i + 1), Capture: answer(own)}, segment: s, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
+		j.Capture.Also = []fetch.Also{{Identity: fetch.Identity{Name: "other"}, Capture: answer(other)}, {Identity: fetch.Identity{Name: "alike"}, Capture: answer(own)}}
+		s.jobs = append(s.jobs, j)
+		must(t, n.account(j))
+		if j.Capture.Body != nil || j.evidence != nil || j.Capture.Also[0].Capture.Body != nil || j.Capture.Also[1].Capture.Body != nil {
+			t.Errorf("%s: something is in memory", host)
+		}
+		evidence, bodies = append(evidence, "evidence of "+host+"\n"), append(bodies, own, other)
+	}
+	s.pending.Store(1)
+	must(t, n.done(t.Context(), s))
+	close(n.ready)
+	must(t, n.evaluate(t.Context()))
+	files, err := filepath.Glob(filepath.Join(c.Dir, "_runs", c.Run, "warc", "*"))
+	must(t, err)
+	if len(files) != 1 {
+		t.Fatalf("files of evidence: %v", files)
+	}
+	got, err := os.ReadFile(files[0])
+	must(t, err)
+	if string(got) != strings.Join(evidence, "") {
+		t.Errorf("the evidence is %q", got)
+	}
+	var kept []string
+	for _, row := range rowsOf[sink.Body](t, c, "bodies") {
+		kept = append(kept, string(row.Body))
+	}
+	if diff := cmp.Diff(bodies, kept); diff != "" {
+		t.Errorf("bodies (-want +got):\n%s", diff)
+	}
+	for _, a := range rowsOf[sink.Answer](t, c, "answers") {
+		if a.Same == nil || *a.Same != (a.Identity == "alike") {
+			t.Errorf("%+v", a)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,11 +58,26 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 	for shard := range 2 {
 		call(t, 0, append(run, "--out", in("joined"), "--shards", "2", "--shard", fmt.Sprint(shard))...)
 	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/":
+			w.Header()["X-Robots-Tag"] = []string{strings.Repeat("\xff", 80) + ": noai, " + strings.Repeat("\U0010ffff", 40), strings.Repeat("a", 3000)}
+		case r.UserAgent() == "x" && r.URL.RawQuery == "":
+			http.Redirect(w, r, "/robots.txt?"+strings.Repeat("~", 100), http.StatusFound)
+		case r.UserAgent() == "x":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /"+strings.Repeat("%ff", 60))
+		default:
+			fmt.Fprint(w, "User-agent: *\nDisallow: /"+r.Host)
+		}
+	}))
+	defer server.Close()
+	must(t, os.WriteFile(in("also.yaml"), []byte("- {name: x, user_agent: x}\n- {name: control}\n"), 0o666))
+	call(t, 0, "run", "a.example", "b.example", strings.Repeat("c.", 60)+"example", "--out", in("asked"), "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--also-as", in("also.yaml"), "--front-page", "--progress", "none")
 	call(t, 0, "diff", "--out", in("out"), "q", "r")
 	call(t, 0, "series", "--out", in("out"), "--parquet", in("series.parquet"))
 	call(t, 0, "publish", "--out", in("out"), "q", "r", "--to", in("set"), "--creator", "A", "--licence", "CC0-1.0", "--hash-hosts", "--without", "bodies.body")
 	tables := map[string]bool{}
-	for _, folder := range []string{"out", "joined", "set"} {
+	for _, folder := range []string{"out", "asked", "joined", "set"} {
 		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
 			names, err := filepath.Glob(filepath.Join(in(folder), table, "*", "part-*.parquet"))
 			must(t, err)
@@ -73,8 +90,7 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 		}
 	}
 	wantBounds(t, in("series.parquet"))
-	if len(tables) != len(sink.TableNames) { // with changes, without answers
-
+	if len(tables) != len(sink.TableNames)+1 { // with changes
 		t.Errorf("there are files of %v", tables)
 	}
 }
