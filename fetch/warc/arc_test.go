@@ -164,6 +164,21 @@ func TestARCDamage(t *testing.T) {
 			}
 		})
 	}
+	for _, form := range warcForms { // whole records of the other kind
+		for name, records := range map[string][]string{
+			"WARC in ARC": {arcHead(1), arcResponse("b.test", answer(1)), warcResponse("evil.test", answer(0)), arcResponse("c.test", answer(2))},
+			"ARC in WARC": {warcResponse("b.test", answer(1)), arcResponse("evil.test", answer(0)), warcResponse("c.test", answer(2))},
+		} {
+			var file []byte
+			for _, r := range records {
+				file = append(file, form.pack(r)...)
+			}
+			captures, damages, _ := readAll(t, bytes.NewReader(file))
+			if len(captures) != 2 || captures[0].Origin.Host != "b.test" || captures[1].Origin.Host != "c.test" || len(damages) != 1 {
+				t.Errorf("%s, %s: %d captures, damages %q", name, form.name, len(captures), damages)
+			}
+		}
+	}
 	inside := "HTTP/1.1 200 OK\r\n\r\nx\n" + warcResponse("evil.test", answer(0))
 	for name, file := range map[string]string{
 		"a WARC record in an ARC file": arcHead(1) + strings.Replace(arcResponse("a.test", inside), " 20040110060000", " 2004", 1) + arcResponse("b.test", answer(1)),
