@@ -133,6 +133,9 @@ func TestLastCapture(t *testing.T) {
 	}
 	var before []sink.Fetch
 	for k := range 6 {
+		if testing.Short() && k%2 == 1 {
+			continue // each form still comes first
+		}
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		archives := make([][]string, 1+k)
 		for i, one := range all {
