@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -58,6 +59,7 @@ type Templates struct {
 	list    []Template
 	marks   []mark     // of all lines
 	first   [256][]int // marks, by the byte with which they begin
+	needed  []byte     // the bytes with which those begin without which no region and no file matches
 	digests map[string]int
 	rules   []int // templates that name rules
 }
@@ -86,6 +88,9 @@ func NewTemplates(list []Template) *Templates {
 		x := &list[i]
 		for what, text := range [...]string{beginMark: x.Begin, endMark: x.End, lineMark: x.Line, hasMark: x.Has} {
 			if text != "" {
+				if kind := markKind(what); kind.isNeeded() && bytes.IndexByte(t.needed, text[0]) < 0 {
+					t.needed = append(t.needed, text[0])
+				}
 				t.first[text[0]] = append(t.first[text[0]], len(t.marks))
 				t.marks = append(t.marks, mark{[]byte(text), i, markKind(what)})
 			}
@@ -99,6 +104,9 @@ func NewTemplates(list []Template) *Templates {
 	}
 	return t
 }
+
+// isNeeded reports whether a region or a file begins with such a mark, or has no other.
+func (k markKind) isNeeded() bool { return k == beginMark || k == lineMark }
 
 // A TemplateMatch is a region, a file or a group that a template wrote.
 type TemplateMatch struct {
@@ -124,9 +132,10 @@ func (t *Templates) Find(f *File) (matches []TemplateMatch, groups []int32) {
 	}
 	regions := t.regions(found, last)
 	matches = slices.Clone(regions)
+	claims := newClaims(regions)
 	for i := range f.Groups {
 		from, to := f.groupLines(i)
-		claimed := slices.IndexFunc(regions, func(m TemplateMatch) bool { return m.Claims && m.First <= from && to <= m.Last })
+		claimed := claims.of(from, to)
 		if claimed < 0 && len(matches) < maxMatches {
 			if k := t.ofGroup(f, i); k >= 0 {
 				claimed = len(matches)
@@ -153,6 +162,39 @@ func (t *Templates) Find(f *File) (matches []TemplateMatch, groups []int32) {
 	return sorted, groups
 }
 
+// claims tell in which region a group lies. Groups are asked about in their order, and
+// regions stand in that of their last lines.
+type claims struct {
+	regions []TemplateMatch
+	next    int     // the first region that does not end before the last group asked about
+	first   []int32 // per region: the first line of it and of those behind it
+}
+
+func newClaims(regions []TemplateMatch) *claims {
+	c := &claims{regions: regions, first: make([]int32, len(regions))}
+	least := int32(math.MaxInt32)
+	for i := len(regions) - 1; i >= 0; i-- {
+		if regions[i].Claims {
+			least = min(least, regions[i].First)
+		}
+		c.first[i] = least
+	}
+	return c
+}
+
+// of returns the index of the region with the lines from and to, -1 for none.
+func (c *claims) of(from, to int32) int {
+	for c.next < len(c.regions) && (!c.regions[c.next].Claims || c.regions[c.next].Last < from) {
+		c.next++
+	}
+	for i := c.next; i < len(c.regions) && c.first[i] <= from; i++ {
+		if m := &c.regions[i]; m.Claims && m.First <= from && to <= m.Last {
+			return i
+		}
+	}
+	return -1
+}
+
 // A markedLine is a line that begins as a mark does.
 type markedLine struct {
 	line int32
@@ -161,19 +203,21 @@ type markedLine struct {
 
 // lines finds the lines with marks.
 func (t *Templates) lines(f *File) (found []markedLine) {
-	if len(t.marks) == 0 {
+	body := bytes.TrimPrefix(f.body, []byte("\xef\xbb\xbf"))
+	ends := "\n"
+	if bytes.IndexByte(body, '\r') >= 0 { // as in few files
+		ends = "\r\n"
+	}
+	if !t.mayMatch(body, ends) {
 		return nil
 	}
 	number := int32(0)
-	for line := range SplitLines(f.body) {
+	for line := range SplitLines(body) {
 		if len(found) >= maxMatches {
 			break
 		}
 		number++
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-		}
-		for len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+		for len(line) > 0 && isBlank(line[0]) {
 			line = line[1:]
 		}
 		if len(line) == 0 {
@@ -186,6 +230,47 @@ func (t *Templates) lines(f *File) (found []markedLine) {
 		}
 	}
 	return found
+}
+
+// mayMatch reports whether a body has a line without which no region and no file matches.
+// Most files have none, and few comments; that is found without a look at every line.
+func (t *Templates) mayMatch(body []byte, ends string) bool {
+	for _, c := range t.needed { // # alone, but for templates of one's own
+		for at := 0; ; {
+			i := bytes.IndexByte(body[at:], c)
+			if i < 0 {
+				break
+			}
+			at += i
+			before := at
+			for before > 0 && isBlank(body[before-1]) {
+				before--
+			}
+			if before == 0 || body[before-1] == '\n' || body[before-1] == '\r' {
+				for _, k := range t.first[c] {
+					if m := &t.marks[k]; m.what.isNeeded() && bytes.HasPrefix(body[at:], m.text) {
+						return true
+					}
+				}
+			}
+			at += lineEnd(body[at:], ends)
+		}
+	}
+	return false
+}
+
+// lineEnd returns the index of the first of ends, or the length of b.
+func lineEnd(b []byte, ends string) int {
+	i := -1
+	if len(ends) == 1 {
+		i = bytes.IndexByte(b, ends[0])
+	} else {
+		i = bytes.IndexAny(b, ends)
+	}
+	if i < 0 {
+		return len(b)
+	}
+	return i
 }
 
 // regions returns the regions and the file itself, as far as marks name them.

@@ -10,6 +10,7 @@ import (
 var someTemplates = []Template{
 	{ID: "managed", Kind: "cdn", Version: "2", Begin: "# BEGIN Managed content", End: "# END Managed Content", Has: "User-agent: NewBot"},
 	{ID: "managed", Kind: "cdn", Begin: "# BEGIN Managed content", End: "# END Managed Content"},
+	{ID: "outer", Kind: "plugin", Begin: "# BEGIN Outer", End: "# END Outer"},
 	{ID: "shop", Kind: "cms", Line: "# we use Shop"},
 	{ID: "ghost", Kind: "cms", Agent: "*", Disallows: []string{"/ghost/", "/p/"}},
 	{ID: "block", Kind: "list", Digest: digestOf("user-agent: a\nuser-agent: b\ndisallow: /x\nallow: /y\n")},
@@ -29,6 +30,9 @@ func TestTemplates(t *testing.T) {
 		{"lines compare with regard to case", "# begin managed content\n# END Managed Content\n", "", ""},
 		{"lines compare as prefixes, without white space around", "\t # BEGIN Managed content (1)\r\n  # END Managed Content!\r\n", "managed 1-2 0/0", ""},
 		{"a group that continues behind the end is the file's", "# BEGIN Managed content\nUser-agent: A\n# END Managed Content\nDisallow: /\n", "managed 1-3 1/0", "-"},
+		{"each region claims the groups in it", "User-agent: A\nAllow: /\n# BEGIN Managed content\nUser-agent: B\nAllow: /\nUser-agent: C\nAllow: /\n# END Managed Content\nUser-agent: D\nAllow: /\n" +
+			"# BEGIN Managed content\n# END Managed Content\n# BEGIN Managed content\nUser-agent: E\nAllow: /\n# END Managed Content\nUser-agent: F\n", "managed 3-8 2/2, managed 11-12 0/0, managed 13-16 1/1", "- managed managed - managed -"},
+		{"a region within another", "# BEGIN Outer\nUser-agent: A\nAllow: /\n# BEGIN Managed content\nUser-agent: B\nAllow: /\n# END Managed Content\nUser-agent: C\nAllow: /\n# END Outer\n", "outer 1-10 3/3, managed 4-7 1/1", "outer managed outer"},
 		{"a line names the file and claims no group", "User-agent: *\n# we use Shop as ever\nDisallow: /cart\n", "shop 1-3 1/1", "-"},
 		{"a line behind a byte order mark", "\ufeff# we use Shop\nUser-agent: *\nDisallow: /cart", "shop 1-3 1/1", "-"},
 		{"a line that stands twice names it once", "# we use Shop\n# we use Shop\n", "shop 1-2 0/0", ""},

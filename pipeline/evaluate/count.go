@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -208,24 +209,39 @@ func (e *Evaluator) isKnown(l robots.Label) bool {
 	return known
 }
 
+// closing counts agents of a category: all, those that a target closes to, and those of
+// which nobody knows.
+type closing struct{ agents, closed, unknown int }
+
+// categorise numbers the categories of the agents.
+func (e *Evaluator) categorise() {
+	for i := range e.config.Agents {
+		k := slices.Index(e.categories, e.config.Agents[i].Category)
+		if k < 0 {
+			k = len(e.categories)
+			e.categories = append(e.categories, e.config.Agents[i].Category)
+		}
+		e.categoryOf = append(e.categoryOf, k)
+	}
+	e.closing = make([]closing, len(e.categories))
+}
+
 // countCategories counts a target by how many agents of each category it closes
 // to, under one profile. e.policies holds the rows of all agents.
 func (e *Evaluator) countCategories(stratum string, profile int) {
-	type closing struct{ agents, closed, unknown int }
-	by := make(map[string]closing)
+	clear(e.closing)
 	for i := range e.policies {
-		p := &e.policies[i]
-		c := by[p.Category]
+		c := &e.closing[e.categoryOf[i]]
 		c.agents++
-		switch p.Class {
+		switch e.policies[i].Class {
 		case summary.ClassNames[robots.DisallowAll]:
 			c.closed++
 		case summary.ClassNames[summary.ClassUnknown]:
 			c.unknown++
 		}
-		by[p.Category] = c
 	}
-	for category, c := range by {
+	for i, category := range e.categories {
+		c := &e.closing[i]
 		key := "some"
 		switch {
 		case c.unknown > 0:

@@ -52,6 +52,9 @@ type Evaluator struct {
 	second   secondFile       // answers to identities
 	walled   bool             // a wall answered in place of the current target's file
 
+	categories []string              // of the agents
+	categoryOf []int                 // per agent: its place among them
+	closing    []closing             // per category; reused by countCategories
 	deadNames  map[string]string     // by their lower case
 	explainers []*portable.Explainer // per agent; see Config.explainers
 	plain      robots.File
@@ -95,6 +98,7 @@ func (s *Shared) Evaluator() *Evaluator {
 		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 		explainers: s.config.explainers(),
 	}
+	e.categorise()
 	for k := range e.readings {
 		e.prepare(k, s.judges[k])
 	}
