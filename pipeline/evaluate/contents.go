@@ -165,9 +165,13 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	if q.judging {
 		r.load()
 		c.policies = append(c.policies, make([]policy, len(e.config.Agents))...)
+		var last policy // most agents follow the group of the one before, so its cells serve
 		for slot, i := range r.agents {
 			p := r.judge.Policy(slot)
-			entry := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: r.agents[p.SameAs], template: c.templateOf(p)}
+			entry := policy{group: last.group, line: last.line, match: p.Match, lead: r.agents[p.SameAs], template: c.templateOf(p)}
+			if last.group == nil || last.line == nil || *last.group != p.GroupAgent || *last.line != p.GroupLine {
+				entry.group, entry.line = sink.NonZero(p.GroupAgent), sink.NonZero(p.GroupLine)
+			}
 			if p.SameAs < slot {
 				lead := &c.policies[entry.lead]
 				lead.shared, entry.shared, entry.class = true, true, lead.class
@@ -178,7 +182,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			if p.HasCrawlDelay {
 				entry.crawlDelay = sink.Some(p.CrawlDelay)
 			}
-			c.policies[i] = entry
+			c.policies[i], last = entry, entry
 		}
 		r.compareWithStar(c.policies)
 	}

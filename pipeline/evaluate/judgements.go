@@ -18,7 +18,9 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
 			r := e.under(k, i)
-			policy, match, class := e.policy(row, k, i)
+			e.policies = append(e.policies, sink.Policy{})
+			policy := &e.policies[len(e.policies)-1] // filled in place: it is a large row
+			match, class := e.policy(policy, row, k, i)
 			tally := &tallies[i]
 			if e.hasVersusFirst(k, i) {
 				relation := r.content.versusFirst[i]
@@ -36,7 +38,6 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 			case robots.FallbackGroup:
 				tally.Fallback[class]++
 			}
-			e.policies = append(e.policies, policy)
 			group := r.group(i)
 			if e.run.extend(policy.Agent, r.lead(i), group, tally) {
 				continue
@@ -47,18 +48,18 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 			from, before := len(e.verdicts), tally.Verdicts
 			got := e.judge(e.columns[k].of[i], i, listed, own)
 			for s := range e.samples.paths {
-				e.verdict(row, r, &policy, group, e.samples.paths[s].shown, got[s], tally)
+				e.verdict(row, r, policy, group, e.samples.paths[s].shown, got[s], tally)
 			}
 			n := len(got)
 			got = got[len(e.samples.paths):]
 			for s := range listed {
-				e.verdict(row, r, &policy, group, listed[s].shown, got[s], tally)
+				e.verdict(row, r, policy, group, listed[s].shown, got[s], tally)
 			}
 			got = got[len(listed):]
 			for len(got) > 0 {
 				shown := own.texts(len(own.paths) - len(got))
 				for s := range shown {
-					e.verdict(row, r, &policy, group, shown[s], got[s], tally)
+					e.verdict(row, r, policy, group, shown[s], got[s], tally)
 				}
 				got = got[len(shown):]
 				if err := e.writeVerdicts(out, verdictRows); err != nil {
@@ -105,15 +106,13 @@ func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
 	return err
 }
 
-// policy returns the row of one agent under profile k, its match and the index of its
-// class.
-func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.Match, int) {
+// policy writes the row of one agent under profile k, and returns its match and the index
+// of its class.
+func (e *Evaluator) policy(p *sink.Policy, row *sink.Fetch, k, agent int) (robots.Match, int) {
 	r := e.under(k, agent)
-	p := sink.Policy{
-		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
-		Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
-		Profile: e.columns[k].name, JudgedBy: r.profile.Name, Outcome: string(r.answer.Outcome),
-	}
+	p.Seq, p.Host, p.Rank, p.Origin = row.Seq, row.Host, row.Rank, row.Origin
+	p.Agent, p.Category = e.config.Agents[agent].Name, e.config.Agents[agent].Category
+	p.Profile, p.JudgedBy, p.Outcome = e.columns[k].name, r.profile.Name, string(r.answer.Outcome)
 	p.Parity = e.parityOf(agent)
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
 	switch {
@@ -136,7 +135,7 @@ func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.M
 		class = int(robots.AllowAll)
 	}
 	p.Class = summary.ClassNames[class]
-	return p, match, class
+	return match, class
 }
 
 // group returns the token whose group decides an agent's verdicts, nil for none.

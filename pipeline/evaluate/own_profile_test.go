@@ -71,8 +71,9 @@ func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
 			own.memo.forget(len(agents))
 			for i, agent := range agents {
 				by := max(0, indexOf(names, registry.Reader(&agent)))
-				got, _, _ := own.policy(new(sink.Fetch), 0, i)
-				want, _, _ := each.policy(new(sink.Fetch), by, i)
+				var got, want sink.Policy
+				own.policy(&got, new(sink.Fetch), 0, i)
+				each.policy(&want, new(sink.Fetch), by, i)
 				if got.Profile != "own" || got.JudgedBy != names[by] || want.JudgedBy != want.Profile {
 					t.Errorf("agent %s: profile %s, judged by %s", agent.Name, got.Profile, got.JudgedBy)
 				}

@@ -65,12 +65,14 @@ func TestPreferenceRows(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
 	for i, want := range []string{"disallow partial -", "- - -"} {
-		policy, _, _ := e.policy(&sink.Fetch{}, 0, i)
+		var policy sink.Policy
+		e.policy(&policy, &sink.Fetch{}, 0, i)
 		if policy.AITrain != nil { // the answer is none yet
 			t.Errorf("%v", *policy.AITrain)
 		}
 		e.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
-		policy, _, _ = e.policy(&sink.Fetch{}, 0, i)
+		policy = sink.Policy{}
+		e.policy(&policy, &sink.Fetch{}, 0, i)
 		if got := deref(policy.AITrain) + " " + deref(policy.AIInput) + " " + deref(policy.Search); got != want {
 			t.Errorf("%s: %s, want %s", policy.Agent, got, want)
 		}
@@ -97,7 +99,8 @@ func TestTokensUnderOwn(t *testing.T) {
 	} {
 		e.ask(200, body)
 		for i, want := range all {
-			policy, _, _ := e.policy(&sink.Fetch{}, 0, i)
+			var policy sink.Policy
+			e.policy(&policy, &sink.Fetch{}, 0, i)
 			if got := deref(policy.AITrain); got != want {
 				t.Errorf("%q: %s: %s, want %s", body, policy.Agent, got, want)
 			}
