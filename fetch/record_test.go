@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,11 +96,11 @@ func TestExchangesAreAsSent(t *testing.T) {
 		"HTTP/1.1 103 Early\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nServer: one\r\n two\r\nno field\r\nContent-Length: 1000\r\n\r\nUser-agent: *\n",
 		"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone",
 	}
-	n := 0
+	// A connection may still be closing when the next request comes.
+	var asked atomic.Int64
 	with := &tls.Config{Certificates: []tls.Certificate{certificate(t, testCA(), nil)}}
 	to := serveTLS(t, with, func(c net.Conn, r *http.Request) {
-		say(answers[n])(c, r)
-		n++
+		say(answers[asked.Add(1)-1])(c, r)
 	})
 	c := newClient(t, to, func(s *settings) { s.Record, s.RootCAs, s.Retries = true, testRoots(), 2 })
 	got, made := recordedFetch(t, c, t.Context(), origin(t, "https://a.example"))

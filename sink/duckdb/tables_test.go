@@ -183,7 +183,7 @@ var types = map[string]string{
 		is_utf8 BOOLEAN, is_html BOOLEAN, only_comments BOOLEAN, challenge VARCHAR, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
 		answers_since STRUCT(since TIMESTAMP WITH TIME ZONE, kind VARCHAR, redirects INTEGER)[], copy_time TIMESTAMP WITH TIME ZONE,
 		copy_digest VARCHAR, kept_truncated BOOLEAN, probe_front_status INTEGER, probe_random_status INTEGER,
-		front_page VARCHAR, front_hops STRUCT(url VARCHAR, status INTEGER)[], front_error_class VARCHAR, front_headers STRUCT("name" VARCHAR, "value" VARCHAR)[],
+		front_page VARCHAR, front_hops STRUCT(url VARCHAR, status INTEGER)[], front_error_class VARCHAR, front_headers STRUCT(name VARCHAR, value VARCHAR)[],
 		lines INTEGER, groups INTEGER, rules INTEGER, sitemaps INTEGER, invalid_lines INTEGER,
 		warc_file VARCHAR, warc_offset BIGINT, warc_length BIGINT, run VARCHAR`,
 	"groups": `seq BIGINT, host VARCHAR, origin VARCHAR, group_index INTEGER, line INTEGER, agents VARCHAR[], agent_lines INTEGER[], tokens VARCHAR[],
