@@ -33,15 +33,14 @@ type Config struct {
 	Lengthen    bool          // the answer's Cache-Control may allow it to be older
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
-	WARCOut     string         // file for the requests and answers; see [sink.WARCFile]; "" to keep none
-	DropSecrets bool           // leave secret values of headers out of it
-	AsOf        *time.Time     // date of the run; nil to take it from the captures, or the start
-	Resume      bool           // resume the run if it was interrupted
-	ForceNew    bool           // remove the run first, whatever its state
-	Settings    map[string]any // the configuration, for the manifest
-	Pace        map[string]any // the settings that the tables do not depend on
-	Inputs      []sink.Input   // inputs in addition to those of the source
-	Planned     *sink.Plan     // the plan of a planned run; nil for none
+	WARCOut     string       // file for the requests and answers; see [sink.WARCFile]; "" to keep none
+	DropSecrets bool         // leave secret values of headers out of it
+	AsOf        *time.Time   // date of the run; nil to take it from the captures, or the start
+	Resume      bool         // resume the run if it was interrupted
+	ForceNew    bool         // remove the run first, whatever its state
+	Settings    sink.Values  // for the plan
+	Inputs      []sink.Input // inputs in addition to those of the source
+	Planned     *sink.Plan   // the plan of a planned run; nil for none
 
 	// HostLine is called with each target as soon as it has its capture, one call at a
 	// time; nil for nobody. A process that resumes a run calls it for the targets of

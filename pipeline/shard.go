@@ -196,8 +196,9 @@ func beat(shards *sink.ShardedRun, shard int, progress *Progress) (stop func()) 
 // planOf returns the plan of a run that began at a time. s is nil for a run whose lists
 // are planned.
 func (c *Config) planOf(began time.Time, s *source.Source) sink.Plan {
+	configuration, adjustable := c.Settings.Split()
 	p := sink.Plan{
-		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace, Tables: c.Tables,
+		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: configuration, Adjustable: adjustable, Tables: c.Tables,
 		Profiles: c.Evaluate.ProfileNames(), ProfileFields: c.Evaluate.ProfileFields(), AsOf: c.AsOf,
 	}
 	if s == nil {

@@ -21,19 +21,19 @@ import (
 
 // Plan is the configuration of a run. It is written once, when the run starts.
 type Plan struct {
-	SchemaVersion       int            `json:"schema_version"`
-	SummaryBins         int            `json:"summary_bins"` // version of the bins of distributions in summary
-	Tool                string         `json:"tool"`
-	ToolVersion         string         `json:"tool_version"`
-	Run                 string         `json:"run"`
-	Started             time.Time      `json:"started"`
-	Configuration       map[string]any `json:"configuration"`
-	Pace                map[string]any `json:"pace"`                 // settings that do not affect the tables
-	ConfigurationDigest string         `json:"configuration_digest"` // SHA-256 of configuration as JSON
-	Inputs              []Input        `json:"inputs"`
-	Repeated            []Repeated     `json:"repeated_archives,omitempty"`
-	Tables              []string       `json:"tables"`
-	Profiles            []string       `json:"profiles"`
+	SchemaVersion       int        `json:"schema_version"`
+	SummaryBins         int        `json:"summary_bins"` // version of the bins of distributions in summary
+	Tool                string     `json:"tool"`
+	ToolVersion         string     `json:"tool_version"`
+	Run                 string     `json:"run"`
+	Started             time.Time  `json:"started"`
+	Configuration       Values     `json:"configuration"`
+	Adjustable          Values     `json:"pace"`                 // settings that do not affect the tables
+	ConfigurationDigest string     `json:"configuration_digest"` // SHA-256 of configuration as JSON
+	Inputs              []Input    `json:"inputs"`
+	Repeated            []Repeated `json:"repeated_archives,omitempty"`
+	Tables              []string   `json:"tables"`
+	Profiles            []string   `json:"profiles"`
 	// ProfileFields are the fields of each profile, by their names in a configuration
 	// file: built-in profiles change with the version of the program.
 	ProfileFields map[string]map[string]any `json:"profile_fields,omitempty"`
@@ -91,9 +91,7 @@ type Choice struct {
 
 // Choices returns the choice of the run, then those of Earlier.
 func (p *Plan) Choices() []Choice {
-	own := Choice{Inputs: []Input{}}
-	own.Limit, _ = p.Configuration["limit"].(string)
-	own.Sample, _ = p.Configuration["sample"].(string)
+	own := Choice{Inputs: []Input{}, Limit: p.Configuration.Text("limit"), Sample: p.Configuration.Text("sample")}
 	for _, in := range p.Inputs {
 		switch in.Role {
 		case "hosts", "ranks", "bodies":

@@ -6,9 +6,9 @@ import "slices"
 // What else follows from a setting, in any package, follows from its row in [Settings].
 type Setting struct {
 	Name string
-	// Pace reports whether the tables do not depend on it, so that a resumed run may
-	// change it. Plan.Pace has it then, and otherwise Plan.Configuration.
-	Pace bool
+	// Adjustable reports whether the tables do not depend on it, so that a resumed run may
+	// change it. Plan.Adjustable has it then, and otherwise Plan.Configuration.
+	Adjustable bool
 	// Published is what a data set says of the value.
 	Published Publicity
 	// Local reports whether it depends on the machine or is secret, so that a process of
@@ -48,8 +48,8 @@ var Settings = []Setting{
 	{Name: "warc", Published: ItsFileName},
 	{Name: "warc-paths", Published: ItsFileName},
 	{Name: "cdx", Published: ItsFileName},
-	{Name: "warc-base", Pace: true, Published: ItsArchive},
-	{Name: "archive-rate", Pace: true, Published: ItsValue},
+	{Name: "warc-base", Adjustable: true, Published: ItsArchive},
+	{Name: "archive-rate", Adjustable: true, Published: ItsValue},
 	{Name: "bodies", Published: ItsFileName},
 	{Name: "from-run", Published: ItsFileName},
 	{Name: "ranks", Published: ItsFileName},
@@ -80,26 +80,50 @@ var Settings = []Setting{
 	{Name: "ca-file", Published: ItsFileName, Asks: true},
 	{Name: "connect-to", Asks: true},
 	{Name: "resolver", Asks: true},
-	{Name: "per-resolver", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "proxy", Pace: true, Local: true, Asks: true},
-	{Name: "concurrency", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "per-address", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "per-domain", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "rate", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "address-rate", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "outage-patience", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "accept-unreachable", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "grace", Pace: true, Published: ItsValue, Asks: true},
-	{Name: "state", Pace: true, Local: true},
+	{Name: "per-resolver", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "proxy", Adjustable: true, Local: true, Asks: true},
+	{Name: "concurrency", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "per-address", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "per-domain", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "rate", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "address-rate", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "outage-patience", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "accept-unreachable", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "grace", Adjustable: true, Published: ItsValue, Asks: true},
+	{Name: "state", Adjustable: true, Local: true},
 	{Name: "max-age", Published: ItsValue},
 
 	{Name: "as-of", Published: ItsValue},
-	{Name: "future", Pace: true, Published: ItsValue},
+	{Name: "future", Adjustable: true, Published: ItsValue},
 	{Name: "tables", Published: ItsValue},
 	{Name: "keep-bodies", Published: ItsValue},
 	{Name: "keep-comments", Published: ItsValue},
-	{Name: "memory", Pace: true, Published: NotPublished, Local: true},
-	{Name: "parallelism", Pace: true, Published: ItsValue},
+	{Name: "memory", Adjustable: true, Published: NotPublished, Local: true},
+	{Name: "parallelism", Adjustable: true, Published: ItsValue},
+}
+
+// Values are settings by name, as flags write them: a word, or a list of words. The
+// sections of a configuration file, profiles and uses, are as they are written there.
+type Values map[string]any
+
+// Text returns the value of a setting that is a word, "" if it is not recorded.
+func (v Values) Text(name string) string {
+	text, _ := v[name].(string)
+	return text
+}
+
+// Split returns the settings that the tables depend on, and those that a resumed run may
+// change.
+func (v Values) Split() (configuration, adjustable Values) {
+	configuration, adjustable = make(Values), make(Values)
+	for name, value := range v {
+		if s, _ := SettingNamed(name); s.Adjustable {
+			adjustable[name] = value
+		} else {
+			configuration[name] = value
+		}
+	}
+	return configuration, adjustable
 }
 
 // SettingNamed returns a setting. ok is false for a name that is not in the table: a data

@@ -13,7 +13,7 @@ func TestSettings(t *testing.T) {
 		has  func(Setting) bool
 		want string
 	}{
-		{"of the pace", func(s Setting) bool { return s.Pace },
+		{"adjustable", func(s Setting) bool { return s.Adjustable },
 			"warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },

@@ -31,10 +31,7 @@ type WARCFile struct {
 }
 
 // keepsWARC reports whether the run keeps its requests and answers.
-func (p *Plan) keepsWARC() bool {
-	name, _ := p.Configuration[warcOut].(string)
-	return name != ""
-}
+func (p *Plan) keepsWARC() bool { return p.Configuration.Text(warcOut) != "" }
 
 // WriteWARC appends records, as members of gzip, to the WARC file of the segment. The run
 // must be planned to keep them.

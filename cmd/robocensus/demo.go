@@ -28,8 +28,8 @@ func demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "demo [--out DIR] [flags of run]", Short: "Take a census of a small web on this machine", Long: demoHelp,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unexpected argument %q", args[0])
+			if err := checkNoMore(args, 0); err != nil {
+				return err
 			}
 			return f.demo(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},

@@ -64,8 +64,11 @@ func diffCommand() *cobra.Command {
 			return errNoOut
 		case len(args) < 2:
 			return usagef("give two runs, the earlier one first%s", thereAre(c.Context(), *out))
-		case len(args) > 2:
-			return usagef("unexpected argument %q", args[2])
+		}
+		if err := checkNoMore(args, 2); err != nil {
+			return err
+		}
+		switch {
 		case !slices.Contains(formats, *format):
 			return usagef("--format %q: use text, json or markdown", *format)
 		}

@@ -46,15 +46,10 @@ func exportCommand() *cobra.Command {
 	c.RegisterFlagCompletionFunc("against", completeRuns(3))
 	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkArguments(c.Context(), *out, args, argument{"RUN", "the run to export"}, argument{"TABLE", "the table to export, such as fetches"}); err != nil {
+			return err
+		}
 		switch {
-		case *out == "":
-			return errNoOut
-		case len(args) == 0:
-			return usagef("RUN is missing: give the run to export%s", thereAre(c.Context(), *out))
-		case len(args) == 1:
-			return usagef("TABLE is missing: give the table to export, such as fetches")
-		case len(args) > 2:
-			return usagef("unexpected argument %q", args[2])
 		case c.Flags().Changed("columns") && len(*columns) == 0:
 			return usagef("--columns is empty: name columns, or omit it for all")
 		case !slices.Contains(exportable, args[1]):

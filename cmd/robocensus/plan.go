@@ -98,7 +98,7 @@ func planCommand() *cobra.Command {
 // have their queries. A list of hosts is part of the plan, and so are the names in a list
 // of archives.
 func (f *runFlags) checkQueries() (err error) {
-	settings, _ := f.settings()
+	settings, _ := f.settings().Split()
 	for name, planned := range settings {
 		given := f.set.Lookup(name)
 		if given == nil || name == "hosts" || name == "warc-paths" {
@@ -157,22 +157,20 @@ func (f *runFlags) applyPlan(ctx context.Context) error {
 		return nil
 	}
 	f.plan = plan
-	settings, pace := f.settings()
-	apply := func(planned, own map[string]any) {
-		for name := range own { // no other flag is a setting, whatever the file says
-			value, ok := planned[name]
-			setting, _ := sink.SettingNamed(name)
-			if flag := f.set.Lookup(name); ok && flag != nil && !flag.Changed && !setting.Local && err == nil {
-				err = applySetting(flag, value)
-			}
+	for _, setting := range sink.Settings { // no other flag is a setting, whatever the file says
+		planned := plan.Configuration
+		if setting.Adjustable {
+			planned = plan.Adjustable
+		}
+		value, ok := planned[setting.Name]
+		if flag := f.set.Lookup(setting.Name); ok && flag != nil && !flag.Changed && !setting.Local && err == nil {
+			err = applySetting(flag, value)
 		}
 	}
-	apply(plan.Configuration, settings)
-	apply(plan.Pace, pace)
 	if err != nil {
 		return &userfile.Error{Path: store.Join(f.out, "_runs", f.run, "plan.json"), Err: err}
 	}
-	if plan.Pace["proxy"] != nil && plan.Pace["proxy"] != "" && f.proxy == "" {
+	if plan.Adjustable.Text("proxy") != "" && f.proxy == "" {
 		return usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")
 	}
 	if shards := f.set.Lookup("shards"); !shards.Changed {

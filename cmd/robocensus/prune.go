@@ -34,15 +34,14 @@ func pruneCommand() *cobra.Command {
 	keep := c.Flags().Int("keep", 0, "keep `N` complete runs, 1 or more")
 	dryRun := c.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := checkArguments(c.Context(), *out, args); err != nil {
+			return err
+		}
 		switch {
-		case *out == "":
-			return errNoOut
 		case !c.Flags().Changed("keep"):
 			return usagef("--keep is missing: give the number of complete runs to keep")
 		case *keep < 1:
 			return usagef("--keep %d: must be 1 or more", *keep)
-		case len(args) > 0:
-			return usagef("unexpected argument %q", args[0])
 		}
 		in, err := openRuns(c.Context(), *out)
 		if err != nil {

@@ -45,17 +45,15 @@ func reportCommand() *cobra.Command {
 	text := c.Flags().Bool("text", false, "print the summary that the run has printed, without RUN that of the latest")
 	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if *text && len(args) == 0 {
+			args = []string{latest}
+		}
+		if err := checkArguments(c.Context(), *out, args, argument{"RUN", "the run to report on"}); err != nil {
+			return err
+		}
 		switch {
-		case *out == "":
-			return errNoOut
 		case *text && (*html != "" || *against != ""):
 			return usagef("--text prints to standard output and is about one run: leave --html and --against out")
-		case *text && len(args) == 0:
-			args = []string{latest}
-		case len(args) == 0:
-			return usagef("RUN is missing: give the run to report on%s", thereAre(c.Context(), *out))
-		case len(args) > 1:
-			return usagef("unexpected argument %q", args[1])
 		case *html == "" && !*text && isTerminal(c.OutOrStdout()):
 			return usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
 		case *against == "" && c.Flags().Changed("against"):

@@ -365,7 +365,7 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *si
 	for name, value := range map[string]string{
 		"from-run": filepath.Join(from, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
 		"agents": filepath.Join(r.folder, filepath.FromSlash(about.Agents)), "urls": filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
-		"keep-comments": fmt.Sprint(about.Configuration["keep-comments"] == "true" && hasComments(m.Tables)),
+		"keep-comments": fmt.Sprint(about.Configuration.Text("keep-comments") == "true" && hasComments(m.Tables)),
 	} {
 		if err := f.set.Set(name, value); err != nil {
 			return err

@@ -57,8 +57,6 @@ func (f *runFlags) checkSource() error {
 		return usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of each part")
 	case f.lastCapture && f.shards > 1:
 		return usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
-	case f.warcBase != "" && f.warcPaths == "" && f.cdx == "":
-		return usagef("--warc-base needs --warc-paths or --cdx: it is where the paths of the list begin")
 	case isURL(f.warcBase) && !remote.IsURL(f.warcBase):
 		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(f.warcBase))
 	case remote.Name(f.warcBase) != f.warcBase:
@@ -89,8 +87,6 @@ func (f *runFlags) checkValues() error {
 		return usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
 	case f.concurrency < 1 || f.concurrency > 100_000:
 		return usagef("--concurrency must be between 1 and 100000")
-	case f.set.Changed("max-age") && f.state == "":
-		return usagef("--max-age needs --state DIR")
 	case f.set.Changed("max-age") && f.maxAge > 0 && f.alsoAs != "":
 		return usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with a fresh one; leave --max-age out, or give 0", f.maxAge)
 	case len(f.vantage) > 64 || strings.ContainsFunc(f.vantage, func(r rune) bool { return r < ' ' || r > '~' }):
@@ -107,12 +103,6 @@ func (f *runFlags) checkValues() error {
 		return usagef("--run is empty: give an ID, or leave it out for the time of the start")
 	case !(f.sample > 0 && f.sample <= 1):
 		return usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
-	case f.lines && f.json:
-		return usagef("--lines and --json exclude each other: give one of them")
-	case f.dryRun && f.lines:
-		return usagef("--dry-run prints text: leave out --lines")
-	case f.dryRun && f.json:
-		return usagef("--dry-run prints text: leave out --json")
 	case len(f.schemes) == 0:
 		return usagef("--schemes is empty: use https, http or ftp")
 	case !slices.Contains(progressModes, f.progress):
@@ -164,14 +154,14 @@ func (f *runFlags) checkWARCOut() error {
 	return nil
 }
 
+// sources are the flags that name one.
+var sources = []string{"hosts", "warc", "warc-paths", "cdx", "bodies", "from-run"}
+
 // given returns the flags that name a source and have a value.
 func (f *runFlags) given() (names []string) {
-	for _, source := range []struct {
-		name  string
-		given bool
-	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"warc-paths", f.warcPaths != ""}, {"cdx", f.cdx != ""}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
-		if source.given {
-			names = append(names, source.name)
+	for _, name := range sources {
+		if f.has(name) {
+			names = append(names, name)
 		}
 	}
 	return names

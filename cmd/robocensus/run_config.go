@@ -27,7 +27,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkValues, f.checkShard} {
+	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkRelations, f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
 		}
@@ -89,7 +89,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	c.Settings, c.Pace = f.settings()
+	c.Settings = f.settings()
 	return c, nil
 }
 
@@ -232,18 +232,12 @@ func (f *runFlags) readIdentities(ctx context.Context, c *pipeline.Config) (err 
 	return err
 }
 
-// settings returns the values of all flags for the manifest: those that the tables
-// depend on, and those that may differ when a run is resumed.
-func (f *runFlags) settings() (settings, pace map[string]any) {
-	settings, pace = make(map[string]any), make(map[string]any)
+// settings returns the values of the flags that are settings, for the plan.
+func (f *runFlags) settings() sink.Values {
+	out := make(sink.Values)
 	f.set.VisitAll(func(flag *pflag.Flag) {
-		setting, ok := sink.SettingNamed(flag.Name)
-		if !ok {
+		if _, ok := sink.SettingNamed(flag.Name); !ok {
 			return
-		}
-		out := settings
-		if setting.Pace {
-			out = pace
 		}
 		if flag.Name == "proxy" {
 			// A password must not appear in a folder that may be published.
@@ -264,10 +258,10 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		out[flag.Name] = remote.Name(flag.Value.String())
 	})
 	if len(f.own) > 0 {
-		settings["profiles"] = f.ownAsWritten
+		out["profiles"] = f.ownAsWritten
 	}
 	if len(f.labelsAsWritten) > 0 {
-		settings["uses"] = f.labelsAsWritten
+		out["uses"] = f.labelsAsWritten
 	}
-	return settings, pace
+	return out
 }

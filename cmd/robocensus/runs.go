@@ -45,11 +45,8 @@ func runsCommand() *cobra.Command {
 	out := outFlag(c)
 	asJSON := jsonFlag(c.Flags(), "one array, an object for each run")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case *out == "":
-			return errNoOut
-		case len(args) > 0:
-			return usagef("unexpected argument %q", args[0])
+		if err := checkArguments(c.Context(), *out, args); err != nil {
+			return err
 		}
 		in, err := openRuns(c.Context(), *out)
 		if err != nil {

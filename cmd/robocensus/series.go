@@ -105,8 +105,8 @@ func seriesCommand() *cobra.Command {
 	completeList(c, "profile", robots.ProfileNames())
 	completeList(c, "stratum", strataNames())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usagef("unexpected argument %q", args[0])
+		if err := checkNoMore(args, 0); err != nil {
+			return err
 		}
 		config, err := f.config(c.Context())
 		if config.In != nil {

@@ -36,7 +36,7 @@ func TestEveryFlagIsASettingOrUnrecorded(t *testing.T) {
 		}
 		// The plan must not have what only its machine knows, and a comparison reads the
 		// configuration.
-		if s.Local && !s.Pace || s.Pace && s.Effect != sink.NoEffect {
+		if s.Local && !s.Adjustable || s.Adjustable && s.Effect != sink.NoEffect {
 			t.Errorf("%+v", s)
 		}
 	}

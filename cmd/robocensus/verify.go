@@ -56,13 +56,8 @@ func verifyCommand() *cobra.Command {
 	asJSON := jsonFlag(c.Flags(), "one object")
 	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case *out == "":
-			return errNoOut
-		case len(args) == 0:
-			return usagef("RUN is missing: give the run to verify%s", thereAre(c.Context(), *out))
-		case len(args) > 1:
-			return usagef("unexpected argument %q", args[1])
+		if err := checkArguments(c.Context(), *out, args, argument{"RUN", "the run to verify"}); err != nil {
+			return err
 		}
 		if publish.IsDataSet(*out) {
 			return usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)

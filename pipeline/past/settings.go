@@ -50,10 +50,7 @@ func archives(r *Run) (n int) {
 }
 
 // isListed reports whether the archives of a run are those of a list (--warc-paths).
-func isListed(r *Run) bool {
-	paths, _ := r.Configuration["warc-paths"].(string)
-	return paths != ""
-}
+func isListed(r *Run) bool { return r.Configuration.Text("warc-paths") != "" }
 
 // asText returns a setting for a message.
 func asText(v any) string {

@@ -40,9 +40,9 @@ type Run struct {
 	ToolVersion         string                    `json:"tool_version"`
 	SchemaVersion       int                       `json:"schema_version"`
 	ManifestSHA256      string                    `json:"manifest_sha256"` // of the run that was published
-	Configuration       map[string]any            `json:"configuration"`   // paths are names of files only
+	Configuration       sink.Values               `json:"configuration"`   // paths are names of files only
 	ConfigurationDigest string                    `json:"configuration_digest"`
-	Pace                map[string]any            `json:"pace"`
+	Adjustable          sink.Values               `json:"pace"`
 	Inputs              []sink.Input              `json:"inputs"`
 	Earlier             []sink.Choice             `json:"earlier,omitempty"` // see sink.Plan
 	Profiles            []string                  `json:"profiles"`
@@ -117,7 +117,7 @@ func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
 		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
-		Pace: published(m.Pace, c.HashHosts), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
+		Adjustable: published(m.Adjustable, c.HashHosts), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
 	}
 	for _, in := range m.Inputs {
 		if name, at := r.file(in); at != nil {
@@ -212,8 +212,8 @@ func isGiven(value any) bool { return value != nil && value != "" && value != fa
 
 // published returns what a data set says of settings: nothing of the operator's network
 // and machine.
-func published(settings map[string]any, hidden bool) map[string]any {
-	out := make(map[string]any)
+func published(settings sink.Values, hidden bool) sink.Values {
+	out := make(sink.Values)
 	for name, value := range settings {
 		setting, _ := sink.SettingNamed(name)
 		switch setting.Published {
@@ -249,7 +249,7 @@ func published(settings map[string]any, hidden bool) map[string]any {
 // manifest returns the manifest of the run as published.
 func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
 	out := *m
-	out.Configuration, out.Pace, out.Inputs, out.Earlier = r.Configuration, r.Pace, r.Inputs, r.Earlier
+	out.Configuration, out.Adjustable, out.Inputs, out.Earlier = r.Configuration, r.Adjustable, r.Inputs, r.Earlier
 	out.WARC = nil // not published
 	if f := m.WARCFile; f != nil {
 		out.WARCFile = &sink.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}

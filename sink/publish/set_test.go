@@ -42,7 +42,7 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 	}
 	run, err := sink.Create(dir, sink.Plan{
 		Run: id, ToolVersion: "v0", Started: started, Tables: []string{"fetches", "agents", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"},
-		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Pace: map[string]any{"rate": "5"},
+		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Adjustable: map[string]any{"rate": "5"},
 		Inputs: []sink.Input{
 			{Role: "hosts", Path: "/lists/hosts.csv", SHA256: strings.Repeat("ab", 32)},
 			{Role: "agents", Path: "built-in agents.yaml", SHA256: digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: digest(configs.URLs)},
