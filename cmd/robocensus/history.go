@@ -131,7 +131,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	if !slices.ContainsFunc(complete, func(m *sink.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
 		return usagef("--profile: no complete run has a profile %q", f.profile)
 	}
-	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool)}
+	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), targets: make(map[string][]lookup.Target)}
 	for _, m := range complete {
 		if err := h.add(ctx, m.Run); err != nil {
 			return err
@@ -153,13 +153,14 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 // A historian collects the history of a host, run by run.
 type historian struct {
 	*historyFlags
-	in     store.Store
-	asked  fetch.Origin
-	usual  time.Duration // the median time between runs
-	last   *past.Run
-	found  bool            // in some run
-	seen   map[string]bool // origins whose state is told
-	events []event
+	in      store.Store
+	asked   fetch.Origin
+	usual   time.Duration // the median time between runs
+	last    *past.Run
+	targets map[string][]lookup.Target // of the host, by run
+	found   bool                       // in some run
+	seen    map[string]bool            // origins whose state is told
+	events  []event
 }
 
 // usualGap returns the median time between runs; 0 for fewer than three of them.
@@ -186,7 +187,7 @@ func (h *historian) add(ctx context.Context, id string) error {
 	defer func() { h.last = run }()
 	r := lookup.Open(h.in, run.Manifest)
 	defer r.Close()
-	targets, err := h.targets(ctx, r)
+	targets, err := h.lookUp(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -217,13 +218,14 @@ func (h *historian) add(ctx context.Context, id string) error {
 	return nil
 }
 
-// targets returns the targets of a run for what is asked.
-func (h *historian) targets(ctx context.Context, r *lookup.Run) ([]lookup.Target, error) {
+// lookUp returns the targets of a run for what is asked, and keeps those of the host.
+func (h *historian) lookUp(ctx context.Context, r *lookup.Run) ([]lookup.Target, error) {
 	if !slices.Contains(r.Tables, "fetches") {
 		return nil, nil
 	}
 	targets, err := r.Targets(ctx, h.asked.Host)
-	return slices.DeleteFunc(targets, func(t lookup.Target) bool { return !h.isAbout(t.Origin) }), err
+	h.targets[r.Manifest.Run] = targets
+	return slices.DeleteFunc(slices.Clone(targets), func(t lookup.Target) bool { return !h.isAbout(t.Origin) }), err
 }
 
 func (h *historian) isAbout(origin string) bool {
@@ -243,13 +245,15 @@ func (h *historian) gap(run *past.Run) int {
 
 // compare adds the changes since the last run.
 func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup.Target) error {
-	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, []string{h.asked.Host})
+	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, func(_ context.Context, run *past.Run) ([]lookup.Target, error) {
+		return h.targets[run.ID()], nil // the runs come by date
+	})
 	if errors.Is(err, diff.ErrNotComparable) {
 		notes, err = []string{err.Error()}, nil
 		clear(h.seen)
 	}
 	for _, note := range notes {
-		h.events = append(h.events, event{Event: "note", Note: &note})
+		h.events = append(h.events, event{Event: "note", Note: &note, before: h.last.ID()})
 	}
 	for i := range rows {
 		row := &rows[i]

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
@@ -21,8 +22,25 @@ func (h *historian) print(p *textPage, runs int) {
 	}
 	title := fmt.Sprintf("%s in %s, profile %s", h.asked.Host, words.Count(int64(runs), "complete run"), h.profile)
 	p.line(paint(p.out, bold, p.foreign(title)))
+	notes := make(map[string]int) // runs that have a note, whatever their names are
+	for i := range h.events {
+		notes[h.events[i].noteOfAny()]++
+	}
 	for i := 0; i < len(h.events); i++ {
 		e := &h.events[i]
+		if e.Event == "note" {
+			later := notes[e.noteOfAny()] - 1
+			if later < 0 {
+				continue // told of an earlier run
+			}
+			delete(notes, e.noteOfAny())
+			text := "note: " + *e.Note
+			if later > 0 {
+				text += fmt.Sprintf(" (and so of %s)", words.Count(int64(later), "later run"))
+			}
+			p.line(fmt.Sprintf("  %s  %s  %s", showDate(e.Date), p.foreign(e.Run), p.foreign(text)))
+			continue
+		}
 		head := fmt.Sprintf("  %s  %s  ", showDate(e.Date), p.foreign(e.Run))
 		if len(origins) > 1 && e.Origin != nil {
 			head += p.foreign(*e.Origin) + "  "
@@ -44,6 +62,20 @@ func (h *historian) print(p *textPage, runs int) {
 	}
 }
 
+// noteOfAny returns a note without the names of the two runs that it is about.
+func (e *event) noteOfAny() string {
+	if e.Note == nil {
+		return ""
+	}
+	var kept []string
+	for _, word := range strings.Fields(*e.Note) {
+		if bare := strings.Trim(word, ",;:."); bare != e.Run && bare != e.before {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
 // told tells an event that is not a change.
 func (h *historian) told(p *textPage, e *event) []string {
 	answer := func() string {
@@ -58,8 +90,6 @@ func (h *historian) told(p *textPage, e *event) []string {
 		return []string{fmt.Sprintf("no run for %s before this one", words.Count(int64(*e.Days), "day"))}
 	case "absent":
 		return []string{"not in the list of the run"}
-	case "note":
-		return []string{"note: " + p.foreign(*e.Note)}
 	case "outage":
 		return []string{"outage: " + answer()}
 	}

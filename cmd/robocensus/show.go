@@ -125,7 +125,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		}
 		views = append(views, found...)
 	}
-	if err := addChanges(ctx, in, m, f.agents, views); err != nil {
+	if err := addChanges(ctx, in, r, f.agents, views); err != nil {
 		return err
 	}
 	switch {
@@ -233,12 +233,12 @@ func nearby(ctx context.Context, r *lookup.Run, host string) (near []string, err
 
 // addChanges adds what changed on the hosts since the complete run before, as diff finds
 // it, whether or not it has compared the two runs.
-func addChanges(ctx context.Context, in store.Store, m *sink.Manifest, agents []string, views []*hostView) error {
+func addChanges(ctx context.Context, in store.Store, r *lookup.Run, agents []string, views []*hostView) error {
 	complete, err := sink.CompleteRuns(in)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(complete, func(other *sink.Manifest) bool { return other.Run == m.Run })
+	at := slices.IndexFunc(complete, func(other *sink.Manifest) bool { return other.Run == r.Manifest.Run })
 	if at <= 0 {
 		return nil
 	}
@@ -255,7 +255,15 @@ func addChanges(ctx context.Context, in store.Store, m *sink.Manifest, agents []
 		of[v.Origin], hosts = append(of[v.Origin], v), append(hosts, v.Host)
 	}
 	slices.Sort(hosts)
-	rows, notes, err := diff.Hosts(ctx, in, runs[0], runs[1], slices.Compact(hosts))
+	hosts = slices.Compact(hosts)
+	rows, notes, err := diff.Hosts(ctx, in, runs[0], runs[1], func(ctx context.Context, run *past.Run) ([]lookup.Target, error) {
+		if run.ID() == r.Manifest.Run {
+			return r.Targets(ctx, hosts...) // its parts are open
+		}
+		earlier := lookup.Open(in, run.Manifest)
+		defer earlier.Close()
+		return earlier.Targets(ctx, hosts...)
+	})
 	if errors.Is(err, diff.ErrNotComparable) {
 		for _, v := range views {
 			v.Notes = []string{err.Error()}

@@ -149,9 +149,9 @@ func TestARunInAnObjectStore(t *testing.T) {
 			requests, bytes int64
 			args            []string
 		}{
-			{20, 200_000, []string{"show", host, "--run", "r", "--agent", agent, "--json"}},
-			{40, 400_000, []string{"history", host, "--agent", agent, "--json"}},
-			{12, 100_000, []string{"check", "--run", "s", "--agent", agent, "--urls", urls, "--json"}},
+			{18, 180_000, []string{"show", host, "--run", "r", "--agent", agent, "--json"}},
+			{30, 330_000, []string{"history", host, "--agent", agent, "--json"}},
+			{10, 90_000, []string{"check", "--run", "s", "--agent", agent, "--urls", urls, "--json"}},
 		} {
 			asked := func(out string) (string, string) {
 				cmd := command(append([]string{c.args[0], "--out", out}, c.args[1:]...)...)

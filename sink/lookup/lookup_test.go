@@ -174,6 +174,14 @@ func TestFewReads(t *testing.T) {
 	if len(rows) == 0 || c.requests.Load() > 16 || c.bytes.Load() > 1<<20 {
 		t.Errorf("%d rows by %d reads of %d bytes", len(rows), c.requests.Load(), c.bytes.Load())
 	}
+	// A part that does not have the host costs one read, of its end: a run has many of them.
+	c.requests.Store(0)
+	again := Open(c, m)
+	defer again.Close()
+	found, err = again.Targets(ctx, "nobody.example")
+	if parts := int64(len(m.PartsOf("fetches"))); err != nil || len(found) > 0 || c.requests.Load() != parts {
+		t.Errorf("%d targets of nobody by %d reads of %d parts, %v", len(found), c.requests.Load(), parts, err)
+	}
 }
 
 // Damaged parts are an error that names the part, and never a panic or much memory.

@@ -47,7 +47,7 @@ func (f *part) openFile(in store.Store, p sink.Part) (err error) {
 		return err
 	}
 	f.from, f.in = at, &windowed{in: at, size: p.Bytes}
-	f.file, err = parquet.OpenFile(f.in, p.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(window))
+	f.file, err = parquet.OpenFile(f.in, p.Bytes, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(window))
 	if err != nil {
 		return err
 	}

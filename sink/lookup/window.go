@@ -40,7 +40,7 @@ func (w *windowed) ReadAt(b []byte, at int64) (int, error) {
 			return short(len(wanted), len(b))
 		}
 	}
-	if len(wanted) >= window {
+	if len(wanted) > window {
 		if _, err := w.in.ReadAt(wanted, at); err != nil && err != io.EOF {
 			return 0, err
 		}

@@ -82,7 +82,7 @@ type differ struct {
 	unstated  map[string]string // agents to whom statements about use are not compared, with the reason
 	rules     *rulesDiff        // nil if the meaning of rules is not compared
 
-	hosts   []string  // only these are compared; nil for all
+	targets Targets   // of the hosts that are compared, nil for all
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
 
 	names   *records.Names
@@ -191,7 +191,7 @@ func (d *differ) fetches(ctx context.Context) error {
 // readFetches adds the rows of fetches of a run to a sorter: those that are compared,
 // or of these the wanted hosts.
 func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(host string) bool, into *sorter.Sorter) error {
-	if d.hosts != nil {
+	if d.targets != nil {
 		return d.lookUp(ctx, run, into)
 	}
 	g, ctx := errgroup.WithContext(ctx)

@@ -28,6 +28,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/testdata"
 )
@@ -130,7 +131,11 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
 		for _, host := range some {
 			want = append(want, of[host]...)
 		}
-		got, _, err := Hosts(t.Context(), sinktest.Open(t, dir), runs[0], runs[1], some)
+		got, _, err := Hosts(t.Context(), sinktest.Open(t, dir), runs[0], runs[1], func(ctx context.Context, run *past.Run) ([]lookup.Target, error) {
+			r := lookup.Open(sinktest.Open(t, dir), run.Manifest)
+			defer r.Close()
+			return r.Targets(ctx, some...)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,12 +12,17 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
+// Targets looks up the targets of some hosts in a run, all of them. It may be called for
+// several runs at once.
+type Targets func(context.Context, *past.Run) ([]lookup.Target, error)
+
 // Hosts compares two runs on some hosts. It returns the rows that [Runs] writes
 // for them, and notes: what is not compared, and what was asked otherwise. It writes
-// nothing, and looks the hosts up by index. Errors are those of Runs.
-func Hosts(ctx context.Context, in store.Store, before, after *past.Run, hosts []string) (rows []sink.Change, notes []string, err error) {
+// nothing, and reads of fetches what targets looks up: also in runs before the two, for
+// a host that one of them could not read. Errors are those of Runs.
+func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets Targets) (rows []sink.Change, notes []string, err error) {
 	d := &differ{
-		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), hosts: hosts,
+		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), targets: targets,
 		scratch: store.ScratchHere,
 		write:   func(some ...sink.Change) error { rows = append(rows, some...); return nil },
 	}
@@ -32,9 +37,7 @@ func Hosts(ctx context.Context, in store.Store, before, after *past.Run, hosts [
 
 // lookUp adds the rows of fetches of the compared hosts in a run to a sorter.
 func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter) error {
-	r := lookup.Open(d.In, run.Manifest)
-	defer r.Close()
-	targets, err := r.Targets(ctx, d.hosts...)
+	targets, err := d.targets(ctx, run)
 	if err != nil {
 		return err
 	}
