@@ -104,3 +104,21 @@ CREATE OR REPLACE VIEW families AS
   )
   SELECT digest, template, domains, hosts, first.host AS example, first.line AS line, first.agents AS agents, first.rules AS rules, first_seen
   FROM shared JOIN seen USING (digest);
+
+-- How hosts that let an agent in on paper, in part or whole, meet it in the last run (--also-as): a row per identity. beyond is
+-- how much more often it is turned away than the control, our own second request, in percentage points; null without a
+-- control, for then nothing can be subtracted.
+CREATE OR REPLACE VIEW turned_away AS
+  WITH met AS (
+    SELECT run, identity, is_control, max(agent) AS agent, max(category) AS category,
+           count(*) FILTER (treatment <> 'incomparable') AS let_in,
+           count(*) FILTER (treatment IN ('challenged', 'refused', 'failing', 'unreached')) AS turned_away,
+           count(*) FILTER (treatment = 'challenged') AS challenged,
+           count(*) FILTER (treatment = 'served' AND NOT same AND policy <> 'equal') AS served_otherwise
+    FROM answers WHERE class IN ('allow_all', 'partial') GROUP BY ALL
+  ),
+  control AS (SELECT run, min_by(turned_away / nullif(let_in, 0), identity) AS rate FROM met WHERE is_control GROUP BY run)
+  SELECT m.run, m.identity, m.is_control, m.agent, m.category, m.let_in, m.turned_away, m.challenged, m.served_otherwise,
+         round(100 * m.turned_away / nullif(m.let_in, 0), 1) AS percent,
+         CASE WHEN NOT m.is_control THEN round(100 * (m.turned_away / nullif(m.let_in, 0) - c.rate), 1) END AS beyond
+  FROM met m LEFT JOIN control c USING (run);

@@ -130,7 +130,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	}
 	switch {
 	case f.sql:
-		showQueries(stdout, m.Run, asked, profile, f.agents)
+		showQueries(stdout, m.Run, asked, profile, f.agents, slices.Contains(m.Tables, "answers"))
 		return nil
 	case f.json:
 		return writeJSON(stdout, views)

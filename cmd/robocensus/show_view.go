@@ -38,6 +38,8 @@ type hostView struct {
 	Findings   map[string]int  `json:"findings"`
 	Templates  []templateView  `json:"templates"`  // whose words the file has, or a part of it
 	Statements []statementView `json:"statements"` // what it says about use
+	FrontPage  *string         `json:"front_page"` // whether its header was read; nil if nobody looked
+	Answers    []answerView    `json:"answers"`    // to further identities
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`
 	Agents     []*agentView    `json:"agents"`
@@ -90,7 +92,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
 		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
 		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
-		Templates: []templateView{}, Statements: []statementView{},
+		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{},
 	}
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
@@ -126,6 +128,9 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		v.Findings[l.Class]++
 	}
 	if err := v.addWords(ctx, r, t); err != nil {
+		return nil, err
+	}
+	if err := v.addAnswers(ctx, r, t); err != nil {
 		return nil, err
 	}
 	if v.groups, err = lookup.Rows[sink.Group](ctx, r, "groups", t); err != nil {
@@ -209,6 +214,7 @@ func (v *hostView) print(p *textPage) {
 		p.line(fmt.Sprintf("    %s: %s", p.foreign(class), words.Count(int64(v.Findings[class]), "line")))
 	}
 	v.printWords(p)
+	v.printAnswers(p)
 	p.line("")
 	var rows [][]string
 	for _, c := range v.Categories {
@@ -287,7 +293,7 @@ func (v *hostView) printAgent(p *textPage, a *agentView) {
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // showQueries prints the queries of which show tells the answers.
-func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents []string) {
+func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents []string, hasAnswers bool) {
 	for _, o := range asked {
 		of := "host = " + quoted(o.Host)
 		if o.Scheme != "" {
@@ -298,7 +304,10 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		fmt.Fprintf(out, "SELECT class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY class;\n", of)
 		fmt.Fprintf(out, "SELECT category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY category, class;\n", of, quoted(profile))
 		fmt.Fprintf(out, "SELECT template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY first_line, last_line, template;\n", of)
-		fmt.Fprintf(out, "SELECT group_agent, scope, mechanism, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY line;\n", of)
+		fmt.Fprintf(out, "SELECT group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY line;\n", of)
+		if hasAnswers {
+			fmt.Fprintf(out, "SELECT identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
+		}
 		for _, agent := range agents {
 			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
 		}

@@ -2,16 +2,21 @@ package evaluate
 
 import (
 	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
-	"path/filepath"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // A wall makes the class of every policy unknown and leaves no row of the file's content,
@@ -53,6 +58,93 @@ func TestAWallIsUnread(t *testing.T) {
 			if wall != "" && (a.Treatment != "incomparable" || a.Policy != "unknown" || a.Class != "unknown") {
 				t.Errorf("status %d, behind a wall: %+v", status, a)
 			}
+		}
+	}
+}
+
+// What an identity meets is told against the host's own answer.
+func TestTreatment(t *testing.T) {
+	answer := func(status int, challenge string, class robots.ErrorClass) *fetch.Capture {
+		c := &fetch.Capture{Hops: []robots.Hop{{URL: "a", Status: status}}, Challenge: challenge, Error: class}
+		if status/100 == 2 && class == "" {
+			c.Body = []byte("User-agent: *\n")
+		}
+		return c
+	}
+	file, none, wall := answer(200, "", ""), answer(404, "", ""), answer(200, "human", "")
+	for _, row := range []struct {
+		own, c *fetch.Capture
+		want   summary.Treatment
+	}{
+		{file, file, summary.Served}, {none, none, summary.Absent}, {none, answer(410, "", ""), summary.Absent}, {file, none, summary.OtherAnswer}, {none, file, summary.OtherAnswer},
+		{file, wall, summary.Challenged}, {none, wall, summary.Challenged}, {file, answer(403, "", ""), summary.Refused}, {file, answer(429, "", ""), summary.Refused},
+		{file, answer(503, "", ""), summary.Failing}, {file, answer(0, "", robots.ErrorTimeout), summary.Unreached}, {file, answer(200, "", robots.ErrorReset), summary.Unreached},
+		{file, answer(301, "", robots.ErrorRedirectLoop), summary.Failing},
+		{wall, file, summary.Incomparable}, {answer(403, "", ""), file, summary.Incomparable}, {answer(503, "", ""), file, summary.Incomparable}, {answer(200, "", robots.ErrorReset), file, summary.Incomparable},
+	} {
+		if got := treatmentOf(row.own, row.c); got != row.want {
+			t.Errorf("%d %s %s against %d %s: %s, want %s", row.c.Status(), row.c.Challenge, row.c.Error, row.own.Status(), row.own.Challenge, summary.TreatmentNames[got], summary.TreatmentNames[row.want])
+		}
+	}
+}
+
+// The header of a front page makes rows and counters of its own, and changes none of the
+// file's.
+func TestPagesAreCountedApart(t *testing.T) {
+	labels, err := registry.ParseUses("uses.yaml", configs.Uses, nil)
+	must(t, err)
+	google, _ := robots.ProfileNamed("google")
+	noai := "noai, bot: noai"
+	said := []robots.HeaderField{{Name: "x-robots-tag", Value: &noai}, {Name: "tdm-reservation"}}
+	for _, row := range []struct {
+		what, body string
+		front      *fetch.Front
+		want       string
+	}{
+		{"not looked at", "User-agent: *\nDisallow:\n", nil, ""},
+		{"not asked", "User-agent: *\nDisallow:\n", &fetch.Front{Outcome: robots.PageUnread}, "front_page unread"},
+		{"alone", "User-agent: *\nDisallow:\n", &fetch.Front{Outcome: robots.PageRead, Hops: []robots.Hop{{URL: "https://a.example/en", Status: 200}}, Header: said},
+			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal alone; page_refusal any"},
+		{"with no file", "", &fetch.Front{Outcome: robots.PageRead, Hops: []robots.Hop{{URL: "https://a.example/", Status: 200}}, Header: said},
+			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal alone; page_refusal any"},
+		{"as the file", "User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", &fetch.Front{Outcome: robots.PageRead, Hops: []robots.Hop{{URL: "https://a.example/", Status: 200}}, Header: said},
+			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal any; preference content-signal ai-train disallow; refusal any; refusal content-signal; refusal_set content-signal"},
+	} {
+		dir := t.TempDir()
+		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "preferences", "summary"}, Profiles: []string{"google"}})
+		must(t, err)
+		s, err := run.Segment(0)
+		must(t, err)
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: []robots.Hop{{URL: "https://a.example/robots.txt", Status: 404}}, Attempts: 1, Front: row.front}
+		if row.body != "" {
+			c.Hops[0].Status, c.Body = 200, []byte(row.body)
+		}
+		counts, err := Prepare(Config{Agents: []sink.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
+			yield(&source.Target{Seq: 1, Capture: c}, nil)
+		})
+		must(t, err)
+		var got []string
+		for _, n := range counts.List() {
+			if strings.HasPrefix(n.Metric, "page") || strings.HasPrefix(n.Metric, "front") || strings.HasPrefix(n.Metric, "pref") || strings.HasPrefix(n.Metric, "refusal") {
+				got = append(got, n.Metric+" "+n.Key)
+			}
+		}
+		if slices.Sort(got); strings.Join(got, "; ") != row.want {
+			t.Errorf("%s: counted %v, want %s", row.what, got, row.want)
+		}
+		must(t, s.Commit())
+		must(t, run.Close())
+		rows := 0
+		for _, p := range rowsIn[sink.Preference](t, dir, "preferences") {
+			if p.Header == nil {
+				continue
+			}
+			if rows++; p.Line != nil || p.Scope != "page" || *p.Path != map[bool]string{true: "/en", false: "/"}[row.what == "alone"] || (p.Remark != nil) != (*p.Header == "tdm-reservation") {
+				t.Errorf("%s: %+v", row.what, p)
+			}
+		}
+		if want := map[bool]int{true: 3}[row.front != nil && row.front.Header != nil]; rows != want {
+			t.Errorf("%s: %d rows of headers, want %d", row.what, rows, want)
 		}
 	}
 }

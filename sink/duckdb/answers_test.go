@@ -138,6 +138,21 @@ func TestAnswersToIdentities(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
+	if _, rows, err := ask(db, "SELECT identity, is_control, agent, let_in, turned_away, challenged, served_otherwise, percent, beyond FROM turned_away ORDER BY is_control DESC, identity"); err != nil || cmp.Diff([][]string{
+		{"control", "true", "NULL", "35", "0", "0", "0", "0", "NULL"}, {"googlebot", "false", "Googlebot", "35", "0", "0", "0", "0", "0"},
+		{"gptbot", "false", "GPTBot", "35", "10", "5", "5", "28.6", "28.6"}, {"mere", "false", "NULL", "35", "5", "0", "0", "14.3", "14.3"},
+	}, rows) != "" {
+		t.Errorf("turned_away: %v, %v", rows, err)
+	}
+	if text, _ := robocensus(t, 0, "show", "h4.example", "--out", out, "--run", "a"); !strings.Contains(text, "\n  asked as control, our own user agent once more: a file, as we\n  asked as gptbot: a wall, Cloudflare\n") {
+		t.Errorf("show says\n%s", text)
+	}
+	text, _ := robocensus(t, 0, "show", "h2.example", "--out", out, "--run", "a", "--sql")
+	for query := range strings.SplitSeq(strings.TrimSpace(text), ";\n") {
+		if _, _, err := ask(db, strings.TrimSuffix(query, ";")); err != nil {
+			t.Errorf("%v\n%s", err, query)
+		}
+	}
 	robocensus(t, 0, "run", "--from-run", filepath.Join(out, "_runs", "a"), "--agents", agents, "--out", filepath.Join(dir, "again"), "--run", "a", "--progress", "none")
 	again := folder(t, filepath.Join(dir, "again"))
 	if _, err := again.Exec("CREATE TEMP TABLE first AS FROM read_parquet('" + out + "/answers/run=a/*.parquet')"); err != nil {
@@ -153,7 +168,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	if got := one(t, db, "SELECT string_agg(kind || ' ' || before || ' ' || after) FROM changes"); got != "reachability success challenge" {
 		t.Errorf("changes are %s\n%s", got, said)
 	}
-	text := one(t, db, "SELECT string_agg(expectation || ' ' || host || ' ' || found, '; ' ORDER BY host) FROM read_csv('"+out+"/_runs/b/expectations.csv') WHERE host IN ('h2.example', 'h3.example', 'h4.example')")
+	text = one(t, db, "SELECT string_agg(expectation || ' ' || host || ' ' || found, '; ' ORDER BY host) FROM read_csv('"+out+"/_runs/b/expectations.csv') WHERE host IN ('h2.example', 'h3.example', 'h4.example')")
 	if want := "all alike h2.example as gptbot: another file, stricter: /: allow, then disallow (line 2); all alike h3.example as gptbot: refused with status 403; all alike h4.example as gptbot: challenged (cloudflare) with status 403"; text != want {
 		t.Errorf("broken: %s, want %s", text, want)
 	}

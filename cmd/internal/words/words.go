@@ -279,6 +279,18 @@ var Mechanism = Vocabulary{
 	"header":         "header of the front page",
 }
 
+// Treatment has words for what a further identity met.
+var Treatment = Vocabulary{
+	"served":       "a file, as we",
+	"absent":       "no file, as we",
+	"other":        "another answer than ours",
+	"challenged":   "a wall",
+	"refused":      "refused",
+	"failing":      "an error",
+	"unreached":    "no answer",
+	"incomparable": "not compared, for we were no better off",
+}
+
 // PageHeader has the names of the headers in which a page says what it may be used for.
 var PageHeader = Vocabulary{
 	"content-usage":   "Content-Usage",

@@ -1,0 +1,31 @@
+package source
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// What came of a front page comes back from its columns as it was.
+func TestFrontPageOfARow(t *testing.T) {
+	value := "noai"
+	row := &sink.Fetch{
+		Scheme: "https", Host: "a.example", Port: 443, FrontPage: sink.Some("failed"), FrontErrorClass: sink.Some("reset"),
+		FrontHops:    []sink.Hop{{URL: "https://a.example/", Status: sink.Some(int32(301))}, {URL: "https://a.example/en"}},
+		FrontHeaders: []sink.HeaderLine{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
+	}
+	want := &fetch.Front{
+		Outcome: robots.PageFailed, Error: robots.ErrorReset, Hops: []robots.Hop{{URL: "https://a.example/", Status: 301}, {URL: "https://a.example/en"}},
+		Header: []robots.HeaderField{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
+	}
+	if diff := cmp.Diff(want, targetOf(row, nil, limits{}).Capture.Front); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := targetOf(&sink.Fetch{Scheme: "https", Host: "a.example", Port: 443}, nil, limits{}).Capture.Front; got != nil {
+		t.Errorf("nobody looked, and yet %+v", got)
+	}
+}
