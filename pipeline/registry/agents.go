@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -52,8 +53,17 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a sink.Agent
-		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as"); err != nil {
+		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as", "source"); err != nil {
 			return nil, nil, err
+		}
+		var from struct {
+			Source *string `yaml:"source"`
+		}
+		if err := userfile.Decode(path, node, &from); err != nil {
+			return nil, nil, err
+		}
+		if from.Source != nil && !isURL(*from.Source) {
+			return nil, nil, fail("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *from.Source)
 		}
 		if err := userfile.Decode(path, node, &a); err != nil {
 			return nil, nil, err
@@ -71,8 +81,12 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 		}
 		lines[strings.ToLower(a.Name)] = node.Line
 		if a.Kind == KindNamedOnly {
-			if len(node.Content) > 4 {
-				return nil, nil, fail("%q is of kind %s, which has only a name; remove the other keys", a.Name, KindNamedOnly)
+			keys := len(node.Content) / 2
+			if from.Source != nil {
+				keys--
+			}
+			if keys > 2 {
+				return nil, nil, fail("%q is of kind %s, which has only a name and a source; remove the other keys", a.Name, KindNamedOnly)
 			}
 			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
 				return nil, nil, fail("%w", err)
@@ -108,4 +122,10 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 		}
 	}
 	return agents, named, checkKinds(agents, fail)
+}
+
+// isURL reports whether a text is the URL of a page on the web.
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }

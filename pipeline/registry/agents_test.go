@@ -6,8 +6,34 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 )
+
+// Each entry of the built-in registry says where it is from: also a dead name.
+func TestEachEntryHasItsSource(t *testing.T) {
+	nodes, err := userfile.List("agents.yaml", configs.Agents, "agent")
+	if err != nil || len(nodes) < 200 {
+		t.Fatalf("%d entries: %v", len(nodes), err)
+	}
+	for _, node := range nodes {
+		var entry struct{ Name, Source string }
+		if err := userfile.Decode("agents.yaml", node, &entry); err != nil || !isURL(entry.Source) {
+			t.Errorf("line %d: %s has the source %q: %v", node.Line, entry.Name, entry.Source, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"- {name: A, source: manual}": `source: "manual" is not the URL of a page`, "- {name: A, source: \"ftp://a.example/\"}": "is not the URL",
+		"- {name: A, kind: named_only, source: \"https://a.example/\", category: other}": "only a name and a source",
+	} {
+		if _, _, err := ParseAgents("mine.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "mine.yaml:1: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, named, err := ParseAgents("mine.yaml", []byte("- {name: A, source: \"https://a.example/bot\"}\n- {name: B, kind: named_only, source: \"http://b.example\"}")); err != nil || len(named) != 1 {
+		t.Errorf("%q, %v", named, err)
+	}
+}
 
 func TestBuiltInRegistry(t *testing.T) {
 	agents, _, err := ParseAgents("agents.yaml", configs.Agents)
