@@ -100,6 +100,18 @@ func (d *data) turnedAway() *figure {
 	return f
 }
 
+// unsubtracted says that the shares of a figure are those of all answers, and what the
+// control's would be.
+func (d *data) unsubtracted() string {
+	for _, m := range summary.MetOf(d.sums.by("answer_let_in", d.profile, key)) {
+		if m.Control {
+			hosts, away := m.Compared()
+			return fmt.Sprintf("Nothing is subtracted here: the control, our own user agent once more, was turned away by %s that let it in on paper.", ofBase(away, hosts, "hosts"))
+		}
+	}
+	return "There was no control, so nothing can be subtracted for what a second request meets whoever asks."
+}
+
 // turnedAwayBy says by rank or by category how many answers turn an identity away, of those
 // of hosts that let it in on paper. Controls do not count.
 func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(string) string) *figure {
@@ -120,7 +132,7 @@ func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(
 		return nil
 	}
 	keys := ascending(by)
-	f := &figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Names: name,
+	f := &figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Note: d.unsubtracted(), Names: name,
 		Head: []string{column, "answers", "turned_away"}}
 	scale, top, least := int64(1), "", ""
 	rate := func(k string) float64 {
@@ -186,7 +198,7 @@ func (d *data) servedOtherwise() *figure {
 	kinds := []share{{"allow", "the same bytes", 0}, {"open", "other bytes, the same meaning", 0}, {"closed", "stricter", 0}, {"star", "looser", 0}, {"partly", "stricter and looser", 0}, {"unknown", "undecided", 0}}
 	keys := []string{"same_bytes", "equal", "stricter", "looser", "mixed", "undecided"}
 	f := &figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.", Axis: "100% of these hosts",
-		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent.",
+		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent. The control's bar, if there is one, shows how many serve another file to a second request of our own; nothing is subtracted from the others.",
 		Head: append([]string{"identity"}, keys...)}
 	for _, k := range kinds {
 		f.Legend = append(f.Legend, legend{k.class, k.name})
@@ -237,7 +249,7 @@ func (d *data) wallsFor() *figure {
 	top := ranked(all)[0]
 	f := &figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name,
 		Title: fmt.Sprintf("The commonest wall is that for %s, on %s", name(top), ofBase(all[top], d.hosts, "hosts")),
-		Note:  "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too."}
+		Note:  "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too. " + d.unsubtracted()}
 	d.byKey(f, "answer_challenge", "identity_and_vendor", "hosts", true, all, "closed", d.hosts)
 	return f
 }
