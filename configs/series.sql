@@ -122,3 +122,17 @@ CREATE OR REPLACE VIEW turned_away AS
          round(100 * m.turned_away / nullif(m.let_in, 0), 1) AS percent,
          CASE WHEN NOT m.is_control THEN round(100 * (m.turned_away / nullif(m.let_in, 0) - c.rate), 1) END AS beyond
   FROM met m LEFT JOIN control c USING (run);
+
+-- Identities that a host turns away in the last run and did not in the complete run before it, where it gave a file or said
+-- that there is none: whom a site newly turns away. A host that turns our own second request, the control, away too is left out.
+CREATE OR REPLACE VIEW newly_turned_away AS
+  WITH runs AS (SELECT run, row_number() OVER (ORDER BY date DESC, run DESC) AS n FROM history.runs),
+  met AS (
+    SELECT r.n, a.*, a.treatment IN ('challenged', 'refused', 'failing', 'unreached') AS away
+    FROM history.answers a JOIN runs r USING (run) WHERE r.n <= 2
+  )
+  SELECT a.run, a.host, a.rank, a.origin, a.identity, a.agent, a.category, a.class, b.run AS before_run,
+         b.treatment AS before, a.treatment AS after, a.status, a.challenge
+  FROM met a JOIN met b ON b.n = 2 AND b.origin = a.origin AND b.identity = a.identity
+  WHERE a.n = 1 AND a.away AND NOT a.is_control AND b.treatment IN ('served', 'absent')
+    AND NOT EXISTS (SELECT 1 FROM met c WHERE c.n = 1 AND c.seq = a.seq AND c.is_control AND c.away);

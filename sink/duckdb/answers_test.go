@@ -74,12 +74,15 @@ var ofAnswers = map[string]string{
 // nothing, and promises that crawlers are served alike are broken where they are not.
 func TestAnswersToIdentities(t *testing.T) {
 	t.Parallel()
-	var walled atomic.Bool // host 8, in the second run
+	var walled atomic.Bool // host 8, in the second run; GPTBot on host 9
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
 		if n == 8 && walled.Load() {
 			n = 5
+		}
+		if n == 9 && walled.Load() { // as we are answered before, and GPTBot no more
+			n = 3
 		}
 		metWays(w, r, n)
 	}))
@@ -167,6 +170,9 @@ func TestAnswersToIdentities(t *testing.T) {
 	db = folder(t, out)
 	if got := one(t, db, "SELECT string_agg(kind || ' ' || before || ' ' || after) FROM changes"); got != "reachability success challenge" {
 		t.Errorf("changes are %s\n%s", got, said)
+	}
+	if _, rows, err := ask(db, "SELECT host, identity, before_run, before, after, status FROM newly_turned_away"); err != nil || cmp.Diff([][]string{{"h9.example", "gptbot", "a", "served", "refused", "403"}}, rows) != "" {
+		t.Errorf("newly turned away: %v, %v", rows, err)
 	}
 	text = one(t, db, "SELECT string_agg(expectation || ' ' || host || ' ' || found, '; ' ORDER BY host) FROM read_csv('"+out+"/_runs/b/expectations.csv') WHERE host IN ('h2.example', 'h3.example', 'h4.example')")
 	if want := "all alike h2.example as gptbot: another file, stricter: /: allow, then disallow (line 2); all alike h3.example as gptbot: refused with status 403; all alike h4.example as gptbot: challenged (cloudflare) with status 403"; text != want {
