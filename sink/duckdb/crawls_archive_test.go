@@ -78,7 +78,7 @@ func (w *recordWriter) record(kind, content, url string, at time.Time, block str
 }
 
 func (w *recordWriter) capture(c capture, at time.Time) {
-	a, url := answers[c.answer], c.origin+"/robots.txt"
+	a, url := c.said(), c.origin+"/robots.txt"
 	w.record("request", "application/http; msgtype=request", url, at, "GET /robots.txt HTTP/1.1\r\nHost: "+c.host+"\r\n\r\n")
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n", a.status, http.StatusText(a.status), len(a.text))
 	if a.status == 301 {

@@ -28,7 +28,7 @@ const profile = "google"
 func tally(captures []capture, agents []entry) *tallied {
 	t := &tallied{make(map[string]int), make(map[figure]int)}
 	for _, c := range captures {
-		a := answers[c.answer]
+		a := c.said()
 		outcome, reason := a.outcome()
 		t.sizes["hosts"]++
 		t.counts[figure{metric: "targets"}]++
@@ -45,8 +45,10 @@ func tally(captures []capture, agents []entry) *tallied {
 				}
 			}
 		}
-		if a.template != "" {
-			t.counts[figure{metric: "template", key: a.template}]++
+		for _, template := range append(slices.Clone(a.also), a.template) {
+			if template != "" {
+				t.counts[figure{metric: "template", key: template}]++
+			}
 		}
 		ways := slices.Clone(a.refuses)
 		closed, of, unknown := make(map[string]int), make(map[string]int), false
@@ -271,7 +273,7 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) (earlier int) {
 	for c := range h.crawls {
 		last[c] = make(map[string]answer)
 		for _, one := range h.captures(c, everySite) {
-			last[c][one.origin] = answers[one.answer]
+			last[c][one.origin] = one.said()
 		}
 	}
 	for c := 1; c < len(h.crawls); c++ {

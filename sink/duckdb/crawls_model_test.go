@@ -23,6 +23,7 @@ type site struct {
 	rank         int // 0 for none
 	captures     int // in each crawl: 1; 2 with a redirect from http; 3 with an older capture too
 	answers      [12]string
+	made         *answer // instead of these, in every crawl
 }
 
 // crawl is one crawl, with the hosts that it reached.
@@ -49,10 +50,12 @@ type answer struct {
 	signal  []string
 
 	template   string
+	also       []string // further templates, whose words decide for nobody
 	written    []string // agents that the template shuts out
 	body       []string
 	preference []string
 	refuses    []string // AI training, beside the agents that it shuts out
+	remark     []string // about statements of use
 }
 
 const outageCrawl = 6 // in it, no host changes its policy, nor before the next crawl
@@ -356,6 +359,14 @@ func newSite(r *rand.Rand, i int) *site {
 type capture struct {
 	*site
 	origin, answer string
+}
+
+// said returns what a capture has.
+func (c capture) said() answer {
+	if c.made != nil {
+		return *c.made
+	}
+	return answers[c.answer]
 }
 
 // captures returns the captures of a crawl, in the order of its archives.

@@ -43,7 +43,7 @@ func (h *twelveCrawls) expectWords() map[string]map[string]int {
 	for c := range h.crawls {
 		last[c] = make(map[string]answer)
 		for _, one := range h.captures(c, everySite) {
-			last[c][one.origin] = answers[one.answer]
+			last[c][one.origin] = one.said()
 		}
 	}
 	for c := 1; c < len(h.crawls); c++ {
