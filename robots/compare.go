@@ -79,7 +79,7 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return Comparison{Relation: RelationUndecided}, maxEffects * effectWork
+		return Comparison{Relation: RelationUndecided}, l.size * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}, ways: ways(a, b)}
 	whole := s.compares(a, b).run()

@@ -55,7 +55,7 @@ func (j *Judge) refuse(r *File, p *Policy) {
 type dialectNames struct {
 	names  []string
 	groups [][]int32
-	shared [][]string // see merge
+	common commonNames // if AgentIs is IsEqualOrPart
 	at     map[string]int
 	star   []int32
 	before int // names that stand before the first *
@@ -94,7 +94,7 @@ func namesOf(p *Profile, f *File) *dialectNames {
 		for _, name := range p.agentNames(a.Value) {
 			k := n.add(name)
 			if p.AgentIs == IsEqualOrPart {
-				n.merge(k, f, a.Group)
+				n.common.add(k, len(n.groups[k]) == 0, f, a.Group)
 			}
 			n.groups[k] = appendGroup(n.groups[k], a.Group)
 		}
@@ -114,25 +114,6 @@ func (n *dialectNames) add(name string) int {
 		n.names, n.groups = append(n.names, name), append(n.groups, nil)
 	}
 	return k
-}
-
-// merge keeps the names by which the groups of name k are found if an agent's token has
-// only a part that equals one: those that all its groups have.
-func (n *dialectNames) merge(k int, f *File, group int32) {
-	if l := len(n.groups[k]); l > 0 && n.groups[k][l-1] == group {
-		return
-	}
-	agents := f.Agents[f.Groups[group].Agents.From:f.Groups[group].Agents.To]
-	names := make([]string, 0, len(agents))
-	for i := range agents {
-		if name := string(agents[i].Value); !isForAll(&agents[i]) && (len(n.groups[k]) == 0 || slices.Contains(n.shared[k], name)) {
-			names = append(names, name)
-		}
-	}
-	for len(n.shared) <= k {
-		n.shared = append(n.shared, nil)
-	}
-	n.shared[k] = names
 }
 
 // continued finds the groups of names if an agent that has rules takes up the list that
@@ -226,15 +207,14 @@ func (n *dialectNames) find(p *Profile, token string) int {
 	if k, ok := n.at[token]; ok && (p.AgentIs == "" || p.AgentIs == IsEqualOrPart) {
 		return k
 	}
+	if p.AgentIs == IsEqualOrPart {
+		return n.common.find(token)
+	}
 	best, longest := -1, 0
 	for k, name := range n.names {
 		switch p.AgentIs {
 		case IsFirstPart:
 			if strings.Contains(token, name) {
-				return k
-			}
-		case IsEqualOrPart:
-			if slices.ContainsFunc(n.shared[k], func(name string) bool { return strings.Contains(token, foldName([]byte(name))) }) {
 				return k
 			}
 		case IsLongestPart:

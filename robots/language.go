@@ -62,12 +62,13 @@ type language struct {
 const maxEffects = 1 << 21
 
 // newLanguage builds the language of two policies; ok is false if it would be
-// too large.
+// too large, or if an automaton cannot read paths as a dialect does. Its size is
+// what was built until then.
 func newLanguage(a, b *Policy) (l *language, ok bool) {
 	for _, p := range [...]*Policy{a, b} {
 		for _, rs := range p.sets {
 			if rs != nil && rs.odd {
-				return nil, false
+				return &language{size: 1}, false
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 	l = &language{plainAt: make(map[string]int32, rules), starAt: map[string]int32{}, ladderAt: map[string]int32{}}
 	for i, p := range [...]*Policy{a, b} {
 		if !l.addPolicy(&l.of[i], p) {
-			return nil, false
+			return l, false
 		}
 	}
 	for i := range l.views {
@@ -89,7 +90,7 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 		l.size += len(l.ladders) * len(v.plains)
 	}
 	if l.size > maxEffects {
-		return nil, false
+		return l, false
 	}
 	for i := range l.ladders {
 		d := &l.ladders[i]

@@ -41,3 +41,14 @@ func (m Match) String() string { return [...]string{"none", "star", "fallback", 
 // those from which GroupAgent and GroupLine are. Where a profile leaves open which they
 // are, they are those of its first reading.
 func (p *Policy) Groups() []int32 { return p.groups }
+
+// NumRules returns the number of compiled rules with which a verdict may have to compare a
+// path: its cost.
+func (p *Policy) NumRules() (n int) {
+	for _, rs := range p.sets {
+		for ; rs != nil; rs = rs.twin {
+			n += len(rs.literals) + len(rs.wilds)
+		}
+	}
+	return n
+}

@@ -34,7 +34,7 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return RelationUndecided, p.work + maxEffects*effectWork
+		return RelationUndecided, p.work + l.size*effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways}
 	for way, found := range p.found {
@@ -122,7 +122,7 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return nil, false, maxEffects * effectWork
+		return nil, false, l.size * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
 	if s.compares(a, b); plain && s.between == nil {

@@ -44,7 +44,7 @@ func sameRows[T any](t *testing.T, out, a, b, table string, without ...string) {
 
 // An ARC file gives the tables of a WARC file with the same captures, and each row has
 // the place of its record. A list may mix them.
-func TestARCTablesEqualWARCTables(t *testing.T) {
+func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 	t.Parallel()
 	hosts, err := farm.LoadFS(os.DirFS("../../testdata/demo/hosts"))
 	if err != nil || len(hosts) < 50 {

@@ -77,7 +77,7 @@ their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
 --changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers agree,
-1 some part. With --jsonl: 0, or 65 if a line is not such an object.`
+1 some part, 2 none does of what was asked, and not all was. With --jsonl: 0, or 65 if a line is not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/portable"
 )
@@ -33,18 +34,35 @@ func (f *checkFlags) checkPortable(ctx context.Context, words []string, stdin io
 	} else {
 		showPortable(stdout, r)
 	}
-	if r.Differing > 0 {
+	switch {
+	case r.Differing > 0:
 		return exitDifferent
+	case !r.Whole():
+		return exitUndefined
 	}
 	return nil
 }
 
 func showPortable(out io.Writer, r *portable.Report) {
-	if r.Differing == 0 {
+	switch {
+	case r.Differing > 0:
+		fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
+	case r.Whole():
 		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does\n", r.Questions)
-		return
+	default:
+		fmt.Fprintf(out, "UNDECIDED  all parsers answer the %d questions asked as google does, and others are not asked\n", r.Questions)
 	}
-	fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
+	left := func(what string, n int, noun, why string) {
+		if n > 0 {
+			fmt.Fprintf(out, "  %-18s %s%s\n", what, words.Count(int64(n), noun), why)
+		}
+	}
+	left("not asked about", r.UnaskedAgents, "crawler", " that the file also names: that would take too long")
+	left("not asked about", r.UnaskedPaths, "path", " that its rules also name: that would take too long")
+	left("not explained", r.Unexplained, "question", " that some parser answers otherwise: that would take too long")
+	if r.Truncated {
+		fmt.Fprintf(out, "  %-18s what lies beyond google's size limit\n", "not asked about")
+	}
 	for _, x := range r.Findings {
 		fmt.Fprintf(out, "\n%s\n", linesText(x.Cause, x.Lines))
 		fmt.Fprintf(out, "  read otherwise by  %s\n", strings.Join(x.Parsers, ", "))

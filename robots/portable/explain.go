@@ -36,7 +36,7 @@ const Unexplained = "unexplained"
 
 // CauseTexts holds the causes that [Explainer] knows, by their keys.
 var CauseTexts = func() map[string]string {
-	texts := map[string]string{Unexplained: "none that a simplification shows"}
+	texts := map[string]string{Unexplained: "none that a simplification shows, or one that takes long to find"}
 	for _, s := range slices.Concat(steps, diagnoses("x")) {
 		texts[s.key] = s.cause
 	}
@@ -55,7 +55,8 @@ type Explainer struct {
 	witness [2]robots.Target // a path on which the readings of the file differ
 	steps   []step
 	others  *step // leaves out other crawlers
-	budget  int
+	bytes   int   // that may still be read about this file
+	work    int   // of comparisons that may still be done
 }
 
 // NewExplainer returns an explainer for a crawler, whose parser is not google.
@@ -77,11 +78,14 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	return e
 }
 
-// Bounds of one explanation: work is that of [robots.Differ] for one comparison, bytes are
-// those of all files that are read.
+// Bounds of one explanation: work is that of [robots.Differ] for one comparison and for
+// all, bytes are those of all files that are read, and lines those of a file that is
+// simplified.
 const (
-	explainWork  = 1 << 18
-	explainBytes = 4 << 20
+	explainWork     = 1 << 18
+	explainWorkings = 1 << 22
+	explainBytes    = 4 << 20
+	mostExplained   = 1000
 )
 
 // Concerns reports whether a file with a user-agent line of this value may name the
@@ -107,7 +111,7 @@ func (e *Explainer) Concerns(value []byte) bool {
 // simplification of the file after which both agree is the cause. If none is enough, those
 // are causes that it takes together.
 func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
-	e.budget = explainBytes
+	e.bytes, e.work = explainBytes, explainWorkings
 	body = body[:min(len(body), e.readers[0].SizeLimit)]
 	google, parser := e.policies(body, cut)
 	p = Parity{Named: google.Match == robots.OwnGroup || parser.Match == robots.OwnGroup, Google: google.Class(), Parser: parser.Class(), GroupLine: parser.GroupLine}
@@ -117,9 +121,10 @@ func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
 	if !p.Named {
 		return p
 	}
-	if p.Difference, _ = robots.Differ(google, parser, explainWork); p.Difference == robots.Differs {
+	if p.Difference = e.differ(google, parser); p.Difference == robots.Differs {
 		path := "/"
-		if w, _, _ := robots.Distinguish(google, parser, explainWork, true); w != nil {
+		w, _, work := robots.Distinguish(google, parser, explainWork, true)
+		if e.work -= work; w != nil {
 			path = w.Path
 		}
 		for i, reader := range e.readers {
@@ -133,10 +138,20 @@ func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
 	return p
 }
 
+// differ compares two policies.
+func (e *Explainer) differ(a, b *robots.Policy) robots.Difference {
+	d, work := robots.Differ(a, b, explainWork)
+	e.work -= work
+	return d
+}
+
+// spent reports that no further step may be tried.
+func (e *Explainer) spent() bool { return e.bytes < 0 || e.work < 0 }
+
 // policies returns the policies of a file for the crawler as google and as its parser read
 // it. They are valid until the next call.
 func (e *Explainer) policies(body []byte, cut bool) (google, parser *robots.Policy) {
-	e.budget -= len(body) + 1
+	e.bytes -= len(body) + 1
 	for i, p := range e.readers {
 		e.files[i].Cut = cut
 		e.files[i].Parse(body, p)
@@ -152,14 +167,10 @@ func (e *Explainer) agree(f *file, s *step, cut bool) bool {
 	if google.Judge(&e.witness[0]).Value != parser.Judge(&e.witness[1]).Value {
 		return false
 	}
-	if d, _ := robots.Differ(google, parser, explainWork); d == robots.Differs {
+	if e.differ(google, parser) == robots.Differs {
 		return false
 	}
-	if s.advice == "" {
-		return true
-	}
-	d, _ := robots.Differ(e.as.Policy(0), google, explainWork)
-	return d == robots.Same
+	return s.advice == "" || e.differ(e.as.Policy(0), google) == robots.Same
 }
 
 // causes finds out why the readings of a file differ: first without other crawlers' groups,
@@ -197,7 +208,7 @@ func (f *file) named(of []*step, lines [][]int) (out []Cause) {
 // settle returns the first step after which the readings of a file agree, or the steps that
 // it takes together, with their lines; nil if there is none, or finding it takes too long.
 func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
-	if len(f.lines) > mostRules {
+	if len(f.lines) > mostExplained || e.spent() {
 		return nil, nil
 	}
 	for i := range e.steps {
@@ -205,7 +216,7 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 		if next := s.apply(f, nil); next != nil && e.agree(next, s, cut) {
 			return []*step{s}, [][]int{e.lines(s, f, cut)}
 		}
-		if e.budget < 0 {
+		if e.spent() {
 			return nil, nil
 		}
 	}
@@ -224,7 +235,7 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 		if less := slices.Delete(slices.Clone(of), i, i+1); e.agree(applied(f, less), last, cut) {
 			of = less
 		}
-		if e.budget < 0 {
+		if e.spent() {
 			return nil, nil
 		}
 	}
@@ -251,7 +262,7 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 	}
 	var enough []int
 	for _, line := range lines {
-		if e.budget < 0 {
+		if e.spent() {
 			return lines
 		}
 		if next := s.apply(f, func(n int) bool { return n == line }); next != nil && e.agree(next, s, cut) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/robocensus/robocensus/robots"
 )
@@ -107,18 +106,27 @@ func TestUnnamed(t *testing.T) {
 	}
 }
 
-// Explaining is bounded, whatever the file.
+// Explaining is bounded, whatever the file: in bytes that are read and in the work of
+// comparing.
 func TestExplainIsBounded(t *testing.T) {
-	for _, body := range []string{
-		"User-agent: Spider/1\n" + strings.Repeat("Disallow: /*a*b*c\n\nAllow: /é\n", 16000),
-		strings.Repeat("User-agent: Spider\nCrawl-delay: 1\nUser-agent: s\nDisallow: /a*\n", 8000),
-	} {
-		start := time.Now()
-		p := explainer(t, "wget", "Spider").Compare([]byte(body), false)
-		if len(p.Causes) == 0 {
-			t.Errorf("%d bytes: %+v", len(body), p)
+	size := 500_000
+	if testing.Short() {
+		size = 100_000
+	}
+	files := hostileFiles(size)
+	files["few lines"] = "User-agent: a/1\n" + strings.Repeat("Disallow: /*a*b*c\n\nAllow: /é\n", 300)
+	files["twins"] = strings.Repeat("User-agent: a\nCrawl-delay: 1\nUser-agent: aa\nDisallow: /a*\n", size/60)
+	for name, body := range files {
+		for _, parser := range []string{"wget", "heritrix", "protego", "crawler-commons"} {
+			x := explainer(t, parser, "a")
+			p := x.Compare([]byte(body), false)
+			if bytes, work := explainBytes-x.bytes, explainWorkings-x.work; bytes > explainBytes+4*len(body) || work > explainWorkings+8*explainWork {
+				t.Errorf("%s for %s: %d bytes were read, with work %d", name, parser, bytes, work)
+			}
+			if p.Difference == robots.Differs && len(p.Causes) == 0 {
+				t.Errorf("%s for %s: %+v", name, parser, p)
+			}
 		}
-		t.Logf("%d bytes: %v, %s", len(body), time.Since(start), p.Causes[0].Key)
 	}
 }
 

@@ -62,6 +62,9 @@ func (f *file) groups() (before []line, groups []group) {
 	return before, groups
 }
 
+// mostGrowth is how many times as many lines a file may have after a step.
+const mostGrowth = 8
+
 // mergeGroups writes one group for each crawler, that for * last. Crawlers with the same
 // rules share one.
 func mergeGroups(f *file, only func(int) bool) (touched []int) {
@@ -80,10 +83,11 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 				k = len(all)
 				at[a.token] = k
 				all = append(all, merged{agent: a})
-			} else if !slices.Contains(all[k].from, i) {
-				touched = append(touched, a.number)
 			}
-			if !slices.Contains(all[k].from, i) {
+			if n := len(all[k].from); n == 0 || all[k].from[n-1] != i {
+				if ok {
+					touched = append(touched, a.number)
+				}
 				all[k].from = append(all[k].from, i)
 			}
 			if a.token == "*" {
@@ -110,7 +114,9 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 			out = append(out, all[n].agent)
 		}
 		for _, i := range all[k].from {
-			out = append(out, groups[i].rules...)
+			if out = append(out, groups[i].rules...); len(out) > mostGrowth*len(f.lines) {
+				return nil // crawlers that share groups have each its own too
+			}
 		}
 		for _, i := range all[k].from {
 			if !others[i] {
@@ -134,14 +140,7 @@ func index(b bool) int {
 // longestFirst orders the rules of each group, so that the first that matches is the
 // longest.
 func longestFirst(f *file, only func(int) bool) (touched []int) {
-	for from := 0; from < len(f.lines); from++ {
-		to := from
-		var places []int
-		for ; to < len(f.lines) && f.lines[to].kind != agentLine; to++ {
-			if f.lines[to].kind == ruleLine {
-				places = append(places, to)
-			}
-		}
+	f.eachRules(func(places []int) {
 		var rules []line
 		for _, i := range places {
 			rules = append(rules, f.lines[i])
@@ -167,7 +166,85 @@ func longestFirst(f *file, only func(int) bool) (touched []int) {
 				f.lines[i] = rules[k]
 			}
 		}
-		from = to
-	}
+	})
 	return touched
+}
+
+// blanksInGroups finds blank lines inside groups, all in one pass from the end.
+func (f *file) blanksInGroups() []bool {
+	found := make([]bool, len(f.lines))
+	before := make([]lineKind, len(f.lines)) // the kind of the agent or rule before a line
+	last := otherLine
+	for i := range f.lines {
+		before[i] = last
+		if k := f.lines[i].kind; k == agentLine || k == ruleLine {
+			last = k
+		}
+	}
+	next := blankLine // the kind of the next line that is not blank, blankLine for none
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		if k := f.lines[i].kind; k != blankLine {
+			next = k
+			continue
+		}
+		found[i] = next != blankLine && (before[i] == agentLine || before[i] == ruleLine && next != agentLine)
+	}
+	return found
+}
+
+// eachRules calls do with the places of the rules between two lines of agents.
+func (f *file) eachRules(do func(places []int)) {
+	var places []int
+	for i := range f.lines {
+		switch f.lines[i].kind {
+		case agentLine:
+			do(places)
+			places = places[:0]
+		case ruleLine:
+			places = append(places, i)
+		}
+	}
+	do(places)
+}
+
+// emptyBesideOthers finds rules without a path in groups where others have one.
+func (f *file) emptyBesideOthers() []bool {
+	found := make([]bool, len(f.lines))
+	f.eachRules(func(places []int) {
+		has := func(i int) bool { return len(f.lines[i].value) > 0 }
+		if !slices.ContainsFunc(places, has) {
+			return
+		}
+		for _, i := range places {
+			found[i] = !has(i)
+		}
+	})
+	return found
+}
+
+// covered finds rules whose path begins with the shorter one of another rule of the same
+// kind in the group.
+func (f *file) covered() []bool {
+	found := make([]bool, len(f.lines))
+	var order []int
+	f.eachRules(func(places []int) {
+		for _, kind := range [...]bool{false, true} {
+			order = order[:0]
+			for _, i := range places {
+				if l := &f.lines[i]; l.allow == kind && len(l.value) > 0 {
+					order = append(order, i)
+				}
+			}
+			slices.SortFunc(order, func(a, b int) int { return bytes.Compare(f.lines[a].value, f.lines[b].value) })
+			shortest := []byte(nil) // that what follows may begin with
+			for _, i := range order {
+				if v := f.lines[i].value; shortest == nil || !bytes.HasPrefix(v, shortest) {
+					shortest = v
+				} else {
+					found[i] = len(v) > len(shortest)
+				}
+			}
+		}
+	})
+	return found
 }

@@ -34,28 +34,57 @@ type Finding struct {
 
 // A Report is what was found about a file.
 type Report struct {
-	Questions int       `json:"questions"` // crawlers times paths
-	Differing int       `json:"differing"` // questions that some parser answers otherwise than google
-	Findings  []Finding `json:"findings"`
-	File      string    `json:"rewritten"` // the file after all steps
+	Questions     int       `json:"questions"`      // crawlers times paths
+	Differing     int       `json:"differing"`      // questions that some parser answers otherwise than google
+	UnaskedAgents int       `json:"unasked_agents"` // crawlers that the file also names
+	UnaskedPaths  int       `json:"unasked_paths"`  // paths that its rules also name
+	Unexplained   int       `json:"unexplained"`    // differing questions whose causes would take too long to find
+	Truncated     bool      `json:"truncated"`      // google reads no more than its size limit, and neither does the report
+	Findings      []Finding `json:"findings"`
+	File          string    `json:"rewritten"` // the file after all steps
 }
 
-// Bounds on the questions about one file. More rules and crawlers are not asked about.
+// Whole reports whether everything was asked that the file names.
+func (r *Report) Whole() bool { return r.UnaskedAgents+r.UnaskedPaths == 0 && !r.Truncated }
+
+// Bounds on the questions about one file and on the work for all: a unit is a rule that is
+// compared with 16 bytes of a path, or an eighth of a byte that a parser reads.
 const (
-	mostAgents = 24
-	mostPaths  = 256
-	mostLines  = 64 // lines of a step that are tried one by one
+	mostAgents = 64
+	mostPaths  = 4096
+	mostLines  = 64      // lines of a step that are tried one by one
+	mostWork   = 1 << 30 // once it is done, no further step begins
+	mostPart   = 32      // the part of it for asking all questions once, and for one example
+	stepWork   = 16      // of a step, for each byte: it reads the file once or twice
 )
 
 // Check examines a file for parsers, of which the first is google.
 func Check(body []byte, parsers []*robots.Profile) *Report {
+	r, _ := examine(body, parsers, mostWork)
+	return r
+}
+
+// examine begins no step after most work. It also returns the work that it took.
+func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
+	whole := len(body)
 	body = body[:min(len(body), parsers[0].SizeLimit)]
-	c := &checker{parsers: parsers}
-	c.ask(body)
+	c := &checker{parsers: parsers, size: len(body), most: most}
+	unaskedAgents, unaskedPaths := c.ask(body)
 	f := readFile(body)
 	google, differ := c.answers(f.bytes())
-	r := &Report{Questions: len(google), Differing: differ.questions(), Findings: []Finding{}}
+	r := &Report{
+		Questions: len(google), Differing: differ.questions(), Findings: []Finding{},
+		UnaskedAgents: unaskedAgents, UnaskedPaths: unaskedPaths, Truncated: len(body) < whole,
+	}
 	for _, s := range steps {
+		if len(differ) == 0 {
+			break // the file is well as it is
+		}
+		if c.work > c.most {
+			r.Unexplained = differ.questions()
+			break
+		}
+		c.work += stepWork * c.size
 		next := s.apply(f, nil)
 		if next == nil {
 			continue
@@ -69,11 +98,11 @@ func Check(body []byte, parsers []*robots.Profile) *Report {
 		}
 		f, differ = next, left
 	}
-	if len(differ) > 0 {
+	if len(differ) > 0 && r.Unexplained == 0 {
 		r.Findings = append(r.Findings, c.rest(f, differ))
 	}
 	r.File = string(f.bytes())
-	return r
+	return r, c.work
 }
 
 // A checker asks parsers.
@@ -84,6 +113,9 @@ type checker struct {
 	paths   []string
 	targets [][]robots.Target // per parser
 	files   []robots.File
+	size    int // of the file, in bytes
+	work    int
+	most    int
 }
 
 // A difference is a question that a parser answers otherwise than google.
@@ -105,25 +137,44 @@ func (d differences) questions() (n int) {
 	return n
 }
 
-// ask prepares the questions about a file.
-func (c *checker) ask(body []byte) {
+// ask prepares the questions about a file. It returns how many crawlers and paths that
+// the file names are not asked about.
+func (c *checker) ask(body []byte) (unaskedAgents, unaskedPaths int) {
 	var f robots.File
 	f.Parse(body, c.parsers[0])
+	named := make(map[string]bool)
 	add := func(name string) {
 		a := robots.Agent{Name: name, Tokens: []string{name}}
-		if a.Validate() == nil && len(c.agents) < mostAgents && !slices.ContainsFunc(c.agents, func(x robots.Agent) bool { return x.Name == name }) {
+		if named[name] || a.Validate() != nil {
+			return
+		}
+		if named[name] = true; len(c.agents) < mostAgents {
 			c.agents = append(c.agents, a)
+		} else {
+			unaskedAgents++
 		}
 	}
 	add("ExampleBot")
 	for i := range f.Agents {
 		add(string(f.Agents[i].Wide))
 	}
+	c.files = make([]robots.File, len(c.parsers))
+	rules := 0 // with which a path is compared in one round
+	for _, p := range c.parsers {
+		c.judges = append(c.judges, robots.NewJudge(p, c.agents))
+		rules += c.load(len(c.judges)-1, body)
+	}
 	seen := make(map[string]bool)
+	round := 0
 	path := func(p string) {
-		if !seen[p] && len(c.paths) < mostPaths {
-			seen[p] = true
+		if seen[p] {
+			return
+		}
+		seen[p] = true
+		if round += judgeWork(rules, p); len(c.paths) < 2 || len(c.paths) < mostPaths && round <= c.most/mostPart {
 			c.paths = append(c.paths, p)
+		} else {
+			unaskedPaths++
 		}
 	}
 	path("/")
@@ -134,15 +185,31 @@ func (c *checker) ask(body []byte) {
 			path(p + "x")
 		}
 	}
-	c.files = make([]robots.File, len(c.parsers))
 	for _, p := range c.parsers {
-		c.judges = append(c.judges, robots.NewJudge(p, c.agents))
 		var targets []robots.Target
 		for _, path := range c.paths {
 			targets = append(targets, p.Target(path))
 		}
 		c.targets = append(c.targets, targets)
 	}
+	return unaskedAgents, unaskedPaths
+}
+
+// judgeWork is the work of comparing a path with rules.
+func judgeWork(rules int, path string) int { return rules * (1 + len(path)/16) }
+
+// load reads a body as a parser does. It returns the number of rules with which one path
+// is compared for all crawlers: those that follow the same rules are one.
+func (c *checker) load(parser int, body []byte) (rules int) {
+	c.files[parser].Parse(body, c.parsers[parser])
+	c.judges[parser].Load(&c.files[parser])
+	for i := range c.agents {
+		if policy := c.judges[parser].Policy(i); policy.SameAs == i {
+			rules += policy.NumRules()
+		}
+	}
+	c.work += 8*len(body) + rules
+	return rules
 }
 
 // concrete returns a path that a rule means, "" if none is known.
@@ -160,19 +227,31 @@ func concrete(r *robots.Rule) string {
 
 // answers returns google's answers to all questions, and where parsers differ.
 func (c *checker) answers(body []byte) (google []robots.Value, d differences) {
-	google = make([]robots.Value, 0, len(c.agents)*len(c.paths))
-	for k, p := range c.parsers {
-		c.files[k].Parse(body, p)
-		c.judges[k].Load(&c.files[k])
+	n := len(c.paths)
+	google = make([]robots.Value, len(c.agents)*n)
+	answers := make([]robots.Value, len(google))
+	for k := range c.parsers {
+		rules := c.load(k, body)
+		for _, path := range c.paths {
+			c.work += judgeWork(rules, path)
+		}
 		for i := range c.agents {
 			policy := c.judges[k].Policy(i)
+			if policy.SameAs != i {
+				copy(answers[i*n:][:n], answers[policy.SameAs*n:][:n])
+				continue
+			}
 			for t := range c.paths {
-				v := policy.Judge(&c.targets[k][t]).Value
-				if k == 0 {
-					google = append(google, v)
-				} else if q := i*len(c.paths) + t; v != google[q] {
-					d = append(d, difference{q, k})
-				}
+				answers[i*n+t] = policy.Judge(&c.targets[k][t]).Value
+			}
+		}
+		if k == 0 {
+			copy(google, answers)
+			continue
+		}
+		for q, v := range answers {
+			if v != google[q] {
+				d = append(d, difference{q, k})
 			}
 		}
 	}
@@ -185,8 +264,7 @@ func (c *checker) one(body []byte, d difference) (google, other robots.Value) {
 	i, t := d.question/len(c.paths), d.question%len(c.paths)
 	var v [2]robots.Value
 	for n, k := range [2]int{0, d.parser} {
-		c.files[k].Parse(body, c.parsers[k])
-		c.judges[k].Load(&c.files[k])
+		c.work += judgeWork(c.load(k, body), c.paths[t])
 		v[n] = c.judges[k].Policy(i).Judge(&c.targets[k][t]).Value
 	}
 	return v[0], v[1]
@@ -204,6 +282,11 @@ func (c *checker) finding(s *step, f *file, google []robots.Value, before, after
 	if len(lines) <= mostLines {
 		var count []int
 		for _, line := range lines {
+			if c.work > c.most {
+				count = nil // of none is known whether it is enough
+				break
+			}
+			c.work += stepWork * c.size
 			next := s.apply(f, func(n int) bool { return n == line })
 			if next == nil {
 				continue
@@ -227,6 +310,7 @@ func (c *checker) rest(f *file, left differences) Finding {
 			lines = append(lines, l.number)
 		}
 	}
+	slices.Sort(lines)
 	return c.about("wildcards, escapes or names that some parsers read in their own way", "", lines, f, left)
 }
 
@@ -246,12 +330,14 @@ func (c *checker) about(cause, advice string, lines []int, f *file, d difference
 	return x
 }
 
-// shortest leaves out lines as long as google and a parser part on a question as before.
+// shortest leaves out lines as long as google and a parser part on a question as before,
+// and as it does not take too long.
 func (c *checker) shortest(f *file, d difference) []byte {
 	g, o := c.one(f.bytes(), d)
 	now := f
+	most := c.work + c.most/mostPart
 	for size := (len(f.lines) + 1) / 2; size > 0; size /= 2 {
-		for from := 0; from < len(now.lines); {
+		for from := 0; from < len(now.lines) && c.work < most; {
 			next := &file{bom: now.bom, lines: slices.Concat(now.lines[:from], now.lines[min(from+size, len(now.lines)):])}
 			if x, y := c.one(next.bytes(), d); x == g && y == o {
 				now = next

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -76,7 +77,7 @@ func TestCauses(t *testing.T) {
 func check(t *testing.T, body []byte) *Report {
 	all := parsers(t)
 	r := Check(body, all)
-	c := &checker{parsers: all}
+	c := &checker{parsers: all, most: mostWork}
 	c.ask(body[:min(len(body), all[0].SizeLimit)])
 	before, _ := c.answers(body)
 	after, left := c.answers([]byte(r.File))
@@ -162,4 +163,84 @@ func FuzzCheck(f *testing.F) {
 			check(t, body)
 		}
 	})
+}
+
+// hostileFiles are files of some size that are meant to take long.
+func hostileFiles(size int) map[string]string {
+	repeated := func(head string, each func(i int) string) string {
+		var b strings.Builder
+		b.WriteString(head)
+		for i := 0; b.Len() < size; i++ {
+			b.WriteString(each(i))
+		}
+		return b.String()
+	}
+	return map[string]string{
+		"blank lines":          "User-agent: a\n" + strings.Repeat("\n", size) + "Disallow: /a*\n",
+		"empty rules":          repeated("User-agent: a\nDisallow: /b*\n", func(int) string { return "Disallow:\n" }),
+		"covered paths":        repeated("User-agent: a\nAllow: /*$\n", func(i int) string { return fmt.Sprintf("Disallow: /%s%d\n", strings.Repeat("a", i%200), i) }),
+		"wildcards":            repeated("User-agent: a/1\n", func(i int) string { return fmt.Sprintf("Disallow: /*a*b*%d*c$\nAllow: /é%d*\n", i%100, i) }),
+		"stars and long paths": repeated("User-agent: a\n", func(i int) string { return fmt.Sprintf("Disallow: /*%s%d\n", strings.Repeat("a", 2000), i) }),
+		"agents": repeated("", func(i int) string {
+			return fmt.Sprintf("User-agent: a%s\nCrawl-delay: 1\nDisallow: /%d*\n\n", strings.Repeat("b", i%50), i)
+		}),
+		"shared groups": func() string {
+			var head, own strings.Builder
+			for i := range size / 83 {
+				name := "a" + strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j").Replace(fmt.Sprint(i))
+				fmt.Fprintf(&head, "User-agent: %s\n", name)
+				fmt.Fprintf(&own, "User-agent: %s\nDisallow: /%d*\n", name, i)
+			}
+			return repeated(head.String(), func(i int) string {
+				if i > size/42 {
+					return own.String()
+				}
+				return fmt.Sprintf("Disallow: /%d\n", i)
+			})
+		}(),
+		"no line ends": "User-agent: a\nDisallow: /" + strings.Repeat("a*", size/2),
+		"odd lines":    repeated("User-agent: a\n", func(i int) string { return "a\v:b\f#\u2028disallow:/%zz\r" }),
+	}
+}
+
+// Checking a file takes a bounded amount of work, whatever the file, and the report says
+// what it leaves out.
+func TestCheckIsBounded(t *testing.T) {
+	all := parsers(t)
+	size := 500_000
+	if testing.Short() {
+		size = 20_000
+	}
+	for name, body := range hostileFiles(size) {
+		r, work := examine([]byte(body), all, mostWork)
+		t.Logf("%s: %d bytes, work %d of %d: %d of %d questions differ, %d unexplained; %d paths, %d agents not asked", name, len(body), work, mostWork, r.Differing, r.Questions, r.Unexplained, r.UnaskedPaths, r.UnaskedAgents)
+		if work > mostWork*5/4 {
+			t.Errorf("%s: work %d of %d", name, work, mostWork)
+		}
+		if !testing.Short() {
+			continue
+		}
+		// With less to do it in, less is asked and explained, and that is said.
+		least := len(body) * len(all) * 8
+		less, work := examine([]byte(body), all, 4*least)
+		if work > 16*least {
+			t.Errorf("%s: work %d, where %d is to be enough", name, work, 4*least)
+		}
+		if less.Questions < r.Questions && less.UnaskedPaths == 0 {
+			t.Errorf("%s: %d questions, %d paths not asked; with more work %d", name, less.Questions, less.UnaskedPaths, r.Questions)
+		}
+		if rest := slices.ContainsFunc(less.Findings, func(x Finding) bool { return x.Advice == "" }); less.Unexplained > 0 && rest || less.Differing > 0 && less.Unexplained == 0 && len(less.Findings) == 0 {
+			t.Errorf("%s: %d differ, %d unexplained, findings %+v", name, less.Differing, less.Unexplained, less.Findings)
+		}
+	}
+	if r, _ := examine([]byte("User-agent: a/1\nDisallow: /x\n"), all, 0); r.Unexplained != r.Differing || r.Differing == 0 || r.UnaskedPaths == 0 || r.Whole() {
+		t.Errorf("without any work: %+v", r)
+	}
+	long := "User-agent: a\nDisallow: /b\n" + strings.Repeat("#", all[0].SizeLimit)
+	if r := Check([]byte(long), all); !r.Truncated || r.Whole() {
+		t.Errorf("of a file that is cut: %+v", r)
+	}
+	if r := Check([]byte("User-agent: a\nDisallow: /b\n"), all); !r.Whole() {
+		t.Errorf("of a short file: %+v", r)
+	}
 }

@@ -145,7 +145,10 @@ func (s *step) touches(f *file) []int {
 func each(change func(l line) (line, bool)) func(*file, func(int) bool) []int {
 	return func(f *file, only func(int) bool) (touched []int) {
 		for i := range f.lines {
-			if l, ok := change(f.lines[i]); ok && only(f.lines[i].number) {
+			if !only(f.lines[i].number) {
+				continue
+			}
+			if l, ok := change(f.lines[i]); ok {
 				touched = append(touched, l.number)
 				f.lines[i] = l
 			}
@@ -159,7 +162,7 @@ func drop(which func(f *file, i int) bool) func(*file, func(int) bool) []int {
 	return func(f *file, only func(int) bool) (touched []int) {
 		var kept []line
 		for i := range f.lines {
-			if which(f, i) && only(f.lines[i].number) {
+			if only(f.lines[i].number) && which(f, i) {
 				touched = append(touched, f.lines[i].number)
 			} else {
 				kept = append(kept, f.lines[i])
@@ -170,24 +173,12 @@ func drop(which func(f *file, i int) bool) func(*file, func(int) bool) []int {
 	}
 }
 
-// next returns the kind of the next line that is not blank, and whether there is one.
-func (f *file) next(i int) (lineKind, bool) {
-	for i++; i < len(f.lines); i++ {
-		if f.lines[i].kind != blankLine {
-			return f.lines[i].kind, true
-		}
+// dropThose leaves out lines that are found all at once.
+func dropThose(find func(f *file) []bool) func(*file, func(int) bool) []int {
+	return func(f *file, only func(int) bool) []int {
+		found := find(f)
+		return drop(func(_ *file, i int) bool { return found[i] })(f, only)
 	}
-	return otherLine, false
-}
-
-// before returns the kind of the agent or rule before a line.
-func (f *file) before(i int) lineKind {
-	for i--; i >= 0; i-- {
-		if k := f.lines[i].kind; k == agentLine || k == ruleLine {
-			return k
-		}
-	}
-	return otherLine
 }
 
 var oddSpaces = strings.NewReplacer("\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ", "\x00", "")
@@ -229,11 +220,7 @@ var steps = []step{
 		return l, true
 	})},
 	{"orphan_rule", "a rule before the first user-agent line", "leave it out: google ignores it", drop(func(f *file, i int) bool { return f.lines[i].orphan })},
-	{"blank_line", "a blank line inside a group", "leave blank lines only between groups", drop(func(f *file, i int) bool {
-		next, ok := f.next(i)
-		before := f.before(i)
-		return f.lines[i].kind == blankLine && ok && (before == agentLine || before == ruleLine && next != agentLine)
-	})},
+	{"blank_line", "a blank line inside a group", "leave blank lines only between groups", dropThose((*file).blanksInGroups)},
 	{"other_field", "another field between the lines of a group", "put it behind the rules of the group", moveOthers},
 	{"text_behind_name", "text behind the name of a crawler", "write the product token alone", each(func(l line) (line, bool) {
 		if l.kind != agentLine || len(l.token) == 0 || len(l.token) == len(l.value) {
@@ -246,10 +233,7 @@ var steps = []step{
 		l := &f.lines[i]
 		return l.kind == ruleLine && len(l.value) > 0 && l.value[0] != '/' && l.value[0] != '*'
 	})},
-	{"empty_rule", "an empty rule beside others", "leave it out", drop(func(f *file, i int) bool {
-		l := &f.lines[i]
-		return l.kind == ruleLine && len(l.value) == 0 && f.hasRules(i)
-	})},
+	{"empty_rule", "an empty rule beside others", "leave it out", dropThose((*file).emptyBesideOthers)},
 	{"last_star", "a star at the end of a path", "leave it out: it changes nothing", each(func(l line) (line, bool) {
 		text := bytes.TrimRight(l.value, "*")
 		if l.kind != ruleLine || len(text) == len(l.value) || len(text) == 0 || !bytes.HasPrefix(text, []byte("/")) {
@@ -269,43 +253,9 @@ var steps = []step{
 		l.write(text)
 		return l, true
 	})},
-	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", drop(func(f *file, i int) bool { return f.covered(i) })},
+	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", dropThose((*file).covered)},
 	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
 	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
-}
-
-// hasRules reports whether another rule with a path stands in the group of rule i.
-func (f *file) hasRules(i int) bool {
-	has := func(step int) bool {
-		for k := i + step; k >= 0 && k < len(f.lines) && f.lines[k].kind != agentLine; k += step {
-			if f.lines[k].kind == ruleLine && len(f.lines[k].value) > 0 {
-				return true
-			}
-		}
-		return false
-	}
-	return has(1) || has(-1)
-}
-
-// mostRules is the number of lines to either side that are compared with a rule.
-const mostRules = 1000
-
-// covered reports whether another rule of the same kind in the group of rule i has a
-// shorter path that this one begins with.
-func (f *file) covered(i int) bool {
-	l := &f.lines[i]
-	if l.kind != ruleLine {
-		return false
-	}
-	in := func(step int) bool {
-		for k := i + step; k >= max(0, i-mostRules) && k < min(len(f.lines), i+mostRules) && f.lines[k].kind != agentLine; k += step {
-			if x := &f.lines[k]; x.kind == ruleLine && x.allow == l.allow && len(x.value) > 0 && len(x.value) < len(l.value) && bytes.HasPrefix(l.value, x.value) {
-				return true
-			}
-		}
-		return false
-	}
-	return in(1) || in(-1)
 }
 
 // escaped returns a pattern with what no URL can hold escaped, and digits in upper case.
