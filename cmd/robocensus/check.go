@@ -255,7 +255,7 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 			return err
 		}
 	}
-	e, err := f.explainer(ctx, stdout, f.withOthers(f.forAgent(profiles, agent)), agent)
+	e, err := f.explainer(ctx, stdout, withOthers(f.forAgent(profiles, agent)), agent)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func checkURL(url string, absolute bool) error {
 
 // withOthers adds the built-in profiles, to show their verdicts beside the first
 // one's.
-func (f *commonFlags) withOthers(profiles []*robots.Profile) []*robots.Profile {
+func withOthers(profiles []*robots.Profile) []*robots.Profile {
 	out := profiles
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)

@@ -31,7 +31,7 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 	if err != nil {
 		return err
 	}
-	shown := f.withOthers(f.forAgent(profiles, agent))
+	shown := withOthers(f.forAgent(profiles, agent))
 	urls = slices.Clone(urls)
 	for i := range urls {
 		urls[i] = liveURL(urls[i])

@@ -133,6 +133,7 @@ func (c *runChecker) judgeOf(ctx context.Context, host, origin string) (*urlJudg
 // nobody judges by an empty file.
 func (c *runChecker) nobody() explained {
 	e := explained{profile: c.profile, judge: robots.NewJudge(c.profile, []robots.Agent{c.agent})}
+	e.file.Parse(nil, c.profile)
 	e.judge.Load(&e.file)
 	return e
 }
@@ -144,6 +145,11 @@ func (c *runChecker) judge(ctx context.Context, t *lookup.Target) (*urlJudge, er
 	if err != nil {
 		return nil, err
 	}
+	return c.judgeBody(ctx, t, body)
+}
+
+// judgeBody is judge with the body of the target, nil if the run does not keep it.
+func (c *runChecker) judgeBody(ctx context.Context, t *lookup.Target, body []byte) (*urlJudge, error) {
 	capture, err := source.CaptureOf(c.run.Manifest, &t.Fetch, body)
 	if err != nil {
 		return nil, err

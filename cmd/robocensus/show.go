@@ -29,17 +29,23 @@ bodies, the lines of the file that decide are shown in their places. HOST is a h
 origin or a URL. The rows are looked up by index, which takes about as long for any
 number of hosts.
 
+With --agent and --url, show lists what every profile makes of a URL: those of the run, and
+all built-in ones, so those of the parsers that crawlers use. Who lets the agent in, who
+keeps it out, and which lines decide. That takes a run that keeps bodies.
+
 With --json, the output is one array with an object for each origin (and each capture):
 
     {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "templates", "statements", "profile", "categories", "agents", "before", "changes", "notes", "body"}
+     "findings", "templates", "statements", "profile", "categories", "agents", "urls", "before", "changes", "notes", "body"}
 
 findings counts lines by class. templates and statements are rows of the tables
 templates and preferences. categories has, for each category, agents by class and
 the names of those that are shut out (closed). agents has those of --agent:
 {"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
-"template", "ai_train", "ai_input", "search", "rules"}, with rules those of their groups: {"line", "kind", "pattern"}. before is the
+"template", "ai_train", "ai_input", "search", "rules"}, with rules those of their groups: {"line", "kind", "pattern"}. urls has those of --url for each
+agent: {"agent", "url", "readings"}, with readings one for each profile, {"profile",
+"verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell. before is the
 complete run before this one, and changes what changed since under the profile for the
 agents, as robocensus diff finds it: {"severity", "kind", "agent", "profile", "url", "before", "after", "line_before",
 "line_after", "before_run"}; null if the two cannot be compared. notes say what is not
@@ -51,11 +57,12 @@ Exit codes: 0 done, 64 usage, 65 a host is not in the run or the run is damaged,
 130 interrupted.`
 
 const hostExamples = `  robocensus show www.example.com --out out
-  robocensus show example.com --out out --run 20261120T101500Z --agent GPTBot`
+  robocensus show example.com --out out --run 20261120T101500Z --agent GPTBot
+  robocensus show example.com --out out --agent GPTBot --url /private/page.html`
 
 type showFlags struct {
 	out, run, profile string
-	agents            []string
+	agents, urls      []string
 	json, sql         bool
 	incomplete        *bool
 }
@@ -69,6 +76,7 @@ func showCommand() *cobra.Command {
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
 	s.StringVar(&f.run, "run", latest, "`RUN` to look into")
 	s.StringArrayVar(&f.agents, "agent", nil, "also show what this `AGENT` may do, and by which lines; repeatable")
+	s.StringArrayVar(&f.urls, "url", nil, "also show what all profiles make of this `URL` or path for each --agent; repeatable")
 	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile of the run (default its first)")
 	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array")
 	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
@@ -90,8 +98,15 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		return errNoOut
 	case len(args) == 0:
 		return usagef("HOST is missing: give one or more hosts of the run")
+	case len(f.urls) > 0 && len(f.agents) == 0:
+		return usagef("--url needs --agent: say for which agent")
 	case f.json && f.sql:
 		return usagef("--json and --sql exclude each other: give one of them")
+	}
+	for _, url := range f.urls {
+		if err := checkURL(url, false); err != nil {
+			return err
+		}
 	}
 	var asked []fetch.Origin // without a scheme for all origins of a host
 	for _, word := range args {
@@ -125,12 +140,17 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		}
 		views = append(views, found...)
 	}
+	if len(f.urls) > 0 {
+		if err := f.addURLs(ctx, in, r, profile, views); err != nil {
+			return err
+		}
+	}
 	if err := addChanges(ctx, in, r, f.agents, views); err != nil {
 		return err
 	}
 	switch {
 	case f.sql:
-		showQueries(stdout, m.Run, asked, profile, f.agents, slices.Contains(m.Tables, "answers"))
+		showQueries(stdout, m.Run, asked, profile, f.agents, f.urls, slices.Contains(m.Tables, "answers"))
 		return nil
 	case f.json:
 		return writeJSON(stdout, views)

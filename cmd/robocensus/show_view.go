@@ -43,10 +43,12 @@ type hostView struct {
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`
 	Agents     []*agentView    `json:"agents"`
+	URLs       []*urlView      `json:"urls"`    // those of --url, for each agent
 	Before     *string         `json:"before"`  // the complete run before this one
 	Changes    []changeView    `json:"changes"` // since that run; nil if the two cannot be compared
 	Notes      []string        `json:"notes"`   // what is not compared
 	Body       *string         `json:"body"`    // nil if the run does not keep it
+	target     *lookup.Target
 	policies   []sink.Policy
 	groups     []sink.Group
 	rules      []sink.Rule
@@ -92,7 +94,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
 		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
 		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
-		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{},
+		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{}, URLs: []*urlView{}, target: t,
 	}
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
@@ -235,6 +237,10 @@ func (v *hostView) print(p *textPage) {
 		p.line("")
 		v.printAgent(p, a)
 	}
+	for _, u := range v.URLs {
+		p.line("")
+		u.print(p)
+	}
 	v.printFile(p)
 	v.printChanges(p)
 }
@@ -293,7 +299,7 @@ func (v *hostView) printAgent(p *textPage, a *agentView) {
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // showQueries prints the queries of which show tells the answers.
-func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents []string, hasAnswers bool) {
+func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string, hasAnswers bool) {
 	for _, o := range asked {
 		of := "host = " + quoted(o.Host)
 		if o.Scheme != "" {
@@ -310,6 +316,9 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		}
 		for _, agent := range agents {
 			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
+			for _, url := range urls {
+				fmt.Fprintf(out, "SELECT agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY profile;\n", of, quoted(agent), quoted(url))
+			}
 		}
 	}
 }
