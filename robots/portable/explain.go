@@ -3,6 +3,7 @@ package portable
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
@@ -288,9 +289,7 @@ func diagnoses(token string) []step {
 			return names(l) && name != "" && strings.Contains(token, name)
 		})},
 		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},
-		{"long_delay", "a crawl-delay that the parser does not accept", "", drop(func(f *file, i int) bool {
-			return f.lines[i].kind == otherLine && bytes.HasPrefix(bytes.ToLower(bytes.TrimSpace(f.lines[i].text)), []byte("crawl"))
-		})},
+		{"long_delay", "a crawl-delay that the parser does not accept", "", drop(func(f *file, i int) bool { return f.lines[i].isOddDelay() })},
 		{"wildcards", "wildcards in a path", "", rules(func(l *line) bool { return bytes.ContainsAny(l.value, "*$") })},
 		{"query", "a query in a path", "", rules(func(l *line) bool { return bytes.IndexByte(l.value, '?') >= 0 })},
 		{"escaped_path", "escapes in a path, or characters that some escape", "", rules(func(l *line) bool {
@@ -302,7 +301,19 @@ func diagnoses(token string) []step {
 	}
 }
 
-// dropNames leaves out user-agent lines, and the rules of groups that have no other.
+// isOddDelay reports whether a line is a crawl-delay that parsers refuse or take for a
+// wish to be left alone: no number, or more than the five minutes that most accept.
+func (l *line) isOddDelay() bool {
+	field, value, _ := strings.Cut(string(uncommented(l.text)), ":")
+	if l.kind != otherLine || !strings.EqualFold(strings.TrimSpace(field), "crawl-delay") {
+		return false
+	}
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	return err != nil || !(seconds >= 0 && seconds <= 300)
+}
+
+// dropNames leaves out user-agent lines, the rules of groups that have no other, and the
+// lines of other fields that are theirs: these may mean something before the next name.
 func dropNames(which func(l *line) bool) func(*file, func(int) bool) []int {
 	return func(f *file, only func(int) bool) (touched []int) {
 		drops := func(l line) bool { return l.kind == agentLine && which(&l) && only(l.number) }
@@ -313,11 +324,14 @@ func dropNames(which func(l *line) bool) func(*file, func(int) bool) []int {
 			}
 			group := f.lines[from:to]
 			gone := slices.ContainsFunc(group, drops) && !slices.ContainsFunc(group, func(l line) bool { return l.kind == agentLine && !drops(l) })
+			theirs := false // the lines that follow are of a name that is left out
 			for _, l := range group {
 				switch {
 				case drops(l):
-					touched = append(touched, l.number)
-				case !gone || l.kind != ruleLine:
+					touched, theirs = append(touched, l.number), true
+				case l.kind == agentLine || l.kind == ruleLine && !gone:
+					kept, theirs = append(kept, l), false
+				case l.kind == blankLine || l.kind == otherLine && !gone && !theirs:
 					kept = append(kept, l)
 				}
 			}

@@ -51,6 +51,8 @@ func TestExplain(t *testing.T) {
 		{"heritrix", "User-agent: pide\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /\n", "different disallow_all partial part_of_name 1"},
 		{"protego", "User-agent: Spi*\nDisallow: /\n", "different allow_all disallow_all part_of_name 1"},
 		{"protego", "User-agent: Spider\nDisallow: /a\n\nUser-agent:\nUser-agent: Other\nDisallow: /b\n", "different partial partial other_names 4"},
+		{"temoto", "User-agent: a\nCrawl-delay: 5\nUser-agent: Spider\nCrawl-delay: 5\nUser-agent: b\nDisallow: /\n", "different disallow_all allow_all other_field 4"},
+		{"temoto", "User-agent: Spider\nDisallow: /a\nCrawl-delay: often\n", "different partial partial long_delay 3"},
 		{"crawler-commons", "User-agent: Spider\nCrawl-delay: 999\nDisallow: /a\n", "different partial disallow_all long_delay 2"},
 		{"wget", "User-agent: Spider\nDisallow: /*.pdf$\n", "different partial partial wildcards 2"},
 		{"wget", "User-agent: Spider\nDisallow: /a?b\n", "different partial allow_all query 2"},
