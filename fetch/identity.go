@@ -19,7 +19,7 @@ import (
 type Identity struct {
 	Name      string   `json:"name"`                 // unique within a run; letters, digits, dot, underscore and hyphen
 	UserAgent string   `json:"user_agent"`           // as sent
-	IsControl bool     `json:"is_control,omitempty"` // it is our own once more, to tell what a second request does whoever asks
+	IsControl bool     `json:"is_control,omitempty"` // it is our own once more, to tell what a second request gets under any name
 	Agent     string   `json:"agent,omitempty"`      // the agent of the registry whose policy is compared, "" for one that no group names
 	Headers   []Header `json:"headers,omitempty"`    // further headers of its requests, in order
 }

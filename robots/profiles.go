@@ -179,7 +179,7 @@ func ProfileNamed(name string) (*Profile, bool) {
 	return nil, false
 }
 
-// ProfileNames lists the built-in profiles, the default first. Own is none of them: it
+// ProfileNames lists the built-in profiles, the default first. Own is not one of them: it
 // chooses among them.
 func ProfileNames() []string {
 	names := make([]string, len(builtin))

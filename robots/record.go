@@ -97,7 +97,7 @@ func (s *parser) record(b []byte) {
 	}
 }
 
-// foreign handles a line whose field is none of the four.
+// foreign handles a line whose field is not one of the four.
 func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
 	ext := recogniseExtension(key)
 	switch {

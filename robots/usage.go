@@ -31,7 +31,7 @@ const (
 	ContentSignal           // Content-Signal: key=value, …
 	License                 // License: URL (RSL)
 	PolicyToken             // a group for a token that stands for a use
-	PageHeader              // a header of a page, which is no part of robots.txt
+	PageHeader              // a header of a page, which is not part of robots.txt
 )
 
 func (m Mechanism) String() string {

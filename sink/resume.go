@@ -197,7 +197,7 @@ func (o *output) sweep(named map[string]bool) error {
 func differences(old, now *Plan) []string {
 	var out []string
 	differ := func(what string, a, b any) {
-		if x, y := asJSON(a), asJSON(b); x != y {
+		if x, y := normalJSON(a), normalJSON(b); x != y {
 			out = append(out, fmt.Sprintf("%s was %s and is now %s", what, x, y))
 		}
 	}
@@ -265,10 +265,10 @@ func keys[V any](a, b map[string]V) []string {
 }
 
 // Same reports whether two plans are equal.
-func (p *Plan) Same(q *Plan) bool { return asJSON(p) == asJSON(q) }
+func (p *Plan) Same(q *Plan) bool { return normalJSON(p) == normalJSON(q) }
 
-// asJSON encodes a value as JSON, so that numbers of different types compare equal.
-func asJSON(value any) string {
+// normalJSON encodes a value as JSON, so that numbers of different types compare equal.
+func normalJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err == nil {
 		var back any

@@ -17,7 +17,7 @@ type Answer struct {
 	Origin string `parquet:"origin,dict"`
 	// Name of the identity, as the file of `--also-as` gives it. Example: `gptbot`.
 	Identity string `parquet:"identity,dict"`
-	// The identity has our own user agent: it tells what a second request does, whoever asks.
+	// The identity has our own user agent: it tells what a second request gets under any name.
 	IsControl bool `parquet:"is_control"`
 	// User agent as sent. Example: `Mozilla/5.0 (compatible; ExampleBot/1.0)`.
 	UserAgent string `parquet:"user_agent,dict"`

@@ -34,10 +34,11 @@ and with --changed-from only those that the earlier file decides differently, wi
 both verdicts and both lines. With --json the lines are objects of one array:
 {"url", "verdict", "reason", "line", "pattern"}, and "before" with the same keys.
 
-With --out, --agent and --urls, the URLs of many hosts are judged by what a run has found
-out, without a request: from its tables groups and rules, or bodies where it keeps them,
-and as its registry defines the agent. A URL whose host is not in the run is undefined,
-and so is one that the tables do not decide; in JSON, "remark" says so. Lists that are sorted by host are fastest.
+With --out, --agent and --urls, check judges the URLs of many hosts from a run, without a
+request: from its tables groups and rules, or bodies where it keeps them. AGENT is as the
+registry of the run defines it. A URL whose host is not in the run is undefined, and so is
+one that the tables do not decide; in JSON, "remark" says so. Lists sorted by host are
+fastest.
 
 With --jsonl, each line of standard input is an object
 
@@ -61,10 +62,10 @@ URL may not be fetched, no preference applies, and "uses" is empty.
 With --uses, check also shows these for each URL, with the policy tokens that bind
 AGENT (Google-Extended for Googlebot).
 
-With --portable, check shows the lines of a file on which the parsers of crawlers part
-from google's: who reads them otherwise, a shortest file that shows it, and how to write
-them so that all read alike. It asks about every crawler that the file names, and one
-that it does not, on paths that its rules name. With --json, the output is an object with
+With --portable, check shows the lines of a file that the parsers of some crawlers read
+otherwise than google's: which parsers, a shortest file that shows it, and how to write
+the lines so that all parsers agree. It asks about every crawler that the file names, and
+one that it does not, on paths that its rules name. With --json, the output is an object with
 "questions", "differing", "findings" and "rewritten", the file after all advice.
 
 With --json, the output is one array with an object for each URL

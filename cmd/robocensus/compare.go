@@ -24,7 +24,7 @@ One FILE may be - for standard input.
 
 AGENT is an agent of the registry (--agents), with its fallback tokens, or any
 product token. The answer is undecided if rules with many wildcards take too long to
-compare; a URL that is shown then is a difference nevertheless.
+compare; a URL that is shown then is a difference all the same.
 
 With --jsonl, each line of standard input is an object
 

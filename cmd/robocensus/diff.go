@@ -30,10 +30,9 @@ Rules are compared by meaning (kind rules): under the first profile from the tab
 groups and rules; under other profiles, and under google-2012, from the bodies of
 runs made with --keep-bodies. What files state about use is compared by meaning too
 (kind preference, column use). Changes say whose words decide (template_before and
-template_after), so that a host whose template changed is told from one that decided.
-If the runs differ in their settings, notes name what
-differs and what is not compared, as robocensus series does: profiles and agents are
-those that the runs record.
+template_after): they tell a host whose template changed from one that decided for
+itself. If the runs differ in their settings, notes name what differs and what is not
+compared, as robocensus series does: profiles and agents are those that the runs record.
 
 An outage is not a policy, and hides none: a host that RUN_A could not read is
 compared with the latest of up to 16 comparable runs before it that could (column

@@ -27,8 +27,8 @@ for each change, with date, run and the lines that decide. Each run is compared 
 one before it, as robocensus diff compares them, whether or not it has. HOST is a host,
 an origin or a URL.
 
-A run that could not read the host is an outage, and a run whose list does not have it is
-said to be without it; neither is a change of policy. The state before a change is that
+A run that could not read the host is an outage, and from a run whose list lacks it the
+host is absent; neither is a change of policy. The state before a change is that
 of the last run that could read the host. Where runs are further apart than usual (more
 than one and a half times the median), the gap is shown.
 

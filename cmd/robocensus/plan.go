@@ -34,12 +34,12 @@ Then start each process with
     robocensus run --out DIR --run ID [--shard I]
 
 The process takes the source and the settings from the plan. Files such as --agents
-must be at the same path, and a --proxy must be given again. The plan holds no query
-of a URL, so only lists of hosts and of archives can be at signed URLs. A process whose
+must be at the same path, and a --proxy must be given again. The plan does not hold
+queries of URLs, so only lists of hosts and of archives can be at signed URLs. A process whose
 settings differ from the plan ends with exit code 65. The process that commits the last
 shard completes the run.
 
-To plan a planned run again changes nothing.
+Planning a planned run again changes nothing.
 
 Exit codes: 0 done, 64 usage, 65 bad input or another plan, 74 I/O, 130 interrupted.`
 

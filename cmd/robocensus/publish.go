@@ -53,10 +53,10 @@ sheet asks; a question without an answer stays in it as one:
     maintenance: |
       One version a month. Report errors to census@example.org.
 
---without leaves out tables and columns. --hash-hosts puts hashes in the place of
-names of hosts and leaves out all columns with text that hosts wrote, and the tables
-bodies and changes. Who guesses a name can check it against its hash, and ranks and
-digests of files may lead to one.
+--without leaves out tables and columns. --hash-hosts replaces names of hosts by hashes
+and leaves out all columns with text that hosts wrote, and the tables bodies and changes.
+Anyone who guesses a name can check it against its hash, and ranks and digests of files
+may lead to one.
 
 Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 

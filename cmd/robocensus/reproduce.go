@@ -28,13 +28,13 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-const reproduceHelp = `Checks a data set of robocensus publish and makes it again. First it compares all files
-in FOLDER with checksums.sha256. Then it writes again, from the tables and manifests and
-the words in provenance.json, the views, queries, descriptions, data sheet and citation,
-and names each file that differs, is missing, or is none of publish. Last it judges the
-answers in the table fetches again, with the bodies, agents, URL samples and profile
-fields of the data set, in a temporary folder, and says of each table whether it has the
-same rows. It asks nobody.
+const reproduceHelp = `Checks a data set of robocensus publish and reproduces it. It first compares all files
+in FOLDER with checksums.sha256. It then rewrites the views, queries, descriptions, data
+sheet and citation from the tables, the manifests and the words in provenance.json, and
+names each file that differs, is missing, or was not written by publish. Last, it
+re-evaluates the answers in the table fetches with the bodies, agents, URL samples and
+profile fields of the data set, in a temporary folder, and says for each table whether
+its rows are the same. It asks no host.
 
 It takes as they are: ` + publish.TakenAsItIs + `.
 It does not compare the table changes, which robocensus diff makes.
@@ -57,11 +57,11 @@ const reproduceExamples = `  robocensus reproduce dataset
 
 func reproduceCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reproduce FOLDER [--bodies DIR|TAR] [--sample P]", Short: "Check a data set, and make it again", Long: reproduceHelp, Example: reproduceExamples,
+		Use: "reproduce FOLDER [--bodies DIR|TAR] [--sample P]", Short: "Check a data set and reproduce it", Long: reproduceHelp, Example: reproduceExamples,
 	}
 	r := &reproduction{version: sink.ToolVersion(version)}
 	c.Flags().StringVar(&r.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of the bodies, if the data set has none")
-	c.Flags().Float64Var(&r.sample, "sample", 1, "judge a share `P` of the registered domains again, above 0 and at most 1, by hash, as run takes it")
+	c.Flags().Float64Var(&r.sample, "sample", 1, "re-evaluate a share `P` of the registered domains, above 0 and at most 1, by hash, as run takes it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:

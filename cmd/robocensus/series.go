@@ -30,22 +30,21 @@ import (
 
 const seriesHelp = `Follows the figures of the complete runs in DIR over time: for agents, categories,
 signals, statuses and features the share at each run, with its denominator and an
-interval of 95 %, by stratum of rank. It reads the table summary, so that it takes as
+interval of 95 %, by stratum of rank. It reads the table summary, so it takes about as
 long for any number of hosts.
 
 Runs are ordered by date (robocensus runs). Two neighbours are comparable if they
 counted the same in the same way: the same entry of the registry of agents, the same
 fields of the profile, and the same kind of list, by its name without numbers, with the
 same --limit and --sample, asked with the same --user-agent, --schemes and
---max-redirects, and not read from a few archives and from a crawl; a run that
-re-evaluates another one has the list of that one. The column why_not says what differs. Marks
-say where an agent entered the registry, or a profile, the --timeout, the number of
+--max-redirects, and not one from a few archives and the other from a crawl. A run that
+re-evaluates another has that run's list. The column why_not says what differs. Marks say
+where an agent entered the registry, where a profile, the --timeout, the number of
 archives, the number in the user agent or this program changed, and which run an outage
-hit. Changes of policies are
-counted for neighbours that robocensus diff has compared.
+hit. Changes of policies are counted for neighbours that robocensus diff has compared.
 
-With --panel, the hosts that all runs have are counted apart, and so are the others,
-and those that come and go. With --clustered, intervals allow for several hosts of one
+With --panel, hosts that all runs have are counted apart from the others, and so are
+those that come and go. With --clustered, intervals allow for several hosts of one
 registered domain. Both count every figure but walls and answers to further identities
 host by host, and read nearly all tables of every run.
 

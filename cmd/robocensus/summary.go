@@ -253,7 +253,7 @@ func showOthers(p *textPage, f *figures) {
 	}
 	p.table("Turned away, of the hosts that let the agent in on paper and answered us", []string{"identity", "turned away", "hosts", "share"}, 1, rows)
 	if !all[0].Control {
-		p.line("There is no control: a second request may be turned away whoever asks.")
+		p.line("There is no control: a host may refuse any second request.")
 	}
 }
 

@@ -23,10 +23,9 @@ const verifyHelp = `Reads all files of RUN in DIR and prints one line for each p
 or record that is damaged or contradicts another; a part, rejected.csv,
 expectations.csv or comparison that is missing, damaged or not named by a record;
 rows or columns that differ from what was written, rows out of order, targets that
-are lost or counted twice; a body that is not that of its content_digest; a views.sql
-that does not match the runs in DIR. The last
-line is the result; if the run is lost in part, the line before says how to make it
-anew.
+are lost or counted twice; a body with another digest than its content_digest; a
+views.sql that does not match the runs in DIR. The last line is the result; if part of
+the run is lost, the line before says how to make the run again.
 
 The requests and answers of a run (--warc-out) are in a file outside of DIR. With
 --warc FILE, verify compares it with what the run wrote, too.

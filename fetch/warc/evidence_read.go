@@ -58,7 +58,7 @@ func (w *reader) ofFetch(in *bufio.Reader) (ok bool, err error) {
 	case w.fetched != nil:
 		return true, w.readPart(in)
 	}
-	// A record of a fetch whose facts are damaged is no capture of its own.
+	// A record of a fetch whose facts are damaged is not a capture of its own.
 	return w.ours && len(h.concurrent) > 0, nil
 }
 

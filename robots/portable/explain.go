@@ -62,7 +62,7 @@ type Explainer struct {
 
 // NewExplainer returns an explainer for a crawler, whose parser is not google.
 func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer {
-	if google.RobotsTxtAllowed != parser.RobotsTxtAllowed { // what a crawler asks for anyway is no difference
+	if google.RobotsTxtAllowed != parser.RobotsTxtAllowed { // what a crawler asks for anyway makes no difference
 		changed := *google
 		changed.RobotsTxtAllowed = parser.RobotsTxtAllowed
 		google = &changed

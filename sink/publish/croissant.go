@@ -60,7 +60,7 @@ func (p *publisher) croissant() []byte {
 		})
 	}
 	about["distribution"], about["recordSet"] = distribution, records
-	return asJSON(about)
+	return indented(about)
 }
 
 // responsible returns the properties of Croissant's vocabulary for responsible AI

@@ -70,7 +70,7 @@ func (p *publisher) datapackage() []byte {
 		resources = append(resources, resource)
 	}
 	about["resources"] = resources
-	return asJSON(about)
+	return indented(about)
 }
 
 // uniqueBy are the columns whose values, with the run, are of one row of a table alone.

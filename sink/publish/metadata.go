@@ -204,7 +204,7 @@ func (w *Metadata) complete(runs []*sink.Manifest, s selection) error {
 	case w.Licence == "":
 		return bad("no licence: give one of %s, or a URL", strings.Join(LicenceNames(), ", "))
 	case Licences[w.Licence] == "" && !isURL(w.Licence):
-		return bad("licence %q is none of %s, and no URL", w.Licence, strings.Join(LicenceNames(), ", "))
+		return bad("licence %q is neither a URL nor one of %s", w.Licence, strings.Join(LicenceNames(), ", "))
 	case w.URL != "" && !isURL(w.URL):
 		return bad("url %q: give a URL such as https://example.org/census", w.URL)
 	case w.Contact != "" && !isURL(w.Contact) && !isMail(w.Contact):

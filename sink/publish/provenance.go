@@ -265,8 +265,8 @@ func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
 	return &out
 }
 
-// asJSON encodes a description. Keys of maps are sorted.
-func asJSON(v any) []byte {
+// indented encodes a description. Keys of maps are sorted.
+func indented(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetIndent("", "  ")

@@ -154,7 +154,7 @@ func (p *publisher) documents() ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(queries, document{viewsName, sql}, document{provenanceName, asJSON(p.provenance)},
+	return append(queries, document{viewsName, sql}, document{provenanceName, indented(p.provenance)},
 		document{citationName, p.citation()}, document{datasheetName, sheet}, document{readmeName, p.readme()}), nil
 }
 

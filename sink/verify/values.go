@@ -129,7 +129,7 @@ func checkSeen(kind string, redirects int32) error {
 const seenColumn = "answers_since"
 
 func unknownValue(column, value string) error {
-	return fmt.Errorf("column %s has %.40q, which is none of its values", column, value)
+	return fmt.Errorf("column %s has %.40q, which is not one of its values", column, value)
 }
 
 // enumerated returns the enumerated columns of a table, to read as dictionaries.

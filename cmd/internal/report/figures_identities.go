@@ -72,7 +72,7 @@ func (d *data) turnedAway() *figure {
 		}
 	}
 	if control == nil {
-		f.Note += " There was no control, an identity without a user agent of its own: a second request may be turned away whoever asks, and nothing is subtracted for that."
+		f.Note += " There was no control, an identity without a user agent of its own: a host may refuse any second request, and nothing is subtracted for that."
 	} else {
 		hosts, away := control.Compared()
 		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have happened to anybody.", percent(away, hosts))

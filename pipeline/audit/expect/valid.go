@@ -117,7 +117,7 @@ func (x *expectation) checkURLs() (string, error) {
 		case host == "":
 			return "urls", fmt.Errorf("urls %q: give a path that starts with / or an absolute URL", url)
 		case !strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) && !x.matches(host):
-			return "urls", fmt.Errorf("urls %q: its host is none of the hosts of this expectation", url)
+			return "urls", fmt.Errorf("urls %q: its host is not among the hosts of this expectation", url)
 		}
 	}
 	return "", nil

@@ -53,7 +53,7 @@ func follow(ctx context.Context, rawURL string, header http.Header) (*http.Respo
 	for to, n := asked, 0; ; n++ {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
 		if err != nil {
-			return nil, permanent{errors.New("is no URL that can be asked for")}
+			return nil, permanent{errors.New("is not a URL that can be asked for")}
 		}
 		r.Header = header.Clone()
 		if user := to.User; user != nil {
