@@ -26,35 +26,50 @@ type Record struct {
 	HasPayload    bool // Payload gets a digest of its own
 }
 
-// Writer writes records of WARC 1.1, each in a gzip member. It is not safe for
-// concurrent use.
+// Writer writes records of WARC. It is not safe for concurrent use.
 type Writer struct {
-	member *gzip.Writer
-	header []byte
+	version string
+	member  Compressor // nil for a plain file
+	header  []byte
 }
 
-// NewWriter returns a writer.
+// A Compressor compresses a record into a member or frame of its own.
+type Compressor interface {
+	io.WriteCloser
+	Reset(io.Writer)
+}
+
+// NewWriter returns a writer of WARC 1.1 with a gzip member for each record.
 func NewWriter() *Writer {
 	z, _ := gzip.NewWriterLevel(nil, compression) // the level is valid
-	return &Writer{member: z}
+	return &Writer{version: "1.1", member: z}
 }
+
+// NewWriter10 returns a writer of WARC 1.0, as the writers of most archives are: its dates
+// have seconds, and records no other digests than those among their fields. With nil for
+// the compressor the file is plain.
+func NewWriter10(c Compressor) *Writer { return &Writer{version: "1.0", member: c} }
 
 // compression is the level of gzip. The records of a fetch have 2 to 4 KB, which the
 // levels above compress by a few percent more, at several times the cost.
 const compression = 3
 
-// dateFormat is that of WARC-Date, to the microsecond (WARC 1.1, section 5.4).
-const dateFormat = "2006-01-02T15:04:05.000000Z"
+// dateFormat is that of WARC-Date: to the microsecond in WARC 1.1 (section 5.4), to the
+// second before.
+var dateFormat = map[string]string{"1.0": "2006-01-02T15:04:05Z", "1.1": "2006-01-02T15:04:05.000000Z"}
 
-// Write writes a record to out, with digests: SHA-256 of the block, and SHA-1 of the
-// payload, as Common Crawl's index has it. The payload of an HTTP message is its body as
-// it is stored, chunks and all: so other writers digest it, and readers check it.
+// Write writes a record to out, in WARC 1.1 with digests: SHA-256 of the block, and SHA-1
+// of the payload, as Common Crawl's index has it. The payload of an HTTP message is its
+// body as it is stored, chunks and all: so other writers digest it, and readers check it.
 func (w *Writer) Write(out io.Writer, r *Record) error {
-	block := sha256.New()
-	block.Write(r.Head)
-	block.Write(r.Payload)
-	w.header = fmt.Appendf(w.header[:0], "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nWARC-Block-Digest: sha256:%s\r\n",
-		r.Type, r.ID, r.Date.UTC().Format(dateFormat), r.ContentType, len(r.Head)+len(r.Payload), base32.StdEncoding.EncodeToString(block.Sum(nil)))
+	w.header = fmt.Appendf(w.header[:0], "WARC/%s\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n",
+		w.version, r.Type, r.ID, r.Date.UTC().Format(dateFormat[w.version]), r.ContentType, len(r.Head)+len(r.Payload))
+	if w.version != "1.0" {
+		block := sha256.New()
+		block.Write(r.Head)
+		block.Write(r.Payload)
+		w.header = fmt.Appendf(w.header, "WARC-Block-Digest: sha256:%s\r\n", base32.StdEncoding.EncodeToString(block.Sum(nil)))
+	}
 	if r.HasPayload {
 		payload := sha1.Sum(r.Payload)
 		w.header = fmt.Appendf(w.header, "WARC-Payload-Digest: sha1:%s\r\n", base32.StdEncoding.EncodeToString(payload[:]))
@@ -63,13 +78,25 @@ func (w *Writer) Write(out io.Writer, r *Record) error {
 		w.header = fmt.Appendf(w.header, "%s: %s\r\n", f.Name, f.Value)
 	}
 	w.header = append(w.header, "\r\n"...)
-	w.member.Reset(out)
-	for _, part := range [][]byte{w.header, r.Head, r.Payload, []byte("\r\n\r\n")} {
-		if _, err := w.member.Write(part); err != nil {
+	return WriteMember(out, w.member, w.header, r.Head, r.Payload, []byte("\r\n\r\n"))
+}
+
+// WriteMember writes parts as a member of a compressed file, or, if the compressor is nil,
+// as they are.
+func WriteMember(out io.Writer, c Compressor, parts ...[]byte) error {
+	if c != nil {
+		c.Reset(out)
+		out = c
+	}
+	for _, part := range parts {
+		if _, err := out.Write(part); err != nil {
 			return err
 		}
 	}
-	return w.member.Close()
+	if c == nil {
+		return nil
+	}
+	return c.Close()
 }
 
 // NewID returns the ID of a record: a random UUID.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/robocensus/robocensus/fetch/warc"
 )
 
 // Archive describes a WARC file in the form of Common Crawl, or an ARC file, with
@@ -62,6 +64,7 @@ func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captur
 	if err != nil {
 		return 0, err
 	}
+	w.writer = warc.NewWriter10(w.compressor)
 	names := slices.Sorted(maps.Keys(a.Hosts))
 	w.info(filepath.Base(name))
 	for k := 1; k <= max(a.Repeat, 1); k++ {
@@ -86,51 +89,33 @@ func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captur
 // warcWriter writes records and keeps the first error.
 type warcWriter struct {
 	out        *bufio.Writer
-	compressor interface {
-		io.WriteCloser
-		Reset(io.Writer)
-	} // nil for a plain file
-	err     error
-	arc     bool
-	records uint64
-	infoID  string
-	header  []byte // header of the current record
-	block   []byte // block of the current record, without a host's body
+	compressor warc.Compressor // nil for a plain file
+	writer     *warc.Writer
+	err        error
+	arc        bool
+	records    uint64
+	infoID     string
+	block      []byte // block of the current record, without a host's body
 }
 
-// record writes a record with the block w.block + body. fields holds further
-// lines of its header.
-func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields string, body []byte) {
+// record writes a record with the block w.block + body. fields are further lines of its
+// header.
+func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields []warc.Field, body []byte) {
 	if w.arc {
 		return // see arcRecord
 	}
-	w.header = fmt.Appendf(w.header[:0], "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Record-ID: %s\r\nContent-Length: %d\r\nContent-Type: %s\r\n%s\r\n",
-		kind, date.Format("2006-01-02T15:04:05Z"), id, len(w.block)+len(body), contentType, fields)
-	w.write(body, "\r\n\r\n")
+	w.fail(w.writer.Write(w.out, &warc.Record{Type: kind, ID: id, Date: date, ContentType: contentType, Fields: fields, Head: w.block, Payload: body, HasPayload: kind == "response"}))
 }
 
 // arcRecord writes a record of an ARC file, as record does.
 func (w *warcWriter) arcRecord(url, address string, date time.Time, mime string, body []byte) {
-	w.header = fmt.Appendf(w.header[:0], "%s %s %s %s %d\n", url, address, date.Format("20060102150405"), mime, len(w.block)+len(body))
-	w.write(body, "\n")
+	line := fmt.Appendf(nil, "%s %s %s %s %d\n", url, address, date.Format("20060102150405"), mime, len(w.block)+len(body))
+	w.fail(warc.WriteMember(w.out, w.compressor, line, w.block, body, []byte("\n")))
 }
 
-// write writes w.header, w.block, body and end as a member of the file.
-func (w *warcWriter) write(body []byte, end string) {
-	var out io.Writer = w.out
-	if w.compressor != nil {
-		w.compressor.Reset(w.out)
-		out = w.compressor
-	}
-	for _, part := range [][]byte{w.header, w.block, body, []byte(end)} {
-		if _, err := out.Write(part); err != nil && w.err == nil {
-			w.err = err
-		}
-	}
-	if w.compressor != nil {
-		if err := w.compressor.Close(); err != nil && w.err == nil {
-			w.err = err
-		}
+func (w *warcWriter) fail(err error) {
+	if w.err == nil {
+		w.err = err
 	}
 }
 
@@ -141,7 +126,7 @@ func (w *warcWriter) newID() string {
 	binary.BigEndian.PutUint64(u[:], mix(2*w.records))
 	binary.BigEndian.PutUint64(u[8:], mix(2*w.records+1))
 	u[6], u[8] = u[6]&15|0x40, u[8]&63|0x80 // RFC 9562 section 5.4
-	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
 func (w *warcWriter) info(file string) {
@@ -153,7 +138,7 @@ func (w *warcWriter) info(file string) {
 	}
 	w.block = append(w.block[:0], "isPartOf: robofarm\r\npublisher: robofarm\r\ndescription: captures that nobody made, to try a reader on\r\n"+
 		"software: robofarm\r\nformat: WARC File Format 1.0\r\n"...)
-	w.record("warcinfo", "application/warc-fields", w.infoID, archiveStart, "WARC-Filename: "+file+"\r\n", nil)
+	w.record("warcinfo", "application/warc-fields", w.infoID, archiveStart, []warc.Field{{Name: "WARC-Filename", Value: file}}, nil)
 }
 
 // capture writes the records of one fetch: request, response, metadata.
@@ -162,36 +147,39 @@ func (w *warcWriter) capture(n int, host string, body []byte, other int) {
 	drawn := hash(0, host)
 	url := robotsURL(host)
 	request := w.newID()
-	about := "WARC-Warcinfo-ID: " + w.infoID + "\r\n"
-	where := "WARC-IP-Address: " + archiveAddress(host, drawn) + "\r\nWARC-Target-URI: " + url + "\r\n"
+	address := archiveAddress(host, drawn)
+	about := func(id string, more ...warc.Field) []warc.Field {
+		fields := []warc.Field{{Name: "WARC-Warcinfo-ID", Value: "<" + w.infoID + ">"}, {Name: "WARC-Target-URI", Value: url}}
+		if id != "" {
+			fields = append(fields, warc.Field{Name: "WARC-Concurrent-To", Value: "<" + id + ">"})
+		}
+		return append(fields, more...)
+	}
 
 	_, authority, _ := strings.Cut(strings.TrimSuffix(url, "/robots.txt"), "://")
 	w.block = fmt.Appendf(w.block[:0], "GET /robots.txt HTTP/1.1\r\nUser-Agent: robofarm\r\nAccept-Encoding: gzip\r\nHost: %s\r\nConnection: Keep-Alive\r\n\r\n", authority)
-	w.record("request", "application/http; msgtype=request", request, date, about+where, nil)
+	w.record("request", "application/http; msgtype=request", request, date, about("", warc.Field{Name: "WARC-IP-Address", Value: address}), nil)
 
 	head, body, mime := archiveAnswer(date, url, body, int(drawn>>48%1000) < 10*other, drawn)
-	cut := ""
+	fields := []warc.Field{{Name: "WARC-IP-Address", Value: address}, {Name: "WARC-Identified-Payload-Type", Value: mime}}
 	if len(body) > archiveLimit {
-		body, cut = body[:archiveLimit], "WARC-Truncated: length\r\n"
+		body, fields = body[:archiveLimit], append(fields, warc.Field{Name: "WARC-Truncated", Value: "length"})
 	}
 	w.block = fmt.Appendf(w.block[:0], "%sContent-Length: %d\r\n\r\n", head, len(body))
 	if w.arc {
-		w.arcRecord(url, archiveAddress(host, drawn), date, mime, body)
+		w.arcRecord(url, address, date, mime, body)
 		return
 	}
 	whole := sha1.New()
 	whole.Write(w.block)
 	whole.Write(body)
-	payload := sha1.Sum(body)
-	digests := "WARC-Payload-Digest: sha1:" + base32.StdEncoding.EncodeToString(payload[:]) +
-		"\r\nWARC-Block-Digest: sha1:" + base32.StdEncoding.EncodeToString(whole.Sum(nil)) + "\r\n"
+	fields = append(fields, warc.Field{Name: "WARC-Block-Digest", Value: "sha1:" + base32.StdEncoding.EncodeToString(whole.Sum(nil))})
 	response := w.newID()
-	w.record("response", "application/http; msgtype=response", response, date,
-		about+"WARC-Concurrent-To: "+request+"\r\n"+where+digests+cut+"WARC-Identified-Payload-Type: "+mime+"\r\n", body)
+	w.record("response", "application/http; msgtype=response", response, date, about(request, fields...), body)
 
 	w.block = fmt.Appendf(w.block[:0], "fetchTimeMs: %d\r\ncharset-detected: UTF-8\r\n\r\n", 20+drawn%800)
 	w.record("metadata", "application/warc-fields", w.newID(), date,
-		about+"WARC-Concurrent-To: "+response+"\r\nWARC-Target-URI: "+url+"\r\n", nil)
+		about(response), nil)
 }
 
 // robotsURL returns the URL of a host's robots.txt: http for a port that does
