@@ -1,0 +1,70 @@
+package series
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// The first run after the autumn of 2025 is marked if more hosts than in the run before it
+// have a file of comments alone, which a content delivery network serves from then on for
+// sites that have none: more hosts have a robots.txt from there on, and nobody wrote one.
+func TestTheAutumnOf2025IsMarked(t *testing.T) {
+	day := func(text string) time.Time {
+		at, err := time.Parse(time.DateOnly, text)
+		must(t, err)
+		return at
+	}
+	type run struct {
+		date     string
+		comments int64 // of 200 hosts
+	}
+	for name, c := range map[string]struct {
+		runs []run
+		mark string // the run that is marked, and what its text has; "" for none
+	}{
+		"more":                 {[]run{{"2025-08-01", 2}, {"2025-11-01", 9}, {"2026-02-01", 20}}, "b: 4.5% of the hosts have such a file, after 1.0%"},
+		"on the day":           {[]run{{"2025-09-23", 0}, {"2025-09-24", 1}}, "b: 0.5% of the hosts have such a file, after 0.0%"},
+		"the day before":       {[]run{{"2025-09-22", 0}, {"2025-09-23", 1}}, ""},
+		"as many":              {[]run{{"2025-08-01", 9}, {"2025-11-01", 9}, {"2026-02-01", 20}}, ""},
+		"fewer":                {[]run{{"2025-08-01", 9}, {"2025-11-01", 2}}, ""},
+		"later runs alone":     {[]run{{"2025-11-01", 2}, {"2026-02-01", 9}}, ""},
+		"a run of long before": {[]run{{"2021-08-01", 0}, {"2022-01-01", 2}, {"2026-02-01", 20}}, "c: 10.0% of the hosts have such a file, after 1.0%"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var ids []string
+			for i, r := range c.runs {
+				id := string(rune('a' + i))
+				counts := summary.New(agentsOfTest[:1], []string{"google"})
+				counts.AddN("targets", summary.Unranked, "", 200)
+				counts.AddN("source", summary.Unranked, "network", 200)
+				for range 200 {
+					counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
+				}
+				counts.AddN("body", summary.Unranked, "only_comments", r.comments)
+				w, err := sink.Create(dir, sink.Plan{Run: id, Started: day(r.date), Tables: []string{"summary"}, Profiles: []string{"google"}})
+				must(t, err)
+				must(t, w.Complete(sink.Completion{Finished: day(r.date), Totals: sink.Totals{Counts: counts.Rows()}}))
+				w.Close()
+				ids = append(ids, id)
+			}
+			s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: ids})
+			must(t, err)
+			got := ""
+			for _, m := range s.Marks {
+				if m.Kind == "meaning_changed" {
+					_, share, _ := strings.Cut(m.Text, "their rules decide: ")
+					got += m.Run + ": " + share
+				}
+			}
+			if got != c.mark {
+				t.Errorf("marked is %q, want %q", got, c.mark)
+			}
+		})
+	}
+}
