@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,14 +84,19 @@ func TestIdentitiesAreAskedPolitely(t *testing.T) {
 		s.Retries = 1
 		s.Identities = []Identity{{Name: "a", UserAgent: "a/1"}, {Name: "b", UserAgent: "b/1"}}
 	})
+	askedOf := func(host string) []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(asked[host])
+	}
 	got := client.Fetch(t.Context(), Origin{"http", "answers.example", 80})
-	if text := strings.Join(asked["answers.example"], " "); text != "robocensus-test a/1 b/1 b/1" {
+	if text := strings.Join(askedOf("answers.example"), " "); text != "robocensus-test a/1 b/1 b/1" {
 		t.Errorf("asked as %s", text)
 	}
 	if len(got.Also) != 2 || got.Also[0].Capture.Status() != 503 || got.Also[1].Capture.Status() != 200 || len(got.Also[1].Capture.Hops) != 2 || &got.Also[1].Capture.Body[0] != &got.Body[0] {
 		t.Errorf("%+v", got.Also)
 	}
-	if got := client.Fetch(t.Context(), Origin{"http", "silent.example", 80}); len(got.Also) != 0 || len(asked["silent.example"]) != 2 {
-		t.Errorf("a host that does not answer was asked as %v", asked["silent.example"])
+	if got := client.Fetch(t.Context(), Origin{"http", "silent.example", 80}); len(got.Also) != 0 || len(askedOf("silent.example")) != 2 {
+		t.Errorf("a host that does not answer was asked as %v", askedOf("silent.example"))
 	}
 }
