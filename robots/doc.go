@@ -42,6 +42,7 @@
 //	dialect_rules.go     rules, each in the forms in which it matches
 //	dialect_order.go     rules of one length, as a sort leaves them
 //	dialect_escape.go    escapes of patterns and URLs
+//	dialect_common.go    names of which an agent's token has only a part
 //	dialect_judge.go     which group an agent follows, which rule decides
 //	dialect_class.go     a policy over all URLs
 //

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
 	"os"
@@ -136,6 +137,60 @@ func TestSpecificationNamesFields(t *testing.T) {
 	for _, name := range files {
 		if !strings.HasSuffix(name, "_test.go") && name != "doc.go" && !strings.Contains(string(comment), "\t"+name+" ") {
 			t.Errorf("the package comment has no line for %s", name)
+		}
+	}
+}
+
+// The table of parsers in README.md agrees with the recorded answers, of which half are
+// at hand: none parts more often in them than in all, or much less often than in half.
+func TestMatrixOfParsers(t *testing.T) {
+	content, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewScanner(gunzipped(t, recordedAnswers+"questions.tsv.gz"))
+	r.Buffer(nil, 1<<20)
+	token := regexp.MustCompile("^[A-Za-z_-]+$")
+	var head []string
+	counts := make(map[string][2]int) // questions that a parser allows and Google's forbids, and those the other way round
+	for r.Scan() {
+		cells := strings.Split(r.Text(), "\t")
+		if head == nil {
+			head = cells
+			continue
+		}
+		if !token.MatchString(cells[2]) {
+			continue // not in the table
+		}
+		google := cells[slices.Index(head, "google-cpp")]
+		for i, column := range head {
+			if n := counts[column]; google == "0" && cells[i] == "1" {
+				counts[column] = [2]int{n[0] + 1, n[1]}
+			} else if google == "1" && cells[i] == "0" {
+				counts[column] = [2]int{n[0], n[1] + 1}
+			}
+		}
+	}
+	for column, row := range map[string]string{
+		"grobotstxt": "grobotstxt", "robots-parser": "robots-parser", "crawler-commons": "crawler-commons", "temoto": "temoto/robotstxt", "heritrix-lower": "Heritrix, agent in lower case",
+		"rep-cpp": "rep-cpp", "folyd": "folyd", "robots-txt-parser": "robots-txt-parser (npm)", "urllib-main": "urllib, CPython main", "protego": "protego", "spatie": "spatie",
+		"manifoldcf": "ManifoldCF", "crawler4j": "crawler4j", "wget2": "wget2", "wget": "wget", "www-robotrules": "WWW::RobotRules", "urllib-3.14": "urllib, CPython 3.14.2", "urllib-3.11": "urllib, CPython 3.11.7",
+	} {
+		found := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` \| [^|]+ \| ([0-9.]+) % \| (\d+) \| (\d+) \|`).FindStringSubmatch(string(content))
+		if found == nil {
+			t.Errorf("README.md has no row for %s", row)
+			continue
+		}
+		var share float64
+		var all [2]int
+		fmt.Sscan(strings.Join(found[1:], " "), &share, &all[0], &all[1])
+		for way, n := range counts[column] {
+			if n > all[way] || 10*(n+3) < 3*all[way] {
+				t.Errorf("%s: %d of %d answers of a kind are in the half at hand", row, n, all[way])
+			}
+		}
+		if got := 100 * float64(all[0]+all[1]) / 11936; got-share > 0.006 || share-got > 0.006 {
+			t.Errorf("%s: %d and %d of 11,936 are %.2f %%, not %.2f", row, all[0], all[1], got, share)
 		}
 	}
 }
