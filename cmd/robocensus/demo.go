@@ -75,7 +75,7 @@ func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp("", "robocensus-demo-")
+	folder, err := temporaryFolder("robocensus-demo-")
 	if err != nil {
 		return fmt.Errorf("create a folder for the demo's list of hosts: %w", err)
 	}
@@ -90,4 +90,14 @@ func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err erro
 	}
 	fmt.Fprintf(stderr, "a small web answers at %s; asking the hosts of a list of %d lines …\n", addr, bytes.Count(hosts, []byte("\n"))-1)
 	return f.execute(ctx, c, stdout, stderr)
+}
+
+// temporaryFolder makes a folder for temporary files: in the working folder where the
+// machine has none for them, as a container of this binary alone.
+func temporaryFolder(pattern string) (string, error) {
+	in := os.TempDir()
+	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
+		in = "."
+	}
+	return os.MkdirTemp(in, pattern)
 }

@@ -137,7 +137,7 @@ func (r *reproduction) run(ctx context.Context) error {
 		}
 		return fmt.Errorf("%w; its files match their checksums", err)
 	}
-	scratch, err := os.MkdirTemp("", "robocensus-reproduce-*")
+	scratch, err := temporaryFolder("robocensus-reproduce-*")
 	if err != nil {
 		return err
 	}
