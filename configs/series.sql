@@ -85,25 +85,38 @@ CREATE OR REPLACE VIEW series_templates AS
 
 -- Groups of rules that stand on several registered domains in the last run: templates, known or not. A row per digest, with
 -- the best-ranked host that has it, the line there, its size, and the date of the first complete run that has it anywhere.
--- The first grouping leaves a row per domain, which DuckDB can spill to disk; count(DISTINCT) could not.
+-- The first grouping finds the few digests that may stand on several domains, by states of fixed size, and only their
+-- rows are grouped by host, then by domain: DuckDB can spill all of that to disk, but not count(DISTINCT) nor the texts
+-- of millions of states. The agents and rules of a group are those of its digest.
 CREATE OR REPLACE VIEW families AS
-  WITH domains AS (
-    SELECT digest, coalesce(f.registered_domain, g.host) AS domain, max(template) AS template, count(DISTINCT g.host) AS hosts,
-           min({'rank': coalesce(g.rank, 9223372036854775807), 'host': g.host, 'line': g.line, 'agents': len(g.tokens), 'rules': g.allow_rules + g.disallow_rules}) AS first
+  WITH hosted AS (
+    SELECT digest, coalesce(f.registered_domain, g.host) AS domain, g.host, template, g.rank, line, len(tokens) AS agents, allow_rules + disallow_rules AS rules
     FROM groups g JOIN (SELECT run, seq, registered_domain FROM fetches) f USING (run, seq)
-    WHERE g.allow_rules + g.disallow_rules > 0
-    GROUP BY ALL
+    WHERE allow_rules + disallow_rules > 0
+  ),
+  candidates AS (
+    SELECT hash(digest) AS hashed FROM hosted GROUP BY ALL HAVING min(hash(domain)) <> max(hash(domain))
+  ),
+  hosts AS (
+    SELECT digest, domain, host, max(template) AS template, min(rank) AS rank, min(line) AS line, max(agents) AS agents, max(rules) AS rules
+    FROM hosted WHERE hash(digest) IN (SELECT hashed FROM candidates) GROUP BY digest, domain, host
+  ),
+  domains AS (
+    SELECT digest, domain, max(template) AS template, count(*) AS hosts, max(agents) AS agents, max(rules) AS rules FROM hosts GROUP BY digest, domain
+  ),
+  examples AS (
+    SELECT digest, min({'rank': coalesce(rank, 9223372036854775807), 'host': host, 'line': line}) AS first FROM hosts GROUP BY digest
   ),
   shared AS (
-    SELECT digest, max(template) AS template, count(*) AS domains, sum(hosts)::BIGINT AS hosts, min(first) AS first
+    SELECT digest, max(template) AS template, count(*) AS domains, sum(hosts)::BIGINT AS hosts, max(agents) AS agents, max(rules) AS rules
     FROM domains GROUP BY digest HAVING count(*) > 1
   ),
   seen AS (
     SELECT g.digest, min(r.date) AS first_seen FROM history.groups g JOIN history.runs r ON r.run = g.run
     WHERE g.digest IN (SELECT digest FROM shared) GROUP BY g.digest
   )
-  SELECT digest, template, domains, hosts, first.host AS example, first.line AS line, first.agents AS agents, first.rules AS rules, first_seen
-  FROM shared JOIN seen USING (digest);
+  SELECT digest, template, domains, hosts, first.host AS example, first.line AS line, agents, rules, first_seen
+  FROM shared JOIN examples USING (digest) JOIN seen USING (digest);
 
 -- How hosts that let an agent in on paper, in part or whole, meet it in the last run (--also-as): a row per identity. beyond is
 -- how much more often it is turned away than the control, our own second request, in percentage points; null without a

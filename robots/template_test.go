@@ -26,6 +26,8 @@ func TestTemplates(t *testing.T) {
 		{"what has names outside the region does not", "User-agent: NewBot\nAllow: /\n# BEGIN Managed content\nUser-agent: A\nDisallow: /\n# END Managed Content\n", "managed 3-6 1/1", "- managed"},
 		{"a begin without its end is no region", "# BEGIN Managed content\nUser-agent: A\nDisallow: /\n", "", "-"},
 		{"an end without its begin neither", "User-agent: A\nDisallow: /\n# END Managed Content\n", "", "-"},
+		{"an end ends one region", "# BEGIN Managed content\n# END Managed Content\nUser-agent: A\nDisallow: /\n# END Managed Content\n", "managed 1-2 0/0", "-"},
+		{"lines end with CR too", "User-agent: *\r# we use Shop\rDisallow: /\r", "shop 1-3 1/1", "-"},
 		{"of two begins the later one counts", "# BEGIN Managed content\nUser-agent: A\nDisallow: /\n# BEGIN Managed content\n# END Managed Content\n", "managed 4-5 0/0", "-"},
 		{"lines compare with regard to case", "# begin managed content\n# END Managed Content\n", "", ""},
 		{"lines compare as prefixes, without white space around", "\t # BEGIN Managed content (1)\r\n  # END Managed Content!\r\n", "managed 1-2 0/0", ""},

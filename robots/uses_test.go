@@ -315,6 +315,7 @@ func TestStatements(t *testing.T) {
 		{ContentUsage, "train-ai=y, search=maybe, train-ai=n", `train-ai="n" disallow repeated, search="maybe" unknown unknown_value`},
 		{ContentUsage, "/a Train-AI=n", `="/a Train-AI=n" unknown not_parsed`},
 		{ContentUsage, "/a", `="/a" unknown no_statement`},
+		{ContentUsage, "bots=maybe", `bots="maybe" unknown old_label`},
 		{ContentUsage, "train-ai=n\t,  search=y", `train-ai="n" disallow, search="y" allow`},
 		{ContentSignal, " , ", `=" , " unknown no_statement`},
 		{ContentSignal, "AI-Train = No, use=full, use=x, other=yes", `ai-train="No" disallow, use="full" unknown full, use="x" unknown unknown_value, other="yes" allow unknown_label`},
