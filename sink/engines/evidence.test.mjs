@@ -40,7 +40,7 @@ test('warcio reads every record', async () => {
   writeFileSync(join(work, 'hosts.txt'), hosts.join('\n'));
   for await (const line of createInterface({ input: farm.stdout })) {
     execFileSync(here('bin/robocensus'), ['run', '--hosts', join(work, 'hosts.txt'), '--out', join(work, 'out'), '--schemes', 'http', '--connect-to', line.split('://')[1],
-      '--timeout', '3s', '--retries', '1', '--warc-out', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+      '--timeout', '3s', '--retries', '1', '--front-page', '--warc-out', file], { stdio: ['ignore', 'ignore', 'pipe'] });
     break;
   }
   farm.kill('SIGINT');
