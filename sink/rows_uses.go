@@ -1,5 +1,7 @@
 package sink
 
+import "strings"
+
 // Preference is a row of `preferences`: one label of one line about use, of robots.txt or of
 // the front page's header.
 type Preference struct {
@@ -53,4 +55,17 @@ type Preference struct {
 	// the line has the same label, and does not count), `not_url`, `too_long` (a header of more than 2 KiB, which
 	// is not read). Null if nothing is.
 	Remark *string `parquet:"remark,dict"`
+}
+
+// OfHeader returns a statement of a header as the header has it, such as noai,
+// max-snippet: 20 or train-ai=n.
+func (p *Preference) OfHeader() string {
+	switch {
+	case p.Label == "" || p.Header == nil:
+	case *p.Header == "content-usage":
+		return p.Label + "=" + p.Value
+	case *p.Header == "x-robots-tag" && !strings.EqualFold(p.Label, p.Value):
+		return p.Label + ": " + p.Value
+	}
+	return p.Value
 }

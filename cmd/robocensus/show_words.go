@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
@@ -33,6 +32,7 @@ type statementView struct {
 	Line       *int32  `json:"line"`
 	Conflict   bool    `json:"conflict"`
 	Remark     *string `json:"remark"`
+	said       string  // of a header, as the header has it
 }
 
 // addWords adds whose words a file has, and what it says about use.
@@ -46,7 +46,7 @@ func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target
 	}
 	statements, err := lookup.Rows[sink.Preference](ctx, r, "preferences", t)
 	for _, s := range statements {
-		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark})
+		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (s *statementView) words() string {
 	case s.Mechanism == "token":
 		text += "Disallow: " + s.Value // the rules of a policy token's group
 	case s.Header != nil:
-		text += words.PageHeader.Of(*s.Header) + " " + headerText(s)
+		text += words.PageHeader.Of(*s.Header) + " " + s.said
 	default:
 		text += words.Mechanism.Of(s.Mechanism)
 		if s.Path != nil {
@@ -111,19 +111,4 @@ func (s *statementView) words() string {
 		text += " (" + words.PreferenceRemark.Of(*s.Remark) + ")"
 	}
 	return text
-}
-
-// headerText writes a statement of a header, such as noai, max-snippet: 20 or train-ai=n.
-func headerText(s *statementView) string {
-	switch *s.Header {
-	case "content-usage":
-		if s.Label != "" {
-			return s.Label + "=" + s.Value
-		}
-	case "x-robots-tag":
-		if !strings.EqualFold(s.Label, s.Value) && s.Label != "" {
-			return s.Label + ": " + s.Value
-		}
-	}
-	return s.Value
 }

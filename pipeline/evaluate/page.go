@@ -58,7 +58,11 @@ func (e *Evaluator) countPage(row *sink.Fetch, stratum string) {
 			e.once("page_preference", stratum, *p.Header+" "+*p.Use+" "+*p.Preference)
 		}
 		if e.examples.Wants("page_preference", *p.Header, row.Host) {
-			e.examples.Add("page_preference", *p.Header, row.Host, 0, preferenceText(p))
+			text := p.OfHeader()
+			if *p.GroupAgent != "*" {
+				text = *p.GroupAgent + ": " + text
+			}
+			e.examples.Add("page_preference", *p.Header, row.Host, 0, text)
 		}
 	}
 }
