@@ -11,15 +11,18 @@
 //
 //   - a profile, or a field of profiles: the list above type Profile in
 //     robots/profile.go
-//   - a field of agents: a column of sink.Agent, with its key in YAML; its check in
-//     pipeline/registry/agents.go
+//   - a field of agents: a column of sink.Agent, with its key in YAML; the key, and what
+//     its values may be, in pipeline/registry/agents.go; pipeline/past/registry.go, if it
+//     decides about policies
 //   - a column: the list above SchemaVersion in sink/rows.go
 //   - a counter: pipeline/evaluate/count.go, and the table of metrics in
 //     sink/README.md
 //   - a source: pipeline/source/source.go (Config, Open, Empty); its flag in run.go
 //     and run_config.go here
 //   - a command: a file here, and [commands]
-//   - a flag of run: runFlags in run.go; its check in run_config.go
+//   - a flag of run: runFlags in run.go; its row in sink/settings.go or, if no plan holds
+//     it, in run_scopes.go; what it needs or excludes in run_relations.go; the check of its
+//     value in run_checks.go
 //   - a figure of the report: a file figures_*.go in cmd/internal/report, and the
 //     sections of a page in its report.go
 //   - a figure over several runs: metrics in pipeline/series/series.go, its drawing in
