@@ -252,7 +252,11 @@ func showShutOut(p *textPage, f *figures) {
 		p.line(text)
 	}
 	if ways := f.refusing(); ways != nil {
-		p.line(words.Count(f.refusals["any"], f.noun) + " refuse AI training in some way:")
+		verb := "refuse"
+		if f.refusals["any"] == 1 {
+			verb = "refuses"
+		}
+		p.line(words.Count(f.refusals["any"], f.noun) + " " + verb + " AI training in some way:")
 		p.list(ways)
 	}
 	if len(f.agents) == 0 {
