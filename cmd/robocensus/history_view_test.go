@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // A note that is true of each pair of runs is told once; another one is told too.
@@ -27,5 +30,19 @@ func TestNotesOfAHistoryAreToldOnce(t *testing.T) {
 `
 	if out.String() != want {
 		t.Errorf("it says\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// A gap is half as long again as the usual time between runs, or longer.
+func TestGapsOfAHistory(t *testing.T) {
+	first := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	on := func(days int) *past.Run {
+		return &past.Run{Manifest: &sink.Manifest{Date: first.AddDate(0, 0, days)}}
+	}
+	h := &historian{usual: usualGap([]*sink.Manifest{on(0).Manifest, on(7).Manifest, on(14).Manifest, on(40).Manifest}), last: on(0)}
+	for days, want := range map[int]int{1: 0, 7: 0, 10: 0, 11: 11, 30: 30} {
+		if got := h.gap(on(days)); got != want {
+			t.Errorf("%d days after the last run: a gap of %d, want %d", days, got, want)
+		}
 	}
 }
