@@ -26,6 +26,7 @@ func TestParity(t *testing.T) {
 	}
 	for _, c := range []struct{ body, rows, counts string }{
 		{"User-agent: *\nDisallow: /*a\n\nUser-agent: Plain\nUser-agent: Token\nDisallow: /*b\n", "", ""},
+		{"User-agent: Spider-Image\nDisallow: /*a\n", "", ""}, // another crawler, whose name has its
 		{"User-agent: Spider\nDisallow: /a\n", "", "parity Spider undecided, parity_hosts undecided"},
 		{
 			"User-agent: Spider/1\nDisallow: /\n\nUser-agent: Crawler\nCrawl-delay: 1\nUser-agent: other\nDisallow: /\n",

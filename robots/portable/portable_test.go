@@ -233,6 +233,17 @@ func TestCheckIsBounded(t *testing.T) {
 			t.Errorf("%s: %d differ, %d unexplained, findings %+v", name, less.Differing, less.Unexplained, less.Findings)
 		}
 	}
+	if r := Check([]byte(hostileFiles(20_000)["shared groups"]), all); r.UnaskedAgents == 0 {
+		t.Error("hundreds of names, and all are asked about")
+	}
+	// Asking all questions once takes a part of the work.
+	body := []byte(hostileFiles(20_000)["wildcards"])
+	c := &checker{parsers: all, most: 1 << 22}
+	c.ask(body)
+	before := c.work
+	if c.answers(body); c.work-before > c.most/mostPart+10*len(body)*len(all) {
+		t.Errorf("a round takes %d of %d", c.work-before, c.most)
+	}
 	if r, _ := examine([]byte("User-agent: a/1\nDisallow: /x\n"), all, 0); r.Unexplained != r.Differing || r.Differing == 0 || r.UnaskedPaths == 0 || r.Whole() {
 		t.Errorf("without any work: %+v", r)
 	}
@@ -242,5 +253,34 @@ func TestCheckIsBounded(t *testing.T) {
 	}
 	if r := Check([]byte("User-agent: a\nDisallow: /b\n"), all); !r.Whole() {
 		t.Errorf("of a short file: %+v", r)
+	}
+}
+
+// Lines that steps leave out: each found once, whatever stands around it.
+func TestLinesFoundAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		find func(*file) []bool
+		body string
+		want []int
+	}{
+		{"covered", (*file).covered, "User-agent: a\nDisallow: /ab\nDisallow: /a\nDisallow: /a\nAllow: /abc\nDisallow: /b\nAllow:\nDisallow: /abc\n\nUser-agent: b\nDisallow: /abc\n", []int{2, 8}},
+		{"empty", (*file).emptyBesideOthers, "Disallow:\nUser-agent: a\nDisallow:\nAllow: /a\nAllow:\n\nUser-agent: b\nDisallow:\n", []int{3, 5}},
+		{"blank", (*file).blanksInGroups, "\nUser-agent: a\n\n#x\nDisallow: /a\n\nAllow: /b\n\nUser-agent: b\nDisallow: /\n\nSitemap: x\n\n", []int{3, 4, 6, 11}},
+	} {
+		var got []int
+		for i, found := range c.find(readFile([]byte(c.body))) {
+			if found {
+				got = append(got, i+1)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: lines %v of %q, want %v", c.name, got, c.body, c.want)
+		}
+	}
+	// A file does not grow without bound where crawlers share groups.
+	f := readFile([]byte(hostileFiles(20_000)["shared groups"]))
+	if n := len(f.lines); len(mergeGroups(f, func(int) bool { return true })) > 0 && len(f.lines) > (mostGrowth+1)*n {
+		t.Errorf("%d lines become %d", n, len(f.lines))
 	}
 }
