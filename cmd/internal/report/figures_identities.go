@@ -67,7 +67,9 @@ func (d *data) turnedAway() *figure {
 	default:
 		hosts, away := top.Compared()
 		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name, ofBase(away, hosts, "hosts"))
-		if control != nil {
+		if away == 0 {
+			f.Title = "No identity is turned away by a host that lets it in on paper"
+		} else if control != nil {
 			f.Title += ": " + beyond(top, control)
 		}
 	}
@@ -109,7 +111,7 @@ func (d *data) unsubtracted() string {
 			return fmt.Sprintf("Nothing is subtracted here: the control, our own user agent once more, was turned away by %s that let it in on paper.", ofBase(away, hosts, "hosts"))
 		}
 	}
-	return "There was no control, so nothing can be subtracted for what a second request meets whoever asks."
+	return "There was no control, so nothing can be subtracted for hosts that refuse any second request."
 }
 
 // turnedAwayBy says by rank or by category how many answers turn an identity away, of those
@@ -157,7 +159,12 @@ func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(
 	}
 	hosts, away := by[top].Compared()
 	few, also := by[least].Compared()
-	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away; %s: %s", f.Cell(0, top), percent(away, hosts), f.Cell(0, least), percent(also, few))
+	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away", f.Cell(0, top), percent(away, hosts))
+	if away == 0 {
+		f.Title = "No answer turns an identity away"
+	} else if least != top {
+		f.Title += fmt.Sprintf("; %s: %s", f.Cell(0, least), percent(also, few))
+	}
 	shown, grouped, order := "coalesce(category, '') AS category", "ALL", "category"
 	if column == "stratum" {
 		shown, grouped, order = column, column, "TRY_CAST(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
