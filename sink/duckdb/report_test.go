@@ -211,7 +211,7 @@ var deadNames = func() string {
 		panic(err)
 	}
 	var names []string
-	for _, m := range regexp.MustCompile(`(?m)^- \{name: (\S+), kind: named_only\}$`).FindAllStringSubmatch(string(registry), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^- \{name: (\S+), kind: named_only, source: "[^"]+"\}$`).FindAllStringSubmatch(string(registry), -1) {
 		names = append(names, "('"+m[1]+"')")
 	}
 	return "(SELECT run, seq, name FROM (SELECT run, seq, unnest(tokens) AS token FROM groups) JOIN (VALUES " + strings.Join(names, ", ") + ") AS d(name) ON token = lower(name))"
