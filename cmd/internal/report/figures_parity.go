@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/portable"
@@ -22,21 +20,14 @@ const parityNote = "For crawlers whose parser is documented, the file is read as
 // otherwise.
 func (d *data) parity() *figure {
 	by := d.sums.pivot("parity", d.profile, func(l label) string { return l.agent })
-	named, category := make(map[string]int64), make(map[string]string)
-	for l := range d.sums["parity"] {
-		category[l.agent] = l.category
-	}
-	var agents []string
-	for agent, n := range by {
-		agents = append(agents, agent)
-		for _, count := range n {
-			named[agent] += count
-		}
-	}
+	agents, named := byTotal(by)
 	if len(agents) == 0 {
 		return nil
 	}
-	slices.SortFunc(agents, func(a, b string) int { return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b)) })
+	category := make(map[string]string)
+	for l := range d.sums["parity"] {
+		category[l.agent] = l.category
+	}
 	on := d.sums.by("parity_hosts", d.profile, key)
 	f := &figure{
 		ID: "parity", Of: "Shares of the files that name the crawler.",

@@ -17,19 +17,11 @@ var versusStar = []struct{ key, class, name string }{
 // versusStar compares the groups that name an agent with the group for all.
 func (d *data) versusStar() *figure {
 	by := d.sums.pivot("policy_versus_star", d.profile, func(l label) string { return l.agent })
-	category, named := d.sums.agents(d.profile), make(map[string]int64)
-	var agents []string
-	for agent, n := range by {
-		agents = append(agents, agent)
-		for _, count := range n {
-			named[agent] += count
-		}
-	}
+	agents, named := byTotal(by)
 	if len(agents) == 0 {
 		return nil
 	}
-	slices.SortFunc(agents, func(a, b string) int { return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b)) })
-	top := agents[0]
+	category, top := d.sums.agents(d.profile), agents[0]
 	f := &figure{
 		ID: "versus-star", Of: "Shares of the hosts whose file has a group for one of the agent's own names.",
 		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", hosts(named[top]), map[bool]string{true: "that names", false: "that name"}[named[top] == 1], top,

@@ -70,6 +70,19 @@ func (s sums) pivot(metric, profile string, of func(label) string) map[string]ma
 	return out
 }
 
+// byTotal returns the names of a pivot with the most first, and the total of each.
+func byTotal(pivot map[string]map[string]int64) (names []string, total map[string]int64) {
+	total = make(map[string]int64)
+	for name, counts := range pivot {
+		names = append(names, name)
+		for _, n := range counts {
+			total[name] += n
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b)) })
+	return names, total
+}
+
 // agents returns the category of each agent.
 func (s sums) agents(profile string) map[string]string {
 	out := make(map[string]string)
