@@ -234,7 +234,7 @@ func (d *Differences) Templates() string { return d.files("templates", "template
 // others.
 func (d *Differences) Identities() string {
 	x, y := d.before.digests("identities"), d.after.digests("identities")
-	if x == nil || y == nil || slices.Equal(x, y) { // of a run that was judged again, the earlier one has them
+	if x == nil || y == nil || slices.Equal(x, y) { // a run that re-evaluates another does not record them
 		return ""
 	}
 	return "the runs asked under other identities"

@@ -66,7 +66,7 @@ func TestBuiltInChallenges(t *testing.T) {
 		{503, "", "<!doctype html><title>Just a moment...</title>", "generic"},
 		{200, "", "# px-captcha\nUser-agent: *\nDisallow: /\n", ""},
 		{404, "", "<div id=px-captcha></div>", ""},
-		{200, "", "<html>a page that is no wall</html>", ""},
+		{200, "", "<html>an ordinary page</html>", ""},
 	} {
 		header := make(http.Header)
 		if name, value, ok := strings.Cut(row.header, ": "); ok {

@@ -260,7 +260,7 @@ func (p *places) close() error {
 	return p.file.Close()
 }
 
-// addBlock adds the volume of a block, of so many bytes in the list of captures.
+// addBlock adds the volume of block i, which takes the given bytes of the list of captures.
 func (s *Source) addBlock(i int, bytes int64) {
 	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &sink.ArchiveRecord{Bytes: bytes}}
 	v.read = func(ctx context.Context, emit func(Target) error) error {

@@ -53,7 +53,7 @@ func headOf(ctx context.Context, folder string) (*sink.Manifest, error) {
 }
 
 // HasAnswers reports whether the run DIR/_runs/ID has answers to identities that can be
-// judged again.
+// re-evaluated.
 func HasAnswers(ctx context.Context, folder string) (bool, error) {
 	m, err := headOf(ctx, folder)
 	if err != nil {

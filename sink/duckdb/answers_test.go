@@ -162,7 +162,7 @@ func TestAnswersToIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := one(t, again, "SELECT count(*) FROM ((SELECT * FROM first EXCEPT ALL SELECT * FROM answers) UNION ALL (SELECT * FROM answers EXCEPT ALL SELECT * FROM first))"); got != "0" {
-		t.Errorf("judged again, %s rows of answers differ", got)
+		t.Errorf("re-evaluation changes %s rows of answers", got)
 	}
 	walled.Store(true)
 	run("b", 1, "--expect", promises)

@@ -167,7 +167,7 @@ WHERE kind NOT IN ('host_new', 'host_gone') AND NOT (kind = 'reachability' AND a
 		for week := 1; week < weeks; week++ {
 			run := fmt.Sprint("w", week+1)
 			if s[week] != s[week-1] && strings.ContainsAny(s[:week], "opqcgx") && !strings.Contains(text, `"run": "`+run+`"`) {
-				t.Errorf("%s, %s: the history says nothing of %s", host, s, run)
+				t.Errorf("%s, %s: the history does not show %s", host, s, run)
 			}
 		}
 		if strings.Trim(s[:weeks-1], "-") != "" != (gaps == 1) {

@@ -41,7 +41,7 @@ func (p *publisher) questions(s *sheet) {
 	}
 }
 
-// paragraphs keeps an answer from ending its section: a line of it is no heading.
+// paragraphs keeps an answer from ending its section: it escapes lines that would be headings.
 func paragraphs(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -105,7 +105,7 @@ func TestPreferencesChange(t *testing.T) {
 		{"one rule more that a token allows", "User-agent: RoboTestA\nDisallow: /x\n" + token + "/a", "User-agent: RoboTestA\nDisallow: /x\n" + token + "/a\nAllow: /a/b", []string{
 			"preference minor RoboTestA search google ai-train partial undecided 4 4 >", "preference minor RoboTestA search google ai-input partial undecided 4 4 >",
 		}},
-		{"a line for a path that says nothing of the use", star + "Content-Usage: train-ai=n\nContent-Usage: /a search=y", star + "Content-Usage: train-ai=n\nContent-Usage: /b search=y", []string{
+		{"a line for a path that does not state the use", star + "Content-Usage: train-ai=n\nContent-Usage: /a search=y", star + "Content-Usage: train-ai=n\nContent-Usage: /b search=y", []string{
 			"preference minor RoboTestA search google ai-train partial undecided 3 3 >", "preference minor RoboTestA search google search partial undecided 4 4 >",
 			"preference minor RoboTestB ai-training google ai-train partial undecided 3 3 >", "preference minor RoboTestB ai-training google search partial undecided 4 4 >",
 			"preference minor RoboToken ai-training google ai-train partial undecided 3 3 >", "preference minor RoboToken ai-training google search partial undecided 4 4 >",
