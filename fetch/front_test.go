@@ -133,6 +133,8 @@ func TestFrontPage(t *testing.T) {
 		})
 	}
 	running.Wait()
+	mu.Lock() // what a handler wrote before it answered is not ordered before our reading otherwise
+	defer mu.Unlock()
 	for _, w := range frontWays {
 		if got := strings.Join(asked[w.host], " "); got != w.asked {
 			t.Errorf("%s: asked for %q, want %q", w.what, got, w.asked)
