@@ -23,10 +23,10 @@
 //   - a flag of run: runFlags in run.go; its row in sink/settings.go or, if no plan holds
 //     it, in run_scopes.go; what it needs or excludes in run_relations.go; the check of its
 //     value in run_checks.go
-//   - a figure of the report: a file figures_*.go in cmd/internal/report, and the
-//     sections of a page in its report.go
+//   - a figure of the report: a file in cmd/internal/report, and the sections of a page
+//     in its report.go
 //   - a figure over several runs: metrics in pipeline/series/series.go, its drawing in
-//     cmd/internal/report/figures_series.go, its view in configs/series.sql
+//     cmd/internal/report/trends/figures.go, its view in configs/series.sql
 //   - a kind of change between runs: pipeline/audit/change and pipeline/audit/diff; its
 //     words in cmd/internal/words
 package main

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/output"
 	"github.com/robocensus/robocensus/cmd/internal/report"
+	"github.com/robocensus/robocensus/cmd/internal/report/changes"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -82,7 +83,7 @@ func writeReport(ctx context.Context, in store.Store, run, against, html string,
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
-	case errors.Is(err, report.ErrNoChanges), errors.Is(err, report.ErrNoSummary):
+	case errors.Is(err, changes.ErrNoChanges), errors.Is(err, report.ErrNoSummary):
 		return usageError{err}
 	case err != nil:
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/output"
-	"github.com/robocensus/robocensus/cmd/internal/report"
+	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -315,7 +315,7 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 	}{
 		{f.parquet, func(w io.Writer) error { return sink.WriteSeries(w, r.Points, sink.ToolVersion(version)) }},
 		{f.html, func(w io.Writer) error {
-			page, err := report.SeriesPage(r)
+			page, err := trends.Page(r)
 			if err == nil {
 				_, err = w.Write(page)
 			}

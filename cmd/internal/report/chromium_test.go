@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/reporttest"
+	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 )
 
 // In a browser, no hostile text runs and the page makes no request. A page without
@@ -49,12 +52,12 @@ func TestNothingRunsInChromium(t *testing.T) {
 		return string(out)
 	}
 	image := `<img src="` + server.URL + `/x">`
-	if out := dump("open.html", []byte(`<!DOCTYPE html><html><body>`+hostile[0]+image+`</body></html>`)); !strings.Contains(out, `<html data-ran="1"`) || asked.Load() == 0 {
+	if out := dump("open.html", []byte(`<!DOCTYPE html><html><body>`+reporttest.Hostile[0]+image+`</body></html>`)); !strings.Contains(out, `<html data-ran="1"`) || asked.Load() == 0 {
 		t.Fatalf("what is not escaped does not run either (%d requests): %s", asked.Load(), out)
 	}
 	asked.Store(0)
-	hostile = append(hostile, image)
-	defer func() { hostile = hostile[:len(hostile)-1] }()
+	reporttest.Hostile = append(reporttest.Hostile, image)
+	defer func() { reporttest.Hostile = reporttest.Hostile[:len(reporttest.Hostile)-1] }()
 	out := dump("report.html", hostilePage(t))
 	if strings.Contains(out, "data-ran=\"1\"") || asked.Load() > 0 {
 		t.Errorf("hostile text ran, or made %d requests", asked.Load())
@@ -62,13 +65,13 @@ func TestNothingRunsInChromium(t *testing.T) {
 	if !strings.Contains(out, "&lt;img src=") {
 		t.Error("the hostile text is not in the page")
 	}
-	page, err := SeriesPage(hostileSeries())
+	page, err := trends.Page(reporttest.Series())
 	must(t, err)
 	if out := dump("series.html", page); strings.Contains(out, "data-ran=\"1\"") || asked.Load() > 0 {
 		t.Errorf("hostile text of a series ran, or made %d requests", asked.Load())
 	}
 	// Even if markup is not escaped, the page's own policy stops it.
-	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+hostile[0]+hostile[1]+image), 1)
+	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+reporttest.Hostile[0]+reporttest.Hostile[1]+image), 1)
 	if out := dump("slipped.html", slipped); strings.Contains(out, `<html lang="en" data-ran="1"`) || asked.Load() > 0 {
 		t.Errorf("the policy of the page lets scripts run, or made %d requests", asked.Load())
 	}

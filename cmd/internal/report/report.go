@@ -11,52 +11,51 @@
 // the hosts whose rules decide. An outage is neither a rule nor a policy. Tests compare
 // every figure with its SQL.
 //
-// The page is self-contained: it has no script, font or image and loads nothing,
-// and its Content-Security-Policy forbids all of that. Hosts, rules, servers and
-// agents are text from the network: html/template escapes it, and package visible
-// shows invisible and bidirectional control characters as escapes.
+//   - report.go: the sections of the page
+//   - access.go, ranks.go, rules.go: which agents hosts shut out, and how
+//   - uses.go, pages.go: what may be done with content, and whose words files have
+//   - identities.go: what others are answered
+//   - answers.go, network.go: what hosts answer, and how fast
+//   - content.go, parity.go: what is in the files, and what is wrong with them
+//   - before.go: shares of this run and of the one before
+//   - sql.go: numbers of a figure, with the SQL that computes them
+//
+// Package counters adds up what it reads, draw draws, changes has the figures of a
+// comparison, and trends the page of a series.
 package report
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/changes"
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
-	"github.com/robocensus/robocensus/sink/visible"
 )
-
-//go:embed page.tmpl.html
-var pageText string
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": decimal, "plotHeight": func() int { return plotTop + plotHeight + plotFoot }, "plotBase": func() int { return plotTop + plotHeight }}).Parse(pageText))
-
-// ErrNoChanges reports that the two runs have not been compared.
-var ErrNoChanges = errors.New("the runs have not been compared")
 
 // ErrNoSummary reports a run that cannot be drawn.
 var ErrNoSummary = errors.New("no report")
 
 // Page returns the page for the run with manifest m. It covers the
 // committed segments. If against is not "", the page also shows what changed
-// since that run; Page returns an error that wraps [ErrNoChanges] if the two runs
+// since that run; Page returns an error that wraps [changes.ErrNoChanges] if the two runs
 // have not been compared, or [ErrNoSummary] if the run did not write the table summary.
 func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string) (_ []byte, err error) {
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it", ErrNoSummary, m.Run)
 	}
-	d := &data{run: m.Run, against: against, manifest: m, sums: make(sums), examples: make(examples)}
+	d := &data{run: m.Run, against: against, manifest: m, sums: make(counters.Sums), examples: make(counters.Examples)}
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
 	}
@@ -65,36 +64,32 @@ func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string)
 		return nil, err
 	}
 	for _, c := range counts.List() {
-		d.sums.add(c)
+		d.sums.Add(c)
 	}
 	few, err := summary.ReadExamples(ctx, in, m)
 	if err != nil {
 		return nil, err
 	}
 	for _, x := range few.Rows() {
-		d.examples.add(x)
+		d.examples.Add(x)
 	}
 	if against != "" {
-		if d.changes, err = readChanges(ctx, in, m, against, d.profile); err != nil {
+		if d.changes, err = changes.Read(ctx, in, m, against, d.profile); err != nil {
 			return nil, err
 		}
-		if d.before, err = readEarlier(ctx, in, against, d.profile, strings.TrimPrefix(d.changes.since, "run ")); err != nil {
+		if d.before, err = readEarlier(ctx, in, against, d.profile, strings.TrimPrefix(d.changes.Since, "run ")); err != nil {
 			return nil, err
 		}
 	}
-	d.hosts, d.texts = d.sums.total("targets"), d.sums.total("body_bytes")
-	d.files = d.sums.by("outcome", d.profile, key)["conditional_allow"]
+	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
+	d.files = d.sums.By("outcome", d.profile, counters.Key)["conditional_allow"]
 	d.known = d.answered()
-	if d.archived = d.sums.by("source", d.profile, key)["warc"] > 0; d.archived {
+	if d.archived = d.sums.By("source", d.profile, counters.Key)["warc"] > 0; d.archived {
 		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {
 			return nil, err
 		}
 	}
-	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, d.page()); err != nil {
-		return nil, fmt.Errorf("draw the report: %w", err)
-	}
-	return out.Bytes(), nil
+	return d.page().Render()
 }
 
 // data holds the input of the figures.
@@ -102,10 +97,10 @@ type data struct {
 	run, against string
 	profile      string // the run's first
 	manifest     *sink.Manifest
-	sums         sums
-	examples     examples
-	changes      *changes // nil without against
-	before       *earlier // nil without against, or without counters of that run
+	sums         counters.Sums
+	examples     counters.Examples
+	changes      *changes.Changes // nil without against
+	before       *earlier         // nil without against, or without counters of that run
 
 	hosts int64 // all of the run; of archives, their captures
 	files int64 // hosts with rules: those whose rules decide
@@ -133,45 +128,26 @@ func capturedHosts(ctx context.Context, in store.Store, run string) (int64, erro
 func (d *data) all() string {
 	switch {
 	case !d.archived || d.captured == d.hosts:
-		return hosts(d.hosts)
+		return words.Hosts(d.hosts)
 	case d.captured == 0:
-		return counted(d.hosts, "capture")
+		return words.Count(d.hosts, "capture")
 	}
-	return counted(d.hosts, "capture") + " of " + hosts(d.captured)
+	return words.Count(d.hosts, "capture") + " of " + words.Hosts(d.captured)
 }
 
-type page struct {
-	Title    string
-	Facts    []fact
-	Remarks  []string
-	Tiles    []tile
-	Sections []section
-	Sources  []fact // provenance, in the footer
-	Drawn    string // which tables the page is drawn from
-}
-
-type fact struct{ Name, Value string }
-
-type tile struct{ Name, Value, Note string }
-
-type section struct {
-	Title   string
-	Figures []*figure
-}
-
-func (d *data) page() *page {
+func (d *data) page() *draw.Page {
 	m := d.manifest
-	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", d.all(), day(m.Date)), Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
+	p := &draw.Page{Title: fmt.Sprintf("Crawl policies of %s, %s", d.all(), words.Day(m.Date)), Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
 	if d.changes != nil {
 		p.Drawn = "Drawn from the tables summary, examples and changes alone"
-		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
+		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.Since, "run ")
 	}
-	p.Facts = []fact{{"source", d.source()}, {"profile", d.profile}}
+	p.Facts = []draw.Fact{{Name: "source", Value: d.source()}, {Name: "profile", Value: d.profile}}
 	if share := m.Sample(); share < 1 {
-		p.Facts = append(p.Facts, fact{"sample", fmt.Sprintf("%v of the registered domains, by hash (--sample)", share)})
+		p.Facts = append(p.Facts, draw.Fact{Name: "sample", Value: fmt.Sprintf("%v of the registered domains, by hash (--sample)", share)})
 	}
 	if limit := m.Limit(); limit > 0 {
-		p.Facts = append(p.Facts, fact{"limit", fmt.Sprintf("the first %s at most (--limit)", hosts(limit))})
+		p.Facts = append(p.Facts, draw.Fact{Name: "limit", Value: fmt.Sprintf("the first %s at most (--limit)", words.Hosts(limit))})
 	}
 	if !m.Complete() {
 		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
@@ -184,13 +160,13 @@ func (d *data) page() *page {
 	} else if !summary.HasExamples(m) {
 		p.Remarks = append(p.Remarks, "The page has no examples, because the run was published without some of their columns.")
 	}
-	if d.changes != nil && len(d.changes.notes) > 0 {
-		p.Remarks = append(p.Remarks, "Notes on the comparison: "+strings.Join(d.changes.notes, "; ")+".")
+	if d.changes != nil && len(d.changes.Notes) > 0 {
+		p.Remarks = append(p.Remarks, "Notes on the comparison: "+strings.Join(d.changes.Notes, "; ")+".")
 	}
 	if d.archived && d.captured != d.hosts {
 		several := "An archive may have several captures of a host, and each of them counts as a host here."
 		if slices.Contains(m.Tables, "fetches") && m.Complete() {
-			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", quote(m.Run))
+			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", counters.Quote(m.Run))
 		}
 		p.Remarks = append(p.Remarks, several)
 	}
@@ -207,11 +183,11 @@ func (d *data) page() *page {
 	} else {
 		p.Tiles = d.tiles()
 	}
-	add := func(title string, figures ...*figure) {
-		s := section{Title: title}
+	add := func(title string, figures ...*draw.Figure) {
+		s := draw.Section{Title: title}
 		for _, f := range figures {
 			if f != nil { // nil: the run has no counters for it
-				f.file, f.source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
+				f.File, f.Source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
 				if !m.Complete() {
 					f.SQL = notYet + f.SQL
 				}
@@ -223,9 +199,7 @@ func (d *data) page() *page {
 		}
 	}
 	if c := d.changes; c != nil {
-		add("What changed since "+c.since, d.beforeCategories(), d.beforeAgents(), d.changedHosts(),
-			d.changeWays("change-agents", "agent", c.closedAgents(), nil), d.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
-			d.changeWords(), d.changeUses(), d.changedTogether(), d.changeKinds())
+		add("What changed since "+c.Since, append([]*draw.Figure{d.beforeCategories(), d.beforeAgents()}, c.Figures(d.all())...)...)
 	}
 	if d.known > 0 {
 		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
@@ -237,8 +211,8 @@ func (d *data) page() *page {
 	}
 	if d.known > 0 {
 		add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
-			d.turnedAwayBy("turned-away-ranks", "stratum", func(l label) string { return l.stratum }, rankName),
-			d.turnedAwayBy("turned-away-categories", "category", func(l label) string { return l.category }, categoryOrNone))
+			d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),
+			d.turnedAwayBy("turned-away-categories", "category", func(l counters.Label) string { return l.Category }, categoryOrNone))
 		add("What do hosts answer?", d.answers(), d.errors(), d.walls())
 	} else {
 		add("How the attempts failed", d.errors(), d.answers(), d.walls())
@@ -259,34 +233,34 @@ func (d *data) page() *page {
 const notYet = "-- once the run is complete, which writes its rows of the table summary:\n"
 
 // tiles returns the headline numbers.
-func (d *data) tiles() []tile {
-	tiles := []tile{{"hosts", count(d.hosts), ""}}
-	if d.all() != hosts(d.hosts) {
+func (d *data) tiles() []draw.Tile {
+	tiles := []draw.Tile{{Name: "hosts", Value: words.Number(d.hosts), Note: ""}}
+	if d.all() != words.Hosts(d.hosts) {
 		tiles[0].Name = "captures"
 		if d.captured > 0 {
-			tiles[0].Note = "of " + hosts(d.captured)
+			tiles[0].Note = "of " + words.Hosts(d.captured)
 		}
 	}
 	if d.files != d.hosts {
-		tiles = append(tiles, tile{"hosts with rules", count(d.files), ofBase(d.files, d.hosts, "hosts") + ": their rules decide"})
+		tiles = append(tiles, draw.Tile{Name: "hosts with rules", Value: words.Number(d.files), Note: words.ShareOf(d.files, d.hosts, "hosts") + ": their rules decide"})
 	}
 	if silent := d.hosts - d.known; silent > 0 {
-		tiles = append(tiles, tile{"policy unknown", count(silent), ofBase(silent, d.hosts, "hosts") + ", because of an outage or the like"})
+		tiles = append(tiles, draw.Tile{Name: "policy unknown", Value: words.Number(silent), Note: words.ShareOf(silent, d.hosts, "hosts") + ", because of an outage or the like"})
 	}
-	closed := d.sums.pivot("category", d.profile, func(l label) string { return l.category })[headline]
+	closed := d.sums.Pivot("category", d.profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	if closed != nil {
 		n := closed["all"] + closed["some"]
-		tiles = append(tiles, tile{"shut out AI training", count(n), strings.Join(d.of(n), ", ")})
+		tiles = append(tiles, draw.Tile{Name: "shut out AI training", Value: words.Number(n), Note: strings.Join(d.of(n), ", ")})
 	}
-	return append(tiles, tile{"agents evaluated", count(int64(len(d.sums.agents(d.profile)))), ""})
+	return append(tiles, draw.Tile{Name: "agents evaluated", Value: words.Number(int64(len(d.sums.Agents(d.profile)))), Note: ""})
 }
 
 // of returns n as a share of each base.
 func (d *data) of(n int64) []string {
 	if d.files == d.hosts {
-		return []string{ofBase(n, d.hosts, "hosts")}
+		return []string{words.ShareOf(n, d.hosts, "hosts")}
 	}
-	return []string{ofBase(n, d.hosts, "hosts"), ofBase(n, d.files, "those with rules")}
+	return []string{words.ShareOf(n, d.hosts, "hosts"), words.ShareOf(n, d.files, "those with rules")}
 }
 
 // source describes where the answers come from.
@@ -306,11 +280,11 @@ func (d *data) source() string {
 
 // sources returns the provenance of the page. It names input files and their
 // digests but not their folders, because the page may be published.
-func (d *data) sources() []fact {
+func (d *data) sources() []draw.Fact {
 	m := d.manifest
-	out := []fact{{"run", m.Run}, {"made by", strings.TrimSpace("robocensus " + m.ToolVersion)}, {"date", m.Date.Format(time.DateOnly)}, {"started", m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
+	out := []draw.Fact{{Name: "run", Value: m.Run}, {Name: "made by", Value: strings.TrimSpace("robocensus " + m.ToolVersion)}, {Name: "date", Value: m.Date.Format(time.DateOnly)}, {Name: "started", Value: m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
 	if len(m.ConfigurationDigest) >= 12 {
-		out = append(out, fact{"configuration", "sha256 " + m.ConfigurationDigest[:12]})
+		out = append(out, draw.Fact{Name: "configuration", Value: "sha256 " + m.ConfigurationDigest[:12]})
 	}
 	for _, in := range m.Inputs[:min(len(m.Inputs), 12)] {
 		name := filepath.Base(filepath.ToSlash(in.Path))
@@ -320,10 +294,10 @@ func (d *data) sources() []fact {
 		if len(in.SHA256) >= 12 {
 			name += ", sha256 " + in.SHA256[:12]
 		}
-		out = append(out, fact{in.Role, name})
+		out = append(out, draw.Fact{Name: in.Role, Value: name})
 	}
 	if d.changes != nil {
-		out = append(out, fact{"compared with", d.against})
+		out = append(out, draw.Fact{Name: "compared with", Value: d.against})
 	}
 	return out
 }

@@ -3,12 +3,8 @@ package report
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/csv"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,22 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/changes"
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/reporttest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
-
-// hostile holds attacks in text from the network: markup, attributes, style
-// sheets, terminal escapes, invisible and bidirectional characters.
-var hostile = []string{
-	`<script>document.documentElement.setAttribute("data-ran", "1")</script>`,
-	`"><img src=x onerror='document.documentElement.setAttribute("data-ran", "1")'>`,
-	`' autofocus onfocus=document.documentElement.setAttribute("data-ran","1") x='`,
-	`</title></svg></style><svg onload=document.documentElement.setAttribute("data-ran","1")>`,
-	`<a href="javascript:document.documentElement.setAttribute('data-ran','1')">x</a>`,
-	`{{.}}<style>*{background:url(//127.0.0.1:9/x)}</style><!--`,
-	"\x1b]0;title\x07\x1b[31mred", "safe\u202etxt.exe", "a\u200bb\u2066c\ufeff", "line\r\nbreak\u2028",
-}
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -86,7 +73,7 @@ func hostilePage(t testing.TB) []byte {
 	var counts []sink.Count
 	var examples []sink.Example
 	var changes []sink.Change
-	for i, evil := range hostile {
+	for i, evil := range reporttest.Hostile {
 		evil = sink.TextString(evil)
 		n := int64(100 + i)
 		for _, metric := range []string{
@@ -97,7 +84,7 @@ func hostilePage(t testing.TB) []byte {
 			examples = append(examples, sink.Example{Metric: metric, Key: evil, Host: evil, Line: sink.Some(int32(7)), Text: evil})
 		}
 		outcome := sink.Count{Metric: "reason", Stratum: evil, Profile: sink.Some("google"), Key: sink.Some("success"), Count: n}
-		counts = append(counts, outcome, sink.Count{Metric: "category", Stratum: evil, Category: sink.Some(headline), Profile: sink.Some("google"), Key: sink.Some("some"), Count: 3})
+		counts = append(counts, outcome, sink.Count{Metric: "category", Stratum: evil, Category: sink.Some(counters.Headline), Profile: sink.Some("google"), Key: sink.Some("some"), Count: 3})
 		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict"} {
 			for _, key := range []string{"disallow_all", "some"} {
 				counts = append(counts, sink.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: sink.Some("google"), Key: sink.Some(key), Count: n})
@@ -116,8 +103,8 @@ func hostilePage(t testing.TB) []byte {
 		}
 	}
 	p := plan("b")
-	p.ToolVersion, p.Profiles = hostile[0], []string{"google", hostile[1]}
-	p.Inputs[0].Path = hostile[2]
+	p.ToolVersion, p.Profiles = reporttest.Hostile[0], []string{"google", reporttest.Hostile[1]}
+	p.Inputs[0].Path = reporttest.Hostile[2]
 	writeRun(t, dir, p, 2, counts, examples)
 	m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
 	must(t, err)
@@ -153,7 +140,7 @@ func TestHostileTextIsText(t *testing.T) {
 				switch {
 				case a.Key == "href" && strings.HasPrefix(a.Val, "data:"):
 					taken++
-					checkCopy(t, a.Val)
+					reporttest.CheckCopy(t, a.Val)
 				case a.Key == "href" && !strings.HasPrefix(a.Val, "#"):
 					t.Errorf("a link leads to %s", a.Val)
 				case a.Key == "download" && strings.Trim(a.Val, "abcdefghijklmnopqrstuvwxyz-.") != "":
@@ -190,75 +177,6 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 }
 
-// checkCopy checks a download for what a browser or a spreadsheet would execute:
-// the SVG must be inert, and the CSV must have no formula.
-func checkCopy(t *testing.T, link string) {
-	t.Helper()
-	kind, content := copied(t, link)
-	for _, r := range string(content) {
-		if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) && r != '\n' {
-			t.Fatalf("%U stands in a copy", r)
-		}
-	}
-	if kind == "text/csv;charset=utf-8" {
-		rows, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
-		must(t, err)
-		for _, row := range rows {
-			for _, cell := range row {
-				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-					t.Errorf("a cell begins a formula: %q", cell)
-				}
-			}
-		}
-		return
-	}
-	if kind != "image/svg+xml" {
-		t.Fatalf("a copy is %s", kind)
-	}
-	decoder := xml.NewDecoder(bytes.NewReader(content))
-	titles := 0
-	for {
-		token, err := decoder.Token()
-		if err == io.EOF {
-			break
-		}
-		must(t, err)
-		switch token := token.(type) {
-		case xml.StartElement:
-			if !slices.Contains(strings.Fields("svg title desc rect text g line path"), token.Name.Local) {
-				t.Errorf("a drawing has an element %s", token.Name.Local)
-			}
-			for _, a := range token.Attr {
-				if !slices.Contains(strings.Fields("xmlns width height viewBox preserveAspectRatio overflow d fill-opacity stroke-width stroke-linecap stroke-dasharray vector-effect role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke"), a.Name.Local) {
-					t.Errorf("%s has an attribute %s", token.Name.Local, a.Name.Local)
-				}
-				if a.Name.Local == "id" {
-					titles++
-				}
-				if a.Name.Local == "fill" && a.Value == "" {
-					t.Error("a shape has no colour")
-				}
-			}
-		case xml.ProcInst, xml.Directive, xml.Comment:
-			t.Errorf("a drawing has %v", token)
-		}
-	}
-	if titles != 2 {
-		t.Errorf("a drawing has %d of a title and a description", titles)
-	}
-}
-
-// copied returns the contents of a data: URL.
-func copied(t *testing.T, link string) (kind string, content []byte) {
-	t.Helper()
-	head, text, ok := strings.Cut(strings.TrimPrefix(link, "data:"), ";base64,")
-	content, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil {
-		t.Fatalf("a link carries %.40q: %v", link, err)
-	}
-	return head, content
-}
-
 func count1(metric, key string, n int64) sink.Count {
 	return sink.Count{Metric: metric, Stratum: "unranked", Key: sink.NonZero(key), Count: n}
 }
@@ -291,10 +209,10 @@ func TestSentences(t *testing.T) {
 		profiled("outcome", "undefined", "rfc9309", 500),
 		profiled("reason", "success", "google", 400), profiled("reason", "client_error", "google", 90), profiled("reason", "network_failure", "google", 8), profiled("reason", "server_error", "google", 2),
 		count1("error_class", "dns_not_found", 7), count1("error_class", "timeout", 1), count1("error_class", "server_error", 2),
-		agentCount("policy", "GPTBot", headline, "disallow_all", 68), agentCount("policy", "GPTBot", headline, "allow_all", 422), agentCount("policy", "GPTBot", headline, "unknown", 10),
-		agentCount("policy_explicit", "GPTBot", headline, "disallow_all", 60), agentCount("policy_fallback", "GPTBot", headline, "disallow_all", 3),
-		agentCount("policy", "CCBot", headline, "disallow_all", 50), agentCount("policy", "CCBot", headline, "partial", 440),
-		category(headline, "all", 50), category(headline, "some", 18), category(headline, "none", 422), category(headline, "unknown", 10), category("seo", "none", 490),
+		agentCount("policy", "GPTBot", counters.Headline, "disallow_all", 68), agentCount("policy", "GPTBot", counters.Headline, "allow_all", 422), agentCount("policy", "GPTBot", counters.Headline, "unknown", 10),
+		agentCount("policy_explicit", "GPTBot", counters.Headline, "disallow_all", 60), agentCount("policy_fallback", "GPTBot", counters.Headline, "disallow_all", 3),
+		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 50), agentCount("policy", "CCBot", counters.Headline, "partial", 440),
+		category(counters.Headline, "all", 50), category(counters.Headline, "some", 18), category(counters.Headline, "none", 422), category(counters.Headline, "unknown", 10), category("seo", "none", 490),
 		count1("body_bytes", "64", 200), count1("body_bytes", "540-559", 200), count1("body", "truncated", 1),
 		count1("field", "content-signal", 4),
 		count1("line_class_hosts", "no_field", 2), count1("line_class", "no_field", 9),
@@ -355,15 +273,15 @@ func text1(t *testing.T, page []byte) string {
 
 // A drawing agrees with its figure: each of the two bases has a bar with its share.
 func TestTheHeadlineHasTwoBases(t *testing.T) {
-	d := &data{profile: "google", hosts: 1000, files: 400, known: 1000, sums: sums{
-		"targets": {{stratum: "1-1000"}: 600, {stratum: "unranked"}: 400},
-		"outcome": {{stratum: "1-1000", profile: "google", key: "conditional_allow"}: 300, {stratum: "unranked", profile: "google", key: "conditional_allow"}: 100},
+	d := &data{profile: "google", hosts: 1000, files: 400, known: 1000, sums: counters.Sums{
+		"targets": {{Stratum: "1-1000"}: 600, {Stratum: "unranked"}: 400},
+		"outcome": {{Stratum: "1-1000", Profile: "google", Key: "conditional_allow"}: 300, {Stratum: "unranked", Profile: "google", Key: "conditional_allow"}: 100},
 		"category": {
-			{stratum: "1-1000", profile: "google", category: headline, key: "all"}: 30, {stratum: "1-1000", profile: "google", category: headline, key: "some"}: 60,
-			{stratum: "unranked", profile: "google", category: headline, key: "none"}: 400, {stratum: "unranked", profile: "rfc9309", category: headline, key: "all"}: 400,
-			{stratum: "1-1000", profile: "google", category: "seo", key: "all"}: 500,
+			{Stratum: "1-1000", Profile: "google", Category: counters.Headline, Key: "all"}: 30, {Stratum: "1-1000", Profile: "google", Category: counters.Headline, Key: "some"}: 60,
+			{Stratum: "unranked", Profile: "google", Category: counters.Headline, Key: "none"}: 400, {Stratum: "unranked", Profile: "rfc9309", Category: counters.Headline, Key: "all"}: 400,
+			{Stratum: "1-1000", Profile: "google", Category: "seo", Key: "all"}: 500,
 		},
-		"policy": {{profile: "google", agent: "GPTBot", category: headline}: 1},
+		"policy": {{Profile: "google", Agent: "GPTBot", Category: counters.Headline}: 1},
 	}}
 	f := d.aiTraining()
 	var got []string
@@ -423,9 +341,9 @@ func TestLeadersTie(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{
 		count1("targets", "", 1), profiled("outcome", "conditional_allow", "google", 1), profiled("reason", "success", "google", 1),
-		agentCount("policy", "CCBot", headline, "disallow_all", 1), agentCount("policy", "GPTBot", headline, "disallow_all", 1),
-		agentCount("policy_explicit", "CCBot", headline, "disallow_all", 1), agentCount("policy_explicit", "GPTBot", headline, "disallow_all", 1),
-		agentCount("category", "", headline, "all", 1), agentCount("category", "", "seo", "all", 1),
+		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy", "GPTBot", counters.Headline, "disallow_all", 1),
+		agentCount("policy_explicit", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy_explicit", "GPTBot", counters.Headline, "disallow_all", 1),
+		agentCount("category", "", counters.Headline, "all", 1), agentCount("category", "", "seo", "all", 1),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
@@ -459,7 +377,7 @@ func TestNothingAnswered(t *testing.T) {
 	writeRun(t, dir, plan("r"), 1, []sink.Count{
 		count1("targets", "", 30), profiled("outcome", "full_disallow", "google", 30), profiled("reason", "network_failure", "google", 28), profiled("reason", "server_error", "google", 2),
 		count1("error_class", "dns_not_found", 20), count1("error_class", "timeout", 8), count1("error_class", "server_error", 2),
-		agentCount("policy", "GPTBot", headline, "unknown", 30), agentCount("category", "", headline, "unknown", 30), agentCount("category", "", "seo", "unknown", 30),
+		agentCount("policy", "GPTBot", counters.Headline, "unknown", 30), agentCount("category", "", counters.Headline, "unknown", 30), agentCount("category", "", "seo", "unknown", 30),
 		count1("total_us", "57", 30), count1("tld", "de", 20), count1("tld_failed", "de", 20), count1("tld", "com", 10), count1("tld_failed", "com", 10),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
@@ -511,11 +429,11 @@ func TestFiguresCanBeTakenAway(t *testing.T) {
 			t.Errorf("figure %s has the links %q", id, links)
 			continue
 		}
-		kind, drawing := copied(t, links[1])
+		kind, drawing := reporttest.Copied(t, links[1])
 		if kind != "image/svg+xml" || !strings.Contains(string(drawing), "<title id=") || !strings.Contains(string(drawing), "Crawl policies of 10 hosts, 15 January 2027, run r") {
 			t.Errorf("figure %s: the drawing is %s", id, drawing)
 		}
-		if _, numbers := copied(t, links[2]); id == "agents" && string(numbers) != "agent,category,shut_out,by_name,by_fallback,by_star\n'-agent,other,3,0,0,3\n<b>,other,0,0,0,0\n" {
+		if _, numbers := reporttest.Copied(t, links[2]); id == "agents" && string(numbers) != "agent,category,shut_out,by_name,by_fallback,by_star\n'-agent,other,3,0,0,3\n<b>,other,0,0,0,0\n" {
 			t.Errorf("the numbers of figure %s are\n%s", id, numbers)
 		}
 	}
@@ -560,7 +478,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	writeRun(t, dir, plan("r"), 1, []sink.Count{count1("targets", "", 1)}, nil)
 	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
+	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, changes.ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
 		t.Errorf("no changes: %v", err)
 	}
 	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
@@ -588,10 +506,10 @@ func TestSentencesOfChanges(t *testing.T) {
 	policy := func(host, agent, after string) sink.Change {
 		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
 		return sink.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
-			Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"), Before: &before, After: &after}
+			Agent: &agent, Category: sink.Some(counters.Headline), Profile: sink.Some("google"), Before: &before, After: &after}
 	}
 	rules := func(host, agent, how string) sink.Change {
-		return sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"), After: &how}
+		return sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: sink.Some(counters.Headline), Profile: sink.Some("google"), After: &how}
 	}
 	of := func(host, kind, severity string) sink.Change {
 		return sink.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}
@@ -654,52 +572,5 @@ func TestSentencesOfChanges(t *testing.T) {
 				t.Log(out)
 			}
 		})
-	}
-}
-
-// Examples of changes show hosts by most severe change, best ranked first,
-// whatever their order in the table.
-func TestExamplesOfChangesByRank(t *testing.T) {
-	c := newChanges("google", "")
-	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
-		c.add(&sink.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: integer[int64](&rank)})
-	}
-	c.endOfHost()
-	var got []string
-	for _, x := range c.examples["minor"] {
-		got = append(got, x.Host)
-	}
-	if want := "h5 h8 h2 h7 h4 h0"; strings.Join(got, " ") != want {
-		t.Errorf("examples are %v, want %s", got, want)
-	}
-}
-
-// A report counts the changes under its own profile, and those under none.
-func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
-	c := newChanges("google", "")
-	for k, profile := range []*string{sink.Some("google"), sink.Some("rfc9309"), nil} {
-		host := fmt.Sprint("h", k)
-		c.add(&sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: sink.Some("closes")})
-	}
-	c.endOfHost()
-	if c.rows != 2 || c.changed != 2 || c.kinds["rules"].hosts != 2 {
-		t.Errorf("%d rows of %d hosts are counted, %d of the kind; want 2", c.rows, c.changed, c.kinds["rules"].hosts)
-	}
-}
-
-// Sums are of one profile and of the counters that no profile reads.
-func TestSumsAreOfOneProfile(t *testing.T) {
-	s := make(sums)
-	for _, c := range []summary.Count{
-		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1}, {Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
-		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4}, {Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
-	} {
-		s.add(c)
-	}
-	if got := s.by("outcome", "google", key)["full_allow"]; got != 11 {
-		t.Errorf("by key: %d, want 11", got)
-	}
-	if got := s.pivot("outcome", "google", func(l label) string { return l.stratum })["unranked"]["full_allow"]; got != 9 {
-		t.Errorf("by stratum and key: %d, want 9", got)
 	}
 }

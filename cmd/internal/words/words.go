@@ -9,6 +9,7 @@ package words
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -205,6 +206,63 @@ func Count(n int64, noun string) string {
 		noun += "s"
 	}
 	return Number(n) + " " + noun
+}
+
+// Verbed formats a count with a noun and its verb, such as "1 host is" or "2 hosts are".
+func Verbed(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Number(n) + " " + many
+}
+
+// Hosts formats a number of hosts.
+func Hosts(n int64) string { return Count(n, "host") }
+
+// Commas separates the thousands of a number in digits. Other texts stay as they are.
+func Commas(digits string) string {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return Number(n)
+	}
+	return digits
+}
+
+// Rank names a stratum, such as "rank 1 to 1,000".
+func Rank(stratum string) string {
+	switch from, to, ok := strings.Cut(stratum, "-"); {
+	case !ok:
+		return stratum // unranked
+	case to == "":
+		return "rank " + Commas(from) + " and beyond"
+	default:
+		return "rank " + Commas(from) + " to " + Commas(to)
+	}
+}
+
+// Day formats the date of a time in UTC.
+func Day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// And joins parts of a sentence with commas and "and".
+func And(parts []string) string {
+	switch n := len(parts); n {
+	case 0:
+		return ""
+	case 1:
+		return parts[0]
+	default:
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+}
+
+// Plain returns a name as it is, for what has no other words.
+func Plain(name string) string { return name }
+
+// Tied names up to three that tie, "GPTBot and CCBot", and counts more of them.
+func Tied(names []string, plural string) string {
+	if len(names) > 3 {
+		return Number(int64(len(names))) + " " + plural
+	}
+	return And(names)
 }
 
 // More says how many rows a list leaves out that shows the first of some counts, which

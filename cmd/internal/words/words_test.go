@@ -120,3 +120,11 @@ func TestTies(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestRank(t *testing.T) {
+	for stratum, want := range map[string]string{"1-1000": "rank 1 to 1,000", "10000001-": "rank 10,000,001 and beyond", "unranked": "unranked"} {
+		if got := Rank(stratum); got != want {
+			t.Errorf("%s is called %s, want %s", stratum, got, want)
+		}
+	}
+}

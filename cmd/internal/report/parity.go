@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -18,41 +20,41 @@ const parityNote = "For crawlers whose parser is documented, the file is read as
 
 // parity shows for how many of the files that name a crawler its own parser reads them
 // otherwise.
-func (d *data) parity() *figure {
-	by := d.sums.pivot("parity", d.profile, func(l label) string { return l.agent })
-	agents, named := byTotal(by)
+func (d *data) parity() *draw.Figure {
+	by := d.sums.Pivot("parity", d.profile, func(l counters.Label) string { return l.Agent })
+	agents, named := counters.ByTotal(by)
 	if len(agents) == 0 {
 		return nil
 	}
 	category := make(map[string]string)
 	for l := range d.sums["parity"] {
-		category[l.agent] = l.category
+		category[l.Agent] = l.Category
 	}
-	on := d.sums.by("parity_hosts", d.profile, key)
-	f := &figure{
+	on := d.sums.By("parity_hosts", d.profile, counters.Key)
+	f := &draw.Figure{
 		ID: "parity", Of: "Shares of the files that name the crawler.",
-		Title: fmt.Sprintf("%s of files shut out a crawler under its own name and are open to it by its own parser", percent(on[summary.LetIn], d.files)),
+		Title: fmt.Sprintf("%s of files shut out a crawler under its own name and are open to it by its own parser", words.Percent(on[summary.LetIn], d.files)),
 		Note:  parityNote + "What differs on URLs with needless escapes only counts apart.",
 		Head:  []string{"agent", "category", "named"}, Heads: []string{"named by", "different"}, Axis: "100% of the files that name the crawler",
 	}
 	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named", categoryOf)
 	for _, k := range parityKinds {
 		f.Head = append(f.Head, k.key)
-		f.Legend = append(f.Legend, legend{k.class, k.name})
-		f.SQL += ",\n  " + sumIf("key = "+quote(k.key), k.key)
+		f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: k.name})
+		f.SQL += ",\n  " + counters.SumIf("key = "+counters.Quote(k.key), k.key)
 	}
 	f.SQL += "\n" + d.from("parity", false) + "\nGROUP BY agent ORDER BY named DESC, agent"
 	for i, agent := range agents {
 		n := by[agent]
-		row, shares := []string{agent, category[agent], number(named[agent])}, []share(nil)
+		row, shares := []string{agent, category[agent], counters.Digits(named[agent])}, []draw.Share(nil)
 		for _, k := range parityKinds {
-			row = append(row, number(n[k.key]))
-			shares = append(shares, share{k.class, k.name, n[k.key]})
+			row = append(row, counters.Digits(n[k.key]))
+			shares = append(shares, draw.Share{Class: k.class, Name: k.name, N: n[k.key]})
 		}
 		f.Rows = append(f.Rows, row)
-		if different := n[summary.LetIn] + n[summary.KeptOut] + n["different"]; i < barsDrawn {
-			f.Bars = append(f.Bars, bar{Name: agent, Sub: words.Category.Of(category[agent]), Tracks: []track{{
-				Parts: inscribed(parts(100, named[agent], shares...)), Values: []string{count(named[agent]), percent(different, named[agent])},
+		if different := n[summary.LetIn] + n[summary.KeptOut] + n["different"]; i < draw.MostBars {
+			f.Bars = append(f.Bars, draw.Bar{Name: agent, Sub: words.Category.Of(category[agent]), Tracks: []draw.Track{{
+				Parts: draw.Inscribed(draw.Parts(100, named[agent], shares...)), Values: []string{words.Number(named[agent]), words.Percent(different, named[agent])},
 			}}})
 		}
 	}
@@ -60,24 +62,24 @@ func (d *data) parity() *figure {
 }
 
 // parityCauses shows why.
-func (d *data) parityCauses() *figure {
-	all := d.sums.by("parity_cause_hosts", d.profile, key)
+func (d *data) parityCauses() *draw.Figure {
+	all := d.sums.By("parity_cause_hosts", d.profile, counters.Key)
 	if len(all) == 0 {
 		return nil
 	}
 	var named int64
-	on := d.sums.by("parity_hosts", d.profile, key)
+	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	for _, n := range on {
 		named += n
 	}
 	different := on[summary.LetIn] + on[summary.KeptOut] + on["different"]
-	f := &figure{
+	f := &draw.Figure{
 		ID: "parity-causes", Of: "Shares of the files that name a crawler whose parser is documented.", Names: parityCause,
-		Title: fmt.Sprintf("%s of %s mean something else to the parser of a crawler that they name", percent(different, named), counted(named, "file")),
+		Title: fmt.Sprintf("%s of %s mean something else to the parser of a crawler that they name", words.Percent(different, named), words.Count(named, "file")),
 		Note:  parityNote + "The cause is the first simplification of the file after which both readings agree; several where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
 	}
 	d.byKey(f, "parity_cause_hosts", "cause", "files", false, all, "partly", named)
-	f.Examples = d.examples.list("Examples", "crawler, what the file as a whole is to it", "parity_cause", parityCause, ranked(all)...)
+	f.Examples = d.examples.List("Examples", "crawler, what the file as a whole is to it", "parity_cause", parityCause, counters.Ranked(all)...)
 	return f
 }
 

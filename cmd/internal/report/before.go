@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -17,7 +19,7 @@ import (
 
 // earlier holds the counters of the run that the page compares with.
 type earlier struct {
-	sums         sums
+	sums         counters.Sums
 	hosts, files int64
 	date         string // or its ID, if the date is that of the later run
 }
@@ -39,12 +41,12 @@ func readEarlier(ctx context.Context, in store.Store, against, profile, date str
 	if err != nil {
 		return nil, err
 	}
-	e := &earlier{sums: make(sums), date: date}
+	e := &earlier{sums: make(counters.Sums), date: date}
 	for _, c := range counts.List() {
-		e.sums.add(c)
+		e.sums.Add(c)
 	}
-	e.hosts = e.sums.total("targets")
-	e.files = e.sums.by("outcome", profile, key)["conditional_allow"]
+	e.hosts = e.sums.Total("targets")
+	e.files = e.sums.By("outcome", profile, counters.Key)["conditional_allow"]
 	if e.hosts == 0 || e.files == 0 {
 		return nil, nil
 	}
@@ -56,8 +58,8 @@ func readEarlier(ctx context.Context, in store.Store, against, profile, date str
 const outage = 0.02
 
 // unknown returns the share of hosts whose policy an outage hides.
-func unknown(s sums, profile string, hosts int64) float64 {
-	outcomes := s.by("outcome", profile, key)
+func unknown(s counters.Sums, profile string, hosts int64) float64 {
+	outcomes := s.By("outcome", profile, counters.Key)
 	return float64(outcomes["full_disallow"]+outcomes["undefined"]) / float64(max(1, hosts))
 }
 
@@ -75,35 +77,35 @@ type moved struct {
 
 // beforeAfter draws shares of two runs in pairs. metric and condition choose the counters
 // of both, and head names the label. title says what the shares of the first are.
-func (d *data) beforeAfter(f *figure, head, metric, condition, order string, all []moved, title func(shares string) string) *figure {
+func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string, all []moved, title func(shares string) string) *draw.Figure {
 	of, base := [2]int64{d.before.hosts, d.hosts}, "hosts"
 	whole := "metric = 'targets'"
 	if d.byRules() {
 		of, base = [2]int64{d.before.files, d.files}, "hosts with rules"
-		whole = "metric = 'outcome' AND key = 'conditional_allow' AND profile = " + quote(d.profile)
+		whole = "metric = 'outcome' AND key = 'conditional_allow' AND profile = " + counters.Quote(d.profile)
 	}
 	f.Title = title(words.Arrow(all[0].n[0], of[0], all[0].n[1], of[1]) + " of " + base)
-	f.Of = fmt.Sprintf("Shares of the %s %s of %s and the %s of %s.", count(of[0]), base, d.before.date, count(of[1]), day(d.manifest.Date))
+	f.Of = fmt.Sprintf("Shares of the %s %s of %s and the %s of %s.", words.Number(of[0]), base, d.before.date, words.Number(of[1]), words.Day(d.manifest.Date))
 	if base != "hosts" {
 		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
 	}
-	f.Legend = []legend{{"star", d.before.date}, {"closed", day(d.manifest.Date)}}
+	f.Legend = []draw.Legend{{Class: "star", Name: d.before.date}, {Class: "closed", Name: words.Day(d.manifest.Date)}}
 	f.Head = []string{head, "before", "after", "of_before", "of_after"}
 	scale := int64(1)
 	for _, m := range all {
-		scale = max(scale, scaleFor(m.n[0], of[0]), scaleFor(m.n[1], of[1]))
+		scale = max(scale, draw.ScaleFor(m.n[0], of[0]), draw.ScaleFor(m.n[1], of[1]))
 	}
 	f.Axis = fmt.Sprintf("%d%% of %s", scale, base)
 	for i, m := range all {
-		f.Rows = append(f.Rows, []string{m.name, number(m.n[0]), number(m.n[1]), number(of[0]), number(of[1])})
-		if i < barsDrawn {
-			f.Bars = append(f.Bars, bar{Name: f.Cell(0, m.name), Sub: m.sub, Tracks: []track{
-				{"before", parts(scale, of[0], share{"star", "before", m.n[0]}), []string{percent(m.n[0], of[0])}},
-				{"after", parts(scale, of[1], share{"closed", "after", m.n[1]}), []string{percent(m.n[1], of[1])}},
+		f.Rows = append(f.Rows, []string{m.name, counters.Digits(m.n[0]), counters.Digits(m.n[1]), counters.Digits(of[0]), counters.Digits(of[1])})
+		if i < draw.MostBars {
+			f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, m.name), Sub: m.sub, Tracks: []draw.Track{
+				{Label: "before", Parts: draw.Parts(scale, of[0], draw.Share{Class: "star", Name: "before", N: m.n[0]}), Values: []string{words.Percent(m.n[0], of[0])}},
+				{Label: "after", Parts: draw.Parts(scale, of[1], draw.Share{Class: "closed", Name: "after", N: m.n[1]}), Values: []string{words.Percent(m.n[1], of[1])}},
 			}})
 		}
 	}
-	runs := func(run string) string { return "run = " + quote(run) }
+	runs := func(run string) string { return "run = " + counters.Quote(run) }
 	sum := func(run string) string {
 		return fmt.Sprintf("coalesce(sum(count) FILTER (%s AND %s), 0)::BIGINT", runs(run), condition)
 	}
@@ -111,19 +113,19 @@ func (d *data) beforeAfter(f *figure, head, metric, condition, order string, all
 		return fmt.Sprintf("(SELECT sum(count) FROM history.summary WHERE %s AND %s)::BIGINT", runs(run), whole)
 	}
 	f.SQL = fmt.Sprintf("FROM (SELECT %s,\n    %s AS before,\n    %s AS after,\n    %s AS of_before,\n    %s AS of_after\n  FROM history.summary WHERE run IN (%s, %s) AND metric = %s AND profile = %s\n  GROUP BY %[1]s HAVING count(DISTINCT run) = 2 AND before + after > 0)\nORDER BY %[10]s, %[1]s",
-		head, sum(d.against), sum(d.run), total(d.against), total(d.run), quote(d.against), quote(d.run), quote(metric), quote(d.profile), order)
+		head, sum(d.against), sum(d.run), total(d.against), total(d.run), counters.Quote(d.against), counters.Quote(d.run), counters.Quote(metric), counters.Quote(d.profile), order)
 	return f
 }
 
 // beforeCategories shows how many hosts shut out an agent of each category, before and
 // after. The category of the headline leads.
-func (d *data) beforeCategories() *figure {
+func (d *data) beforeCategories() *draw.Figure {
 	if d.before == nil {
 		return nil
 	}
-	closed := func(s sums) map[string]int64 {
+	closed := func(s counters.Sums) map[string]int64 {
 		out := make(map[string]int64)
-		for category, n := range s.pivot("category", d.profile, func(l label) string { return l.category }) {
+		for category, n := range s.Pivot("category", d.profile, func(l counters.Label) string { return l.Category }) {
 			out[category] = n["all"] + n["some"]
 		}
 		return out
@@ -139,13 +141,13 @@ func (d *data) beforeCategories() *figure {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b moved) int {
-		return cmp.Or(-isFirst(a.name == headline, b.name == headline), cmp.Compare(b.n[1], a.n[1]), cmp.Compare(b.n[0], a.n[0]), cmp.Compare(a.name, b.name))
+		return cmp.Or(-isFirst(a.name == counters.Headline, b.name == counters.Headline), cmp.Compare(b.n[1], a.n[1]), cmp.Compare(b.n[0], a.n[0]), cmp.Compare(a.name, b.name))
 	})
-	return d.beforeAfter(&figure{
+	return d.beforeAfter(&draw.Figure{
 		ID: "before-categories", Names: words.Category.Of,
 		Note: "A host counts where its file lets at least one agent of the category fetch nothing, by name or by the group for all (*). Categories that both runs have.",
-	}, "category", "category", "key IN ('all', 'some')", "category = "+quote(headline)+" DESC, after DESC, before DESC", all, func(shares string) string {
-		if all[0].name == headline {
+	}, "category", "category", "key IN ('all', 'some')", "category = "+counters.Quote(counters.Headline)+" DESC, after DESC, before DESC", all, func(shares string) string {
+		if all[0].name == counters.Headline {
 			return shares + " shut out an agent for AI training"
 		}
 		return shares + " shut out an agent of the category " + words.Category.Of(all[0].name)
@@ -165,12 +167,12 @@ func isFirst(a, b bool) int {
 
 // beforeAgents shows how many hosts shut out each agent, before and after: those that
 // moved most come first.
-func (d *data) beforeAgents() *figure {
+func (d *data) beforeAgents() *draw.Figure {
 	if d.before == nil {
 		return nil
 	}
-	ofAgent := func(l label) string { return l.agent }
-	before, after, category := d.before.sums.pivot("policy", d.profile, ofAgent), d.sums.pivot("policy", d.profile, ofAgent), d.sums.agents(d.profile)
+	ofAgent := func(l counters.Label) string { return l.Agent }
+	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent), d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
 	var all []moved
 	for agent, n := range after {
 		if was, ok := before[agent]; ok && n["disallow_all"]+was["disallow_all"] > 0 {
@@ -200,7 +202,7 @@ func (d *data) beforeAgents() *figure {
 			}
 		}
 	}
-	return d.beforeAfter(&figure{
+	return d.beforeAfter(&draw.Figure{
 		ID:   "before-agents",
 		Note: "Agents that both runs have and that some host shuts out, the greatest difference first: by name, by the name of a crawler that they follow, or by the group for all (*).",
 	}, "agent", "policy", "key = 'disallow_all'", "abs(after * of_before - before * of_after) DESC", all, func(shares string) string {
@@ -208,9 +210,9 @@ func (d *data) beforeAgents() *figure {
 		case by(all[0]) == 0:
 			return "No agent is shut out by another share of hosts than before"
 		case same == len(most) && same > 1:
-			return fmt.Sprintf("%s moved most: %s shut each of them out", tied(most, "agents"), shares)
+			return fmt.Sprintf("%s moved most: %s shut each of them out", words.Tied(most, "agents"), shares)
 		case len(most) > 1:
-			return fmt.Sprintf("%s moved most, such as %s: %s shut it out", counted(int64(len(most)), "agent"), all[0].name, shares)
+			return fmt.Sprintf("%s moved most, such as %s: %s shut it out", words.Count(int64(len(most)), "agent"), all[0].name, shares)
 		}
 		return fmt.Sprintf("%s moved most: %s shut it out", all[0].name, shares)
 	})

@@ -1,58 +1,27 @@
-package report
+package trends
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/html"
 
-	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/cmd/internal/report/reporttest"
 )
-
-// hostileSeries is a series of three runs: the second and the third are comparable,
-// and the registry, the list and the signals have hostile text.
-func hostileSeries() *series.Result {
-	r := &series.Result{Profiles: []string{"google"}, Warnings: []string{"a warning " + hostile[0]}}
-	for i, run := range []string{"one", "two", "three"} {
-		at := series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 2000, Files: sink.Some(int64(1500))}
-		if i == 1 {
-			at.Breaks = []string{"another list of hosts: " + hostile[1]}
-		}
-		r.Runs = append(r.Runs, at)
-	}
-	for k, text := range hostile {
-		r.Marks = append(r.Marks, series.Mark{Run: "two", Kind: "agent_changed", Of: text, Text: "the entry of " + text + " changed"})
-		for i, run := range r.Runs {
-			share, low, high := 0.1*float64(i+1), 0.05*float64(i+1), 0.2*float64(i+1)
-			p := sink.Point{
-				Metric: "policy", Population: "all", Stratum: "all", Agent: &text, Category: &text, Profile: sink.Some("google"), Key: sink.Some("disallow_all"), Run: run.Run, Date: run.Date,
-				Base: "hosts", Count: int64(200*(i+1) - k), Denominator: 2000, Share: &share, Low: &low, High: &high, Method: sink.Some("wilson"), Caution: sink.Some("rare"),
-			}
-			if i > 0 {
-				p.Comparable = sink.Some(i == 2)
-			}
-			if i == 1 {
-				p.WhyNot = sink.Some("another list of hosts: " + hostile[1])
-			}
-			signal := p
-			signal.Metric, signal.Agent, signal.Category, signal.Profile, signal.Key = "signal", nil, nil, nil, &text
-			r.Points = append(r.Points, p, signal)
-		}
-	}
-	return r
-}
 
 // Text of registries, lists and files is text on the page, in attributes, and in the
 // drawings.
 func TestHostileTextOfASeries(t *testing.T) {
-	page, err := SeriesPage(hostileSeries())
-	must(t, err)
+	page, err := Page(reporttest.Series())
+	if err != nil {
+		t.Fatal(err)
+	}
 	doc, err := html.Parse(bytes.NewReader(page))
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	images := 0
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode {
@@ -68,7 +37,7 @@ func TestHostileTextOfASeries(t *testing.T) {
 			}
 			if strings.HasPrefix(a.Val, "data:image/svg") {
 				images++
-				checkCopy(t, a.Val)
+				reporttest.CheckCopy(t, a.Val)
 			}
 		}
 	}
@@ -87,7 +56,7 @@ func TestHostileTextOfASeries(t *testing.T) {
 
 // Points are joined only where they can be compared, and the page says why not.
 func TestGapsOfASeries(t *testing.T) {
-	d := newSeriesData(hostileSeries())
+	d := newSeriesData(reporttest.Series())
 	f := d.ofAgents()
 	for _, m := range f.Multiples {
 		c, lines := m.Plots[0].Curves[0], m.Plots[0].Lines
@@ -105,8 +74,10 @@ func TestGapsOfASeries(t *testing.T) {
 	if f.Axis != "50%" || f.Multiples[0].Plots[0].Curves[0].Dots[2].Y != "120.00" {
 		t.Errorf("axis %s, the last point at %s", f.Axis, f.Multiples[0].Plots[0].Curves[0].Dots[2].Y)
 	}
-	page, err := SeriesPage(hostileSeries())
-	must(t, err)
+	page, err := Page(reporttest.Series())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"not comparable throughout", "No figure of run two can be compared with the run before it"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page does not say %q", want)
@@ -116,10 +87,12 @@ func TestGapsOfASeries(t *testing.T) {
 
 // A series of one run has points and no lines.
 func TestASeriesOfOneRun(t *testing.T) {
-	r := hostileSeries()
+	r := reporttest.Series()
 	r.Runs, r.Points, r.Marks = r.Runs[:1], r.Points[:2], nil
-	page, err := SeriesPage(r)
-	must(t, err)
+	page, err := Page(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !bytes.Contains(page, []byte("Crawl policies in one run, 1 January 2024")) {
 		t.Errorf("the title is another")
 	}
@@ -127,7 +100,7 @@ func TestASeriesOfOneRun(t *testing.T) {
 
 // The rows of an archive are captures, and the page does not call them hosts.
 func TestASeriesOfArchives(t *testing.T) {
-	r := hostileSeries()
+	r := reporttest.Series()
 	for i := range r.Runs {
 		r.Runs[i].Source = "warc"
 	}

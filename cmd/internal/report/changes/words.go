@@ -1,4 +1,4 @@
-package report
+package changes
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/closing"
 )
@@ -15,13 +17,12 @@ import (
 
 // changeWords tells hosts that closed to an agent because their template did from those
 // that decided.
-func (d *data) changeWords() *figure {
+func (c *Changes) changeWords() *draw.Figure {
 	type whose struct {
 		agent     string
 		all, own  int64
 		templates map[string]int64
 	}
-	c := d.changes
 	var of []whose
 	for _, a := range c.closedAgents() {
 		w := whose{agent: a.name, all: a.Closed, templates: make(map[string]int64)}
@@ -48,36 +49,36 @@ func (d *data) changeWords() *figure {
 		}
 	}
 	said := make([]string, 0, len(top.templates)+1)
-	for _, t := range ranked(top.templates) {
-		said = append(said, fmt.Sprintf("%s in the words of %s", count(top.templates[t]), t))
+	for _, t := range counters.Ranked(top.templates) {
+		said = append(said, fmt.Sprintf("%s in the words of %s", words.Number(top.templates[t]), t))
 	}
 	if top.own > 0 {
-		said = append(said, count(top.own)+" in their own")
+		said = append(said, words.Number(top.own)+" in their own")
 	}
-	f := &figure{
-		ID: "change-words", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Head: []string{"agent", "template", "closed"},
-		Title:  fmt.Sprintf("%s closed to %s: %s", hosts(top.all), top.agent, and(said)),
+	f := &draw.Figure{
+		ID: "change-words", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Head: []string{"agent", "template", "closed"},
+		Title:  fmt.Sprintf("%s closed to %s: %s", words.Hosts(top.all), top.agent, words.And(said)),
 		Note:   "A host whose template changed, or that began to use one, has not chosen the names in it. Agents that some host closed to in a template's words.",
-		Legend: []legend{{"closed", "in the file's own words"}, {"star", "in a template's words"}},
+		Legend: []draw.Legend{{Class: "closed", Name: "in the file's own words"}, {Class: "star", Name: "in a template's words"}},
 	}
 	most := int64(0)
 	for _, w := range of {
 		most = max(most, w.all)
 	}
-	full := roundUp(most)
-	f.Axis = hosts(full)
+	full := draw.RoundUp(most)
+	f.Axis = words.Hosts(full)
 	for i, w := range of {
-		shares := []share{{"closed", "in the file's own words", w.own}}
-		for _, t := range ranked(w.templates) {
-			shares = append(shares, share{"star", t, w.templates[t]})
-			f.Rows = append(f.Rows, []string{w.agent, t, number(w.templates[t])})
+		shares := []draw.Share{{Class: "closed", Name: "in the file's own words", N: w.own}}
+		for _, t := range counters.Ranked(w.templates) {
+			shares = append(shares, draw.Share{Class: "star", Name: t, N: w.templates[t]})
+			f.Rows = append(f.Rows, []string{w.agent, t, counters.Digits(w.templates[t])})
 		}
 		if w.own > 0 {
-			f.Rows = append(f.Rows, []string{w.agent, "", number(w.own)})
+			f.Rows = append(f.Rows, []string{w.agent, "", counters.Digits(w.own)})
 		}
-		if i < barsDrawn {
-			f.Bars = append(f.Bars, bar{Name: w.agent, Tracks: []track{{
-				Parts: lengths(full, shares...), Values: []string{fmt.Sprintf("%s of %s", count(w.all-w.own), hosts(w.all))},
+		if i < draw.MostBars {
+			f.Bars = append(f.Bars, draw.Bar{Name: w.agent, Tracks: []draw.Track{{
+				Parts: draw.Lengths(full, shares...), Values: []string{fmt.Sprintf("%s of %s", words.Number(w.all-w.own), words.Hosts(w.all))},
 			}}})
 		}
 	}
@@ -85,52 +86,52 @@ func (d *data) changeWords() *figure {
 	f.SQL = fmt.Sprintf(`SELECT agent, coalesce(template, '') AS template, count(DISTINCT origin) AS closed
 FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed
   AND agent IN (SELECT agent FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed AND template IS NOT NULL)
-GROUP BY ALL ORDER BY agent, template`, quote(d.run), quote(d.against), quote(d.profile))
+GROUP BY ALL ORDER BY agent, template`, counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile))
 	return f
 }
 
 // changeUses shows what files state about each use and did not state before.
-func (d *data) changeUses() *figure {
-	uses := slices.SortedFunc(maps.Keys(d.changes.closing.Uses), func(a, b closing.Use) int { return strings.Compare(a.Use, b.Use) })
+func (c *Changes) changeUses() *draw.Figure {
+	uses := slices.SortedFunc(maps.Keys(c.closing.Uses), func(a, b closing.Use) int { return strings.Compare(a.Use, b.Use) })
 	if len(uses) == 0 {
 		return nil
 	}
-	f := &figure{
-		ID: "change-uses", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Head: []string{"use", "refuses", "permits", "depends", "ends", "by_template"}, Names: words.Use.Of,
+	f := &draw.Figure{
+		ID: "change-uses", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Head: []string{"use", "refuses", "permits", "depends", "ends", "by_template"}, Names: words.Use.Of,
 		Note:   "What a file states to some agent, by any mechanism, and did not state before. A host may state different things to different agents. By template: to all of them in a template's words.",
-		Legend: []legend{{"closed", "refused"}, {"allow", "permitted"}, {"partly", "depends on the path"}, {"unknown", "nothing stated any more"}},
+		Legend: []draw.Legend{{Class: "closed", Name: "refused"}, {Class: "allow", Name: "permitted"}, {Class: "partly", Name: "depends on the path"}, {Class: "unknown", Name: "nothing stated any more"}},
 	}
 	most := int64(0)
 	for _, u := range uses {
-		n := d.changes.closing.Uses[u]
+		n := c.closing.Uses[u]
 		most = max(most, n.Refuses, n.Permits, n.Depends, n.Ends)
 	}
-	full := roundUp(most)
-	f.Axis = hosts(full)
+	full := draw.RoundUp(most)
+	f.Axis = words.Hosts(full)
 	top := uses[0]
 	for _, u := range uses {
-		n := d.changes.closing.Uses[u]
-		if n.Refuses > d.changes.closing.Uses[top].Refuses {
+		n := c.closing.Uses[u]
+		if n.Refuses > c.closing.Uses[top].Refuses {
 			top = u
 		}
-		f.Rows = append(f.Rows, []string{u.Use, number(n.Refuses), number(n.Permits), number(n.Depends), number(n.Ends), number(n.Template)})
+		f.Rows = append(f.Rows, []string{u.Use, counters.Digits(n.Refuses), counters.Digits(n.Permits), counters.Digits(n.Depends), counters.Digits(n.Ends), counters.Digits(n.Template)})
 		for _, t := range []struct {
 			label, class string
 			n            int64
 		}{{"refused", "closed", n.Refuses}, {"permitted", "allow", n.Permits}, {"by path", "partly", n.Depends}, {"no more", "unknown", n.Ends}} {
 			if t.n > 0 {
-				f.Bars = append(f.Bars, bar{Name: words.Use.Of(u.Use), Sub: t.label, Tracks: []track{{Parts: lengths(full, share{t.class, t.label, t.n}), Values: []string{hosts(t.n)}}}})
+				f.Bars = append(f.Bars, draw.Bar{Name: words.Use.Of(u.Use), Sub: t.label, Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: t.class, Name: t.label, N: t.n}), Values: []string{words.Hosts(t.n)}}}})
 			}
 		}
 	}
-	n := d.changes.closing.Uses[top]
-	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", hosts(n.Refuses), words.Use.Of(top.Use), count(n.Permits), count(n.Ends))
+	n := c.closing.Uses[top]
+	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", words.Hosts(n.Refuses), words.Use.Of(top.Use), words.Number(n.Permits), words.Number(n.Ends))
 	if n.Refuses == 1 {
 		f.Title = strings.Replace(f.Title, " newly refuse ", " newly refuses ", 1)
 	}
 	f.SQL = fmt.Sprintf(`SELECT use, count(*) FILTER (refuses) AS refuses, count(*) FILTER (permits) AS permits,
   count(*) FILTER (depends) AS depends, count(*) FILTER (ends) AS ends, count(*) FILTER (template) AS by_template
 FROM history.preference_changes WHERE run = %s AND against = %s AND profile = %s
-GROUP BY use ORDER BY use`, quote(d.run), quote(d.against), quote(d.profile))
+GROUP BY use ORDER BY use`, counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile))
 	return f
 }

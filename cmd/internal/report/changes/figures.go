@@ -1,4 +1,4 @@
-package report
+package changes
 
 import (
 	"cmp"
@@ -7,63 +7,73 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 )
 
-func (d *data) fromChanges() string {
-	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
+func (c *Changes) from() string {
+	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile))
+}
+
+// Figures returns the figures of the changes. All says what the run has.
+func (c *Changes) Figures(all string) []*draw.Figure {
+	c.all = all
+	return []*draw.Figure{
+		c.changedHosts(), c.changeWays("change-agents", "agent", c.closedAgents(), nil), c.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
+		c.changeWords(), c.changeUses(), c.changedTogether(), c.changeKinds(),
+	}
 }
 
 // changedHosts shows how many hosts changed, by most severe change.
-func (d *data) changedHosts() *figure {
-	c := d.changes
-	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"severity", "hosts"}}
+func (c *Changes) changedHosts() *draw.Figure {
+	f := &draw.Figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", words.Hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"severity", "hosts"}}
 	if c.earlier > 0 {
-		f.Note = strings.TrimSpace(fmt.Sprintf("Compared with a run before the earlier one, which could not read them: %s. ", hosts(c.earlier)) + f.Note)
+		f.Note = strings.TrimSpace(fmt.Sprintf("Compared with a run before the earlier one, which could not read them: %s. ", words.Hosts(c.earlier)) + f.Note)
 	}
 	if c.unread > 0 {
-		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", hosts(c.compared), count(c.unread)) + f.Note)
+		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", words.Hosts(c.compared), words.Number(c.unread)) + f.Note)
 	}
 	if c.rows == 0 {
 		switch {
 		case c.unread > 0 && c.unread == c.compared:
-			f.Title = fmt.Sprintf("Changes since %s are unknown: no host could be read in both runs", c.since)
-		case c.unread > 0 || len(c.notes) > 0:
-			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", c.since)
+			f.Title = fmt.Sprintf("Changes since %s are unknown: no host could be read in both runs", c.Since)
+		case c.unread > 0 || len(c.Notes) > 0:
+			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", c.Since)
 		default:
-			f.Title = fmt.Sprintf("Nothing has changed since %s", c.since)
+			f.Title = fmt.Sprintf("Nothing has changed since %s", c.Since)
 		}
 		return f
 	}
-	f.Title = fmt.Sprintf("%s of %s changed since %s", count(c.changed), hosts(c.compared), c.since)
+	f.Title = fmt.Sprintf("%s of %s changed since %s", words.Number(c.changed), words.Hosts(c.compared), c.Since)
 	if said := told(c.closing.Profiles[c.profile].Counts); said != "" {
 		f.Title += ": " + said
 	}
 	if c.new+c.gone > 0 {
-		f.Title += fmt.Sprintf("; %s new, %s gone", count(c.new), count(c.gone))
+		f.Title += fmt.Sprintf("; %s new, %s gone", words.Number(c.new), words.Number(c.gone))
 	}
 	most := int64(0)
 	for _, n := range c.bySeverity {
 		most = max(most, n)
 	}
-	scale := scaleFor(most, c.compared)
+	scale := draw.ScaleFor(most, c.compared)
 	if most > 0 {
 		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	}
 	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
-	f.Examples = &listed{Caption: "Examples", What: "change", HasKey: true}
+	f.Examples = &draw.Listed{Caption: "Examples", What: "change", HasKey: true}
 	for _, s := range severities {
 		n := c.bySeverity[s.key]
 		if n > 0 {
-			f.Rows = append(f.Rows, []string{s.key, number(n)})
-			f.Bars = append(f.Bars, bar{Name: s.key, Tracks: []track{{Parts: parts(scale, c.compared, share{s.class, "hosts", n}), Values: []string{hosts(n), percent(n, c.compared)}}}})
+			f.Rows = append(f.Rows, []string{s.key, counters.Digits(n)})
+			f.Bars = append(f.Bars, draw.Bar{Name: s.key, Tracks: []draw.Track{{Parts: draw.Parts(scale, c.compared, draw.Share{Class: s.class, Name: "hosts", N: n}), Values: []string{words.Hosts(n), words.Percent(n, c.compared)}}}})
 		}
 		for i, x := range c.examples[s.key] {
-			row := example{Host: x.Host, Text: x.words()}
+			row := draw.Example{Host: x.Host, Text: x.words()}
 			if x.rank < math.MaxInt64 {
-				row.Rank, f.Examples.HasRank = count(x.rank), true
+				row.Rank, f.Examples.HasRank = words.Number(x.rank), true
 			}
 			if i == 0 {
 				row.Key, row.Span = s.key, len(c.examples[s.key])
@@ -75,7 +85,7 @@ func (d *data) changedHosts() *figure {
 FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst
     %s
     GROUP BY origin HAVING NOT bool_or(kind IN ('host_new', 'host_gone')))
-GROUP BY worst ORDER BY worst`, d.fromChanges())
+GROUP BY worst ORDER BY worst`, c.from())
 	return f
 }
 
@@ -117,7 +127,7 @@ func (x *changeExample) words() (s string) {
 		s += ", " + x.URL
 	}
 	if x.more > 0 {
-		defer func() { s += fmt.Sprintf(" (and %s more)", count(x.more)) }()
+		defer func() { s += fmt.Sprintf(" (and %s more)", words.Number(x.more)) }()
 	}
 	switch {
 	case x.Kind == "text": // its before and after are digests
@@ -134,8 +144,7 @@ func (x *changeExample) words() (s string) {
 }
 
 // changeKinds shows the hosts by kind of change.
-func (d *data) changeKinds() *figure {
-	c := d.changes
+func (c *Changes) changeKinds() *draw.Figure {
 	if len(c.kinds) == 0 {
 		return nil
 	}
@@ -144,70 +153,70 @@ func (d *data) changeKinds() *figure {
 		onHosts[kind] = n.hosts
 		most = max(most, n.hosts)
 	}
-	kinds := ranked(onHosts)
-	full := roundUp(most)
-	names, tied := leading(onHosts, func(kind string) string {
+	kinds := counters.Ranked(onHosts)
+	full := draw.RoundUp(most)
+	names, tied := counters.Leading(onHosts, func(kind string) string {
 		if means, ok := words.KindMeans[kind]; ok {
 			return means + " (" + words.Kind(kind) + ")"
 		}
 		return words.Kind(kind)
 	})
-	title := fmt.Sprintf("What changed on most hosts: %s, on %s", names, count(most))
+	title := fmt.Sprintf("What changed on most hosts: %s, on %s", names, words.Number(most))
 	if strings.HasSuffix(tied, "each") {
 		title += " each"
 	}
-	f := &figure{
-		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Names: words.Kind,
-		Title: title, Axis: hosts(full),
+	f := &draw.Figure{
+		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: words.Kind,
+		Title: title, Axis: words.Hosts(full),
 		Note: "A host counts once for each kind. The kinds have the names of the column kind of the table changes, which has a row for each agent, URL or token concerned; the numbers show both.",
 		Head: []string{"kind", "hosts", "rows"},
 	}
 	for i, kind := range kinds {
 		n := c.kinds[kind]
-		if i < barsDrawn {
-			f.Bars = append(f.Bars, bar{Name: words.Kind(kind), Sub: words.KindMeans[kind], Tracks: []track{{Parts: lengths(full, share{"allow", "hosts", n.hosts}), Values: []string{hosts(n.hosts)}}}})
+		if i < draw.MostBars {
+			f.Bars = append(f.Bars, draw.Bar{Name: words.Kind(kind), Sub: words.KindMeans[kind], Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: "allow", Name: "hosts", N: n.hosts}), Values: []string{words.Hosts(n.hosts)}}}})
 		}
-		f.Rows = append(f.Rows, []string{kind, number(n.hosts), number(n.rows)})
+		f.Rows = append(f.Rows, []string{kind, counters.Digits(n.hosts), counters.Digits(n.rows)})
 	}
-	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + d.fromChanges() + "\nGROUP BY kind ORDER BY hosts DESC, kind"
+	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + c.from() + "\nGROUP BY kind ORDER BY hosts DESC, kind"
 	return f
 }
 
 // changedTogether shows the ways in which several hosts changed, as hosts do whose
 // files come from one template.
-func (d *data) changedTogether() *figure {
-	ways := d.changes.together.Commonest()
+func (c *Changes) changedTogether() *draw.Figure {
+	ways := c.together.Commonest()
 	if len(ways) == 0 {
 		return nil
 	}
 	most := ways[0].Hosts
-	full := roundUp(most)
-	f := &figure{
-		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()),
-		Axis: hosts(full), Names: func(s string) string { return s },
+	full := draw.RoundUp(most)
+	f := &draw.Figure{
+		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all),
+		Axis: words.Hosts(full), Names: func(s string) string { return s },
 		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its most severe change.",
 		Head: []string{"such_as", "hosts"},
 	}
-	f.Examples = &listed{Caption: "The most severe change of each set", What: "change"}
+	f.Examples = &draw.Listed{Caption: "The most severe change of each set", What: "change"}
 	for _, s := range severities {
 		if slices.ContainsFunc(ways, func(w diff.Example) bool { return w.Severity == s.key }) {
-			f.Legend = append(f.Legend, legend{s.class, s.key})
+			f.Legend = append(f.Legend, draw.Legend{Class: s.class, Name: s.key})
 		}
 	}
 	for i, w := range ways {
 		host := clipped(w.Host)
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
-		f.Bars = append(f.Bars, bar{Name: host, Tracks: []track{{
-			Parts: lengths(full, share{severities[max(at, 0)].class, w.Severity, w.Hosts}), Values: []string{hosts(w.Hosts)},
+		f.Bars = append(f.Bars, draw.Bar{Name: host, Tracks: []draw.Track{{
+			Parts: draw.Lengths(full, draw.Share{Class: severities[max(at, 0)].class, Name: w.Severity, N: w.Hosts}), Values: []string{words.Hosts(w.Hosts)},
 		}}})
-		f.Rows = append(f.Rows, []string{w.Origin, number(w.Hosts)})
-		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Use: clipped(text(w.Use)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
+		f.Rows = append(f.Rows, []string{w.Origin, counters.Digits(w.Hosts)})
+		x := changeExample{Kind: w.Kind, Agent: clipped(counters.Text(w.Agent)), URL: clipped(counters.Text(w.URL)), Use: clipped(counters.Text(w.Use)), Before: clipped(counters.Text(w.Before)), After: clipped(counters.Text(w.After)), more: w.More}
 		if i == 0 {
-			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", hosts(most), host, x.words())
+			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(most), host, x.words())
 		}
-		row := example{Host: host, Text: x.words()}
+		row := draw.Example{Host: host, Text: x.words()}
 		if w.Rank != nil {
-			row.Rank, f.Examples.HasRank = count(*w.Rank), true
+			row.Rank, f.Examples.HasRank = words.Number(*w.Rank), true
 		}
 		f.Examples.Rows = append(f.Examples.Rows, row)
 	}
@@ -219,7 +228,7 @@ func (d *data) changedTogether() *figure {
     GROUP BY origin)
 SELECT first(origin ORDER BY rank NULLS LAST, host, origin) AS such_as, count(*) AS hosts
 FROM ways GROUP BY way HAVING hosts > 1
-ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, d.fromChanges(), strings.Join(diff.OwnKinds, "', '"), diff.MaxExamples)
+ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(), strings.Join(diff.OwnKinds, "', '"), diff.MaxExamples)
 	return f
 }
 
@@ -234,12 +243,12 @@ func told(n closing.Counts) string {
 		{n.Opened, n.LetIn, "opened one", "let in an agent that was shut out"},
 	} {
 		if x.n > 0 && x.whole > 0 {
-			said = append(said, fmt.Sprintf("%s %s (%s %s)", count(x.n), x.what, count(x.whole), x.of))
+			said = append(said, fmt.Sprintf("%s %s (%s %s)", words.Number(x.n), x.what, words.Number(x.whole), x.of))
 		} else if x.n > 0 {
-			said = append(said, count(x.n)+" "+x.what)
+			said = append(said, words.Number(x.n)+" "+x.what)
 		}
 	}
-	return and(said)
+	return words.And(said)
 }
 
 // closedTo is an agent or a category that hosts closed or opened to.
@@ -250,7 +259,7 @@ type closedTo struct {
 
 // closedAgents returns the agents that hosts closed or opened to, those that lost most
 // first.
-func (c *changes) closedAgents() (out []closedTo) {
+func (c *Changes) closedAgents() (out []closedTo) {
 	for _, a := range closing.Sorted(c.closing.Agents, func(a, b closing.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
 		out = append(out, closedTo{a.Agent, *c.closing.Agents[a]})
 	}
@@ -258,7 +267,7 @@ func (c *changes) closedAgents() (out []closedTo) {
 }
 
 // closedCategories does the same for categories.
-func (c *changes) closedCategories() (out []closedTo) {
+func (c *Changes) closedCategories() (out []closedTo) {
 	for _, a := range closing.Sorted(c.closing.Categories, func(a, b closing.Category) int { return cmp.Compare(a.Category, b.Category) }) {
 		out = append(out, closedTo{a.Category, *c.closing.Categories[a]})
 	}
@@ -266,20 +275,20 @@ func (c *changes) closedCategories() (out []closedTo) {
 }
 
 // closerList lists the best-ranked hosts that closed a path to the first of the agents.
-func (c *changes) closerList(of []closedTo) *listed {
-	out := &listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true, HasLine: true}
-	for _, a := range of[:min(len(of), barsDrawn/2)] {
+func (c *Changes) closerList(of []closedTo) *draw.Listed {
+	out := &draw.Listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true, HasLine: true}
+	for _, a := range of[:min(len(of), draw.MostBars/2)] {
 		have := c.closers[a.name]
 		for i, x := range have {
-			row := example{Host: x.Host, Text: x.moved()}
+			row := draw.Example{Host: x.Host, Text: x.moved()}
 			if i == 0 {
 				row.Key, row.Span = a.name, len(have)
 			}
 			if x.rank < math.MaxInt64 {
-				row.Rank, out.HasRank = count(x.rank), true
+				row.Rank, out.HasRank = words.Number(x.rank), true
 			}
 			if x.line != nil {
-				row.Line = number(int64(*x.line))
+				row.Line = counters.Digits(int64(*x.line))
 			}
 			out.Rows = append(out.Rows, row)
 		}
@@ -291,7 +300,7 @@ func (c *changes) closerList(of []closedTo) *listed {
 }
 
 // changeWays shows to which agents or categories hosts closed or opened.
-func (d *data) changeWays(id, name string, of []closedTo, named func(string) string) *figure {
+func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) string) *draw.Figure {
 	of = slices.DeleteFunc(of, func(x closedTo) bool { return x.Closed+x.Opened == 0 }) // undecided
 	if len(of) == 0 {
 		return nil
@@ -304,9 +313,9 @@ func (d *data) changeWays(id, name string, of []closedTo, named func(string) str
 			leaders = append(leaders, x.name)
 		}
 	}
-	f := &figure{
-		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Names: named, Head: []string{name, "closed", "shut_out", "opened", "let_in"},
-		Legend: []legend{{"closed", "shut out entirely"}, {"partly", "closed on some path"}},
+	f := &draw.Figure{
+		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: named, Head: []string{name, "closed", "shut_out", "opened", "let_in"},
+		Legend: []draw.Legend{{Class: "closed", Name: "shut out entirely"}, {Class: "partly", Name: "closed on some path"}},
 		Note:   "Closed and opened are by the meaning of the rules on every path. A host may close one path and open another.",
 	}
 	many := map[string]string{"agent": "agents", "category": "categories"}[name]
@@ -318,44 +327,44 @@ func (d *data) changeWays(id, name string, of []closedTo, named func(string) str
 	for i, name := range leaders {
 		leaders[i] = f.Cell(0, name)
 	}
-	it := tied(leaders, many)
+	it := words.Tied(leaders, many)
 	switch x := of[0]; {
 	case x.Closed == 0:
 		f.Title = fmt.Sprintf("No %s lost a path anywhere", name)
 	case x.ShutOut == 0:
-		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, none shut %s out entirely", it, hosts(x.Closed), to, out)
+		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, none shut %s out entirely", it, words.Hosts(x.Closed), to, out)
 	default:
-		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, and %s shut %s out entirely", it, hosts(x.Closed), to, count(x.ShutOut), out)
+		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, and %s shut %s out entirely", it, words.Hosts(x.Closed), to, words.Number(x.ShutOut), out)
 	}
 	if opened {
-		f.Legend = append(f.Legend, legend{"allow", "let in again"}, legend{"open", "opened on some path"})
+		f.Legend = append(f.Legend, draw.Legend{Class: "allow", Name: "let in again"}, draw.Legend{Class: "open", Name: "opened on some path"})
 	}
-	full := roundUp(most)
-	f.Axis = hosts(full)
+	full := draw.RoundUp(most)
+	f.Axis = words.Hosts(full)
 	for i, x := range of {
-		f.Rows = append(f.Rows, []string{x.name, number(x.Closed), number(x.ShutOut), number(x.Opened), number(x.LetIn)})
-		if i >= barsDrawn {
+		f.Rows = append(f.Rows, []string{x.name, counters.Digits(x.Closed), counters.Digits(x.ShutOut), counters.Digits(x.Opened), counters.Digits(x.LetIn)})
+		if i >= draw.MostBars {
 			continue
 		}
-		b := bar{Name: f.Cell(0, x.name), Tracks: []track{{
-			Parts:  lengths(full, share{"closed", "shut out entirely", x.ShutOut}, share{"partly", "closed on some path", x.Closed - x.ShutOut}),
-			Values: []string{fmt.Sprintf("%s closed, %s entirely", count(x.Closed), count(x.ShutOut))},
+		b := draw.Bar{Name: f.Cell(0, x.name), Tracks: []draw.Track{{
+			Parts:  draw.Lengths(full, draw.Share{Class: "closed", Name: "shut out entirely", N: x.ShutOut}, draw.Share{Class: "partly", Name: "closed on some path", N: x.Closed - x.ShutOut}),
+			Values: []string{fmt.Sprintf("%s closed, %s entirely", words.Number(x.Closed), words.Number(x.ShutOut))},
 		}}}
 		if opened {
 			b.Tracks[0].Label = "closed"
-			b.Tracks = append(b.Tracks, track{"opened", lengths(full, share{"allow", "let in again", x.LetIn}, share{"open", "opened on some path", x.Opened - x.LetIn}),
-				[]string{fmt.Sprintf("%s opened, %s let in", count(x.Opened), count(x.LetIn))}})
+			b.Tracks = append(b.Tracks, draw.Track{Label: "opened", Parts: draw.Lengths(full, draw.Share{Class: "allow", Name: "let in again", N: x.LetIn}, draw.Share{Class: "open", Name: "opened on some path", N: x.Opened - x.LetIn}),
+				Values: []string{fmt.Sprintf("%s opened, %s let in", words.Number(x.Opened), words.Number(x.LetIn))}})
 		}
 		f.Bars = append(f.Bars, b)
 	}
 	if name == "agent" {
-		f.Examples = d.changes.closerList(of)
+		f.Examples = c.closerList(of)
 	}
 	columns := []string{name}
 	for _, column := range f.Head[1:] {
 		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %[1]s", column))
 	}
-	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf("\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", quote(d.run), quote(d.against), quote(d.profile)) +
+	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf("\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile)) +
 		"\nGROUP BY " + name + " HAVING bool_or(p.closed OR p.opened) ORDER BY 2 DESC, 3 DESC, 4 DESC, 5 DESC, " + name
 	return f
 }

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots"
 )
 
 // frontPages shows what the headers of front pages say about use (--front-page), beside
 // what robots.txt says.
-func (d *data) frontPages() *figure {
-	outcomes := d.sums.by("front_page", d.profile, key)
+func (d *data) frontPages() *draw.Figure {
+	outcomes := d.sums.By("front_page", d.profile, counters.Key)
 	if len(outcomes) == 0 {
 		return nil
 	}
@@ -20,49 +22,49 @@ func (d *data) frontPages() *figure {
 		asked += n
 	}
 	read := outcomes[string(robots.PageRead)]
-	stated, refusing := d.sums.by("page_preference", d.profile, key), d.sums.by("page_refusal", d.profile, key)
-	f := &figure{
+	stated, refusing := d.sums.By("page_preference", d.profile, counters.Key), d.sums.By("page_refusal", d.profile, counters.Key)
+	f := &draw.Figure{
 		ID: "front-pages", Of: fmt.Sprintf("Shares of the %s whose front page was read.", words.Count(read, "host")),
 		Note: "After robots.txt had answered, the front page was asked for where robots.txt lets this census fetch it, and only its header was read: Content-Usage, X-Robots-Tag and TDM-Reservation. It speaks for that page and no other. " +
 			"No other figure counts headers: they cover robots.txt alone.",
-		Legend: []legend{{"allow", "permitted"}, {"closed", "refused"}}, Head: []string{"counter", "hosts"}, Names: pageName,
+		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}}, Head: []string{"counter", "hosts"}, Names: pageName,
 		Title: fmt.Sprintf("No front page of the %s that were read says in its header whether models may be trained", words.Number(read)),
 	}
 	if n := refusing["any"]; n > 0 {
-		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", ofBase(n, read, "hosts"), words.Number(refusing["alone"]))
+		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", words.ShareOf(n, read, "hosts"), words.Number(refusing["alone"]))
 	}
 	if asked > read {
 		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Count(asked, "host"), words.Number(asked-read)+" front pages were", pagesUnread(outcomes))
 	}
 	scale := int64(1)
 	for _, n := range stated {
-		scale = max(scale, scaleFor(n, read))
+		scale = max(scale, draw.ScaleFor(n, read))
 	}
 	f.Axis = fmt.Sprintf("%d%% of these hosts", scale)
 	seen := make(map[string]bool)
-	for _, k := range ranked(stated) {
-		subject, _ := cutLast(k)
+	for _, k := range counters.Ranked(stated) {
+		subject, _ := counters.CutLast(k)
 		if seen[subject] {
 			continue
 		}
 		seen[subject] = true
 		yes, no := stated[subject+" allow"], stated[subject+" disallow"]
 		header, use, _ := strings.Cut(subject, " ")
-		f.Bars = append(f.Bars, bar{Name: words.PageHeader.Of(header) + ": " + words.Use.Of(use), Tracks: []track{
-			{"permitted", parts(scale, read, share{"allow", "permitted", yes}), []string{percent(yes, read) + " permit"}},
-			{"refused", parts(scale, read, share{"closed", "refused", no}), []string{percent(no, read) + " refuse"}},
+		f.Bars = append(f.Bars, draw.Bar{Name: words.PageHeader.Of(header) + ": " + words.Use.Of(use), Tracks: []draw.Track{
+			{Label: "permitted", Parts: draw.Parts(scale, read, draw.Share{Class: "allow", Name: "permitted", N: yes}), Values: []string{words.Percent(yes, read) + " permit"}},
+			{Label: "refused", Parts: draw.Parts(scale, read, draw.Share{Class: "closed", Name: "refused", N: no}), Values: []string{words.Percent(no, read) + " refuse"}},
 		}})
 	}
 	for _, m := range []struct {
 		metric string
 		by     map[string]int64
 	}{{"front_page", outcomes}, {"page_preference", stated}, {"page_refusal", refusing}} {
-		for _, k := range ranked(m.by) {
-			f.Rows = append(f.Rows, []string{m.metric + " " + k, number(m.by[k])})
+		for _, k := range counters.Ranked(m.by) {
+			f.Rows = append(f.Rows, []string{m.metric + " " + k, counters.Digits(m.by[k])})
 		}
 	}
 	f.SQL = fmt.Sprintf("SELECT metric || ' ' || key AS counter, sum(count)::BIGINT AS hosts\n%s\nGROUP BY metric, key ORDER BY metric, hosts DESC, key", d.from("front_page page_preference page_refusal", false))
-	f.Examples = d.examples.list("Examples", "text", "page_preference", words.PageHeader.Of, ranked(headersOf(stated))...)
+	f.Examples = d.examples.List("Examples", "text", "page_preference", words.PageHeader.Of, counters.Ranked(headersOf(stated))...)
 	return f
 }
 
@@ -79,7 +81,7 @@ func headersOf(stated map[string]int64) map[string]int64 {
 // pagesUnread says why front pages were not read.
 func pagesUnread(outcomes map[string]int64) string {
 	var out []string
-	for _, outcome := range ranked(outcomes) {
+	for _, outcome := range counters.Ranked(outcomes) {
 		if outcome != string(robots.PageRead) {
 			out = append(out, words.Number(outcomes[outcome])+" "+words.PageOutcome.Of(outcome))
 		}
@@ -95,7 +97,7 @@ func pageName(counter string) string {
 		return "front page: " + words.PageOutcome.Of(k)
 	case "page_preference":
 		header, said, _ := strings.Cut(k, " ")
-		use, preference := cutLast(said)
+		use, preference := counters.CutLast(said)
 		return words.PageHeader.Of(header) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted", "disallow": "refused"}[preference]
 	}
 	return map[string]string{"any": "refuses AI training in some header", "alone": "refuses AI training, and robots.txt does not"}[k]

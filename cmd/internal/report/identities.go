@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -32,8 +34,8 @@ func beyond(m, control *summary.Met) string {
 }
 
 // turnedAway says of the hosts that let an agent in on paper how many turn it away.
-func (d *data) turnedAway() *figure {
-	all := summary.MetOf(d.sums.by("answer_let_in", d.profile, key))
+func (d *data) turnedAway() *draw.Figure {
+	all := summary.MetOf(d.sums.By("answer_let_in", d.profile, counters.Key))
 	if len(all) == 0 {
 		return nil
 	}
@@ -54,19 +56,19 @@ func (d *data) turnedAway() *figure {
 			top = m
 		}
 	}
-	f := &figure{
+	f := &draw.Figure{
 		ID: "turned-away", Of: "Shares of the hosts that let the agent in on paper, in part or whole, and gave us a file, or said that there is none.",
 		Note:   "After its own answer, each host was asked once more under each identity. A server can tell an identity from the crawler whose name it uses by its address and its TLS handshake, so what it answers to the name is not always what it answers to the crawler.",
-		Legend: []legend{{"closed", "a wall"}, {"partly", "refused, by another 4xx"}, {"broken", "a server error, or a redirect to nowhere"}, {"unknown", "no answer"}},
+		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "partly", Name: "refused, by another 4xx"}, {Class: "broken", Name: "a server error, or a redirect to nowhere"}, {Class: "unknown", Name: "no answer"}},
 		Head:   []string{"identity", "is_control", "let_in", "challenged", "refused", "failing", "unreached"},
 	}
 	switch {
 	case top == nil:
 		hosts, away := control.Compared()
-		f.Title = fmt.Sprintf("Our own second request is turned away by %s that gave us an answer before", ofBase(away, hosts, "hosts"))
+		f.Title = fmt.Sprintf("Our own second request is turned away by %s that gave us an answer before", words.ShareOf(away, hosts, "hosts"))
 	default:
 		hosts, away := top.Compared()
-		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name, ofBase(away, hosts, "hosts"))
+		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name, words.ShareOf(away, hosts, "hosts"))
 		if away == 0 {
 			f.Title = "No identity is turned away by a host that lets it in on paper"
 		} else if control != nil {
@@ -77,38 +79,38 @@ func (d *data) turnedAway() *figure {
 		f.Note += " There was no control, an identity without a user agent of its own: a host may refuse any second request, and nothing is subtracted for that."
 	} else {
 		hosts, away := control.Compared()
-		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have happened to anybody.", percent(away, hosts))
+		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have happened to anybody.", words.Percent(away, hosts))
 	}
 	scale := int64(1)
 	for _, m := range all {
 		hosts, away := m.Compared()
-		scale = max(scale, scaleFor(away, hosts))
+		scale = max(scale, draw.ScaleFor(away, hosts))
 	}
 	f.Axis = fmt.Sprintf("%d%% of these hosts", scale)
 	for _, m := range all {
 		hosts, away := m.Compared()
-		f.Rows = append(f.Rows, []string{m.Name, fmt.Sprint(m.Control), number(hosts), number(m.By[summary.Challenged]), number(m.By[summary.Refused]), number(m.By[summary.Failing]), number(m.By[summary.Unreached])})
+		f.Rows = append(f.Rows, []string{m.Name, fmt.Sprint(m.Control), counters.Digits(hosts), counters.Digits(m.By[summary.Challenged]), counters.Digits(m.By[summary.Refused]), counters.Digits(m.By[summary.Failing]), counters.Digits(m.By[summary.Unreached])})
 		name := m.Name
 		if m.Control {
 			name += " (control)"
 		}
-		f.Bars = append(f.Bars, bar{Name: name, Sub: "of " + words.Count(hosts, "host"), Tracks: []track{{Parts: parts(scale, hosts,
-			share{"closed", "a wall", m.By[summary.Challenged]}, share{"partly", "refused", m.By[summary.Refused]},
-			share{"broken", "an error", m.By[summary.Failing]}, share{"unknown", "no answer", m.By[summary.Unreached]}), Values: []string{percent(away, hosts)}}}})
+		f.Bars = append(f.Bars, draw.Bar{Name: name, Sub: "of " + words.Count(hosts, "host"), Tracks: []draw.Track{{Parts: draw.Parts(scale, hosts,
+			draw.Share{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]}, draw.Share{Class: "partly", Name: "refused", N: m.By[summary.Refused]},
+			draw.Share{Class: "broken", Name: "an error", N: m.By[summary.Failing]}, draw.Share{Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]}), Values: []string{words.Percent(away, hosts)}}}})
 	}
 	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
-		summary.Control, sumIf("key NOT LIKE '% incomparable'", "let_in"), sumIf("key LIKE '% challenged'", "challenged"),
-		sumIf("key LIKE '% refused'", "refused"), sumIf("key LIKE '% failing'", "failing"), sumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
+		summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in"), counters.SumIf("key LIKE '% challenged'", "challenged"),
+		counters.SumIf("key LIKE '% refused'", "refused"), counters.SumIf("key LIKE '% failing'", "failing"), counters.SumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
 	return f
 }
 
 // unsubtracted says that the shares of a figure are those of all answers, and what the
 // control's would be.
 func (d *data) unsubtracted() string {
-	for _, m := range summary.MetOf(d.sums.by("answer_let_in", d.profile, key)) {
+	for _, m := range summary.MetOf(d.sums.By("answer_let_in", d.profile, counters.Key)) {
 		if m.Control {
 			hosts, away := m.Compared()
-			return fmt.Sprintf("Nothing is subtracted here: the control, our own user agent once more, was turned away by %s that let it in on paper.", ofBase(away, hosts, "hosts"))
+			return fmt.Sprintf("Nothing is subtracted here: the control, our own user agent once more, was turned away by %s that let it in on paper.", words.ShareOf(away, hosts, "hosts"))
 		}
 	}
 	return "There was no control, so nothing can be subtracted for hosts that refuse any second request."
@@ -116,13 +118,13 @@ func (d *data) unsubtracted() string {
 
 // turnedAwayBy says by rank or by category how many answers turn an identity away, of those
 // of hosts that let it in on paper. Controls do not count.
-func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(string) string) *figure {
+func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, name func(string) string) *draw.Figure {
 	by := make(map[string]*summary.Met)
 	for l, n := range d.sums["answer_let_in"] {
-		if l.profile != d.profile || strings.HasPrefix(l.key, summary.Control) {
+		if l.Profile != d.profile || strings.HasPrefix(l.Key, summary.Control) {
 			continue
 		}
-		_, treatment, _ := strings.Cut(l.key, " ")
+		_, treatment, _ := strings.Cut(l.Key, " ")
 		m := by[of(l)]
 		if m == nil {
 			m = new(summary.Met)
@@ -133,8 +135,8 @@ func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(
 	if len(by) < 2 {
 		return nil
 	}
-	keys := ascending(by)
-	f := &figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Note: d.unsubtracted(), Names: name,
+	keys := counters.Ascending(by)
+	f := &draw.Figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Note: d.unsubtracted(), Names: name,
 		Head: []string{column, "answers", "turned_away"}}
 	scale, top, least := int64(1), "", ""
 	rate := func(k string) float64 {
@@ -143,39 +145,39 @@ func (d *data) turnedAwayBy(id, column string, of func(label) string, name func(
 	}
 	for _, k := range keys {
 		hosts, away := by[k].Compared()
-		scale = max(scale, scaleFor(away, hosts))
+		scale = max(scale, draw.ScaleFor(away, hosts))
 		if top == "" || rate(k) > rate(top) {
 			top = k
 		}
 		if least == "" || rate(k) < rate(least) {
 			least = k
 		}
-		f.Rows = append(f.Rows, []string{k, number(hosts), number(away)})
+		f.Rows = append(f.Rows, []string{k, counters.Digits(hosts), counters.Digits(away)})
 	}
 	f.Axis = fmt.Sprintf("%d%% of answers", scale)
 	for _, k := range keys {
 		hosts, away := by[k].Compared()
-		f.Bars = append(f.Bars, bar{Name: f.Cell(0, k), Sub: "of " + words.Count(hosts, "answer"), Tracks: []track{{Parts: parts(scale, hosts, share{"closed", "turned away", away}), Values: []string{percent(away, hosts)}}}})
+		f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, k), Sub: "of " + words.Count(hosts, "answer"), Tracks: []draw.Track{{Parts: draw.Parts(scale, hosts, draw.Share{Class: "closed", Name: "turned away", N: away}), Values: []string{words.Percent(away, hosts)}}}})
 	}
 	hosts, away := by[top].Compared()
 	few, also := by[least].Compared()
-	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away", f.Cell(0, top), percent(away, hosts))
+	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away", f.Cell(0, top), words.Percent(away, hosts))
 	if away == 0 {
 		f.Title = "No answer turns an identity away"
 	} else if least != top {
-		f.Title += fmt.Sprintf("; %s: %s", f.Cell(0, least), percent(also, few))
+		f.Title += fmt.Sprintf("; %s: %s", f.Cell(0, least), words.Percent(also, few))
 	}
 	shown, grouped, order := "coalesce(category, '') AS category", "ALL", "category"
 	if column == "stratum" {
 		shown, grouped, order = column, column, "TRY_CAST(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
 	}
 	f.SQL = fmt.Sprintf("SELECT %s, %s,\n  %s\n%s AND key NOT LIKE '%s%%'\nGROUP BY %s ORDER BY %s", shown,
-		sumIf("key NOT LIKE '% incomparable'", "answers"), sumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"), d.from("answer_let_in", true), summary.Control, grouped, order)
+		counters.SumIf("key NOT LIKE '% incomparable'", "answers"), counters.SumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"), d.from("answer_let_in", true), summary.Control, grouped, order)
 	return f
 }
 
 // servedOtherwise says who serves another file to whom.
-func (d *data) servedOtherwise() *figure {
+func (d *data) servedOtherwise() *draw.Figure {
 	type said struct {
 		name  string
 		all   int64
@@ -183,7 +185,7 @@ func (d *data) servedOtherwise() *figure {
 		other int64 // files that mean something else
 	}
 	by := make(map[string]*said)
-	for k, n := range d.sums.by("answer_policy", d.profile, key) {
+	for k, n := range d.sums.By("answer_policy", d.profile, counters.Key) {
 		name, rest, _ := strings.Cut(k, " ")
 		s := by[name]
 		if s == nil {
@@ -202,13 +204,13 @@ func (d *data) servedOtherwise() *figure {
 	if len(by) == 0 {
 		return nil
 	}
-	kinds := []share{{"allow", "the same bytes", 0}, {"open", "other bytes, the same meaning", 0}, {"closed", "stricter", 0}, {"star", "looser", 0}, {"partly", "stricter and looser", 0}, {"unknown", "undecided", 0}}
+	kinds := []draw.Share{{Class: "allow", Name: "the same bytes", N: 0}, {Class: "open", Name: "other bytes, the same meaning", N: 0}, {Class: "closed", Name: "stricter", N: 0}, {Class: "star", Name: "looser", N: 0}, {Class: "partly", Name: "stricter and looser", N: 0}, {Class: "unknown", Name: "undecided", N: 0}}
 	keys := []string{"same_bytes", "equal", "stricter", "looser", "mixed", "undecided"}
-	f := &figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.", Axis: "100% of these hosts",
+	f := &draw.Figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.", Axis: "100% of these hosts",
 		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent. The control's bar, if there is one, shows how many serve another file to a second request of our own; nothing is subtracted from the others.",
 		Head: append([]string{"identity"}, keys...)}
 	for _, k := range kinds {
-		f.Legend = append(f.Legend, legend{k.class, k.name})
+		f.Legend = append(f.Legend, draw.Legend{Class: k.Class, Name: k.Name})
 	}
 	var top *said
 	for _, name := range slices.Sorted(maps.Keys(by)) {
@@ -218,18 +220,18 @@ func (d *data) servedOtherwise() *figure {
 		}
 		row, shares := []string{s.name}, slices.Clone(kinds)
 		for i, k := range keys {
-			row, shares[i].n = append(row, number(s.by[k])), s.by[k]
+			row, shares[i].N = append(row, counters.Digits(s.by[k])), s.by[k]
 		}
 		f.Rows = append(f.Rows, row)
 		title := s.name
 		if strings.HasPrefix(name, summary.Control) {
 			title += " (control)"
 		}
-		f.Bars = append(f.Bars, bar{Name: title, Sub: "of " + words.Count(s.all, "host"), Tracks: []track{{Parts: inscribed(parts(100, s.all, shares...)), Values: []string{percent(s.other, s.all) + " otherwise"}}}})
+		f.Bars = append(f.Bars, draw.Bar{Name: title, Sub: "of " + words.Count(s.all, "host"), Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, s.all, shares...)), Values: []string{words.Percent(s.other, s.all) + " otherwise"}}}})
 	}
 	f.Title = "No host serves a file of another meaning to an identity"
 	if top.other > 0 {
-		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(ofBase(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), top.name)
+		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), top.name)
 	}
 	var sums []string
 	for _, k := range keys {
@@ -237,34 +239,34 @@ func (d *data) servedOtherwise() *figure {
 		if k == "same_bytes" {
 			condition = "key LIKE '% same_bytes %'"
 		}
-		sums = append(sums, sumIf(condition, k))
+		sums = append(sums, counters.SumIf(condition, k))
 	}
 	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity,\n  %s\n%s\nGROUP BY split_part(key, ' ', 1) ORDER BY split_part(key, ' ', 1)", summary.Control, strings.Join(sums, ",\n  "), d.from("answer_policy", true))
 	return f
 }
 
 // wallsFor shows which vendors' walls identities met.
-func (d *data) wallsFor() *figure {
-	all := d.sums.by("answer_challenge", d.profile, key)
+func (d *data) wallsFor() *draw.Figure {
+	all := d.sums.By("answer_challenge", d.profile, counters.Key)
 	if len(all) == 0 {
 		return nil
 	}
 	name := func(k string) string {
-		who, vendor := cutLast(k)
+		who, vendor := counters.CutLast(k)
 		return strings.TrimPrefix(who, summary.Control) + ": " + words.Challenge.Of(vendor)
 	}
-	top := ranked(all)[0]
-	f := &figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name,
-		Title: fmt.Sprintf("The commonest wall is that for %s, on %s", name(top), ofBase(all[top], d.hosts, "hosts")),
+	top := counters.Ranked(all)[0]
+	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name,
+		Title: fmt.Sprintf("The commonest wall is that for %s, on %s", name(top), words.ShareOf(all[top], d.hosts, "hosts")),
 		Note:  "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too. " + d.unsubtracted()}
 	d.byKey(f, "answer_challenge", "identity_and_vendor", "hosts", true, all, "closed", d.hosts)
 	return f
 }
 
 // walls shows the hosts that could not be read for a wall, by vendor.
-func (d *data) walls() *figure {
+func (d *data) walls() *draw.Figure {
 	all, n := make(map[string]int64), int64(0)
-	for k, count := range d.sums.by("challenge", d.profile, key) {
+	for k, count := range d.sums.By("challenge", d.profile, counters.Key) {
 		if vendor, _, _ := strings.Cut(k, " "); vendor != summary.NoChallenge {
 			all[vendor] += count
 			n += count
@@ -273,17 +275,17 @@ func (d *data) walls() *figure {
 	if len(all) == 0 {
 		return nil
 	}
-	f := &figure{
+	f := &draw.Figure{
 		ID: "walls", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Challenge.Of, Head: []string{"vendor", "hosts"},
-		Title: fmt.Sprintf("A wall answered in place of the file on %s, which count as unread", ofBase(n, d.hosts, "hosts")),
+		Title: fmt.Sprintf("A wall answered in place of the file on %s, which count as unread", words.ShareOf(n, d.hosts, "hosts")),
 		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks that its vendor documents, in header, status or page; a wall without such a mark counts as what its status says.",
 	}
-	for _, k := range ranked(all) {
-		f.Rows = append(f.Rows, []string{k, number(all[k])})
+	for _, k := range counters.Ranked(all) {
+		f.Rows = append(f.Rows, []string{k, counters.Digits(all[k])})
 	}
-	f.keyBars(all, "unknown", "hosts", d.hosts)
+	keyBars(f, all, "unknown", "hosts", d.hosts)
 	f.SQL = fmt.Sprintf("SELECT split_part(key, ' ', 1) AS vendor, sum(count)::BIGINT AS hosts\n%s\nGROUP BY vendor ORDER BY hosts DESC, vendor", d.from("challenge", true))
-	f.Examples = d.examples.list("Examples", "status", "challenge", words.Challenge.Of, ranked(all)...)
+	f.Examples = d.examples.List("Examples", "status", "challenge", words.Challenge.Of, counters.Ranked(all)...)
 	return f
 }
 

@@ -1,28 +1,28 @@
-package report
+// Package trends draws a series over several runs as one page of HTML.
+//
+//   - page.go: the page, and the lines of the series by what they follow
+//   - lines.go: lines as a small drawing
+//   - sentences.go: what titles say about lines
+//   - figures.go, uses.go: the figures
+package trends
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 )
 
-// SeriesPage returns the page of a series over several runs.
-func SeriesPage(r *series.Result) ([]byte, error) {
-	d := newSeriesData(r)
-	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, d.page()); err != nil {
-		return nil, fmt.Errorf("draw the series: %w", err)
-	}
-	return out.Bytes(), nil
+// Page returns the page of a series over several runs.
+func Page(r *series.Result) ([]byte, error) {
+	return newSeriesData(r).page().Render()
 }
 
 // followed identifies a line: a figure of a population, by base.
@@ -51,7 +51,7 @@ func newSeriesData(r *series.Result) *seriesData {
 	}
 	for i := range r.Points {
 		p := &r.Points[i]
-		l := followed{p.Metric, p.Population, p.Stratum, text(p.Agent), text(p.Category), text(p.Profile), text(p.Key), p.Base}
+		l := followed{p.Metric, p.Population, p.Stratum, counters.Text(p.Agent), counters.Text(p.Category), counters.Text(p.Profile), counters.Text(p.Key), p.Base}
 		if l.agent != "" {
 			l.category = ""
 		}
@@ -60,16 +60,16 @@ func newSeriesData(r *series.Result) *seriesData {
 	return d
 }
 
-func (d *seriesData) page() *page {
+func (d *seriesData) page() *draw.Page {
 	first, last := d.Runs[0], d.Runs[len(d.Runs)-1]
-	p := &page{
-		Title: fmt.Sprintf("Crawl policies over time: %s, %s to %s", counted(int64(len(d.Runs)), "run"), day(first.Date), day(last.Date)),
-		Facts: []fact{{"profile", d.profile}, {"runs", first.Run + " to " + last.Run}},
+	p := &draw.Page{
+		Title: fmt.Sprintf("Crawl policies over time: %s, %s to %s", words.Count(int64(len(d.Runs)), "run"), words.Day(first.Date), words.Day(last.Date)),
+		Facts: []draw.Fact{{Name: "profile", Value: d.profile}, {Name: "runs", Value: first.Run + " to " + last.Run}},
 		Drawn: "Drawn from the table summary of each run",
 	}
 	if len(d.Runs) == 1 {
-		p.Title = "Crawl policies in one run, " + day(first.Date)
-		p.Facts = []fact{{"profile", d.profile}, {"run", first.Run}}
+		p.Title = "Crawl policies in one run, " + words.Day(first.Date)
+		p.Facts = []draw.Fact{{Name: "profile", Value: d.profile}, {Name: "run", Value: first.Run}}
 	}
 	if d.Panel != nil {
 		p.Drawn += ", and from fetches and policies for the panel"
@@ -85,14 +85,14 @@ func (d *seriesData) page() *page {
 	p.Remarks = append(p.Remarks[:min(len(p.Remarks), 12)], howToRead)
 	cautious := false
 	p.Tiles = d.tiles()
-	add := func(title string, figures ...*figure) {
-		s := section{Title: title}
+	add := func(title string, figures ...*draw.Figure) {
+		s := draw.Section{Title: title}
 		for _, f := range figures {
 			if f != nil {
-				if !cautious && slices.ContainsFunc(f.Multiples, (*multiple).isCautious) {
+				if !cautious && slices.ContainsFunc(f.Multiples, (*draw.Multiple).HasHollow) {
 					cautious, f.Note = true, strings.TrimSpace(f.Note+" "+aboutCautions)
 				}
-				f.file, f.source = "robocensus-series-"+f.ID, p.Title
+				f.File, f.Source = "robocensus-series-"+f.ID, p.Title
 				s.Figures = append(s.Figures, f)
 			}
 		}
@@ -109,11 +109,11 @@ func (d *seriesData) page() *page {
 	add("Whose words are they?", d.ofTemplates(), d.ofWords())
 	add("What is in the files?", d.ofSignals(), d.ofFeatures(), d.ofBodies())
 	for _, run := range d.Runs[:min(len(d.Runs), 40)] {
-		what := hosts(run.Hosts)
+		what := words.Hosts(run.Hosts)
 		if isArchive(run) {
-			what = counted(run.Hosts, "capture")
+			what = words.Count(run.Hosts, "capture")
 		}
-		p.Sources = append(p.Sources, fact{run.Run, run.Date.Format(time.DateOnly) + ", " + what})
+		p.Sources = append(p.Sources, draw.Fact{Name: run.Run, Value: run.Date.Format(time.DateOnly) + ", " + what})
 	}
 	return p
 }
@@ -121,23 +121,21 @@ func (d *seriesData) page() *page {
 // isArchive reports whether the rows of a run are captures of an archive.
 func isArchive(run series.Run) bool { return run.Source == "warc" }
 
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
-
-func (d *seriesData) tiles() []tile {
+func (d *seriesData) tiles() []draw.Tile {
 	last := d.Runs[len(d.Runs)-1]
 	what, decide := "hosts", ""
 	if isArchive(last) {
 		what = "captures"
 	}
 	if last.Files != nil {
-		decide = "the rules of " + percent(*last.Files, last.Hosts) + " decide"
+		decide = "the rules of " + words.Percent(*last.Files, last.Hosts) + " decide"
 	}
-	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {what + " of the last run", count(last.Hosts), decide}}
+	tiles := []draw.Tile{{Name: "runs", Value: words.Number(int64(len(d.Runs))), Note: ""}, {Name: what + " of the last run", Value: words.Number(last.Hosts), Note: decide}}
 	if p := d.at(followed{metric: "entered", population: series.All, stratum: series.All, base: "hosts"}, d.last); d.Panel != nil && p != nil {
-		tiles = append(tiles, tile{"hosts that all runs have", count(d.Panel.Hosts), fmt.Sprintf("%s of the %s of the last run", percent(d.Panel.Hosts, p.Denominator), hosts(p.Denominator))})
+		tiles = append(tiles, draw.Tile{Name: "hosts that all runs have", Value: words.Number(d.Panel.Hosts), Note: fmt.Sprintf("%s of the %s of the last run", words.Percent(d.Panel.Hosts, p.Denominator), words.Hosts(p.Denominator))})
 	}
-	if p := d.at(d.closing(headline, series.All, series.All, "hosts"), d.last); p != nil {
-		tiles = append(tiles, tile{"shut out AI training", percent(p.Count, p.Denominator), "of hosts, in the last run"})
+	if p := d.at(d.closing(counters.Headline, series.All, series.All, "hosts"), d.last); p != nil {
+		tiles = append(tiles, draw.Tile{Name: "shut out AI training", Value: words.Percent(p.Count, p.Denominator), Note: "of hosts, in the last run"})
 	}
 	return tiles
 }
@@ -157,128 +155,6 @@ func (d *seriesData) at(l followed, run string) *sink.Point {
 	return nil
 }
 
-// told says a share at the first and the last run that have the line.
-func (d *seriesData) told(l followed, what string) string {
-	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Denominator == 0 })
-	if len(points) == 0 {
-		return "No host " + what
-	}
-	a, b := points[0], points[len(points)-1]
-	if a == b {
-		return fmt.Sprintf("%s of hosts %s", percent(a.Count, a.Denominator), what)
-	}
-	text := fmt.Sprintf("%s of hosts %s", words.Arrow(a.Count, a.Denominator, b.Count, b.Denominator), what)
-	return text + d.between(points)
-}
-
-// between says what limits a comparison of the ends of a line: dates that are not those of
-// the series, and gaps.
-func (d *seriesData) between(points []*sink.Point) (text string) {
-	a, b := points[0], points[len(points)-1]
-	if a.Run != d.Runs[0].Run && !(ofPairs[a.Metric] && a.Run == d.Runs[1].Run) {
-		text += ", from " + shortDay(a.Date)
-	}
-	if b.Run != d.last {
-		text += ", to " + shortDay(b.Date)
-	}
-	if slices.ContainsFunc(points[1:], func(p *sink.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
-		text += ", not comparable throughout"
-	}
-	return text
-}
-
-// ofPairs are the metrics that compare a run with the one before it, so that the first run
-// of a series has none.
-var ofPairs = map[string]bool{"change": true, "entered": true, "left": true}
-
-// leaders is the number of lines that a title names.
-const leaders = 3
-
-// leading says the shares of the first of some lines at both ends. Lines that tie with the
-// last one that it could name are not named.
-func (d *seriesData) leading(names []string, named func(string) string, line func(name string) followed) string {
-	last := func(name string) float64 {
-		points := d.lines[line(name)]
-		if p := points[len(points)-1]; p.Share != nil {
-			return *p.Share
-		}
-		return 0
-	}
-	n := min(len(names), leaders)
-	for n > 1 && n < len(names) && last(names[n]) == last(names[n-1]) {
-		n--
-	}
-	return d.tell(names[:n], named, line)
-}
-
-// movers says the shares of the lines that moved most.
-func (d *seriesData) movers(names []string, named func(string) string, line func(name string) followed) string {
-	by := func(name string) float64 {
-		points := d.drawn(line(name))
-		if len(points) < 2 {
-			return 0
-		}
-		return math.Abs(*points[len(points)-1].Share - *points[0].Share)
-	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return by(name) == 0 })
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(by(b), by(a)) })
-	return d.tell(names[:min(len(names), leaders)], named, line)
-}
-
-// drawn returns the points of a line that have a share.
-func (d *seriesData) drawn(l followed) []*sink.Point {
-	return slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Share == nil })
-}
-
-func (d *seriesData) tell(names []string, named func(string) string, line func(name string) followed) string {
-	var said []string
-	for _, name := range names {
-		points := d.drawn(line(name))
-		switch len(points) {
-		case 0:
-		case 1:
-			said = append(said, named(name)+" "+shareOf(points[0]))
-		default:
-			said = append(said, named(name)+" "+fromTo(points[0], points[len(points)-1])+d.between(points))
-		}
-	}
-	if said == nil {
-		return "nothing"
-	}
-	return strings.Join(said, "; ")
-}
-
-// values returns the values of one label, among the lines that keep accepts, the
-// greatest share at the last run that has it first.
-func (d *seriesData) values(of func(followed) string, keep func(followed) bool) []string {
-	greatest := make(map[string]float64)
-	for l, points := range d.lines {
-		if keep(l) {
-			p := points[len(points)-1]
-			if p.Share != nil {
-				greatest[of(l)] = max(greatest[of(l)], *p.Share)
-			}
-		}
-	}
-	var names []string
-	for name, share := range greatest {
-		if share > 0 || slices.ContainsFunc(d.lines[d.any(of, keep, name)], func(p *sink.Point) bool { return p.Count > 0 }) {
-			names = append(names, name)
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(greatest[b], greatest[a]), cmp.Compare(a, b)) })
-	return names
-}
-
-func (d *seriesData) any(of func(followed) string, keep func(followed) bool, name string) followed {
-	for l := range d.lines {
-		if keep(l) && of(l) == name {
-			return l
-		}
-	}
-	return followed{}
-}
-
 // howToRead explains the drawings.
 const howToRead = "How to read the drawings: a band is the interval of 95%, as if the hosts were a sample. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale; below one that it makes flat stands the same with a scale of its own, which says so. Hosts with rules are those whose rules decide."
 
@@ -286,8 +162,8 @@ const howToRead = "How to read the drawings: a band is the interval of 95%, as i
 const aboutCautions = "A hollow point: its interval may miss the true share more often than in 5% of cases, because hosts are few or the share is rare; its tooltip and the column caution of the table say which."
 
 // follow makes a figure of small multiples. SQL computes its rows.
-func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {
-	var all []*multiple
+func (d *seriesData) follow(f *draw.Figure, query string, of ...*lines) *draw.Figure {
+	var all []*lines
 	most := 0.0
 	for _, m := range of {
 		if m != nil && m.hasPoints() {
@@ -298,10 +174,9 @@ func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {
 	if all == nil {
 		return nil
 	}
-	scale := scaleFor(int64(most*1e6), 1e6)
+	scale := draw.ScaleFor(int64(most*1e6), 1e6)
 	for _, m := range all {
-		m.place(d, scale)
-		f.Multiples = append(f.Multiples, m)
+		f.Multiples = append(f.Multiples, m.place(d, scale))
 	}
 	if marks := d.common(); len(marks) > 0 {
 		var said []string
@@ -319,7 +194,7 @@ func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {
 func (d *seriesData) runsSQL() string {
 	ids := make([]string, len(d.Runs))
 	for i, run := range d.Runs {
-		ids[i] = quote(run.Run)
+		ids[i] = counters.Quote(run.Run)
 	}
 	return "run IN (" + strings.Join(ids, ", ") + ")"
 }
@@ -330,16 +205,16 @@ func (d *seriesData) query(view, name, bases, where string) string {
 }
 
 // rows sets the numbers of a figure: a row for each run and name.
-func (d *seriesData) rows(f *figure, name string, bases []string, names []string, line func(name, base string) followed) {
+func (d *seriesData) rows(f *draw.Figure, name string, bases []string, names []string, line func(name, base string) followed) {
 	f.Head = append([]string{"run", "date", name, "count"}, bases...)
 	slices.Sort(names)
 	for _, n := range names {
 		for _, p := range d.lines[line(n, bases[0])] {
-			row := []string{p.Run, p.Date.Format(time.DateOnly), n, number(p.Count)}
+			row := []string{p.Run, p.Date.Format(time.DateOnly), n, counters.Digits(p.Count)}
 			for _, base := range bases {
 				of := "0"
 				if q := d.at(line(n, base), p.Run); q != nil {
-					of = number(q.Denominator)
+					of = counters.Digits(q.Denominator)
 				}
 				row = append(row, of)
 			}
@@ -367,16 +242,16 @@ func (d *seriesData) common() events {
 }
 
 // twoBases is the legend of lines of all hosts and of those with rules.
-func (d *seriesData) twoBases() []legend {
+func (d *seriesData) twoBases() []draw.Legend {
 	if d.allFiles {
 		return nil
 	}
-	return []legend{{"allow", "of hosts"}, {"closed", "of hosts with rules"}}
+	return []draw.Legend{{Class: "allow", Name: "of hosts"}, {Class: "closed", Name: "of hosts with rules"}}
 }
 
 // bothBases draws a line of hosts and one of the other base.
-func (d *seriesData) bothBases(name string, alike []string, other string, marks []series.Mark, line func(base string) followed) *multiple {
-	m := &multiple{Name: name, alike: alike, marks: marks}
+func (d *seriesData) bothBases(name string, alike []string, other string, marks []series.Mark, line func(base string) followed) *lines {
+	m := &lines{name: name, alike: alike, marks: marks}
 	m.add(d, "allow", "of hosts", line("hosts"))
 	if other != "files" || !d.allFiles {
 		m.add(d, "closed", map[string]string{"files": "of hosts with rules", "texts": "of hosts with a file"}[other], line(other))
@@ -431,7 +306,7 @@ func (d *seriesData) apart(names []string, named func(string) string, many, that
 	for _, name := range shown[n:] {
 		left += 1 + len(alike[name])
 	}
-	return shown[:n], alike, strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", count(int64(left)), many, that, words.Share(last(shown[n])))), " ")
+	return shown[:n], alike, strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", words.Number(int64(left)), many, that, words.Share(last(shown[n])))), " ")
 }
 
 func categoryWords(category string) string { return words.Category.Of(category) }

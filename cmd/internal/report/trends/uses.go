@@ -1,12 +1,14 @@
-package report
+package trends
 
 import (
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 )
 
 // ofRefusals follows the ways in which files refuse the training of models.
-func (d *seriesData) ofRefusals() *figure {
+func (d *seriesData) ofRefusals() *draw.Figure {
 	line := func(way, base string) followed {
 		return followed{metric: "refusal", population: series.All, stratum: series.All, profile: d.profile, key: way, base: base}
 	}
@@ -14,7 +16,7 @@ func (d *seriesData) ofRefusals() *figure {
 	if ways == nil {
 		return nil
 	}
-	var all []*multiple
+	var all []*lines
 	for _, way := range ways {
 		name := words.Refusal.Of(way)
 		if way == "any" {
@@ -22,10 +24,10 @@ func (d *seriesData) ofRefusals() *figure {
 		}
 		all = append(all, d.bothBases(name, nil, "files", nil, func(base string) followed { return line(way, base) }))
 	}
-	f := d.follow(&figure{
+	f := d.follow(&draw.Figure{
 		ID: "refusals", Title: d.told(line("any", "hosts"), "refuse AI training in some way"), Legend: d.twoBases(),
 		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
-	}, d.query("series_refusals", "way", "hosts, files", "stratum = 'all' AND profile = "+quote(d.profile)), all...)
+	}, d.query("series_refusals", "way", "hosts, files", "stratum = 'all' AND profile = "+counters.Quote(d.profile)), all...)
 	if f != nil {
 		d.rows(f, "way", []string{"hosts", "files"}, ways, line)
 	}
@@ -33,29 +35,29 @@ func (d *seriesData) ofRefusals() *figure {
 }
 
 // ofWords follows the agents that templates shut out.
-func (d *seriesData) ofWords() *figure {
-	lines := make(map[string]followed) // by agent and template
+func (d *seriesData) ofWords() *draw.Figure {
+	templated := make(map[string]followed) // by agent and template
 	for l := range d.lines {
 		if l == (followed{metric: "policy_template", population: series.All, stratum: series.All, agent: l.agent, profile: d.profile, key: l.key, base: "hosts"}) {
-			lines[l.agent+", "+l.key] = l
+			templated[l.agent+", "+l.key] = l
 		}
 	}
 	line := func(name, base string) followed {
-		l := lines[name]
+		l := templated[name]
 		l.base = base
 		return l
 	}
-	names := d.values(func(l followed) string { return l.agent + ", " + l.key }, func(l followed) bool { return l == lines[l.agent+", "+l.key] })
+	names := d.values(func(l followed) string { return l.agent + ", " + l.key }, func(l followed) bool { return l == templated[l.agent+", "+l.key] })
 	names = names[:min(len(names), mostMultiples)]
-	var all []*multiple
+	var all []*lines
 	for _, name := range names {
-		l := lines[name]
+		l := templated[name]
 		all = append(all, d.bothBases(l.agent+", "+l.key, nil, "files", nil, func(base string) followed { return line(name, base) }))
 	}
-	f := d.follow(&figure{
-		ID: "words", Title: "Shut out in a template's words: " + d.leading(names, plainName, func(name string) followed { return line(name, "hosts") }), Legend: d.twoBases(),
+	f := d.follow(&draw.Figure{
+		ID: "words", Title: "Shut out in a template's words: " + d.leading(names, words.Plain, func(name string) followed { return line(name, "hosts") }), Legend: d.twoBases(),
 		Of: "Shares of hosts in whose file every group that decides about the agent is the template's.",
-	}, d.query("series_templates", "words", "hosts, files", "stratum = 'all' AND profile = "+quote(d.profile)+" AND words IN ("+quoteAll(names)+")"), all...)
+	}, d.query("series_templates", "words", "hosts, files", "stratum = 'all' AND profile = "+counters.Quote(d.profile)+" AND words IN ("+counters.QuoteAll(names)+")"), all...)
 	if f != nil {
 		d.rows(f, "words", []string{"hosts", "files"}, names, line)
 	}

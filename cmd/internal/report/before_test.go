@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -39,9 +38,9 @@ func ofRun(files, down, gptbot, ahrefs int64, alone string) []sink.Count {
 	return []sink.Count{
 		count1("targets", "", 1000), profiled("outcome", "conditional_allow", "google", files), profiled("outcome", "full_disallow", "google", down), profiled("outcome", "full_allow", "google", 1000-files-down),
 		profiled("reason", "success", "google", files), profiled("reason", "server_error", "google", down), profiled("reason", "client_error", "google", 1000-files-down),
-		agentCount("policy", "GPTBot", headline, "disallow_all", gptbot), agentCount("policy", "GPTBot", headline, "partial", files-gptbot),
+		agentCount("policy", "GPTBot", counters.Headline, "disallow_all", gptbot), agentCount("policy", "GPTBot", counters.Headline, "partial", files-gptbot),
 		agentCount("policy", "AhrefsBot", "seo", "disallow_all", ahrefs), agentCount("policy", "AhrefsBot", "seo", "partial", files-ahrefs),
-		agentCount("policy", alone, "other", "disallow_all", 1), category(headline, gptbot), category("seo", ahrefs), category(alone, 1),
+		agentCount("policy", alone, "other", "disallow_all", 1), category(counters.Headline, gptbot), category("seo", ahrefs), category(alone, 1),
 	}
 }
 
@@ -81,41 +80,5 @@ func TestBeforeAndAfter(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Of the hosts that closed to an agent the best-ranked are named, each once, with what
-// tells most.
-func TestWhoClosed(t *testing.T) {
-	c := newChanges("google", "")
-	add := func(host string, rank int64, agent, kind, before, after string) {
-		row := &sink.Change{
-			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"),
-			Before: sink.NonZero(before), After: &after, LineAfter: sink.Some(int32(rank)),
-		}
-		if rank > 0 {
-			row.Rank = &rank
-		}
-		c.add(row)
-	}
-	for _, rank := range []int64{50, 60, 70, 80, 0, 90, 0, 20} {
-		add("h"+number(rank), rank, "GPTBot", "rules", "", "closes")
-	}
-	add("h20", 20, "GPTBot", "policy_class", "partial", "disallow_all")
-	add("opener", 1, "GPTBot", "policy_class", "disallow_all", "partial")
-	add("h5", 5, "GPTBot", "rules", "", "both")
-	add("h20", 20, "CCBot", "policy_class", "allow_all", "partial")
-	c.endOfHost()
-	l := c.closerList([]closedTo{{name: "GPTBot"}, {name: "CCBot"}, {name: "None"}})
-	var got []string
-	for _, r := range l.Rows {
-		got = append(got, strings.Join([]string{r.Key, r.Rank, r.Host, r.Line, r.Text}, " | "))
-	}
-	want := []string{
-		"GPTBot | 5 | h5 | 5 | closes a part, opens another", " | 20 | h20 | 20 | partly closed → shut out", " | 50 | h50 | 50 | closes a part",
-		" | 60 | h60 | 60 | closes a part", " | 70 | h70 | 70 | closes a part", " | 80 | h80 | 80 | closes a part", "CCBot | 20 | h20 | 20 | open → partly closed",
-	}
-	if diff := cmp.Diff(want, got); diff != "" || l.Rows[0].Span != 6 {
-		t.Errorf("the first of %d (-want +got):\n%s", l.Rows[0].Span, diff)
 	}
 }

@@ -1,4 +1,9 @@
-package report
+// Package changes has the figures of what changed between two runs.
+//
+//   - changes.go: hosts counted in one pass over the table changes
+//   - figures.go: how many hosts changed, how, which agents they closed to, and together
+//   - words.go: whose words the changes are, and what files state about use
+package changes
 
 import (
 	"cmp"
@@ -11,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
@@ -25,12 +32,14 @@ var severities = []severity{
 	{"critical", "closed"}, {"major", "partly"}, {"minor", "star"}, {"cosmetic", "unknown"},
 }
 
-// changes counts the rows of the table changes by host. The table holds the rows
+// Changes counts the rows of the table changes by host. The table holds the rows
 // of a host next to each other.
-type changes struct {
-	profile string
-	since   string // date of the earlier run, or its ID
-	rows    int64
+type Changes struct {
+	run, against, profile string
+
+	Since string // date of the earlier run, or its ID
+	all   string // what the run has, in words
+	rows  int64
 
 	kinds      map[string]*change         // by kind
 	bySeverity map[string]int64           // hosts in both runs, by most severe change
@@ -40,7 +49,7 @@ type changes struct {
 	examples   map[string][]changeExample // one per host, by its most severe change, best ranked first
 	together   diff.Ways                  // hosts that changed in the same way
 	closers    map[string][]changeExample // by agent, hosts that closed a path to it, best ranked first
-	notes      []string                   // what was not compared
+	Notes      []string                   // what was not compared
 	compared   int64                      // hosts in both runs
 	unread     int64                      // of these, unreadable in one run or both, and not compared
 	earlier    int64                      // of these, compared with a run before the earlier one, which could not read them
@@ -52,9 +61,9 @@ type changes struct {
 	seen   map[string]bool // kinds
 }
 
-func newChanges(profile, since string) *changes {
-	return &changes{
-		profile: profile, since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
+func newChanges(profile, since string) *Changes {
+	return &Changes{
+		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
 		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
@@ -76,9 +85,9 @@ const (
 	changeNotes    = 20
 )
 
-// readChanges counts the changes from run against to the run of m under one
+// Read counts the changes from run against to the run of m under one
 // profile.
-func readChanges(ctx context.Context, in store.Store, m *sink.Manifest, against, profile string) (*changes, error) {
+func Read(ctx context.Context, in store.Store, m *sink.Manifest, against, profile string) (*Changes, error) {
 	compared, err := sink.ReadComparison(in, m.Run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, in.Path("."), against, m.Run)
@@ -87,11 +96,12 @@ func readChanges(ctx context.Context, in store.Store, m *sink.Manifest, against,
 		return nil, err
 	}
 	c := newChanges(profile, "run "+against)
+	c.run, c.against = m.Run, against
 	switch before, err := sink.ReadManifestHead(in, against); {
-	case err == nil && day(before.Date) != day(m.Date):
-		c.since = day(before.Date)
+	case err == nil && words.Day(before.Date) != words.Day(m.Date):
+		c.Since = words.Day(before.Date)
 	case err == nil && !before.Date.Equal(m.Date):
-		c.since = before.Date.Format("2 January 2006, 15:04:05")
+		c.Since = before.Date.Format("2 January 2006, 15:04:05")
 	case err == nil: // the ID tells them apart
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -103,7 +113,7 @@ func readChanges(ctx context.Context, in store.Store, m *sink.Manifest, against,
 		return nil, err
 	}
 	for _, note := range compared.Notes[:min(len(compared.Notes), changeNotes)] {
-		c.notes = append(c.notes, clipped(note))
+		c.Notes = append(c.Notes, clipped(note))
 	}
 	c.endOfHost()
 	return c, nil
@@ -129,14 +139,14 @@ const (
 
 func (r *changeRow) read(cells []*string) *sink.Change {
 	host, origin := r.last.Host, r.last.Origin
-	if s := text(cells[0]); s != host {
+	if s := counters.Text(cells[0]); s != host {
 		host = strings.Clone(s)
 	}
-	if s := text(cells[1]); s != origin {
+	if s := counters.Text(cells[1]); s != origin {
 		origin = strings.Clone(s)
 	}
 	r.last = sink.Change{
-		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: text(r.text(cells[3])), Severity: text(r.text(cells[4])),
+		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: counters.Text(r.text(cells[3])), Severity: counters.Text(r.text(cells[4])),
 		Agent: r.text(cells[5]), Category: r.text(cells[6]), Profile: r.text(cells[7]), URL: r.text(cells[8]), Before: r.text(cells[9]), After: r.text(cells[10]),
 		LineBefore: integer[int32](cells[11]), LineAfter: integer[int32](cells[12]),
 		Use: r.text(cells[13]), TemplateBefore: r.text(cells[14]), TemplateAfter: r.text(cells[15]),
@@ -164,7 +174,7 @@ func (r *changeRow) text(cell *string) *string {
 
 // integer returns a cell as a number, nil for null.
 func integer[T int32 | int64](cell *string) *T {
-	n, err := strconv.ParseInt(text(cell), 10, 64)
+	n, err := strconv.ParseInt(counters.Text(cell), 10, 64)
 	if err != nil {
 		return nil
 	}
@@ -172,7 +182,7 @@ func integer[T int32 | int64](cell *string) *T {
 }
 
 // add counts a row.
-func (c *changes) add(row *sink.Change) {
+func (c *Changes) add(row *sink.Change) {
 	if row.Profile != nil && *row.Profile != c.profile {
 		return
 	}
@@ -203,7 +213,7 @@ func (c *changes) add(row *sink.Change) {
 
 // closer keeps the host of a row that closes a path to an agent, if it is one of the best
 // ranked. A change of class tells more than one of rules.
-func (c *changes) closer(row *sink.Change) {
+func (c *Changes) closer(row *sink.Change) {
 	have, known := c.closers[*row.Agent]
 	if !known && len(c.closers) == changeNames {
 		return
@@ -232,8 +242,8 @@ func placed(have []changeExample, x *changeExample) []changeExample {
 // exampleOf copies what an example shows of a row.
 func exampleOf(row *sink.Change) *changeExample {
 	x := &changeExample{
-		Kind: clipped(row.Kind), Agent: clipped(text(row.Agent)), Before: clipped(text(row.Before)), After: clipped(text(row.After)),
-		Host: clipped(row.Host), URL: clipped(text(row.URL)), Use: clipped(text(row.Use)), line: row.LineAfter, rank: math.MaxInt64,
+		Kind: clipped(row.Kind), Agent: clipped(counters.Text(row.Agent)), Before: clipped(counters.Text(row.Before)), After: clipped(counters.Text(row.After)),
+		Host: clipped(row.Host), URL: clipped(counters.Text(row.URL)), Use: clipped(counters.Text(row.Use)), line: row.LineAfter, rank: math.MaxInt64,
 	}
 	if row.Rank != nil {
 		x.rank = *row.Rank
@@ -242,7 +252,7 @@ func exampleOf(row *sink.Change) *changeExample {
 }
 
 // example keeps the first of the most severe rows of the current host.
-func (c *changes) example(row *sink.Change) {
+func (c *Changes) example(row *sink.Change) {
 	at := slices.IndexFunc(severities, func(s severity) bool { return s.key == row.Severity })
 	switch {
 	case at < 0 || at > c.worst:
@@ -254,7 +264,7 @@ func (c *changes) example(row *sink.Change) {
 }
 
 // endOfHost counts the current host and clears its state.
-func (c *changes) endOfHost() {
+func (c *Changes) endOfHost() {
 	defer func() {
 		c.worst, c.first = len(severities), nil
 		clear(c.seen)
@@ -288,3 +298,6 @@ func clipped(s string) string {
 	}
 	return strings.Clone(s)
 }
+
+// ErrNoChanges reports that the two runs have not been compared.
+var ErrNoChanges = errors.New("the runs have not been compared")

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -38,12 +40,12 @@ func kindOf(reason string) int {
 
 // answered returns the number of hosts whose policy is known.
 func (d *data) answered() (n int64) {
-	for reason, count := range d.sums.by("reason", d.profile, key) {
+	for reason, count := range d.sums.By("reason", d.profile, counters.Key) {
 		if e := robots.AnswerReason(reason).Evidence(); e.IsCurrent() || e == robots.OnlyMemory {
 			n += count
 		}
 	}
-	for k, count := range d.sums.by("challenge", d.profile, key) { // which are unread, whatever the status says
+	for k, count := range d.sums.By("challenge", d.profile, counters.Key) { // which are unread, whatever the status says
 		_, reason, _ := strings.Cut(k, " ")
 		if e := robots.AnswerReason(reason).Evidence(); e.IsCurrent() || e == robots.OnlyMemory {
 			n -= count
@@ -55,11 +57,11 @@ func (d *data) answered() (n int64) {
 // failures returns the commonest classes of error of unreachable hosts, such as
 // "DNS: no such name 20, timeout 2".
 func (d *data) failures() string {
-	classes := d.sums.by("error_class", d.profile, key)
+	classes := d.sums.By("error_class", d.profile, counters.Key)
 	var said []string
-	for _, class := range ranked(classes) {
+	for _, class := range counters.Ranked(classes) {
 		if robots.ErrorClass(class).Answer() == robots.AnswerNetworkFailure {
-			said = append(said, words.ErrorClass.Of(class)+" "+count(classes[class]))
+			said = append(said, words.ErrorClass.Of(class)+" "+words.Number(classes[class]))
 		}
 	}
 	const most = 4
@@ -70,28 +72,28 @@ func (d *data) failures() string {
 }
 
 // answers shows what hosts answered, by rank.
-func (d *data) answers() *figure {
+func (d *data) answers() *draw.Figure {
 	all := make([]int64, len(answerKinds))
-	for reason, n := range d.sums.by("reason", d.profile, key) {
+	for reason, n := range d.sums.By("reason", d.profile, counters.Key) {
 		all[kindOf(reason)] += n
 	}
-	byStratum := d.sums.pivot("reason", d.profile, func(l label) string { return l.stratum })
-	if len(byStratum) == 0 || d.sums.by("source", d.profile, key)["body"] == d.hosts {
+	byStratum := d.sums.Pivot("reason", d.profile, func(l counters.Label) string { return l.Stratum })
+	if len(byStratum) == 0 || d.sums.By("source", d.profile, counters.Key)["body"] == d.hosts {
 		return nil // of stored files nobody knows which hosts have none
 	}
-	f := &figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: rankName, Head: []string{"stratum"}, Axis: "100% of hosts"}
+	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank, Head: []string{"stratum"}, Axis: "100% of hosts"}
 	var said, columns []string
 	columns = []string{"stratum"}
 	for i, k := range answerKinds {
 		if all[i] > 0 {
-			f.Legend = append(f.Legend, legend{k.class, k.name})
+			f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: k.name})
 			verb := k.many
 			if all[i] == 1 {
 				verb = k.one
 			}
-			what := percent(all[i], d.hosts)
+			what := words.Percent(all[i], d.hosts)
 			if d.hosts < words.Few {
-				what = count(all[i])
+				what = words.Number(all[i])
 			}
 			if len(said) == 0 {
 				what += " of " + d.all()
@@ -102,54 +104,54 @@ func (d *data) answers() *figure {
 		var keys []string
 		for _, evidence := range k.evidence {
 			for _, reason := range evidence.Reasons() {
-				keys = append(keys, quote(string(reason)))
+				keys = append(keys, counters.Quote(string(reason)))
 			}
 		}
-		columns = append(columns, sumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))
+		columns = append(columns, counters.SumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))
 	}
-	f.Title = and(said)
+	f.Title = words.And(said)
 	f.Note = d.meaning()
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}
-	others := d.sums.by("reason", d.profile, key)
+	others := d.sums.By("reason", d.profile, counters.Key)
 	delete(others, string(robots.AnswerSuccess))
-	f.Examples = d.examples.list("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, ranked(others)...)
-	for _, stratum := range ascending(byStratum) {
+	f.Examples = d.examples.List("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, counters.Ranked(others)...)
+	for _, stratum := range counters.Ascending(byStratum) {
 		n, whole := make([]int64, len(answerKinds)), int64(0)
 		for reason, count := range byStratum[stratum] {
 			n[kindOf(reason)] += count
 			whole += count
 		}
-		row, shares := []string{stratum}, []share(nil)
+		row, shares := []string{stratum}, []draw.Share(nil)
 		for i, k := range answerKinds {
-			row, shares = append(row, number(n[i])), append(shares, share{k.class, k.name, n[i]})
+			row, shares = append(row, counters.Digits(n[i])), append(shares, draw.Share{Class: k.class, Name: k.name, N: n[i]})
 		}
 		f.Rows = append(f.Rows, row)
-		f.Bars = append(f.Bars, bar{Name: rankName(stratum), Tracks: []track{{Parts: inscribed(parts(100, whole, shares...)), Values: []string{hosts(whole)}}}})
+		f.Bars = append(f.Bars, draw.Bar{Name: words.Rank(stratum), Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, whole, shares...)), Values: []string{words.Hosts(whole)}}}})
 	}
-	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason", true), stratumOrder)
+	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason", true), counters.StratumOrder)
 	return f
 }
 
 // meaning says what the answers mean under the profile.
 func (d *data) meaning() string {
-	outcomes := d.sums.by("outcome", d.profile, key)
+	outcomes := d.sums.By("outcome", d.profile, counters.Key)
 	var means []string
 	for _, m := range []struct{ key, words string }{
 		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed without rules at"},
 		{"full_disallow", "everything is closed until they answer again at"}, {"undefined", "the document leaves the policy open for"},
 	} {
 		if n := outcomes[m.key]; n > 0 {
-			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, hosts(n), percent(n, d.hosts)))
+			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, words.Hosts(n), words.Percent(n, d.hosts)))
 		}
 	}
-	return fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile, and(means))
+	return fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile, words.And(means))
 }
 
 // errors shows how attempts failed.
-func (d *data) errors() *figure {
-	all := d.sums.by("error_class", d.profile, key)
+func (d *data) errors() *draw.Figure {
+	all := d.sums.By("error_class", d.profile, counters.Key)
 	if len(all) == 0 {
 		return nil
 	}
@@ -157,21 +159,21 @@ func (d *data) errors() *figure {
 	for _, count := range all {
 		n += count
 	}
-	top := ranked(all)
-	f := &figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.ErrorClass.Of}
-	at := fmt.Sprintf("%s of %s", count(n), d.all())
+	top := counters.Ranked(all)
+	f := &draw.Figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.ErrorClass.Of}
+	at := fmt.Sprintf("%s of %s", words.Number(n), d.all())
 	switch {
 	case n == 1 && d.hosts == 1:
 		at = "the only host"
 	case n == d.hosts:
 		at = "all " + d.all()
 	}
-	class, most := leading(all, quoted(words.ErrorClass.Of))
+	class, most := counters.Leading(all, counters.Quoted(words.ErrorClass.Of))
 	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s)", at, class, most)
 	if len(all) == 1 {
 		f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, with %s", at, class)
 	}
 	d.byKey(f, "error_class", "error_class", "hosts", false, all, "closed", d.hosts)
-	f.Examples = d.examples.list("Examples", "error", "error_class", words.ErrorClass.Of, top...)
+	f.Examples = d.examples.List("Examples", "error", "error_class", words.ErrorClass.Of, top...)
 	return f
 }

@@ -1,4 +1,4 @@
-package report
+package draw
 
 import (
 	"bytes"
@@ -17,13 +17,13 @@ import (
 // spreadsheet or as a document, where its Content-Security-Policy does not apply.
 
 // CSVFile returns the file name of the numbers.
-func (f *figure) CSVFile() string { return f.file + ".csv" }
+func (f *Figure) CSVFile() string { return f.File + ".csv" }
 
 // SVGFile returns the file name of the drawing.
-func (f *figure) SVGFile() string { return f.file + ".svg" }
+func (f *Figure) SVGFile() string { return f.File + ".svg" }
 
 // CSV returns the numbers as a data: URL.
-func (f *figure) CSV() (template.URL, error) {
+func (f *Figure) CSV() (template.URL, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	w.Write(f.Head)
@@ -102,11 +102,11 @@ func (s *svg) lines(text string, longest, height int, attributes string) {
 }
 
 // SVG returns the drawing as a data: URL.
-func (f *figure) SVG() template.URL {
+func (f *Figure) SVG() template.URL {
 	return dataURL("image/svg+xml", f.draw())
 }
 
-func (f *figure) draw() []byte {
+func (f *Figure) draw() []byte {
 	s := &svg{y: 10}
 	s.lines(f.Title, 84, 24, `font-size="18" font-weight="bold" fill="#16202a"`)
 	s.lines(f.Of, 130, 19, `font-size="13" fill="#55626f"`)
@@ -122,7 +122,7 @@ func (f *figure) draw() []byte {
 	}
 	s.y += 6
 	s.lines(f.Note, 130, 18, `font-size="12" fill="#55626f"`)
-	s.lines(f.source, 130, 22, `font-size="12" fill="#55626f"`)
+	s.lines(f.Source, 130, 22, `font-size="12" fill="#55626f"`)
 	s.y += 18
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="title desc" font-family="system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif">`, svgWidth, s.y)
@@ -132,7 +132,7 @@ func (f *figure) draw() []byte {
 	return out.Bytes()
 }
 
-func (s *svg) legend(of []legend) {
+func (s *svg) legend(of []Legend) {
 	if len(of) == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (s *svg) columns(c *columns) {
 	s.y = base + 36
 }
 
-func (s *svg) bars(f *figure) {
+func (s *svg) bars(f *Figure) {
 	if len(f.Bars) == 0 {
 		return
 	}

@@ -1,0 +1,365 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+)
+
+// heads returns the heads of values that are shares of both bases.
+func (d *data) heads() []string {
+	if d.files == d.hosts {
+		return nil
+	}
+	return []string{"of hosts", "with rules"}
+}
+
+// shares returns n as a share of hosts and, if the rules of some do not decide, of the
+// others.
+func (d *data) shares(n int64) []string {
+	if d.files == d.hosts {
+		return []string{words.Percent(n, d.hosts)}
+	}
+	return []string{words.Percent(n, d.hosts), words.Percent(n, d.files)}
+}
+
+// ofBoth returns n as shares of all hosts and of those with rules, in words.
+func (d *data) ofBoth(n int64) string {
+	said := words.Percent(n, d.hosts) + " of " + d.all()
+	if d.hosts < words.Few {
+		said = words.Number(n) + " of " + d.all()
+	}
+	if d.files == d.hosts {
+		return said
+	}
+	if d.files < words.Few {
+		return fmt.Sprintf("%s (%s of the %s with rules)", said, words.Number(n), words.Number(d.files))
+	}
+	return fmt.Sprintf("%s (%s of the %s with rules)", said, words.Percent(n, d.files), words.Number(d.files))
+}
+
+// bases returns the bases of shares in words.
+func (d *data) bases() string {
+	if d.files == d.hosts {
+		return d.all() + ", all with rules that decide"
+	}
+	return fmt.Sprintf("%s, and of the %s with rules: those whose rules decide", d.all(), words.Number(d.files))
+}
+
+// aiTraining shows how many hosts shut out agents for AI training, by rank.
+func (d *data) aiTraining() *draw.Figure {
+	of := func(l counters.Label) string { return l.Stratum }
+	closed, found := make(map[string]map[string]int64), make(map[string]int64)
+	for l, n := range d.sums["category"] {
+		if l.Profile != d.profile || l.Category != counters.Headline {
+			continue
+		}
+		if closed[l.Stratum] == nil {
+			closed[l.Stratum] = make(map[string]int64)
+		}
+		closed[l.Stratum][l.Key] += n
+		found[l.Key] += n
+	}
+	if len(closed) == 0 || d.known == 0 {
+		return nil
+	}
+	agents := int64(0)
+	for _, category := range d.sums.Agents(d.profile) {
+		if category == counters.Headline {
+			agents++
+		}
+	}
+	perStratum, filesOf := d.sums.By("targets", d.profile, of), d.sums.Pivot("outcome", d.profile, of)
+	f := &draw.Figure{
+		ID: "ai-training", Of: "Shares of " + d.bases() + ".",
+		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
+			words.Verbed(agents, "agent for AI training is", "agents for AI training are")),
+		Legend: []draw.Legend{{Class: "closed", Name: "shut out all"}, {Class: "partly", Name: "shut out some"}},
+		Names:  words.Rank, Heads: d.heads(),
+		Head: []string{"stratum", "hosts", "with_rules", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
+	}
+	all, some := found["all"], found["some"]
+	switch {
+	case all+some == 0:
+		f.Title = fmt.Sprintf("No host of %s shuts out an agent for AI training", d.all())
+	case some == 0:
+		f.Title = fmt.Sprintf("%s shut out every agent for AI training", d.ofBoth(all))
+	case all == 0:
+		f.Title = fmt.Sprintf("%s shut out some agents for AI training, none all of them", d.ofBoth(some))
+	default:
+		f.Title = fmt.Sprintf("%s shut out agents for AI training: %s all of them, %s some", d.ofBoth(all+some), words.ShareOf(all, d.hosts, "hosts"), words.Percent(some, d.hosts))
+	}
+	type line struct {
+		name         string
+		hosts, files int64
+		by           map[string]int64
+	}
+	lines := []line{{"all hosts", d.hosts, d.files, found}}
+	for _, stratum := range counters.Ascending(closed) {
+		n := closed[stratum]
+		l := line{words.Rank(stratum), perStratum[stratum], filesOf[stratum]["conditional_allow"], n}
+		f.Rows = append(f.Rows, []string{stratum, counters.Digits(l.hosts), counters.Digits(l.files), counters.Digits(n["all"]), counters.Digits(n["some"]), counters.Digits(n["none"]), counters.Digits(n["unknown"])})
+		lines = append(lines, l)
+	}
+	if len(lines) == 2 {
+		lines = lines[:1] // the only stratum is all hosts
+	}
+	scale := int64(1)
+	for _, l := range lines {
+		n := l.by["all"] + l.by["some"]
+		scale = max(scale, draw.ScaleFor(n, l.hosts), draw.ScaleFor(n, l.files))
+	}
+	f.Axis = fmt.Sprintf("%d%%", scale)
+	f.Heads = nil
+	for _, l := range lines {
+		shares := []draw.Share{{Class: "closed", Name: "shut out all", N: l.by["all"]}, {Class: "partly", Name: "shut out some", N: l.by["some"]}}
+		n := l.by["all"] + l.by["some"]
+		b := draw.Bar{Name: l.name, Sub: words.Hosts(l.hosts), Tracks: []draw.Track{{Label: "hosts", Parts: draw.Parts(scale, l.hosts, shares...), Values: []string{words.ShareOf(n, l.hosts, "hosts")}}}}
+		if d.files != d.hosts {
+			b.Tracks = append(b.Tracks, draw.Track{Label: "with rules", Parts: draw.Parts(scale, l.files, shares...), Values: []string{withRules(n, l.files)}})
+		}
+		f.Bars = append(f.Bars, b)
+	}
+	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
+		counters.SumIf("metric = 'targets'", "hosts"), counters.SumIf("metric = 'outcome' AND key = 'conditional_allow'", "with_rules"),
+		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"), counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
+	}, ",\n  ") + "\n" + d.from("targets outcome category", false) + " AND (profile IS NULL OR profile = " + counters.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
+	return f
+}
+
+// withRules returns n as a share of the hosts with rules of a band of rank, beside a bar.
+func withRules(n, of int64) string {
+	if of < words.Few {
+		return words.Percent(n, of)
+	}
+	return words.Percent(n, of) + " of " + words.Number(of)
+}
+
+func ofCategory(key string) string {
+	return "category = " + counters.Quote(counters.Headline) + " AND key = " + counters.Quote(key)
+}
+
+// fate counts how hosts treat an agent.
+type fate struct {
+	agent, category string
+	closed          int64
+	byName          int64            // hosts that close by a group that names the agent
+	byFallback      int64            // hosts that close by the group of a crawler that it falls back to
+	named           map[string]int64 // hosts with a group that names the agent, by class
+	names           int64
+}
+
+func (d *data) fates() []fate {
+	policies := d.sums.Pivot("policy", d.profile, func(l counters.Label) string { return l.Agent })
+	own := d.sums.Pivot("policy_explicit", d.profile, func(l counters.Label) string { return l.Agent })
+	fallback := d.sums.Pivot("policy_fallback", d.profile, func(l counters.Label) string { return l.Agent })
+	var out []fate
+	for agent, category := range d.sums.Agents(d.profile) {
+		f := fate{agent: agent, category: category, closed: policies[agent]["disallow_all"], byName: own[agent]["disallow_all"], byFallback: fallback[agent]["disallow_all"], named: own[agent]}
+		for _, n := range f.named {
+			f.names += n
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b fate) int { return cmp.Compare(a.agent, b.agent) })
+	return out
+}
+
+// leadingAgents is the number of agents for which a figure names hosts.
+const leadingAgents = 10
+
+const categoryOf = "any_value(category) AS category"
+
+// namesOf returns the names of the agents of which is holds.
+func namesOf(all []fate, is func(fate) bool) (names []string) {
+	for _, a := range all {
+		if is(a) {
+			names = append(names, a.agent)
+		}
+	}
+	return names
+}
+
+// agents shows which agents are shut out most, and by which group.
+func (d *data) agents() *draw.Figure {
+	all := d.fates()
+	if len(all) == 0 || d.known == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b fate) int {
+		return cmp.Or(cmp.Compare(b.closed, a.closed), cmp.Compare(b.names, a.names))
+	})
+	f := &draw.Figure{
+		ID: "agents", Of: "Shares of " + d.bases() + ".", Title: "No host shuts out any of the agents",
+		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
+		Legend: []draw.Legend{{Class: "closed", Name: "shut out by name"}, {Class: "broken", Name: "by another crawler's name"}, {Class: "star", Name: "by the group for all (*)"}},
+		Heads:  d.heads(),
+		Head:   []string{"agent", "category", "shut_out", "by_name", "by_fallback", "by_star"},
+	}
+	if top := all[0]; top.closed > 0 {
+		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.agent, words.Count(int64(len(all)), "agent"), d.ofBoth(top.closed))
+		if most := namesOf(all, func(a fate) bool { return a.closed == top.closed }); len(most) > 1 {
+			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.closed))
+		}
+		scale := draw.ScaleFor(top.closed, d.hosts)
+		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+		for _, a := range all[:min(len(all), draw.MostBars)] {
+			if a.closed > 0 {
+				f.Bars = append(f.Bars, draw.Bar{Name: a.agent, Sub: words.Category.Of(a.category), Tracks: []draw.Track{{
+					Parts:  draw.Parts(scale, d.hosts, draw.Share{Class: "closed", Name: "shut out by name", N: a.byName}, draw.Share{Class: "broken", Name: "by another crawler's name", N: a.byFallback}, draw.Share{Class: "star", Name: "by the group for all (*)", N: a.closed - a.byName - a.byFallback}),
+					Values: d.shares(a.closed),
+				}}})
+			}
+		}
+	}
+	rest(f, all, func(a fate) int64 { return a.closed })
+	var leaders []string
+	for _, a := range all[:min(len(all), leadingAgents)] {
+		leaders = append(leaders, a.agent)
+	}
+	if f.Examples = d.examples.List("Hosts that shut them out", "how", "policy", nil, leaders...); f.Examples != nil {
+		for i := range f.Examples.Rows {
+			f.Examples.Rows[i].Text = words.Match.Of(f.Examples.Rows[i].Text)
+		}
+	}
+	for _, a := range all {
+		f.Rows = append(f.Rows, []string{a.agent, a.category, counters.Digits(a.closed), counters.Digits(a.byName), counters.Digits(a.byFallback), counters.Digits(a.closed - a.byName - a.byFallback)})
+	}
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  shut_out - by_name - by_fallback AS by_star\n%s\nGROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent", categoryOf,
+		counters.SumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"),
+		counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "by_name"), counters.SumIf("metric = 'policy_fallback' AND key = 'disallow_all'", "by_fallback"),
+		d.from("policy policy_explicit policy_fallback", true))
+	return f
+}
+
+var classes = []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"}, {"allow_all", "allow"}}
+
+// named shows which agents files name, and the class of their groups.
+func (d *data) named() *draw.Figure {
+	all := d.fates()
+	slices.SortStableFunc(all, func(a, b fate) int { return cmp.Compare(b.names, a.names) })
+	if len(all) == 0 || all[0].names == 0 {
+		return nil
+	}
+	f := &draw.Figure{
+		ID: "named", Of: "Shares of " + d.bases() + ".",
+		Note:  "A file names an agent where it has a group for one of the agent's own names. The colour shows what the group says.",
+		Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
+	}
+	top := all[0]
+	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.agent, d.ofBoth(top.names), words.Number(top.named["disallow_all"]))
+	if most := namesOf(all, func(a fate) bool { return a.names == top.names }); len(most) > 1 {
+		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.names))
+	}
+	rest(f, all, func(a fate) int64 { return a.names })
+	scale := draw.ScaleFor(top.names, d.hosts)
+	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+	for _, c := range classes {
+		f.Legend = append(f.Legend, draw.Legend{Class: c.class, Name: words.Class.Of(c.key)})
+	}
+	for i, a := range all {
+		row := []string{a.agent, a.category, counters.Digits(a.names)}
+		var shares []draw.Share
+		for _, c := range classes {
+			shares = append(shares, draw.Share{Class: c.class, Name: words.Class.Of(c.key), N: a.named[c.key]})
+			row = append(row, counters.Digits(a.named[c.key]))
+		}
+		if i < draw.MostBars && a.names > 0 {
+			f.Bars = append(f.Bars, draw.Bar{Name: a.agent, Sub: words.Category.Of(a.category), Tracks: []draw.Track{{Parts: draw.Parts(scale, d.hosts, shares...), Values: d.shares(a.names)}}})
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf,
+		counters.SumIf("metric = 'policy_explicit'", "named"), counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "shut_out"),
+		counters.SumIf("metric = 'policy_explicit' AND key = 'partial'", "partly_closed"), counters.SumIf("metric = 'policy_explicit' AND key = 'allow_all'", "open"),
+		d.from("policy policy_explicit", true))
+	return f
+}
+
+// categories shows how many hosts shut out all or some agents of each category.
+func (d *data) categories() *draw.Figure {
+	by := d.sums.Pivot("category", d.profile, func(l counters.Label) string { return l.Category })
+	closed := make(map[string]int64)
+	for category, n := range by {
+		closed[category] = n["all"] + n["some"]
+	}
+	names := counters.Ranked(closed)
+	if len(names) < 2 || closed[names[0]] == 0 {
+		return nil
+	}
+	f := &draw.Figure{
+		ID: "categories", Of: "Shares of " + d.bases() + ".",
+		Legend: []draw.Legend{{Class: "closed", Name: "shut out all agents of the category"}, {Class: "partly", Name: "shut out some"}},
+		Heads:  d.heads(), Names: words.Category.Of,
+		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
+	}
+	top := by[names[0]]
+	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s shut out at least one of its agents, and %s all of them",
+		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), words.ShareOf(top["all"], d.hosts, "hosts"))
+	if closed[names[1]] == closed[names[0]] {
+		tied := 0
+		for _, n := range closed {
+			if n == closed[names[0]] {
+				tied++
+			}
+		}
+		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s shut out at least one agent of each", words.Number(int64(tied)), d.ofBoth(closed[names[0]]))
+	}
+	scale := draw.ScaleFor(closed[names[0]], d.hosts)
+	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+	for i, name := range names {
+		n := by[name]
+		f.Rows = append(f.Rows, []string{name, counters.Digits(n["all"]), counters.Digits(n["some"]), counters.Digits(n["none"]), counters.Digits(n["unknown"])})
+		if i < draw.MostBars {
+			f.Bars = append(f.Bars, draw.Bar{Name: words.Category.Of(name), Tracks: []draw.Track{{
+				Parts: draw.Parts(scale, d.hosts, draw.Share{Class: "closed", Name: "shut out all agents of the category", N: n["all"]}, draw.Share{Class: "partly", Name: "shut out some", N: n["some"]}), Values: d.shares(closed[name]),
+			}}})
+		}
+	}
+	f.SQL = "SELECT category,\n  " + strings.Join([]string{counters.SumIf("key = 'all'", "shut_out_all"), counters.SumIf("key = 'some'", "shut_out_some"), counters.SumIf("key = 'none'", "shut_out_none"), counters.SumIf("key = 'unknown'", "unknown")}, ",\n  ") +
+		"\n" + d.from("category", true) + "\nGROUP BY category ORDER BY shut_out_all + shut_out_some DESC, category"
+	return f
+}
+
+// deadNames shows the names that files carry and no operator is known to send: lines that
+// address nobody.
+func (d *data) deadNames() *draw.Figure {
+	all := d.sums.By("dead_name", d.profile, counters.Key)
+	files := all["any"]
+	if files == 0 {
+		return nil
+	}
+	delete(all, "any")
+	lines := int64(0)
+	for _, n := range d.sums.By("dead_name_lines", d.profile, counters.Key) {
+		lines += n
+	}
+	f := &draw.Figure{
+		ID: "dead-names", Of: d.ofFiles(), Names: words.Plain,
+		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files), words.Count(d.texts, "file"), map[bool]string{true: "names an agent", false: "name agents"}[files == 1], words.Verbed(lines, "line addresses nobody", "lines address nobody")),
+		Note:  "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has them as named_only; they are no agents, and count in no other figure.",
+	}
+	d.byKey(f, "dead_name", "name", "files", false, all, "star", d.texts)
+	f.SQL = strings.Replace(f.SQL, "WHERE ", "WHERE key <> 'any' AND ", 1)
+	f.Examples = d.examples.List("Examples", "line", "dead_name", words.Plain, counters.Ranked(all)...)
+	return f
+}
+
+// rest says in the note how many agents have no bar, and which of them tie with the last
+// one that has.
+func rest(f *draw.Figure, all []fate, by func(fate) int64) {
+	var counts []int64
+	for _, a := range all {
+		if n := by(a); n > 0 {
+			counts = append(counts, n)
+		}
+	}
+	if text := words.More(counts, min(len(counts), draw.MostBars), "host"); text != "" {
+		f.Note = strings.TrimSpace("Not drawn: " + strings.TrimPrefix(text, "and ") + ". " + f.Note)
+	}
+}

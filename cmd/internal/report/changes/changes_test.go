@@ -1,0 +1,78 @@
+package changes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Of the hosts that closed to an agent the best-ranked are named, each once, with what
+// tells most.
+func TestWhoClosed(t *testing.T) {
+	c := newChanges("google", "")
+	add := func(host string, rank int64, agent, kind, before, after string) {
+		row := &sink.Change{
+			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: sink.Some(counters.Headline), Profile: sink.Some("google"),
+			Before: sink.NonZero(before), After: &after, LineAfter: sink.Some(int32(rank)),
+		}
+		if rank > 0 {
+			row.Rank = &rank
+		}
+		c.add(row)
+	}
+	for _, rank := range []int64{50, 60, 70, 80, 0, 90, 0, 20} {
+		add("h"+counters.Digits(rank), rank, "GPTBot", "rules", "", "closes")
+	}
+	add("h20", 20, "GPTBot", "policy_class", "partial", "disallow_all")
+	add("opener", 1, "GPTBot", "policy_class", "disallow_all", "partial")
+	add("h5", 5, "GPTBot", "rules", "", "both")
+	add("h20", 20, "CCBot", "policy_class", "allow_all", "partial")
+	c.endOfHost()
+	l := c.closerList([]closedTo{{name: "GPTBot"}, {name: "CCBot"}, {name: "None"}})
+	var got []string
+	for _, r := range l.Rows {
+		got = append(got, strings.Join([]string{r.Key, r.Rank, r.Host, r.Line, r.Text}, " | "))
+	}
+	want := []string{
+		"GPTBot | 5 | h5 | 5 | closes a part, opens another", " | 20 | h20 | 20 | partly closed → shut out", " | 50 | h50 | 50 | closes a part",
+		" | 60 | h60 | 60 | closes a part", " | 70 | h70 | 70 | closes a part", " | 80 | h80 | 80 | closes a part", "CCBot | 20 | h20 | 20 | open → partly closed",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || l.Rows[0].Span != 6 {
+		t.Errorf("the first of %d (-want +got):\n%s", l.Rows[0].Span, diff)
+	}
+}
+
+// Examples of changes show hosts by most severe change, best ranked first,
+// whatever their order in the table.
+func TestExamplesOfChangesByRank(t *testing.T) {
+	c := newChanges("google", "")
+	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
+		c.add(&sink.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: integer[int64](&rank)})
+	}
+	c.endOfHost()
+	var got []string
+	for _, x := range c.examples["minor"] {
+		got = append(got, x.Host)
+	}
+	if want := "h5 h8 h2 h7 h4 h0"; strings.Join(got, " ") != want {
+		t.Errorf("examples are %v, want %s", got, want)
+	}
+}
+
+// A report counts the changes under its own profile, and those under none.
+func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
+	c := newChanges("google", "")
+	for k, profile := range []*string{sink.Some("google"), sink.Some("rfc9309"), nil} {
+		host := fmt.Sprint("h", k)
+		c.add(&sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: sink.Some("closes")})
+	}
+	c.endOfHost()
+	if c.rows != 2 || c.changed != 2 || c.kinds["rules"].hosts != 2 {
+		t.Errorf("%d rows of %d hosts are counted, %d of the kind; want 2", c.rows, c.changed, c.kinds["rules"].hosts)
+	}
+}

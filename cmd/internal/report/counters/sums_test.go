@@ -1,0 +1,41 @@
+package counters
+
+import (
+	"testing"
+
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// If several keys tie for the greatest count, leading names all or counts them.
+func TestLeading(t *testing.T) {
+	same := func(s string) string { return s }
+	for _, row := range []struct {
+		counts      map[string]int64
+		names, most string
+	}{
+		{map[string]int64{"a": 1, "b": 2}, "b", "2"},
+		{map[string]int64{"a": 2, "b": 2, "c": 1}, "a and b", "2 each"},
+		{map[string]int64{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2}, "a, b, c and 2 more", "2 each"},
+	} {
+		if names, most := Leading(row.counts, same); names != row.names || most != row.most {
+			t.Errorf("%v: %s, %s", row.counts, names, most)
+		}
+	}
+}
+
+// Sums are of one profile and of the counters that no profile reads.
+func TestSumsAreOfOneProfile(t *testing.T) {
+	s := make(Sums)
+	for _, c := range []summary.Count{
+		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1}, {Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
+		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4}, {Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
+	} {
+		s.Add(c)
+	}
+	if got := s.By("outcome", "google", Key)["full_allow"]; got != 11 {
+		t.Errorf("by key: %d, want 11", got)
+	}
+	if got := s.Pivot("outcome", "google", func(l Label) string { return l.Stratum })["unranked"]["full_allow"]; got != 9 {
+		t.Errorf("by stratum and key: %d, want 9", got)
+	}
+}

@@ -1,0 +1,72 @@
+package draw
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// The rectangles of a bar are side by side within it, each as wide as its share.
+func TestPartsAreSideBySide(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		counts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 5).Draw(t, "counts")
+		whole, most := rapid.Int64Range(0, 1<<40).Draw(t, "rest"), int64(0)
+		var shares []Share
+		for i, n := range counts {
+			whole, most = whole+n, most+n
+			shares = append(shares, Share{"c", strconv.Itoa(i), n})
+		}
+		scale := ScaleFor(most, whole)
+		end, i := 0.0, 0
+		for _, p := range Parts(scale, whole, shares...) {
+			for counts[i] == 0 {
+				i++
+			}
+			want := 100 * float64(counts[i]) / float64(whole) * 100 / float64(scale)
+			if d := p.X - end; d > 1e-6 || d < -1e-6 {
+				t.Fatalf("a part begins at %g, and the one before ends at %g", p.X, end)
+			}
+			if d := p.Width - want; d > 1e-6 || d < -1e-6 {
+				t.Fatalf("%d of %d is %g wide, want %g", counts[i], whole, p.Width, want)
+			}
+			end, i = end+want, i+1
+		}
+		if end > 100.01 {
+			t.Fatalf("the bar ends at %g %%", end)
+		}
+		if full := RoundUp(most); full < most || full > max(1, most*5/2) {
+			t.Fatalf("an axis ends at %d for %d", full, most)
+		}
+	})
+}
+
+// Columns are 1-2-5 bins, including empty ones in between.
+func TestHistogramHasEveryBinBetween(t *testing.T) {
+	h, err := summary.NewHistogram(map[string]int64{"0": 1, "4": 4, "16": 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Histogram(h, 7, words.Number, words.Number, "file", "bytes")
+	var got [][4]string
+	for _, col := range c.Columns {
+		got = append(got, [4]string{col.Label, col.Height(), col.Top, col.Tip})
+	}
+	want := [][4]string{
+		{"0", "32.50", "1 of 7", "0: 1 file, 1 of 7"},
+		{"1", "0.00", "", "1: 0 files, 0 of 7"},
+		{"2–", "130.00", "4 of 7", "2 to 4: 4 files, 4 of 7"},
+		{"5–", "0.00", "", "5 to 9: 0 files, 0 of 7"},
+		{"10–", "65.00", "2 of 7", "10 to 19: 2 files, 2 of 7"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if Histogram(nil, 0, words.Number, words.Number, "file", "bytes") != nil {
+		t.Error("a histogram of nothing")
+	}
+}

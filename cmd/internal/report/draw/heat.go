@@ -1,0 +1,79 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+)
+
+// Heat is a table of shares whose cells are coloured by their size.
+type Heat struct {
+	Columns []string
+	Rows    []HeatRow
+}
+
+// HeatRow is a row of cells.
+type HeatRow struct {
+	Name, Sub string
+	Cells     []HeatCell
+}
+
+// HeatCell is a share. Level is 0 for none and 9 for the greatest of the table.
+type HeatCell struct {
+	Text, Tip string
+	Level     int
+}
+
+// heatLevels is the number of shades.
+const heatLevels = 9
+
+// Shade sets the levels of cells by their shares, which are in the order of the rows.
+func (h *Heat) Shade(shares [][]float64) {
+	most := 0.0
+	for _, row := range shares {
+		for _, share := range row {
+			most = max(most, share)
+		}
+	}
+	for i, row := range shares {
+		for k, share := range row {
+			if share > 0 {
+				h.Rows[i].Cells[k].Level = max(1, int(math.Round(heatLevels*share/most)))
+			}
+		}
+	}
+}
+
+// heat draws the table of a figure.
+func (s *svg) heat(h *Heat) {
+	if h == nil {
+		return
+	}
+	const height = 24
+	width := float64(svgWidth-2*svgMargin-svgNames) / float64(len(h.Columns))
+	s.y += 16
+	for k, name := range h.Columns {
+		text := []rune(name)
+		if most := int(width / 5.5); len(text) > most {
+			text = append(text[:max(1, most-1)], '…')
+		}
+		s.text(svgMargin+svgNames+width*(float64(k)+0.5), s.y, `font-size="11" text-anchor="middle" fill="#55626f"`, string(text))
+	}
+	s.y += 6
+	for _, r := range h.Rows {
+		s.text(svgMargin, s.y+16, `font-size="13" fill="#16202a"`, r.Name)
+		for k, c := range r.Cells {
+			x := svgMargin + svgNames + width*float64(k)
+			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="%.2f"/>`, esc(c.Tip), x, s.y, width-1, height-1, fills["closed"], float64(c.Level)/heatLevels)
+			ink := "#16202a"
+			if c.Level > heatDark {
+				ink = "#ffffff"
+			}
+			s.text(x+width/2, s.y+16, `font-size="12" text-anchor="middle" fill="`+ink+`"`, c.Text)
+			s.WriteString("</g>")
+		}
+		s.y += height
+	}
+}
+
+// heatDark is the last level with dark text.
+const heatDark = 5

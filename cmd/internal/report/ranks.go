@@ -1,0 +1,160 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+)
+
+// leadingFates returns the agents that most hosts shut out, at most so many. Those that tie
+// with the first one without room have none either.
+func leadingFates(all []fate, most int, by func(fate) int64) []fate {
+	all = slices.DeleteFunc(slices.Clone(all), func(a fate) bool { return by(a) == 0 })
+	slices.SortStableFunc(all, func(a, b fate) int {
+		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(b.names, a.names))
+	})
+	if len(all) <= most {
+		return all
+	}
+	n := most
+	for n > 1 && by(all[n]) == by(all[n-1]) {
+		n--
+	}
+	return all[:n]
+}
+
+// Most agents of the two tables.
+const (
+	mostRanked   = 15
+	mostTogether = 8
+)
+
+// ranks shows what share of the hosts of each band of rank shut out the leading agents.
+func (d *data) ranks() *draw.Figure {
+	hostsOf := d.sums.By("targets", d.profile, func(l counters.Label) string { return l.Stratum })
+	bands := counters.Ascending(hostsOf)
+	agents := leadingFates(d.fates(), mostRanked, func(a fate) int64 { return a.closed })
+	if len(bands) < 2 || len(agents) == 0 {
+		return nil
+	}
+	closed := make(map[[2]string]int64) // by agent and band
+	for l, n := range d.sums["policy"] {
+		if l.Profile == d.profile && l.Key == "disallow_all" {
+			closed[[2]string{l.Agent, l.Stratum}] += n
+		}
+	}
+	f := &draw.Figure{
+		ID: "ranks", Of: "Shares of the hosts of each band of rank that shut the agent out: the darker, the more.", Heat: new(draw.Heat),
+		Head: []string{"agent", "stratum", "shut_out", "hosts"},
+	}
+	for _, band := range bands {
+		f.Heat.Columns = append(f.Heat.Columns, words.Rank(band)+", "+words.Hosts(hostsOf[band]))
+	}
+	var shares [][]float64
+	var names []string
+	for _, a := range agents {
+		row, of := draw.HeatRow{Name: a.agent, Sub: words.Category.Of(a.category)}, []float64(nil)
+		for _, band := range bands {
+			n := closed[[2]string{a.agent, band}]
+			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]), Tip: fmt.Sprintf("%s, %s: %s of %s", a.agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
+			of = append(of, float64(n)/float64(max(1, hostsOf[band])))
+		}
+		f.Heat.Rows, shares, names = append(f.Heat.Rows, row), append(shares, of), append(names, a.agent)
+	}
+	f.Heat.Shade(shares)
+	top := f.Heat.Rows[0]
+	f.Title = fmt.Sprintf("%s is shut out by %s of %s, and by %s of %s", agents[0].agent,
+		words.ShareOf(closed[[2]string{agents[0].agent, bands[0]}], hostsOf[bands[0]], "hosts"), rankWords(bands[0]),
+		top.Cells[len(bands)-1].Text, rankWords(bands[len(bands)-1]))
+	slices.Sort(names)
+	for _, name := range names {
+		for _, band := range bands {
+			f.Rows = append(f.Rows, []string{name, band, counters.Digits(closed[[2]string{name, band}]), counters.Digits(hostsOf[band])})
+		}
+	}
+	f.SQL = fmt.Sprintf(`SELECT agent, stratum, coalesce(sum(count) FILTER (key = 'disallow_all'), 0)::BIGINT AS shut_out, any_value(hosts) AS hosts
+FROM (SELECT stratum, sum(count)::BIGINT AS hosts %s GROUP BY stratum)
+JOIN (SELECT stratum, agent, key, count %s) USING (stratum)
+WHERE agent IN (%s)
+GROUP BY agent, stratum ORDER BY agent, %s`, d.from("targets", false), d.from("policy", true), counters.QuoteAll(names), counters.StratumOrder)
+	return f
+}
+
+// rankWords names a stratum in a sentence.
+func rankWords(stratum string) string {
+	if stratum == "unranked" {
+		return "those without a rank"
+	}
+	return words.Rank(stratum)
+}
+
+// together shows which agents for AI training the same hosts shut out by name.
+func (d *data) together() *draw.Figure {
+	both := make(map[[2]string]int64)
+	for l, n := range d.sums["policy_pair"] {
+		if l.Profile == d.profile {
+			both[[2]string{l.Agent, l.Key}] += n
+			both[[2]string{l.Key, l.Agent}] += n
+		}
+	}
+	named := func(a fate) int64 { return a.byName + a.byFallback }
+	agents := leadingFates(slices.DeleteFunc(d.fates(), func(a fate) bool { return a.category != counters.Headline }), mostTogether, named)
+	if len(both) == 0 || len(agents) < 2 {
+		return nil
+	}
+	f := &draw.Figure{
+		ID: "together", Of: "Of the hosts that shut out the agent of a row by name, the share that shut out the agent of a column by name too.", Heat: new(draw.Heat),
+		Note: "By name: by a group for one of the agent's own names, or of a crawler that it follows. A group for all (*) shuts out all of them and is not counted. The leading agents for AI training.",
+		Head: []string{"agent", "other", "common", "hosts"},
+	}
+	var shares [][]float64
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.agent)
+		f.Heat.Columns = append(f.Heat.Columns, a.agent)
+		row, of := draw.HeatRow{Name: a.agent, Sub: words.Hosts(named(a))}, []float64(nil)
+		for _, b := range agents {
+			n := both[[2]string{a.agent, b.agent}]
+			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.agent, b.agent, words.Number(n), words.Hosts(named(a)))}
+			share := float64(n) / float64(named(a))
+			if a.agent == b.agent {
+				cell, share = draw.HeatCell{Text: "–", Tip: a.agent}, 0
+			}
+			row.Cells, of = append(row.Cells, cell), append(of, share)
+		}
+		f.Heat.Rows, shares = append(f.Heat.Rows, row), append(shares, of)
+	}
+	f.Heat.Shade(shares)
+	first := agents[0]
+	other := slices.MaxFunc(agents[1:], func(a, b fate) int {
+		return cmp.Or(cmp.Compare(both[[2]string{first.agent, a.agent}], both[[2]string{first.agent, b.agent}]), cmp.Compare(b.agent, a.agent))
+	})
+	n := both[[2]string{first.agent, other.agent}]
+	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)), first.agent, words.Percent(n, named(first)), other.agent)
+	slices.Sort(names)
+	of := make(map[string]int64)
+	for _, a := range agents {
+		of[a.agent] = named(a)
+	}
+	for _, a := range names {
+		for _, b := range names {
+			if n := both[[2]string{a, b}]; n > 0 {
+				f.Rows = append(f.Rows, []string{a, b, counters.Digits(n), counters.Digits(of[a])})
+			}
+		}
+	}
+	f.SQL = fmt.Sprintf(`WITH pairs AS (SELECT agent, key, count %[1]s)
+SELECT agent, other, sum(common)::BIGINT AS common, any_value(hosts) AS hosts
+FROM (SELECT agent, key AS other, count AS common FROM pairs UNION ALL SELECT key, agent, count FROM pairs)
+JOIN (SELECT agent, sum(count)::BIGINT AS hosts %[2]s AND key = 'disallow_all' GROUP BY agent) USING (agent)
+WHERE agent IN (%[3]s) AND other IN (%[3]s)
+GROUP BY agent, other ORDER BY agent, other`, d.from("policy_pair", true), d.from("policy_explicit policy_fallback", true), counters.QuoteAll(names))
+	if len(f.Rows) == 0 {
+		return nil
+	}
+	return f
+}

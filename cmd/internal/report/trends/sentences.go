@@ -1,0 +1,136 @@
+package trends
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink"
+)
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
+
+// told says a share at the first and the last run that have the line.
+func (d *seriesData) told(l followed, what string) string {
+	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Denominator == 0 })
+	if len(points) == 0 {
+		return "No host " + what
+	}
+	a, b := points[0], points[len(points)-1]
+	if a == b {
+		return fmt.Sprintf("%s of hosts %s", words.Percent(a.Count, a.Denominator), what)
+	}
+	text := fmt.Sprintf("%s of hosts %s", words.Arrow(a.Count, a.Denominator, b.Count, b.Denominator), what)
+	return text + d.between(points)
+}
+
+// between says what limits a comparison of the ends of a line: dates that are not those of
+// the series, and gaps.
+func (d *seriesData) between(points []*sink.Point) (text string) {
+	a, b := points[0], points[len(points)-1]
+	if a.Run != d.Runs[0].Run && !(ofPairs[a.Metric] && a.Run == d.Runs[1].Run) {
+		text += ", from " + shortDay(a.Date)
+	}
+	if b.Run != d.last {
+		text += ", to " + shortDay(b.Date)
+	}
+	if slices.ContainsFunc(points[1:], func(p *sink.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
+		text += ", not comparable throughout"
+	}
+	return text
+}
+
+// ofPairs are the metrics that compare a run with the one before it, so that the first run
+// of a series has none.
+var ofPairs = map[string]bool{"change": true, "entered": true, "left": true}
+
+// leaders is the number of lines that a title names.
+const leaders = 3
+
+// leading says the shares of the first of some lines at both ends. Lines that tie with the
+// last one that it could name are not named.
+func (d *seriesData) leading(names []string, named func(string) string, line func(name string) followed) string {
+	last := func(name string) float64 {
+		points := d.lines[line(name)]
+		if p := points[len(points)-1]; p.Share != nil {
+			return *p.Share
+		}
+		return 0
+	}
+	n := min(len(names), leaders)
+	for n > 1 && n < len(names) && last(names[n]) == last(names[n-1]) {
+		n--
+	}
+	return d.tell(names[:n], named, line)
+}
+
+// movers says the shares of the lines that moved most.
+func (d *seriesData) movers(names []string, named func(string) string, line func(name string) followed) string {
+	by := func(name string) float64 {
+		points := d.drawn(line(name))
+		if len(points) < 2 {
+			return 0
+		}
+		return math.Abs(*points[len(points)-1].Share - *points[0].Share)
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return by(name) == 0 })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(by(b), by(a)) })
+	return d.tell(names[:min(len(names), leaders)], named, line)
+}
+
+// drawn returns the points of a line that have a share.
+func (d *seriesData) drawn(l followed) []*sink.Point {
+	return slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Share == nil })
+}
+
+func (d *seriesData) tell(names []string, named func(string) string, line func(name string) followed) string {
+	var said []string
+	for _, name := range names {
+		points := d.drawn(line(name))
+		switch len(points) {
+		case 0:
+		case 1:
+			said = append(said, named(name)+" "+shareOf(points[0]))
+		default:
+			said = append(said, named(name)+" "+fromTo(points[0], points[len(points)-1])+d.between(points))
+		}
+	}
+	if said == nil {
+		return "nothing"
+	}
+	return strings.Join(said, "; ")
+}
+
+// values returns the values of one label, among the lines that keep accepts, the
+// greatest share at the last run that has it first.
+func (d *seriesData) values(of func(followed) string, keep func(followed) bool) []string {
+	greatest := make(map[string]float64)
+	for l, points := range d.lines {
+		if keep(l) {
+			p := points[len(points)-1]
+			if p.Share != nil {
+				greatest[of(l)] = max(greatest[of(l)], *p.Share)
+			}
+		}
+	}
+	var names []string
+	for name, share := range greatest {
+		if share > 0 || slices.ContainsFunc(d.lines[d.any(of, keep, name)], func(p *sink.Point) bool { return p.Count > 0 }) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(greatest[b], greatest[a]), cmp.Compare(a, b)) })
+	return names
+}
+
+func (d *seriesData) any(of func(followed) string, keep func(followed) bool, name string) followed {
+	for l := range d.lines {
+		if keep(l) && of(l) == name {
+			return l
+		}
+	}
+	return followed{}
+}
