@@ -102,7 +102,7 @@ func shareDictionaries(fields []*field, codec compress.Codec) error {
 		}
 		f.other = fields[j]
 		first := f.other.kind
-		first.texts.batch = make([]int32, 0, batchRows)
+		first.texts.shared = true
 		f.kind.texts.texts = first.texts.texts
 		if codec != nil && first.codec == nil {
 			first.codec = &repeats{Codec: codec}
@@ -141,7 +141,7 @@ func (f *field) column(w *parquet.ColumnWriter) shred {
 	switch reflect.Zero(f.goType).Interface().(type) {
 	case string:
 		c.write = requiredTexts(w, k.texts)
-		if other := f.other; other == nil && k.texts.batch == nil {
+		if other := f.other; other == nil && !k.texts.shared {
 			c.each = eachText(w, k.texts)
 		} else if other != nil {
 			c.write = sharedTexts(w, k.texts, other.kind.texts, int(f.offset)-int(other.offset))

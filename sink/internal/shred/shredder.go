@@ -18,6 +18,7 @@ type shredder[T any] struct {
 	texts   []*textColumn
 	spare   *sync.Pool // *[]*textColumn for reuse by this row type
 	rows    int        // rows in the row group
+	flushed bool       // the last batch ended a row group
 }
 
 // shred extracts one column from rows.
@@ -90,7 +91,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 func (s *shredder[T]) write(rows []T) error {
 	for len(rows) > 0 {
 		n := min(len(rows), batchRows, RowGroup-s.rows)
-		if err := s.batch(rows[:n], -1, nil); err != nil {
+		if err := s.batch(rows[:n], -1, nil, false); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -104,30 +105,31 @@ func (s *shredder[T]) writeEach(column string, texts []string, rows []T) error {
 	if at < 0 {
 		return fmt.Errorf("no column %s of texts that are not null, with its own dictionary", column)
 	}
+	again := false
 	for len(texts) > 0 && len(rows) > 0 {
 		times := min(len(texts), batchRows/len(rows), (RowGroup-s.rows)/len(rows))
 		if times > 0 {
-			if err := s.batch(rows, at, texts[:times]); err != nil {
+			if err := s.batch(rows, at, texts[:times], again); err != nil {
 				return err
 			}
-			texts = texts[times:]
+			texts, again = texts[times:], !s.flushed
 			continue
 		}
 		for rest := rows; len(rest) > 0; {
 			n := min(len(rest), batchRows, RowGroup-s.rows)
-			if err := s.batch(rest[:n], at, texts[:1]); err != nil {
+			if err := s.batch(rest[:n], at, texts[:1], false); err != nil {
 				return err
 			}
 			rest = rest[n:]
 		}
-		texts = texts[1:]
+		texts, again = texts[1:], false
 	}
 	return nil
 }
 
 // batch appends at most batchRows rows: the given ones, or these once for each text
-// of a column.
-func (s *shredder[T]) batch(rows []T, column int, texts []string) error {
+// of a column. With again, the batch before had the same rows, in the same row group.
+func (s *shredder[T]) batch(rows []T, column int, texts []string, again bool) error {
 	times := max(len(texts), 1)
 	for i, c := range s.columns {
 		var err error
@@ -135,18 +137,18 @@ func (s *shredder[T]) batch(rows []T, column int, texts []string) error {
 			err = c.each(len(rows), texts)
 		} else {
 			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
-			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times})
+			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times, again: again})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	s.rows += len(rows) * times
-	full := s.rows == RowGroup
+	s.flushed = s.rows == RowGroup
 	for _, t := range s.texts {
-		full = full || len(t.values) >= dictionaryBytes || t.len() >= dictionaryTexts
+		s.flushed = s.flushed || len(t.values) >= dictionaryBytes || t.len() >= dictionaryTexts
 	}
-	if !full {
+	if !s.flushed {
 		return nil
 	}
 	s.rows = 0

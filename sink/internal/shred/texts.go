@@ -12,10 +12,11 @@ import (
 // textColumn holds the cells of a page of texts, as indices into a dictionary.
 type textColumn struct {
 	*texts
-	last  int32 // the text of the last cell, -1 for none
-	cells []int32
-	batch []int32  // the cells of the last batch; nil if no later column shares the dictionary
-	seen  []uint64 // the set of the texts of the cells, a bit for each
+	last   int32 // the text of the last cell, -1 for none
+	cells  []int32
+	batch  []int32  // the cells of the last batch, once
+	shared bool     // a later column has the same dictionary
+	seen   []uint64 // the set of the texts of the cells, a bit for each
 }
 
 // forget empties the dictionary. Every column that shares it forgets before the next
@@ -112,10 +113,21 @@ func (t *textColumn) addAbove(n int) {
 	}
 }
 
-// repeat appends the cells from index from on again, so that they stand there
-// several times.
+// addBatch appends the cells of the batch before, after which no cell was added.
+func (t *textColumn) addBatch() {
+	if len(t.cells) == 0 { // they are of the page before
+		for _, n := range t.batch {
+			t.see(n)
+		}
+	}
+	t.cells = append(room(t.cells, len(t.batch)), t.batch...)
+}
+
+// repeat keeps the cells from index from on as those of the batch, and appends them
+// again, so that they stand there several times.
 func (t *textColumn) repeat(from, times int) {
 	n := len(t.cells) - from
+	t.batch = append(t.batch[:0], t.cells[from:]...)
 	t.cells = room(t.cells, n*(times-1))
 	for ; times > 1; times-- {
 		t.cells = append(t.cells, t.cells[from:from+n]...)
@@ -177,18 +189,19 @@ func (t *texts) grow() {
 func requiredTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
 	return func(c cells) error {
 		from := len(t.cells)
-		above := "" // may share memory with the rows, which do not change during write
-		for i := range c.n {
-			text := at[string](c, i)
-			if i > 0 && isSame(text, above) {
-				t.addAbove(1)
-				continue
+		if c.again {
+			t.addBatch()
+		} else {
+			above := "" // may share memory with the rows, which do not change during write
+			for i := range c.n {
+				text := at[string](c, i)
+				if i > 0 && isSame(text, above) {
+					t.addAbove(1)
+					continue
+				}
+				t.add(text)
+				above = text
 			}
-			t.add(text)
-			above = text
-		}
-		if t.batch != nil {
-			t.batch = append(t.batch[:0], t.cells[from:]...)
 		}
 		t.repeat(from, c.times)
 		_, err := w.WriteRowValues(nil)
@@ -203,7 +216,11 @@ func sharedTexts(w *parquet.ColumnWriter, t, other *textColumn, back int) func(c
 	return func(c cells) error {
 		from, others := len(t.cells), c
 		others.first = unsafe.Add(c.first, -back)
-		for i := range c.n {
+		if c.again {
+			t.addBatch()
+			others.n = 0
+		}
+		for i := range others.n {
 			if text := at[string](c, i); isSame(text, at[string](others, i)) {
 				if n := other.batch[i]; n != t.last {
 					t.last = n
@@ -239,23 +256,28 @@ func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error 
 
 // nullableTexts does what nullable does, for texts.
 func nullableTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
-	mixed := make([]parquet.Value, batchRows)
+	levels := newLevels(w)
 	return func(c cells) error {
 		from := len(t.cells)
-		var above *string
-		for i := range c.n {
-			switch p := at[*string](c, i); p {
-			case nil:
-			case above:
-				t.addAbove(1)
-			default:
-				t.add(*p)
-				above = p
+		if c.again {
+			t.addBatch()
+		} else {
+			var above *string
+			for i := range c.n {
+				p := at[*string](c, i)
+				levels.pattern[i] = 1
+				switch p {
+				case nil:
+					levels.pattern[i] = 0
+				case above:
+					t.addAbove(1)
+				default:
+					t.add(*p)
+					above = p
+				}
 			}
 		}
-		filled := len(t.cells) - from
 		t.repeat(from, c.times)
-		_, err := w.WriteRowValues(levels[string](c, filled, mixed))
-		return err
+		return levels.write(c.n, c.times)
 	}
 }
