@@ -76,7 +76,7 @@ TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 # but those whose names end in _NoRace, and test-unit these: they run nothing
 # concurrent that others do not, or measure time. The detector would wait a second
 # before a process ends.
-CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch ./cmd/internal/farm ./pipeline/source ./sink/export ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/robofarm ./cmd/internal/output
+CONCURRENT = ./cmd/robocensus ./cmd/internal/run ./cmd/internal/check ./cmd/internal/demo ./cmd/internal/progress ./sink ./pipeline ./fetch ./cmd/internal/farm ./pipeline/source ./sink/export ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/robofarm ./cmd/internal/output
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
 test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there
@@ -130,7 +130,7 @@ fuzz: ## every fuzz target, as the code has them, for a minute each, half an hou
 bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, on disk and in memory; files joined, beside copied
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./cmd/internal/farm
 	cd robots/compare && GOMAXPROCS=1 $(GO) test -run '^$$' -bench . ./...
-	$(GO) test -run '^$$' -bench . ./cmd/robocensus
+	$(GO) test -run '^$$' -bench . ./cmd/robocensus ./cmd/internal/check
 	$(GO) test -run '^$$' -bench . ./sink ./sink/internal/concat
 
 lint: ## gofmt, go vet, staticcheck

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 // A run of many hosts without a contact in its user agent prints one note.
 func TestRunOfManyHostsWithoutContact(t *testing.T) {
+	const manyHosts = 100 // more than a person names by hand
 	for _, row := range []struct {
 		hosts int
 		agent string
@@ -28,7 +30,7 @@ func TestRunOfManyHostsWithoutContact(t *testing.T) {
 			"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--resolver", nowhere(t), "--retries", "0", "--tables", "fetches",
 			"--progress", "none", "--user-agent", row.agent, "--accept-unreachable",
 		}, nil, &out, &said)
-		if n := strings.Count(said.String(), "names no contact"); code != exitOK || n != row.notes {
+		if n := strings.Count(said.String(), "names no contact"); code != exit.OK || n != row.notes {
 			t.Errorf("%d hosts as %s: exit code %d, %d notes, want %d: %s", row.hosts, row.agent, code, n, row.notes, said.String())
 		}
 	}

@@ -16,9 +16,8 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
 )
 
 // nowhere returns a resolver that knows no name.
@@ -52,7 +51,7 @@ func nowhere(t *testing.T) string {
 func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
 	var out bytes.Buffer
 	err := execute(t.Context(), []string{"check", "https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out, &out)
-	if err != exitDisallowed {
+	if err != exit.Disallowed {
 		t.Errorf("error %v", err)
 	}
 	const want = `https://no-such-name.example could not be reached (DNS: no such name)
@@ -65,57 +64,6 @@ DISALLOW  GPTBot may not fetch https://no-such-name.example/x
 `
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-// The description of an answer follows from the facts.
-func TestAnswered(t *testing.T) {
-	at := func(statuses ...int) *fetch.Capture {
-		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}}
-		for i, s := range statuses {
-			c.Hops = append(c.Hops, robots.Hop{URL: []string{"http://a.example/robots.txt", "http://b.example/x"}[min(i, 1)], Status: s})
-		}
-		return c
-	}
-	failed := func(class robots.ErrorClass, statuses ...int) *fetch.Capture {
-		c := at(statuses...)
-		c.Error, c.Err = class, errors.New("so")
-		return c
-	}
-	broken := at(503)
-	broken.Probe = fetch.Probe{Front: 200, Missing: 503}
-	page := at(200)
-	page.Body = []byte("<html><frame src=x>")
-	google, _ := robots.ProfileNamed("google")
-	strict, _ := robots.ProfileNamed("google-2012")
-	strict.TooManyRequests = robots.AnswerServerError
-	for _, row := range []struct {
-		capture *fetch.Capture
-		profile *robots.Profile
-		want    string
-	}{
-		{at(200), google, "has a robots.txt (200)"},
-		{at(301, 200), google, "has a robots.txt (200)"},
-		{at(403), google, "has no robots.txt (403): everything is allowed"},
-		{at(429), google, "has no robots.txt (429): everything is allowed"},
-		{at(429), strict, "answers with status 429"},
-		{page, strict, "answers with a web page that redirects (200)"},
-		{page, google, "has a robots.txt (200)"},
-		{at(503), google, "answers with a server error (503)"},
-		{at(301, 502), google, "redirects to http://b.example/x, which answers with a server error (502)"},
-		{broken, google, "answers with a server error (503), as it does for any page that is missing"},
-		{at(304), google, "answers with a status that means nothing here (304)"},
-		{failed(robots.ErrorDNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
-		{failed(robots.ErrorTimeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
-		{failed(robots.ErrorTruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
-		{failed(robots.ErrorRedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
-		{failed(robots.ErrorRedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
-		{at(301, 301, 301, 301, 301, 301, 200), google, "redirects too often"},
-		{failed(robots.ErrorAddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
-	} {
-		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
-			t.Errorf("%s, want %s", got, row.want)
-		}
 	}
 }
 
@@ -178,7 +126,7 @@ func TestCheckAndCompareSayThatAFileWasCut_NoRace(t *testing.T) {
 	} {
 		var out, failed bytes.Buffer
 		err := execute(t.Context(), strings.Fields(row.words), strings.NewReader(row.stdin), &out, &failed)
-		if code := (exitError)(0); err != nil && !errors.As(err, &code) {
+		if code := (exit.Code)(0); err != nil && !errors.As(err, &code) {
 			t.Errorf("%s: %v", row.words, err)
 		}
 		out.Write(failed.Bytes())

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
@@ -35,28 +38,28 @@ func exportCommand() *cobra.Command {
 		Use: "export --out DIR [--columns NAME,...] RUN TABLE", Short: "Write a table as an Arrow stream", Long: exportHelp, Example: exportExamples,
 		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return exportable, noFiles
+				return exportable, cli.NoFiles
 			}
-			return completeRuns(1)(c, args, typed)
+			return cli.CompleteRuns(1)(c, args, typed)
 		},
 	}
-	out := outFlag(c)
+	out := cli.Out(c)
 	columns := c.Flags().StringSlice("columns", nil, "`NAMES` of the columns to write (default all)")
 	against := c.Flags().String("against", "", "for the table changes: the `RUN` it was compared with, if there are several")
-	c.RegisterFlagCompletionFunc("against", completeRuns(3))
-	incomplete := incompleteFlag(c)
+	c.RegisterFlagCompletionFunc("against", cli.CompleteRuns(3))
+	incomplete := cli.Incomplete(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkArguments(c.Context(), *out, args, argument{"RUN", "the run to export"}, argument{"TABLE", "the table to export, such as fetches"}); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args, cli.Argument{Name: "RUN", Give: "the run to export"}, cli.Argument{Name: "TABLE", Give: "the table to export, such as fetches"}); err != nil {
 			return err
 		}
 		switch {
 		case c.Flags().Changed("columns") && len(*columns) == 0:
-			return usagef("--columns is empty: name columns, or omit it for all")
+			return exit.Usagef("--columns is empty: name columns, or omit it for all")
 		case !slices.Contains(exportable, args[1]):
-			return usagef("no table %q%s: the tables are %s", args[1], suggest.Remark(args[1], exportable), strings.Join(exportable, ", "))
+			return exit.Usagef("no table %q%s: the tables are %s", args[1], suggest.Remark(args[1], exportable), strings.Join(exportable, ", "))
 		}
 		run := args[0]
-		in, err := openOut(c.Context(), *out, &run, against)
+		in, err := cli.OpenOut(c.Context(), *out, &run, against)
 		if err != nil {
 			return err
 		}
@@ -70,13 +73,13 @@ func exportCommand() *cobra.Command {
 var exportable = append(slices.Clone(sink.TableNames), "changes")
 
 func exportTable(ctx context.Context, in store.Store, run string, what export.Selection, incomplete bool, stdout, stderr io.Writer) error {
-	if c, ok := stdout.(*checked); ok {
+	if c, ok := stdout.(*screen.Checked); ok {
 		stdout = c.Writer // export reports write errors itself
 	}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return usagef("the output is binary: redirect it to a file or a program")
+		return exit.Usagef("the output is binary: redirect it to a file or a program")
 	}
-	m, err := runOf(in, run, incomplete, sink.ReadManifest)
+	m, err := cli.RunOf(in, run, incomplete, sink.ReadManifest)
 	if err != nil {
 		return err
 	}
@@ -84,7 +87,7 @@ func exportTable(ctx context.Context, in store.Store, run string, what export.Se
 	err = export.Table(ctx, stdout, in, m, what)
 	switch {
 	case ctx.Err() != nil:
-		return errInterrupted
+		return exit.ErrInterrupted
 	case err != nil:
 		return err
 	}

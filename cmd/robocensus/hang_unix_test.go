@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -75,7 +76,7 @@ func TestASignalEndsTheWaitForAnObjectStore(t *testing.T) {
 				late := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
 				code := exitOf(t, c.Wait())
 				late.Stop()
-				if took := time.Since(began); code != exitInterrupted || took > 10*time.Second {
+				if took := time.Since(began); code != exit.Interrupted || took > 10*time.Second {
 					t.Errorf("exit %d after %v\n%s", code, took, &said)
 				}
 				if !strings.Contains(said.String(), "interrupted") || strings.Count(said.String(), "\n") != 1 {

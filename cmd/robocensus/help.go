@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
@@ -20,28 +22,12 @@ func prepared(root *cobra.Command) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand replaces it
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c) })
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{flags.Explain(c.Flags(), err)} })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.UsageError{Err: flags.Explain(c.Flags(), err)} })
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags, c.DisableFlagsInUseLine = false, true
 	}
 	return root
 }
-
-// groupKey annotates a flag with its heading in --help.
-const groupKey = "group"
-
-// group gives a heading to the flags of set that have none.
-func group(set *pflag.FlagSet, heading string) {
-	set.VisitAll(func(f *pflag.Flag) {
-		if f.Annotations[groupKey] == nil {
-			set.SetAnnotation(f.Name, groupKey, []string{heading})
-		}
-	})
-}
-
-// detailsKey annotates a command with what its help says after the flags. --help leaves
-// it out.
-const detailsKey = "details"
 
 // helpWidth is the width of --help.
 const helpWidth = 100
@@ -65,7 +51,7 @@ func showHelp(c *cobra.Command) {
 	sets := make(map[string]*pflag.FlagSet)
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		heading := "Flags"
-		if given := f.Annotations[groupKey]; given != nil {
+		if given := f.Annotations[cli.GroupKey]; given != nil {
 			heading = given[0]
 		}
 		if sets[heading] == nil {
@@ -98,21 +84,21 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		Use: "help [COMMAND]", Short: "Show the help of a command",
 		Long: "Prints the same as COMMAND --help, and details where there are some.",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return names(root), noFiles
+			return names(root), cli.NoFiles
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			about := root
 			for _, name := range args {
 				i := slices.Index(names(about), name)
 				if i < 0 {
-					return usagef("no command %q%s; see robocensus --help", strings.Join(args, " "), suggest.Remark(name, names(about)))
+					return exit.Usagef("no command %q%s; see robocensus --help", strings.Join(args, " "), suggest.Remark(name, names(about)))
 				}
 				about = about.Commands()[i]
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()
 			showHelp(about)
-			if details := about.Annotations[detailsKey]; details != "" {
+			if details := about.Annotations[cli.DetailsKey]; details != "" {
 				fmt.Fprintf(about.OutOrStdout(), "\n%s\n", details)
 			}
 			return nil

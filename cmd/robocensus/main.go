@@ -2,8 +2,9 @@
 // makes Parquet tables that say what each host's robots.txt answered, what
 // it contains, and what each agent may fetch.
 //
-// Each command is a file of this package, listed in [commands]. It turns flags into
-// the configuration of a package below, and that package's errors into exit codes.
+// Each command is a file of this package, or a package in cmd/internal (run, demo, check,
+// show, series, diffs), and is listed in [commands]. It turns flags into the configuration
+// of a package below, and package exit turns that package's errors into exit codes.
 // Package pipeline runs a census: see its comment for the way from a list of hosts to
 // the tables. robots/README.md has a glossary.
 //
@@ -17,12 +18,12 @@
 //   - a column: the list above SchemaVersion in sink/rows.go
 //   - a counter: pipeline/evaluate/count.go, and the table of metrics in
 //     sink/README.md
-//   - a source: pipeline/source/source.go (Config, Open, Empty); its flag in run.go
-//     and run_config.go here
+//   - a source: the list in pipeline/source/doc.go
 //   - a command: a file here, and [commands]
-//   - a flag of run: runFlags in run.go; its row in sink/settings.go or, if no plan holds
-//     it, in run_scopes.go; what it needs or excludes in run_relations.go; the check of its
-//     value in run_checks.go
+//   - a flag of run: Flags in cmd/internal/run/run.go, or in cmd/internal/settings if check
+//     has it too; its row in sink/settings.go or, if no plan holds it, in
+//     cmd/internal/settings/scopes.go; in cmd/internal/run, what it needs or excludes in
+//     relations.go, and the check of its value in checks.go
 //   - a figure of the report: a file in cmd/internal/report, and the sections of a page
 //     in its report.go
 //   - a figure over several runs: metrics in pipeline/series/series.go, its drawing in
@@ -36,26 +37,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/check"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/demo"
+	"github.com/robocensus/robocensus/cmd/internal/diffs"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/cmd/internal/run"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/series"
+	"github.com/robocensus/robocensus/cmd/internal/show"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
-	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/memory"
-	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/export"
-	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -63,36 +62,18 @@ import (
 // version is set at link time by make build.
 var version string
 
-// Exit codes, after sysexits.h where it has one.
-const (
-	exitOK          = 0
-	exitUsage       = 64
-	exitInput       = 65
-	exitUnreached   = 69
-	exitIO          = 74
-	exitTemporary   = 75 // ended by SIGTERM, this machine is cut off, or another run has the --state
-	exitInterrupted = 130
-)
-
-// errInterrupted is the error of a run that a signal has ended.
-var errInterrupted = errors.New("interrupted")
-
-// usageError is an error in the arguments of a command.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 func main() {
 	os.Exit(mainCode(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // commands returns the tree of commands.
 func commands() *cobra.Command {
+	cli.ToolVersion = version
 	root := &cobra.Command{
 		Use:     "robocensus COMMAND",
 		Short:   "A census of crawl policies",
 		Long:    rootHelp,
-		Version: sink.ToolVersion(version),
+		Version: sink.ToolVersion(cli.ToolVersion),
 		Args:    noCommand,
 		RunE:    func(*cobra.Command, []string) error { return nil }, // not called: Args refuses everything
 	}
@@ -100,9 +81,9 @@ func commands() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Make a census", []*cobra.Command{runCommand(), planCommand(), demoCommand()}},
-		{"Ask about one policy", []*cobra.Command{checkCommand(), compareCommand()}},
-		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), showCommand(), historyCommand(), diffCommand(), seriesCommand(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}},
+		{"Make a census", []*cobra.Command{run.Command(), run.PlanCommand(), demo.Command()}},
+		{"Ask about one policy", []*cobra.Command{check.Command(), check.CompareCommand()}},
+		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), show.Command(), show.HistoryCommand(), diffs.Command(), series.Command(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -125,9 +106,9 @@ func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		root.SetOut(root.ErrOrStderr())
 		root.HelpFunc()(root, nil)
-		return usagef("no command given")
+		return exit.Usagef("no command given")
 	}
-	return usagef("no command %q%s; see robocensus --help", args[0], suggest.Remark(args[0], names(root)))
+	return exit.Usagef("no command %q%s; see robocensus --help", args[0], suggest.Remark(args[0], names(root)))
 }
 
 // execute runs the command that args name.
@@ -142,7 +123,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		}
 		c.InitDefaultHelpFlag()
 		if err := flags.CheckDashes(c.Flags(), rest); err != nil {
-			return usageError{err}
+			return exit.UsageError{Err: err}
 		}
 	}
 	root.SetArgs(args)
@@ -150,118 +131,28 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 }
 
 func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := untilSignal()
+	ctx, stop := exit.UntilSignal()
 	defer stop()
-	out := &checked{Writer: stdout}
+	out := &screen.Checked{Writer: stdout}
 	err := execute(remote.Guarded(ctx, fetch.IsSpecial), args, stdin, out, stderr)
-	var code exitError
-	if out.err != nil && (err == nil || errors.As(err, &code)) {
+	var code exit.Code
+	if out.Err != nil && (err == nil || errors.As(err, &code)) {
 		// Output that could not be written is an error, whatever the result.
-		err = fmt.Errorf("write to standard output: %w", out.err)
+		err = fmt.Errorf("write to standard output: %w", out.Err)
 	}
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	var by signalled
-	if errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled) && !errors.Is(err, errInterrupted) {
-		err = errInterrupted // whatever was under way
+	var by exit.Signalled
+	if errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled) && !errors.Is(err, exit.ErrInterrupted) {
+		err = exit.ErrInterrupted // whatever was under way
 	}
-	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
-	if errors.As(context.Cause(ctx), &by) && codeOf(err) == exitInterrupted {
-		return by.code()
+	fmt.Fprintln(stderr, "robocensus:", visible.Text(err.Error()))
+	if errors.As(context.Cause(ctx), &by) && exit.CodeOf(err) == exit.Interrupted {
+		return by.Code()
 	}
-	return codeOf(err)
+	return exit.CodeOf(err)
 }
-
-// signalled is the cause of a context that a signal has ended.
-type signalled struct{ os.Signal }
-
-func (s signalled) Error() string { return s.String() }
-func (s signalled) Unwrap() error { return context.Canceled }
-
-// code returns the exit code of a command that the signal has ended.
-func (s signalled) code() int {
-	if s.Signal == syscall.SIGTERM {
-		return exitTemporary
-	}
-	return exitInterrupted
-}
-
-// endBySignal lets a signal end the process at once: for commands that read standard
-// input, because a context cannot end such a read.
-func endBySignal(ctx context.Context) {
-	context.AfterFunc(ctx, func() {
-		var by signalled
-		if errors.As(context.Cause(ctx), &by) {
-			os.Exit(by.code())
-		}
-	})
-}
-
-// untilSignal returns a context that the first signal ends, so that the command can
-// finish its work. The second signal ends the process.
-func untilSignal() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case s := <-signals:
-			signal.Stop(signals)
-			cancel(signalled{s})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); cancel(nil) }
-}
-
-// checked is a writer that keeps the first error, so that callers need not check
-// each write.
-type checked struct {
-	io.Writer
-	err error
-}
-
-func (c *checked) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	if err != nil && c.err == nil {
-		c.err = err
-	}
-	return n, err
-}
-
-// codeOf returns the exit code for an error.
-func codeOf(err error) int {
-	var usage usageError
-	var input *userfile.Error
-	var part *scan.PartError
-	var lost *sink.LostError
-	switch {
-	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
-		errors.Is(err, diff.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
-		return exitUsage
-	case errors.Is(err, errInterrupted):
-		return exitInterrupted
-	case errors.Is(err, fetch.ErrNeverReached):
-		return exitUnreached
-	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, memory.ErrInUse):
-		return exitTemporary
-	}
-	isInput := errors.As(err, &input)
-	switch fault := store.FaultOf(err); {
-	case fault == store.OfSettings:
-		return exitUsage
-	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
-		return exitIO
-	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, sink.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
-		errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
-		return exitInput
-	}
-	return exitIO
-}
-
-// plain escapes text from a file or the network for a terminal.
-var plain = visible.Text

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/spf13/cobra/doc"
 )
 
@@ -22,7 +23,7 @@ func TestManPages(t *testing.T) {
 	root := commands()
 	root.DisableAutoGenTag = true
 	for _, c := range root.Commands() {
-		if details := c.Annotations[detailsKey]; details != "" {
+		if details := c.Annotations[cli.DetailsKey]; details != "" {
 			c.Long += "\n\n" + details
 		}
 	}

@@ -5,18 +5,13 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"io"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/sink"
 )
 
 // Ctrl-C and SIGTERM have different exit codes, even if a command waits for
@@ -84,45 +79,9 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 			c.Stdin = io.MultiReader(strings.NewReader(list.String()))
 			said.Reset()
 			c.Stderr = &said
-			if code := exitOf(t, c.Run()); code != exitUsage || !strings.Contains(said.String(), refusal) {
+			if code := exitOf(t, c.Run()); code != exit.Usage || !strings.Contains(said.String(), refusal) {
 				t.Errorf("with --resume: exit code %d, %s", code, &said)
 			}
 		})
-	}
-}
-
-// The advice to resume appears only if it works: the run has started, and its
-// inputs can be read again.
-func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
-	cutOff, full := fmt.Errorf("fetch: %w", fetch.ErrCutOff), errors.New("no space left on device")
-	for name, row := range map[string]struct {
-		inputs    []sink.Input // nil if the run has not started
-		resumable bool
-	}{
-		"a list":         {[]sink.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},
-		"an archive":     {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}}, true},
-		"standard input": {[]sink.Input{{Role: "agents", Path: "agents", SHA256: "aa"}, {Role: "hosts", Path: "-"}}, false},
-		"a pipe":         {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
-		"nothing yet":    {nil, false},
-	} {
-		c := pipeline.Config{Dir: t.TempDir(), Run: "r", Fetch: fetch.Config{OutagePatience: time.Minute}}
-		if row.inputs != nil {
-			run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}, Inputs: row.inputs})
-			must(t, err)
-			must(t, run.Close())
-		}
-		for _, cause := range []error{cutOff, full} {
-			err := advised(c, cause)
-			if !errors.Is(err, cause) || strings.Contains(err.Error(), "--resume") != row.resumable {
-				t.Errorf("%s: %v", name, err)
-			}
-			if errors.Is(err, fetch.ErrCutOff) && !row.resumable && !strings.Contains(err.Error(), "start a new run") {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		stopped := &pipeline.Stopped{Committed: 1, Kept: 2, Resumable: row.resumable}
-		if err := interrupted(c, stopped, pipeline.Snapshot{Fetched: 3}); strings.Contains(err.Error(), "--resume") != row.resumable || codeOf(err) != exitInterrupted {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

@@ -10,9 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 const pruneHelp = `Keeps the last N complete runs in DIR by date (--as-of, or the median day of the
@@ -30,25 +33,25 @@ const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`
 
 func pruneCommand() *cobra.Command {
 	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all runs but the last", Long: pruneHelp, Example: pruneExamples}
-	out := outFlag(c)
+	out := cli.Out(c)
 	keep := c.Flags().Int("keep", 0, "keep `N` complete runs, 1 or more")
 	dryRun := c.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkArguments(c.Context(), *out, args); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args); err != nil {
 			return err
 		}
 		switch {
 		case !c.Flags().Changed("keep"):
-			return usagef("--keep is missing: give the number of complete runs to keep")
+			return exit.Usagef("--keep is missing: give the number of complete runs to keep")
 		case *keep < 1:
-			return usagef("--keep %d: must be 1 or more", *keep)
+			return exit.Usagef("--keep %d: must be 1 or more", *keep)
 		}
-		in, err := openRuns(c.Context(), *out)
+		in, err := cli.OpenRuns(c.Context(), *out)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		if err := writable(*out); err != nil {
+		if err := cli.Writable(*out); err != nil {
 			return err
 		}
 		return prune(c.Context(), in, *keep, *dryRun, c.OutOrStdout())
@@ -64,7 +67,7 @@ func prune(ctx context.Context, in store.Store, keep int, dryRun bool, stdout io
 	var runs, stay int
 	var bytes int64
 	err := sink.Prune(ctx, in, keep, dryRun, func(p sink.Pruned) {
-		name := plain(strings.TrimPrefix(p.Path, "_runs/"))
+		name := visible.Text(strings.TrimPrefix(p.Path, "_runs/"))
 		about := p.State
 		if !p.Started.IsZero() {
 			about += ", began " + p.Started.UTC().Format(time.RFC3339)
@@ -85,7 +88,7 @@ func prune(ctx context.Context, in store.Store, keep int, dryRun bool, stdout io
 	})
 	switch {
 	case ctx.Err() != nil:
-		return errInterrupted
+		return exit.ErrInterrupted
 	case err != nil:
 		return err
 	}

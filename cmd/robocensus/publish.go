@@ -12,11 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready for a repository:
@@ -76,7 +79,7 @@ func publishCommand() *cobra.Command {
 	f := new(publishFlags)
 	c := &cobra.Command{
 		Use: "publish --out DIR RUN... --to FOLDER --creator NAME --licence ID [flags]", Short: "Make a data set that can be cited", Long: publishHelp,
-		Example: publishExamples, ValidArgsFunction: completeRuns(100),
+		Example: publishExamples, ValidArgsFunction: cli.CompleteRuns(100),
 	}
 	s := c.Flags()
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
@@ -92,8 +95,8 @@ func publishCommand() *cobra.Command {
 		c.MarkFlagDirname(name)
 	}
 	c.MarkFlagFilename("words", "yaml", "yml")
-	completeList(c, "without", append(publish.TableNames(), publish.ColumnNames()...))
-	completeFlag(c, "licence", publish.LicenceNames()...)
+	cli.CompleteList(c, "without", append(publish.TableNames(), publish.ColumnNames()...))
+	cli.CompleteFlag(c, "licence", publish.LicenceNames()...)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		config, err := f.config(c.Context(), args)
 		if config.In != nil {
@@ -112,32 +115,32 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	to, err := store.Follow(f.to)
 	switch {
 	case f.out == "":
-		return c, errNoOut
+		return c, cli.ErrNoOut
 	case f.to == "":
-		return c, usagef("--to is missing: give the folder to write")
+		return c, exit.Usagef("--to is missing: give the folder to write")
 	case err != nil:
-		return c, usagef("--to %w", err)
-	case isURL(f.to):
-		return c, notHere("to", f.to)
-	case isSameFile(f.to, "."):
-		return c, usagef("--to %s is the working folder: give a new folder", f.to)
+		return c, exit.Usagef("--to %w", err)
+	case cli.IsURL(f.to):
+		return c, cli.NotHere("to", f.to)
+	case cli.IsSameFile(f.to, "."):
+		return c, exit.Usagef("--to %s is the working folder: give a new folder", f.to)
 	case isAmongTables(to, f.out):
-		return c, usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
+		return c, exit.Usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
 	case dataSetAround(to) != "":
-		return c, usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(to))
+		return c, exit.Usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(to))
 	case len(runs) == 0:
-		return c, usagef("RUN is missing: give the runs to publish%s", thereAre(ctx, f.out))
+		return c, exit.Usagef("RUN is missing: give the runs to publish%s", cli.ThereAre(ctx, f.out))
 	}
 	known := append(publish.TableNames(), publish.ColumnNames()...)
 	for _, name := range f.without {
 		if !slices.Contains(known, name) {
-			return c, usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as fetches.remote_address",
+			return c, exit.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as fetches.remote_address",
 				name, suggest.Remark(name, known), strings.Join(publish.TableNames(), ", "))
 		}
 	}
-	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts, ToolVersion: sink.ToolVersion(version)}
+	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts, ToolVersion: sink.ToolVersion(cli.ToolVersion)}
 	if f.words != "" {
-		text, err := readInput(ctx, f.words)
+		text, err := cli.ReadInput(ctx, f.words)
 		if err != nil {
 			return c, err
 		}
@@ -147,7 +150,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	}
 	for i, text := range append([]string{f.title, f.licence, f.contact}, f.creators...) {
 		if !publish.IsLine(text) {
-			return c, usagef("--%s %q: write it on one line", []string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
+			return c, exit.Usagef("--%s %q: write it on one line", []string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
 		}
 	}
 	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Metadata.Title}, {&f.licence, &c.Metadata.Licence}, {&f.contact, &c.Metadata.Contact}} {
@@ -162,25 +165,25 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	for i := range runs {
 		each = append(each, &runs[i])
 	}
-	if c.In, err = openOut(ctx, f.out, each...); err != nil {
+	if c.In, err = cli.OpenOut(ctx, f.out, each...); err != nil {
 		return c, err
 	}
 	for i, name := range runs {
 		if slices.Contains(runs[:i], runs[i]) {
-			return c, usagef("run %s is named twice", runs[i])
+			return c, exit.Usagef("run %s is named twice", runs[i])
 		}
 		m, err := sink.ReadManifest(c.In, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return c, noRun(c.In, name)
+			return c, cli.NoRun(c.In, name)
 		}
 		if err != nil {
 			return c, err
 		}
 		if !m.Complete() {
-			return c, usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
+			return c, exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
 		}
 		if m.SchemaVersion != sink.SchemaVersion {
-			return c, usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
 		}
 		c.Runs = append(c.Runs, m)
 	}
@@ -195,7 +198,7 @@ func isAmongTables(path, dir string) bool {
 		return false
 	}
 	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
-		if name := filepath.Base(path); (name == "_runs" || slices.Contains(publish.TableNames(), name)) && isSameFile(filepath.Dir(path), dir) {
+		if name := filepath.Base(path); (name == "_runs" || slices.Contains(publish.TableNames(), name)) && cli.IsSameFile(filepath.Dir(path), dir) {
 			return true
 		}
 	}
@@ -220,15 +223,15 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Write
 	lacking, err := publish.Write(ctx, c)
 	switch {
 	case ctx.Err() != nil:
-		return errInterrupted
+		return exit.ErrInterrupted
 	case errors.Is(err, publish.ErrMetadata), errors.Is(err, publish.ErrSelection), errors.Is(err, store.ErrNotEmpty):
-		return usageError{err}
+		return exit.UsageError{Err: err}
 	case err != nil:
 		return err
 	}
 	for _, in := range lacking {
-		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot judge the data set again: publish where that run was started, with the same file\n", plain(in.Path), in.Role)
+		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot judge the data set again: publish where that run was started, with the same file\n", visible.Text(in.Path), in.Role)
 	}
-	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), plain(c.To))
+	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), visible.Text(c.To))
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -93,8 +94,8 @@ func wantCroissant(t *testing.T, folder string, without ...string) {
 		}
 		identify(v, "cr:FileObject")
 		text, ok := files[v["contentUrl"].(string)]
-		if !ok || digest([]byte(text)) != v["sha256"] || v["contentSize"] != fmt.Sprintf("%d B", len(text)) {
-			t.Errorf("%v: has %d bytes, digest %s", v, len(text), digest([]byte(text)))
+		if !ok || cli.Digest([]byte(text)) != v["sha256"] || v["contentSize"] != fmt.Sprintf("%d B", len(text)) {
+			t.Errorf("%v: has %d bytes, digest %s", v, len(text), cli.Digest([]byte(text)))
 		}
 	}
 	columns := make(map[string][]string)
@@ -246,7 +247,7 @@ func TestDataPackage_NoRace(t *testing.T) {
 				if !regexp.MustCompile(path).MatchString(name) || strings.Contains(name, "/../") || strings.HasPrefix(name, "file:") {
 					t.Errorf("the path %q", name)
 				}
-				if whole && (r["hash"] != "sha256:"+digest(text) || r["bytes"] != float64(len(text))) {
+				if whole && (r["hash"] != "sha256:"+cli.Digest(text) || r["bytes"] != float64(len(text))) {
 					t.Errorf("%s has %v bytes, %v", name, r["bytes"], r["hash"])
 				}
 			}

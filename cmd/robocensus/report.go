@@ -8,9 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/changes"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -36,38 +40,38 @@ func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: `report --out DIR RUN [--against RUN_A] [--html FILE]
        robocensus report --out DIR [RUN] --text`, Short: "Write an HTML report of a run, or print its summary", Long: reportHelp, Example: reportExamples,
-		ValidArgsFunction: completeRuns(1),
+		ValidArgsFunction: cli.CompleteRuns(1),
 	}
-	out := outFlag(c)
+	out := cli.Out(c)
 	html := c.Flags().String("html", "", "`FILE` to write, replaced if it exists; - is standard output")
 	against := c.Flags().String("against", "", "earlier `RUN_A`, to show what changed")
 	c.MarkFlagFilename("html", "html")
-	c.RegisterFlagCompletionFunc("against", completeRuns(2))
+	c.RegisterFlagCompletionFunc("against", cli.CompleteRuns(2))
 	text := c.Flags().Bool("text", false, "print the summary that the run has printed, without RUN that of the latest")
-	incomplete := incompleteFlag(c)
+	incomplete := cli.Incomplete(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if *text && len(args) == 0 {
-			args = []string{latest}
+			args = []string{cli.Latest}
 		}
-		if err := checkArguments(c.Context(), *out, args, argument{"RUN", "the run to report on"}); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args, cli.Argument{Name: "RUN", Give: "the run to report on"}); err != nil {
 			return err
 		}
 		switch {
 		case *text && (*html != "" || *against != ""):
-			return usagef("--text prints to standard output and is about one run: leave --html and --against out")
-		case *html == "" && !*text && isTerminal(c.OutOrStdout()):
-			return usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
+			return exit.Usagef("--text prints to standard output and is about one run: leave --html and --against out")
+		case *html == "" && !*text && screen.IsTerminal(c.OutOrStdout()):
+			return exit.Usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
 		case *against == "" && c.Flags().Changed("against"):
-			return usagef("--against is empty: give a run%s", thereAre(c.Context(), *out))
+			return exit.Usagef("--against is empty: give a run%s", cli.ThereAre(c.Context(), *out))
 		}
 		run := args[0]
-		in, err := openOut(c.Context(), *out, &run, against)
+		in, err := cli.OpenOut(c.Context(), *out, &run, against)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
 		if *text {
-			return writeText(c.Context(), in, run, *incomplete, c.OutOrStdout())
+			return recap.WriteText(c.Context(), in, run, *incomplete, c.OutOrStdout())
 		}
 		return writeReport(c.Context(), in, run, *against, *html, *incomplete, c.OutOrStdout())
 	}
@@ -75,23 +79,23 @@ func reportCommand() *cobra.Command {
 }
 
 func writeReport(ctx context.Context, in store.Store, run, against, html string, incomplete bool, stdout io.Writer) error {
-	m, err := runOf(in, run, incomplete, sink.ReadManifestHead)
+	m, err := cli.RunOf(in, run, incomplete, sink.ReadManifestHead)
 	if err != nil {
 		return err
 	}
 	page, err := report.Page(ctx, in, m, against)
 	switch {
 	case ctx.Err() != nil:
-		return errInterrupted
+		return exit.ErrInterrupted
 	case errors.Is(err, changes.ErrNoChanges), errors.Is(err, report.ErrNoSummary):
-		return usageError{err}
+		return exit.UsageError{Err: err}
 	case err != nil:
 		return err
 	}
 	if html != "" && html != "-" {
 		err := output.Write(ctx, html, func(w io.Writer) error { _, err := w.Write(page); return err })
 		if ctx.Err() != nil {
-			return errInterrupted
+			return exit.ErrInterrupted
 		}
 		return err
 	}

@@ -15,6 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/demo"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/run"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
@@ -26,6 +31,7 @@ import (
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 const reproduceHelp = `Checks a data set of robocensus publish and reproduces it. It first compares all files
@@ -59,22 +65,22 @@ func reproduceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reproduce FOLDER [--bodies DIR|TAR] [--sample P]", Short: "Check a data set and reproduce it", Long: reproduceHelp, Example: reproduceExamples,
 	}
-	r := &reproduction{version: sink.ToolVersion(version)}
+	r := &reproduction{version: sink.ToolVersion(cli.ToolVersion)}
 	c.Flags().StringVar(&r.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of the bodies, if the data set has none")
 	c.Flags().Float64Var(&r.sample, "sample", 1, "re-evaluate a share `P` of the registered domains, above 0 and at most 1, by hash, as run takes it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usagef("FOLDER is missing: give the folder of the data set")
+			return exit.Usagef("FOLDER is missing: give the folder of the data set")
 		case len(args) > 1:
-			return usagef("unexpected argument %q", args[1])
+			return exit.Usagef("unexpected argument %q", args[1])
 		case !(r.sample > 0 && r.sample <= 1):
-			return usagef("--sample %g: give a share above 0 and at most 1", r.sample)
+			return exit.Usagef("--sample %g: give a share above 0 and at most 1", r.sample)
 		}
 		r.folder, r.out = args[0], c.OutOrStdout()
 		err := r.run(c.Context())
 		if c.Context().Err() != nil {
-			return errInterrupted
+			return exit.ErrInterrupted
 		}
 		return err
 	}
@@ -97,7 +103,7 @@ func (r *reproduction) say(format string, args ...any) { fmt.Fprintf(r.out, form
 
 func (r *reproduction) run(ctx context.Context) error {
 	if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
-		return usagef("%s is not a folder: give that of a data set", remote.Name(r.folder))
+		return exit.Usagef("%s is not a folder: give that of a data set", remote.Name(r.folder))
 	}
 	if r.bodies != "" {
 		if _, err := os.Stat(r.bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read
@@ -116,7 +122,7 @@ func (r *reproduction) run(ctx context.Context) error {
 	}
 	for _, m := range p.Manifests() {
 		if m.SchemaVersion != sink.SchemaVersion {
-			return usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+			return exit.Usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
 		}
 	}
 	rows := int64(0)
@@ -125,19 +131,19 @@ func (r *reproduction) run(ctx context.Context) error {
 			rows += part.Rows
 		}
 	}
-	limitMemory(0, readingMemory(rows))
+	cli.LimitMemory(0, cli.ReadingMemory(rows))
 	r.say("all files match %s", "checksums.sha256")
 	if err := r.rebuild(ctx, p); err != nil {
 		return err
 	}
 	if err := r.unjudgeable(p); err != nil {
 		if r.files > 0 {
-			r.say("not re-evaluated: %s", plain(err.Error()))
+			r.say("not re-evaluated: %s", visible.Text(err.Error()))
 			return r.result()
 		}
 		return fmt.Errorf("%w; its files match their checksums", err)
 	}
-	scratch, err := temporaryFolder("robocensus-reproduce-*")
+	scratch, err := demo.TemporaryFolder("robocensus-reproduce-*")
 	if err != nil {
 		return err
 	}
@@ -158,13 +164,13 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 	}
 	r.files = len(found)
 	for _, d := range found {
-		r.say("%s: %s: %s", plain(d.Name), paint(r.out, red, "different"), plain(d.Text))
+		r.say("%s: %s: %s", visible.Text(d.Name), screen.Paint(r.out, screen.Red, "different"), visible.Text(d.Text))
 	}
 	switch {
 	case r.files == 0:
 		r.say("the descriptions, views and queries are those that follow from the tables and words")
 	case p.ToolVersion != r.version:
-		r.say("robocensus %s published the data set, and this is %s, which may write other texts: use that version", plain(p.ToolVersion), plain(r.version))
+		r.say("robocensus %s published the data set, and this is %s, which may write other texts: use that version", visible.Text(p.ToolVersion), visible.Text(r.version))
 	}
 	r.say("taken as they are: %s", publish.TakenAsItIs)
 	return nil
@@ -173,7 +179,7 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 // unjudgeable returns why a data set cannot be re-evaluated, nil if it can.
 func (r *reproduction) unjudgeable(p *publish.Set) error {
 	if p.HostsHashed {
-		return usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
+		return exit.Usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
 	}
 	lost := sink.Needed(p.Without)
 	if r.bodies != "" {
@@ -195,7 +201,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "it has answers to further identities, whose bodies --bodies does not have: publish it with the table bodies"
 		}
 		if why != "" {
-			return usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
+			return exit.Usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
 		}
 	}
 	return nil
@@ -217,7 +223,7 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish
 	if err := r.judgeAgain(ctx, about, m, profiles, from, again); err != nil {
 		return err
 	}
-	otherIn, other, err := openRun(ctx, again, m.Run, false)
+	otherIn, other, err := cli.OpenRun(ctx, again, m.Run, false)
 	if err != nil {
 		return err
 	}
@@ -261,7 +267,7 @@ func (r *reproduction) tell(run string, c publish.Comparison) {
 	if c.Note != "" {
 		result += " (" + c.Note + ")"
 	}
-	r.say("run %s: %s: %s", plain(run), plain(c.Table), plain(result))
+	r.say("run %s: %s: %s", visible.Text(run), visible.Text(c.Table), visible.Text(result))
 }
 
 // result prints the last line.
@@ -278,10 +284,10 @@ func (r *reproduction) result() error {
 		limited = ", as far as compared (" + strings.Join(limits, "; ") + ")"
 	}
 	if r.files+r.tables > 0 {
-		r.say("%s: %s, %s%s", paint(r.out, red, "different"), count(r.files, "file"), count(r.tables, "table"), limited)
-		return exitDifferent
+		r.say("%s: %s, %s%s", screen.Paint(r.out, screen.Red, "different"), count(r.files, "file"), count(r.tables, "table"), limited)
+		return exit.Different
 	}
-	r.say("%s%s", paint(r.out, green, "the same"), limited)
+	r.say("%s%s", screen.Paint(r.out, screen.Green, "the same"), limited)
 	return nil
 }
 
@@ -350,28 +356,28 @@ func assemble(ctx context.Context, in store.Store, bodies, scratch string, m *si
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
 func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *sink.Manifest, profiles map[string]*robots.Profile, from, to string) error {
-	f := newRunFlags()
-	f.own, f.profiles = profiles, about.Profiles
+	f := run.New()
+	f.Own, f.Profiles = profiles, about.Profiles
 	var err error
-	if f.labels, err = r.recordedLabels(about); err != nil {
+	if f.Labels, err = r.recordedLabels(about); err != nil {
 		return err
 	}
-	if f.builtInTemplates, err = r.recorded(about.Templates, configs.Templates); err != nil {
+	if f.BuiltInTemplates, err = r.recorded(about.Templates, configs.Templates); err != nil {
 		return err
 	}
 	if about.OwnTemplates != "" {
-		f.templates = filepath.Join(r.folder, filepath.FromSlash(about.OwnTemplates))
+		f.Templates = filepath.Join(r.folder, filepath.FromSlash(about.OwnTemplates))
 	}
 	for name, value := range map[string]string{
 		"from-run": filepath.Join(from, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
 		"agents": filepath.Join(r.folder, filepath.FromSlash(about.Agents)), "urls": filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
-		"keep-comments": fmt.Sprint(about.Configuration.Text("keep-comments") == "true" && hasComments(m.Tables)),
+		"keep-comments": fmt.Sprint(about.Configuration.Text("keep-comments") == "true" && run.HasComments(m.Tables)),
 	} {
-		if err := f.set.Set(name, value); err != nil {
+		if err := f.Set.Set(name, value); err != nil {
 			return err
 		}
 	}
-	config, err := f.build(ctx)
+	config, err := f.Build(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -42,13 +43,13 @@ const runsExamples = `  robocensus runs --out out
 
 func runsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "List the runs of a folder", Long: runsHelp, Example: runsExamples}
-	out := outFlag(c)
-	asJSON := jsonFlag(c.Flags(), "one array, an object for each run")
+	out := cli.Out(c)
+	asJSON := cli.JSON(c.Flags(), "one array, an object for each run")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkArguments(c.Context(), *out, args); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args); err != nil {
 			return err
 		}
-		in, err := openRuns(c.Context(), *out)
+		in, err := cli.OpenRuns(c.Context(), *out)
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func runsCommand() *cobra.Command {
 			return err
 		}
 		if *asJSON {
-			return writeJSON(c.OutOrStdout(), append([]sink.RunInfo{}, runs...)) // [] for none
+			return screen.JSON(c.OutOrStdout(), append([]sink.RunInfo{}, runs...)) // [] for none
 		}
 		showRuns(c.OutOrStdout(), runs)
 		return nil
@@ -67,31 +68,28 @@ func runsCommand() *cobra.Command {
 }
 
 func showRuns(out io.Writer, runs []sink.RunInfo) {
-	p := &textPage{out}
+	p := &screen.Text{Out: out}
 	var rows [][]string
 	for _, r := range runs {
 		row := []string{r.Run, r.State, "", "", "", ""}
 		if r.Started != nil {
-			row = []string{r.Run, r.State, showDate(*r.Date), r.Started.UTC().Format(time.RFC3339), p.foreign(strings.Join(r.Profiles, ",")), words.Number(r.Hosts)}
+			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339), p.Foreign(strings.Join(r.Profiles, ",")), words.Number(r.Hosts)}
 		}
 		rows = append(rows, row)
 	}
-	p.rows([]string{"run", "state", "date", "started", "profiles", "hosts"}, 5, rows)
+	p.Rows([]string{"run", "state", "date", "started", "profiles", "hosts"}, 5, rows)
 	for _, r := range runs {
 		if s := r.Shards; s != nil && s.Committed == s.Of && r.Finished == nil {
-			p.line(fmt.Sprintf("%s: all %d shards are committed; start any of them again to complete the run", r.Run, s.Of))
+			p.Line(fmt.Sprintf("%s: all %d shards are committed; start any of them again to complete the run", r.Run, s.Of))
 		}
 		if s := r.Shards; s != nil && s.Committed < s.Of {
-			p.line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
+			p.Line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
 		}
 		if r.Damage != "" {
-			p.line(p.foreign(fmt.Sprintf("%s: %s; robocensus verify says what to do", r.Run, r.Damage)))
+			p.Line(p.Foreign(fmt.Sprintf("%s: %s; robocensus verify says what to do", r.Run, r.Damage)))
 		}
 	}
 }
-
-// showDate formats the date of a run, whose time of day may be unknown.
-func showDate(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // listed lists shards, as in "; missing: 3, 7-9".
 func listed(what string, shards []int) string {
@@ -115,15 +113,4 @@ func listed(what string, shards []int) string {
 		ranges = append(ranges[:most], "…")
 	}
 	return "; " + what + ": " + strings.Join(ranges, ", ")
-}
-
-// writeJSON prints a value for --json.
-func writeJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("write to standard output: %w", err)
-	}
-	return nil
 }

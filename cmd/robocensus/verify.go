@@ -13,10 +13,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/progress"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/verify"
 	"github.com/robocensus/robocensus/sink/views"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 const verifyHelp = `Reads all files of RUN in DIR and prints one line for each problem: a plan, manifest
@@ -41,28 +46,28 @@ Exit codes: 0 whole, 1 whole as far as it is committed, but unfinished (0 with
 const verifyExamples = `  robocensus verify --out out 20261120T101500Z`
 
 const (
-	exitProblems   exitError = exitInput
-	exitUnfinished exitError = 1
+	exitProblems   exit.Code = exit.Input
+	exitUnfinished exit.Code = 1
 )
 
 func verifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify --out DIR RUN", Short: "Check the files of a run", Long: verifyHelp, Example: verifyExamples,
-		ValidArgsFunction: completeRuns(1),
+		ValidArgsFunction: cli.CompleteRuns(1),
 	}
-	out := outFlag(c)
+	out := cli.Out(c)
 	warc := c.Flags().String("warc", "", "compare `FILE` with what --warc-out of the run wrote")
-	asJSON := jsonFlag(c.Flags(), "one object")
-	incomplete := incompleteFlag(c)
+	asJSON := cli.JSON(c.Flags(), "one object")
+	incomplete := cli.Incomplete(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := checkArguments(c.Context(), *out, args, argument{"RUN", "the run to verify"}); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args, cli.Argument{Name: "RUN", Give: "the run to verify"}); err != nil {
 			return err
 		}
 		if publish.IsDataSet(*out) {
-			return usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)
+			return exit.Usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)
 		}
 		run := args[0]
-		in, err := openOut(c.Context(), *out, &run)
+		in, err := cli.OpenOut(c.Context(), *out, &run)
 		if err != nil {
 			return err
 		}
@@ -73,21 +78,21 @@ func verifyCommand() *cobra.Command {
 }
 
 func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
-	limitMemory(0, readingMemory(0))
+	cli.LimitMemory(0, cli.ReadingMemory(0))
 	progress, end := verifyBar(stderr)
 	v, err := verify.Run(ctx, in, run, progress)
 	end()
 	switch {
 	case ctx.Err() != nil:
-		return errInterrupted
+		return exit.ErrInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return noRun(in, run)
+		return cli.NoRun(in, run)
 	case err != nil:
 		return err
 	}
 	if warc != "" {
 		if v.WARCFile == nil {
-			return usagef("run %s wrote no file of requests and answers: leave out --warc", run)
+			return exit.Usagef("run %s wrote no file of requests and answers: leave out --warc", run)
 		}
 		digest, err := store.DigestOfFile(warc)
 		if err != nil {
@@ -109,7 +114,7 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 		}
 	}
 	if asJSON {
-		if err := writeJSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]verify.Problem{}, v.Problems...)}); err != nil {
+		if err := screen.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]verify.Problem{}, v.Problems...)}); err != nil {
 			return err
 		}
 	} else {
@@ -136,11 +141,11 @@ type verification struct {
 
 func showVerification(out io.Writer, run string, v *verify.Result, readWARC bool) {
 	for _, p := range v.Problems {
-		fmt.Fprintf(out, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))
+		fmt.Fprintf(out, "%s: %s: %s\n", visible.Text(p.Path), p.Kind, visible.Text(p.Text))
 	}
-	whole := paint(out, green, "whole")
+	whole := screen.Paint(out, screen.Green, "whole")
 	if n := len(v.Problems); n > 0 {
-		whole = paint(out, red, count(n, "problem"))
+		whole = screen.Paint(out, screen.Red, count(n, "problem"))
 	}
 	state := ""
 	switch {
@@ -164,7 +169,7 @@ func showVerification(out io.Writer, run string, v *verify.Result, readWARC bool
 		fmt.Fprintln(out, "to make the run anew, start it with --force-new, or under another --run")
 	}
 	if f := v.WARCFile; f != nil && !readWARC {
-		fmt.Fprintf(out, "not read: the requests and answers in %s, outside of the folder; give the file as --warc\n", plain(f.Path))
+		fmt.Fprintf(out, "not read: the requests and answers in %s, outside of the folder; give the file as --warc\n", visible.Text(f.Path))
 	}
 	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, state, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
 }
@@ -177,13 +182,13 @@ func count[N int | int64](n N, what string) string {
 }
 
 // verifyBar shows the progress of the verification on a terminal.
-func verifyBar(stderr io.Writer) (progress func(parts, of int), end func()) {
+func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return func(int, int) {}, func() {}
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
 		progressbar.OptionSetDescription("parts read"), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(barEvery), progressbar.OptionClearOnFinish())
+		progressbar.OptionThrottle(progress.BarEvery), progressbar.OptionClearOnFinish())
 	return func(parts, of int) { bar.ChangeMax(of); bar.Set(parts) }, func() { bar.Finish() }
 }

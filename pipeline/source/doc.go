@@ -23,10 +23,11 @@
 //   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
 //     divide the hosts, the values of fetches.source (rows.go, and values.go in package
 //     verify), and its role in datasheet.go of package publish.
-//   - cmd/robocensus: the flag (run.go), given and checkSource (run_checks.go), build
-//     (run_config.go), the usage lines of run and plan, targetOf and skippedTexts
-//     (summary.go), and notForDemo (demo.go). What changes nothing with it is refused by
-//     checkEffect (run_effect.go).
+//   - cmd/internal/run: the flag and the usage lines (run.go, plan.go), given and
+//     checkSource (checks.go), build (config.go). What changes nothing with it is refused by
+//     checkEffect (relations.go).
+//   - cmd/internal/settings: the flag is not for demo (scopes.go).
+//   - cmd/internal/recap: TargetOf and skippedTexts (recap.go).
 //   - where a target is not a host, as with archives: isArchive and source in
 //     cmd/internal/report, and the callers of [Config.HasArchives].
 //   - tests: sources_test.go here and in pipeline (the same hosts from every source give the

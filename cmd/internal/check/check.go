@@ -1,0 +1,311 @@
+// Package check has the commands check and compare, which ask about one policy.
+//
+//   - check.go: the command check, of a file
+//   - live.go: of an origin, which it asks first
+//   - run.go, urls.go: of a list of URLs, by a file or by a run
+//   - portable.go: of a file, about parsers that read it differently
+//   - jsonl.go: questions and answers as JSON
+//   - explain.go, uses.go: what decides, in words
+//   - compare.go: the command compare
+package check
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/settings"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const checkHelp = `Shows whether AGENT may fetch each URL, and why: the line that decides, its group,
+the rule that came second, and the verdicts of other profiles. ROBOTS_FILE may be -
+for standard input, and a URL may be a path. Without a file, check fetches the
+robots.txt of each URL's origin first; a bare host stands for its front page over
+https.
+
+AGENT is an agent of the registry (--agents), with its fallback tokens, or any
+product token.
+
+With --urls, check prints a line for each URL of a list, separated by tabs:
+
+    VERDICT  URL  line 4: Disallow: /x
+
+and with --changed-from only those that the earlier file decides differently, with
+both verdicts and both lines. With --json the lines are objects of one array:
+{"url", "verdict", "reason", "line", "pattern"}, and "before" with the same keys.
+
+With --out, --agent and --urls, check judges the URLs of many hosts from a run, without a
+request: from its tables groups and rules, or bodies where it keeps them. AGENT is as the
+registry of the run defines it. A URL whose host is not in the run is undefined, and so is
+one that the tables do not decide; in JSON, "remark" says so. Lists sorted by host are
+fastest.
+
+With --jsonl, each line of standard input is an object
+
+    {"robots": TEXT, "agent": TOKEN, "url": URL}
+
+("robots_b64" for bytes; "agents" for tokens in order of preference; "profile" in
+place of --profile; "uses": true to ask for them). Tokens and URL are taken
+literally. Each line of output is an object
+
+    {"verdict", "reason", "line", "pattern", "agent"}
+
+in the same order. line is 0 if no rule decides. "truncated" is true, else absent, if
+the profile's size limit cuts the file: what lies beyond does not count. "uses", if
+asked for, maps ai-train, ai-input and search to what the file says about them:
+
+    {"preference": "disallow", "mechanism": "content-usage", "line": 4}
+
+preference is allow, disallow or unknown; then mechanism is null and line 0. If the
+URL may not be fetched, no preference applies, and "uses" is empty.
+
+With --uses, check also shows these for each URL, with the policy tokens that bind
+AGENT (Google-Extended for Googlebot).
+
+With --portable, check shows the lines of a file that the parsers of some crawlers read
+otherwise than google's: which parsers, a shortest file that shows it, and how to write
+the lines so that all parsers agree. It asks about every crawler that the file names, and
+one that it does not, on paths that its rules name. With --json, the output is an object with
+"questions", "differing", "findings" and "rewritten", the file after all advice.
+
+With --json, the output is one array with an object for each URL
+
+    {"url", "agent", "verdict", "reason", "line", "pattern", "group_agent", "profile", "outcome", "others"}
+
+group_agent is the token whose group decides; others maps the other profiles to
+their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
+
+Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
+64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
+--changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers agree,
+1 some part, 2 none does of what was asked, and not all was. With --jsonl: 0, or 65 if a line is not such an object.`
+
+const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
+  robocensus check https://www.example.com/ --agent Googlebot-Image
+  robocensus check robots.txt --portable
+  robocensus check --out out --agent GPTBot --urls urls.txt
+  robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt`
+
+type flags struct {
+	settings.Flags
+	agent string
+	jsonl bool
+	json  bool
+
+	uses     bool
+	portable bool
+
+	urls, before string // list of URLs, and the earlier file
+	out, run     string // a run whose policies judge them
+
+	acceptUnreachable bool
+}
+
+func newCheckFlags() *flags {
+	f := &flags{Flags: settings.Flags{Set: cli.NewFlagSet("check")}}
+	f.Set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
+	f.Set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
+	f.Set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
+	f.Set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
+	f.Set.BoolVar(&f.portable, "portable", false, "show the lines of a file on which the parsers of crawlers part, and how to write them instead")
+	f.Set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")
+	f.Set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
+	f.Set.StringVar(&f.run, "run", cli.Latest, "`RUN` of --out")
+	f.Set.StringVar(&f.before, "changed-from", "", "with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
+	cli.Group(f.Set, "Questions and answers")
+	f.AddMeaning()
+	f.Set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts even if none can be reached: treat that as the hosts' failure")
+	f.AddNetwork()
+	return f
+}
+
+func Command() *cobra.Command {
+	f := newCheckFlags()
+	c := &cobra.Command{
+		Use: `check ROBOTS_FILE AGENT URL...
+       robocensus check URL... --agent AGENT
+       robocensus check ROBOTS_FILE|HOST AGENT --urls FILE [--changed-from FILE]
+       robocensus check --out DIR [--run RUN] --agent AGENT --urls FILE
+       robocensus check ROBOTS_FILE --portable
+       robocensus check --jsonl < QUESTIONS`,
+		Short: "Say whether an agent may fetch a URL, and why", Long: checkHelp, Example: checkExamples,
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.check(c.Context(), args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	c.Flags().AddFlagSet(f.Set)
+	settings.CompleteMeaning(c)
+	settings.CompleteAgents(c, "agent", &f.Flags)
+	return c
+}
+
+func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	switch {
+	case f.out != "" && (f.urls == "" || f.agent == "" || len(words) > 0 || f.jsonl || f.before != ""):
+		return exit.Usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
+	case f.out == "" && f.Set.Changed("run"):
+		return exit.Usagef("--run needs --out: the folder of the run")
+	case f.out != "":
+		return f.checkRun(ctx, stdin, stdout, stderr)
+	}
+	if err := f.ApplyConfig(ctx); err != nil {
+		return err
+	}
+	profiles, err := f.ReadProfiles()
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.portable:
+		return f.checkPortable(ctx, words, stdin, stdout)
+	case f.before != "" && f.urls == "":
+		return exit.Usagef("--changed-from needs --urls: the list whose verdicts may differ")
+	case f.uses && (f.urls != "" || f.jsonl):
+		return exit.Usagef("--uses is for URLs that are arguments; with --jsonl, a question asks with \"uses\": true")
+	case f.urls != "":
+		return f.checkURLs(ctx, words, profiles, stdin, stdout, stderr)
+	case f.jsonl && f.json:
+		return exit.Usagef("--jsonl and --json exclude each other: give one of them")
+	case f.jsonl && (len(words) > 0 || f.agent != ""):
+		return exit.Usagef("--jsonl takes its questions from standard input, and no arguments")
+	case f.jsonl && len(profiles) > 1:
+		return exit.Usagef("--jsonl takes one profile")
+	case f.jsonl:
+		exit.EndBySignal(ctx)
+		return f.checkJSONL(stdin, stdout, profiles[0])
+	case f.Set.Changed("agent") && len(words) == 0:
+		return exit.Usagef("give one or more URLs")
+	case f.Set.Changed("agent"):
+		return f.checkLive(ctx, words, profiles, stdout)
+	case len(words) > 0 && isLive(words):
+		return exit.Usagef("say for which agent: robocensus check %s --agent NAME", strings.Join(words, " "))
+	case len(words) < 3:
+		return exit.Usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus check --help")
+	case !cli.IsFile(words[0]) && cli.IsFile(words[1]):
+		return exit.Usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1], words[0])
+	case strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://"):
+		return exit.Usagef("%s is a URL and not an agent: the file comes first, then the agent, then the URLs", words[1])
+	case strings.HasPrefix(words[0], "/") && !cli.IsFile(words[0]) && slices.ContainsFunc(words[2:], cli.IsFile):
+		return exit.Usagef("%s is not a file: the file comes first, then the agent, then the URLs", words[0])
+	}
+	return f.checkFile(ctx, words[0], words[1], words[2:], profiles, stdin, stdout)
+}
+
+// isLive reports whether every word is a URL or a host, and none is a file.
+func isLive(words []string) bool {
+	for _, word := range words {
+		if cli.IsFile(word) || CheckURL(liveURL(word), true) != nil || !strings.ContainsAny(word, ".:") {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *flags) checkFile(ctx context.Context, path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {
+	agent, remark, err := f.FindAgent(ctx, name)
+	if err != nil {
+		return err
+	}
+	body, err := f.ReadRobots(ctx, path, stdin)
+	if err != nil {
+		return err
+	}
+	for _, url := range urls {
+		if err := CheckURL(url, false); err != nil {
+			return err
+		}
+	}
+	e, err := f.explainer(ctx, stdout, WithOthers(f.ForAgent(profiles, agent)), agent)
+	if err != nil {
+		return err
+	}
+	io.WriteString(e.out, remark)
+	e.load(fileCapture(body))
+	e.unread()
+	for _, url := range urls {
+		e.explain(url)
+	}
+	return e.exit()
+}
+
+// explainer returns an explainer for stdout; with --json it prints at the end.
+func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent sink.Agent) (*explainer, error) {
+	e := newExplainer(stdout, profiles, registry.Robots(&agent))
+	if f.json {
+		e.out, e.json = io.Discard, stdout
+	}
+	if f.uses {
+		agents, _, err := f.ReadAgents(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e.showUses(f.Labels, registry.PolicyTokens(&agent, agents))
+	}
+	return e, nil
+}
+
+// CheckURL refuses a text that is neither a path nor a URL, or a path where a URL is
+// needed.
+func CheckURL(url string, absolute bool) error {
+	if strings.HasPrefix(url, "/") && !absolute {
+		return nil
+	}
+	if !strings.Contains(url, "://") {
+		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", url, map[bool]string{false: ", or begin a path with /"}[absolute])
+	}
+	if _, _, err := fetch.Parse(url, ""); err != nil {
+		return exit.UsageError{Err: err}
+	}
+	return nil
+}
+
+// WithOthers adds the built-in profiles, to show their verdicts beside the first
+// one's.
+func WithOthers(profiles []*robots.Profile) []*robots.Profile {
+	out := profiles
+	for _, name := range robots.ProfileNames() {
+		p, _ := robots.ProfileNamed(name)
+		known := false
+		for _, q := range profiles {
+			known = known || q.Name == name
+		}
+		if !known {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// OriginOf returns the origin of a host, an origin or a URL; that of a host has no
+// scheme, and stands for all of its origins.
+func OriginOf(word string) (fetch.Origin, error) {
+	o, _, err := fetch.Parse(word, "")
+	if err == nil {
+		return o, nil
+	}
+	if o, _, err = fetch.Parse(word, "https"); err != nil {
+		return o, exit.UsageError{Err: err}
+	}
+	o.Scheme = ""
+	return o, nil
+}
+
+// ProfileOf returns the profile of a run that --profile names, by default its first.
+func ProfileOf(m *sink.Manifest, name string) (string, error) {
+	name = cmp.Or(name, m.FirstProfile())
+	if !slices.Contains(m.Profiles, name) {
+		return "", exit.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name, suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))
+	}
+	return name, nil
+}

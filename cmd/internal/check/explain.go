@@ -1,0 +1,366 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+// explainer explains what an agent may fetch under a robots.txt file, and why. The
+// first profile decides; the others are shown beside it.
+type explainer struct {
+	out      io.Writer
+	agent    robots.Agent
+	readings []*explained
+	body     []byte
+
+	disallowed, undefined bool
+
+	labels robots.Vocabulary // nil unless uses are asked for
+	tokens []sink.Agent      // the policy tokens that bind the agent: agents of the first judge, after it
+
+	json    io.Writer // nil for text
+	answers []explainedURL
+}
+
+// explainedURL is an answer of check --json.
+type explainedURL struct {
+	URL        string            `json:"url"`
+	Agent      string            `json:"agent"`
+	Verdict    string            `json:"verdict"`
+	Reason     string            `json:"reason"`
+	Line       int32             `json:"line"` // 0 if no rule decided
+	Pattern    string            `json:"pattern"`
+	GroupAgent string            `json:"group_agent"` // the token whose group applies, * or empty
+	Profile    string            `json:"profile"`
+	Outcome    string            `json:"outcome"`
+	Others     map[string]string `json:"others"` // verdicts of other profiles
+	Truncated  bool              `json:"truncated,omitempty"`
+
+	Uses *map[string]useAnswer `json:"uses,omitempty"`
+}
+
+type explained struct {
+	Profile *robots.Profile
+	File    robots.File
+	judge   *robots.Judge
+	answer  robots.Answer
+}
+
+func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
+	e := &explainer{out: out, agent: agent}
+	for _, p := range profiles {
+		e.readings = append(e.readings, &explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent})})
+	}
+	return e
+}
+
+// load sets the capture to explain.
+func (e *explainer) load(c *fetch.Capture) {
+	e.body = c.Whole()
+	facts := c.Facts()
+	for _, r := range e.readings {
+		r.answer = r.Profile.Answer(facts)
+		r.File.Cut = c.Truncated && e.body != nil
+		r.File.Parse(e.body, r.Profile)
+		r.judge.Load(&r.File)
+	}
+}
+
+// cutNote says that a profile reads only the beginning of a file, "" if it reads all.
+func cutNote(f *robots.File, p *robots.Profile) string {
+	if !f.Truncated {
+		return ""
+	}
+	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count",
+		words.Number(int64(p.SizeLimit)), visible.Text(p.Name), words.Number(int64(f.Lines-1)))
+}
+
+// unread warns about a body that a profile does not read to its end, and about one
+// without a meaningful line: it is probably not the robots.txt that the user expects.
+func (e *explainer) unread() {
+	first := e.readings[0]
+	for i, r := range e.readings {
+		if note := cutNote(&r.File, r.Profile); note != "" && (i == 0 || r.Profile.SizeLimit != first.Profile.SizeLimit) {
+			fmt.Fprintf(e.out, "%s\n\n", note)
+		}
+	}
+	f := &first.File
+	if f.InvalidLines == 0 || len(f.Groups)+len(f.Rules)+len(f.Sitemaps) > 0 ||
+		slices.ContainsFunc(f.Remarks, func(r robots.Remark) bool { return r.Class == robots.Extension }) {
+		return
+	}
+	is := ""
+	if named := userfile.Format(e.body[:min(len(e.body), userfile.FormatHead)]); named != nil {
+		is = "; the file " + named.Error()
+	} else if f.IsHTML {
+		is = "; the file looks like HTML"
+	}
+	fmt.Fprintf(e.out, "none of the %d lines is a line of a robots.txt, so everything is allowed%s\n\n", f.Lines, is)
+}
+
+// capture loads what was fetched. It prints what the origin answered, and then what
+// that means under the profile: an outage is not a policy.
+func (e *explainer) capture(c *fetch.Capture) {
+	e.load(c)
+	first := e.readings[0]
+	fmt.Fprintf(e.out, "%s\n", visible.Text(answered(c, first.answer)))
+	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effects[first.answer.Outcome], first.answer.Outcome, first.answer.Reason))
+	for _, h := range c.Hops {
+		status := "no answer"
+		if h.Status != 0 {
+			status = fmt.Sprint(h.Status)
+		}
+		e.note(visible.Text(h.URL) + "  " + status)
+	}
+	if c.Err != nil {
+		e.note(visible.Text(c.Err.Error()))
+	}
+	fmt.Fprintln(e.out)
+	if first.answer.Outcome == robots.ConditionalAllow {
+		e.unread()
+	}
+}
+
+// effects describes what an outcome means for the URLs of an origin.
+var effects = map[robots.Outcome]string{
+	robots.ConditionalAllow: "the rules decide",
+	robots.FullAllow:        "everything is allowed",
+	robots.FullDisallow:     "nothing may be fetched while that lasts",
+	robots.OutcomeUndefined: "what may be fetched stays undefined",
+}
+
+// answered describes what an origin answered.
+func answered(c *fetch.Capture, a robots.Answer) string {
+	status := c.Status()
+	who := c.Origin.String() + " "
+	if n := len(c.Hops); n > 1 {
+		who += "redirects to " + c.Hops[n-1].URL + ", which "
+	}
+	switch a.Reason {
+	case robots.AnswerSuccess:
+		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
+	case robots.AnswerClientError:
+		return fmt.Sprintf("%s has no robots.txt (%d): everything is allowed", c.Origin, status)
+	case robots.AnswerHTMLRedirect:
+		return fmt.Sprintf("%sanswers with a web page that redirects (%d)", who, status)
+	case robots.AnswerRedirectLimit:
+		return c.Origin.String() + " redirects too often"
+	case robots.AnswerRedirectLoop, robots.AnswerRedirectInvalid, robots.AnswerRedirectUnsupported:
+		return fmt.Sprintf("%s gave no robots.txt: %s (%d)", c.Origin, words.Reason.Of(string(a.Reason)), status)
+	case robots.AnswerAddressBlocked:
+		return who + "was not asked: its address is a special one, and --allow-private is not given"
+	}
+	switch class := c.Facts().Failure(); {
+	case class == robots.ErrorServerError && a.Reason == robots.AnswerMisconfiguredServer:
+		return fmt.Sprintf("%sanswers with a server error (%d), as it does for any page that is missing", who, status)
+	case class == robots.ErrorServerError:
+		return fmt.Sprintf("%sanswers with a server error (%d)", who, status)
+	case class == robots.ErrorUnexpectedStatus:
+		return fmt.Sprintf("%sanswers with a status that means nothing here (%d)", who, status)
+	case class == "":
+		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if the profile treats it as an outage
+	case status == 0:
+		return fmt.Sprintf("%scould not be reached (%s)", who, words.ErrorClass.Of(string(class)))
+	default:
+		return fmt.Sprintf("%sgave no whole answer (%s)", who, words.ErrorClass.Of(string(class)))
+	}
+}
+
+func (e *explainer) exit() error {
+	if e.json != nil {
+		if err := screen.JSON(e.json, e.answers); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.disallowed:
+		return exit.Disallowed
+	case e.undefined:
+		return exit.Undefined
+	}
+	return nil
+}
+
+// Verdict returns the verdict of a reading on a URL.
+func (r *explained) Verdict(url string) robots.Verdict {
+	t := r.Profile.Target(url)
+	if v, decided := r.answer.Verdict(&t); decided {
+		return v
+	}
+	return r.answer.Weigh(r.judge.Policy(0).Judge(&t))
+}
+
+// explain prints the verdict on a URL.
+func (e *explainer) explain(url string) {
+	first := e.readings[0]
+	v := first.Verdict(url)
+	e.disallowed = e.disallowed || v.Value == robots.Disallowed
+	e.undefined = e.undefined || v.Value == robots.Undefined
+	colour := map[robots.Value]screen.Style{robots.Allowed: screen.Green, robots.Disallowed: screen.Red, robots.Undefined: screen.Yellow}[v.Value]
+	fmt.Fprintf(e.out, "%s  %s may %s\n", screen.Paint(e.out, colour, strings.ToUpper(v.Value.String())), visible.Text(e.agent.Name), map[robots.Value]string{
+		robots.Allowed: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
+	}[v.Value]+" "+visible.Text(url))
+
+	policy := first.judge.Policy(0)
+	group, why := "the group for *", ""
+	switch policy.Match {
+	case robots.OwnGroup:
+		group = "the group of " + policy.GroupAgent
+	case robots.FallbackGroup:
+		group, why = "the group of "+policy.GroupAgent, ", to which "+visible.Text(e.agent.Name)+" falls back"
+	}
+	switch {
+	case v.Reason == robots.ReasonRobotsTxt:
+		e.note("robots.txt itself may always be fetched (RFC 9309, section 2.2.2)")
+	case !first.answer.AsksRules():
+		e.note("the answer decides, and no rule: " + words.Reason.Of(string(first.answer.Reason)))
+	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
+		rule := &first.File.Rules[v.Rule]
+		e.Line("decides", rule.Line, fmt.Sprintf("%s, line %d%s", group, e.groupLine(rule), why))
+		if v.Reason == robots.ReasonEmptyRule {
+			e.note("a rule without a path forbids nothing, and no other rule matches")
+		}
+	case v.Reason == robots.ReasonNoRule:
+		e.note("no rule matches in " + group + why + within(&first.File) + ": what is not forbidden is allowed")
+	case v.Reason == robots.ReasonNoGroup:
+		e.note("no group is for this agent" + within(&first.File) + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar && first.Profile.IgnoresStar])
+	case v.Reason == robots.ReasonUndefined:
+		e.note("the document leaves a choice open, and the choices differ")
+	}
+	if first.answer.AsksRules() {
+		e.runnersUp(first, policy, url, v)
+	}
+	answer := explainedURL{
+		URL: url, Agent: e.agent.Name, Verdict: v.Value.String(), Reason: v.Reason.String(), GroupAgent: policy.GroupAgent,
+		Profile: first.Profile.Name, Outcome: string(first.answer.Outcome), Others: make(map[string]string),
+		Truncated: first.File.Truncated,
+	}
+	if v.Rule >= 0 {
+		rule := &first.File.Rules[v.Rule]
+		answer.Line, answer.Pattern = rule.Line, sink.Text(rule.Pattern)
+	}
+	var same []string
+	apart := make(map[opinion][]string) // profiles
+	var order []opinion
+	for _, r := range e.readings[1:] {
+		other := r.Verdict(url).Value
+		answer.Others[r.Profile.Name] = other.String()
+		if other == v.Value {
+			same = append(same, r.Profile.Name)
+		} else {
+			o := opinionOf(r, r.Verdict(url))
+			if apart[o] == nil {
+				order = append(order, o)
+			}
+			apart[o] = append(apart[o], r.Profile.Name)
+		}
+	}
+	if e.labels != nil {
+		answer.Uses = e.uses(url, v)
+	}
+	e.answers = append(e.answers, answer)
+	if len(e.readings) > 1 {
+		e.note("profile " + first.Profile.Name + "; the same under: " + cmp.Or(strings.Join(same, ", "), "no other"))
+	}
+	for _, o := range order {
+		if o.line > 0 {
+			e.Line(o.verdict.String(), o.line, "under "+strings.Join(apart[o], ", "))
+		} else {
+			e.note(fmt.Sprintf("%-10s under %s: %s", o.verdict, strings.Join(apart[o], ", "), o.why))
+		}
+	}
+	fmt.Fprintln(e.out)
+}
+
+// opinion is what some profiles make of a URL.
+type opinion struct {
+	verdict robots.Value
+	line    int32  // 0 if no rule decides
+	why     string // then
+}
+
+func opinionOf(r *explained, v robots.Verdict) opinion {
+	if v.Rule >= 0 {
+		return opinion{v.Value, r.File.Rules[v.Rule].Line, ""}
+	}
+	if why := noLine[v.Reason]; why != "" {
+		return opinion{v.Value, 0, why + within(&r.File)}
+	}
+	return opinion{v.Value, 0, words.Reason.Of(string(r.answer.Reason))}
+}
+
+// within qualifies what was not found in a file that the size limit cuts.
+func within(f *robots.File) string {
+	if f.Truncated {
+		return " within the size limit"
+	}
+	return ""
+}
+
+// runnersUp prints the rule that came second or, if none decided, the rules that
+// nearly match.
+func (e *explainer) runnersUp(r *explained, policy *robots.Policy, url string, v robots.Verdict) {
+	t := r.Profile.Target(url)
+	shown := 0
+	for _, i := range policy.Contenders(nil, &t) {
+		if i == v.Rule {
+			continue
+		}
+		word := "gives way"
+		if v.Rule < 0 {
+			word = "in question"
+		}
+		rule := &r.File.Rules[i]
+		e.Line(word, rule.Line, fmt.Sprintf("it matches too, with %d bytes", rule.Length))
+		if shown++; shown == 1 && v.Rule >= 0 || shown == 4 {
+			return
+		}
+	}
+}
+
+func (e *explainer) groupLine(rule *robots.Rule) int32 {
+	if rule.Group < 0 {
+		return 0
+	}
+	return e.readings[0].File.Groups[rule.Group].Line
+}
+
+const maxShown = 100
+
+func (e *explainer) Line(word string, number int32, remark string) {
+	text := visible.Text(sink.Text(bytes.TrimSpace(lineOf(e.body, number))))
+	fmt.Fprintf(e.out, "  %-11s line %d: %s   (%s)\n", word, number, Shortened(text), remark)
+}
+
+// Shortened cuts a text that is too long to show.
+func Shortened(text string) string {
+	if runes := []rune(text); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "…"
+	}
+	return text
+}
+
+func (e *explainer) note(text string) { fmt.Fprintf(e.out, "  %s\n", text) }
+
+// lineOf returns line n of a body, from 1.
+func lineOf(body []byte, n int32) []byte {
+	for line := range robots.SplitLines(body) {
+		if n--; n == 0 {
+			return line
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// liveURL returns the URL that is checked for a word: a bare host stands for its
+// front page over https.
+func liveURL(word string) string {
+	if strings.HasPrefix(word, "/") || strings.Contains(word, "://") {
+		return word
+	}
+	if o, path, err := fetch.Parse(word, "https"); err == nil {
+		return o.String() + cmp.Or(path, "/")
+	}
+	return word
+}
+
+// checkLive judges URLs by the robots.txt of their origins.
+func (f *flags) checkLive(ctx context.Context, urls []string, profiles []*robots.Profile, stdout io.Writer) error {
+	agent, remark, err := f.FindAgent(ctx, f.agent)
+	if err != nil {
+		return err
+	}
+	shown := WithOthers(f.ForAgent(profiles, agent))
+	urls = slices.Clone(urls)
+	for i := range urls {
+		urls[i] = liveURL(urls[i])
+		if err := CheckURL(urls[i], true); err != nil {
+			return err
+		}
+	}
+	captures, err := f.captures(ctx, urls, shown)
+	if err != nil {
+		return err
+	}
+	e, err := f.explainer(ctx, stdout, shown, agent)
+	if err != nil {
+		return err
+	}
+	io.WriteString(e.out, remark)
+	for i, url := range urls {
+		if captures[i] != nil {
+			e.capture(captures[i])
+		}
+		e.explain(url)
+	}
+	return e.exit()
+}
+
+// captures fetches the robots.txt of the origin of each URL. One that has the origin of
+// the URL before it has none.
+func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.Profile) ([]*fetch.Capture, error) {
+	config, err := f.FetchConfig(ctx, profiles)
+	if err != nil {
+		return nil, err
+	}
+	client, err := fetch.New(config, fetch.Backing{})
+	if err != nil {
+		return nil, exit.UsageError{Err: err}
+	}
+	// Fetch all before judging any: one answer proves that another's failure is not
+	// this machine's.
+	captures := make([]*fetch.Capture, len(urls))
+	reached := f.acceptUnreachable
+	var doubtful error
+	var last fetch.Origin
+	for i, url := range urls {
+		origin, _, err := fetch.Parse(url, "")
+		if err != nil {
+			return nil, exit.UsageError{Err: err}
+		}
+		if origin == last {
+			continue
+		}
+		c := client.Fetch(ctx, origin)
+		if ctx.Err() != nil {
+			return nil, exit.ErrInterrupted
+		}
+		if c.Local != nil {
+			return nil, &pipeline.LocalError{Err: c.Local}
+		}
+		captures[i], last = c, origin
+		if c.IsDoubtful() {
+			doubtful = cmp.Or(doubtful, c.Err)
+		} else {
+			reached = reached || c.Error != robots.ErrorAddressBlocked
+		}
+	}
+	if doubtful != nil && !reached {
+		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", fetch.ErrNeverReached, doubtful)
+	}
+	return captures, nil
+}

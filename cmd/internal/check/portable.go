@@ -1,0 +1,102 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/portable"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+// checkPortable shows the lines of a file on which the parsers of crawlers part.
+func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
+	if len(words) != 1 || f.agent != "" || f.urls != "" || f.jsonl || f.Set.Changed("profile") {
+		return exit.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, for every parser")
+	}
+	body, err := f.ReadRobots(ctx, words[0], stdin)
+	if err != nil {
+		return err
+	}
+	var parsers []*robots.Profile
+	for _, name := range robots.ParserNames() {
+		p, _ := robots.ProfileNamed(name)
+		parsers = append(parsers, p)
+	}
+	r := portable.Check(body, parsers)
+	if f.json {
+		if err := screen.JSON(stdout, r); err != nil {
+			return err
+		}
+	} else {
+		showPortable(stdout, r)
+	}
+	switch {
+	case r.Differing > 0:
+		return exit.Different
+	case !r.Whole():
+		return exit.Undefined
+	}
+	return nil
+}
+
+func showPortable(out io.Writer, r *portable.Report) {
+	switch {
+	case r.Differing > 0:
+		fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
+	case r.Whole():
+		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does\n", r.Questions)
+	default:
+		fmt.Fprintf(out, "UNDECIDED  all parsers answer the %d questions asked as google does, and others are not asked\n", r.Questions)
+	}
+	left := func(what string, n int, noun, why string) {
+		if n > 0 {
+			fmt.Fprintf(out, "  %-18s %s%s\n", what, words.Count(int64(n), noun), why)
+		}
+	}
+	left("not asked about", r.UnaskedAgents, "crawler", " that the file also names: that would take too long")
+	left("not asked about", r.UnaskedPaths, "path", " that its rules also name: that would take too long")
+	left("not explained", r.Unexplained, "question", " that some parser answers otherwise: that would take too long")
+	if r.Truncated {
+		fmt.Fprintf(out, "  %-18s what lies beyond google's size limit\n", "not asked about")
+	}
+	for _, x := range r.Findings {
+		fmt.Fprintf(out, "\n%s\n", linesText(x.Cause, x.Lines))
+		fmt.Fprintf(out, "  read otherwise by  %s\n", strings.Join(x.Parsers, ", "))
+		if x.Advice != "" {
+			fmt.Fprintf(out, "  instead            %s\n", x.Advice)
+		} else {
+			fmt.Fprintf(out, "  instead            no way of writing it is read alike by all\n")
+		}
+		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", visible.Text(x.Agent), visible.Text(x.Path), x.Google, x.Parser, x.Answer)
+		for line := range strings.Lines(x.File) {
+			fmt.Fprintf(out, "      %s\n", visible.Text(strings.TrimRight(line, "\r\n")))
+		}
+	}
+}
+
+// linesText puts the lines of a cause behind it, the first few of many.
+func linesText(cause string, lines []int) string {
+	if len(lines) == 0 {
+		return cause
+	}
+	const few = 8
+	var texts []string
+	for _, n := range lines[:min(len(lines), few)] {
+		texts = append(texts, fmt.Sprint(n))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(lines) - few; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if slices.Equal(lines, lines[:1]) {
+		return fmt.Sprintf("line %s: %s", text, cause)
+	}
+	return fmt.Sprintf("lines %s: %s", text, cause)
+}

@@ -1,0 +1,289 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+// checkURLs judges the URLs of a list by one file, a line each. With --changed-from it
+// prints only those that another file decides differently.
+func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout, stderr io.Writer) error {
+	switch {
+	case f.jsonl:
+		return exit.Usagef("--urls and --jsonl exclude each other: give one of them")
+	case len(profiles) > 1:
+		return exit.Usagef("--urls takes one profile")
+	case f.Set.Changed("agent") && len(args) != 1, !f.Set.Changed("agent") && len(args) != 2:
+		return exit.Usagef("give a robots.txt file or a host, an agent, and --urls FILE; see robocensus check --help")
+	case args[0] == "-" && f.urls == "-", f.before == "-" && (f.urls == "-" || args[0] == "-"):
+		return exit.Usagef("only one input can be standard input")
+	}
+	name := f.agent
+	if !f.Set.Changed("agent") {
+		name = args[1]
+	}
+	agent, remark, err := f.FindAgent(ctx, name)
+	if err != nil {
+		return err
+	}
+	profiles = f.ForAgent(profiles, agent)
+	list := &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
+	capture, err := f.captureOf(ctx, args[0], profiles, stdin)
+	if err != nil {
+		return err
+	}
+	if capture.Origin != (fetch.Origin{}) {
+		list.origin = &capture.Origin
+	}
+	list.after = newURLJudge(profiles[0], registry.Robots(&agent), capture)
+	if f.before != "" {
+		body, err := f.ReadRobots(ctx, f.before, stdin)
+		if err != nil {
+			return err
+		}
+		list.before = newURLJudge(profiles[0], registry.Robots(&agent), fileCapture(body))
+	}
+	io.WriteString(stderr, remark)
+	list.after.sayCut(stderr, args[0])
+	list.before.sayCut(stderr, f.before)
+	if err := f.eachURL(ctx, stdin, list.judge); err != nil {
+		return errors.Join(err, list.out.Flush())
+	}
+	return list.finish()
+}
+
+// captureOf returns the capture of a file, or fetches that of a URL's origin.
+func (f *flags) captureOf(ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader) (*fetch.Capture, error) {
+	if isLive([]string{name}) {
+		captures, err := f.captures(ctx, []string{liveURL(name)}, profiles)
+		if err != nil {
+			return nil, err
+		}
+		return captures[0], nil
+	}
+	body, err := f.ReadRobots(ctx, name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return fileCapture(body), nil
+}
+
+func fileCapture(body []byte) *fetch.Capture {
+	return &fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body}
+}
+
+// eachURL reads the list that --urls names.
+func (f *flags) eachURL(ctx context.Context, stdin io.Reader, each func(registry.Sample) error) error {
+	switch {
+	case f.urls == "-":
+		exit.EndBySignal(ctx)
+		return registry.EachSample("standard input", stdin, each)
+	case remote.IsURL(f.urls):
+		text, err := cli.ReadInput(ctx, f.urls)
+		if err != nil {
+			return err
+		}
+		return registry.EachSample(remote.Name(f.urls), bytes.NewReader(text), each)
+	}
+	file, err := os.Open(f.urls)
+	if err != nil {
+		return &userfile.Error{Path: remote.Name(f.urls), Err: errors.Unwrap(err)}
+	}
+	defer file.Close()
+	exit.EndBySignal(ctx) // a read of a pipe cannot be interrupted
+	return registry.EachSample(f.urls, file, each)
+}
+
+// URLJudge is a file that judges a list of URLs.
+type URLJudge struct {
+	explained
+	body    []byte   // nil if the file is rebuilt from tables
+	lines   []string // of the rules, as they are shown; "" if not yet asked for
+	Unknown string   // why nothing decides, or ""
+}
+
+func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *URLJudge {
+	l := &URLJudge{explained: explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent}), answer: p.Answer(c.Facts())}, body: c.Whole()}
+	l.File.Cut = c.Truncated && l.body != nil
+	l.File.Parse(l.body, p)
+	l.judge.Load(&l.File)
+	l.lines = make([]string, len(l.File.Rules))
+	return l
+}
+
+// sayCut says that the profile reads only the beginning of a file.
+func (l *URLJudge) sayCut(stderr io.Writer, name string) {
+	if l == nil {
+		return
+	}
+	if note := cutNote(&l.File, l.Profile); note != "" {
+		fmt.Fprintf(stderr, "%s: %s\n", visible.Text(remote.Name(name)), note)
+	}
+}
+
+// Why says what decides: a line of the file, or why none does.
+func (l *URLJudge) Why(v robots.Verdict) string {
+	if l.Unknown != "" {
+		return l.Unknown
+	}
+	if v.Rule < 0 || !l.answer.AsksRules() {
+		if v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules() {
+			return words.Reason.Of(string(l.answer.Reason))
+		}
+		return noLine[v.Reason] + within(&l.File)
+	}
+	if l.lines[v.Rule] == "" {
+		rule := &l.File.Rules[v.Rule]
+		text := sink.Text(bytes.TrimSpace(lineOf(l.body, rule.Line)))
+		if l.body == nil {
+			text = strings.ToUpper(rule.Kind.String()[:1]) + rule.Kind.String()[1:] + ": " + sink.Text(rule.Pattern)
+		}
+		l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, Shortened(visible.Text(text)))
+	}
+	return l.lines[v.Rule]
+}
+
+// noLine says why no line decides.
+var noLine = map[robots.Reason]string{
+	robots.ReasonNoRule: "no rule matches", robots.ReasonNoGroup: "no group is for this agent",
+	robots.ReasonUndefined: "the document leaves a choice open", robots.ReasonRobotsTxt: "robots.txt itself may always be fetched",
+}
+
+// urlList prints verdicts on URLs.
+type urlList struct {
+	name          string // of the list
+	out           *bufio.Writer
+	json          bool
+	origin        *fetch.Origin // of the file, nil if it is not known
+	before, after *URLJudge     // before is nil without --changed-from
+
+	printed               int
+	disallowed, undefined bool
+}
+
+// judgedURL is an element of check --urls --json.
+type judgedURL struct {
+	URL string `json:"url"`
+	judgement
+	Before *judgement `json:"before,omitempty"` // by the file of --changed-from
+}
+
+type judgement struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Line    int32  `json:"line"` // 0 if no rule decides
+	Pattern string `json:"pattern"`
+	Remark  string `json:"remark,omitempty"` // why nothing decides
+
+	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
+}
+
+func (l *urlList) judge(s registry.Sample) error {
+	if s.Origin != nil && l.origin != nil && *s.Origin != *l.origin {
+		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
+	}
+	v := l.after.Verdict(s.URL)
+	if l.after.Unknown != "" {
+		v = robots.Verdict{Value: robots.Undefined, Reason: robots.ReasonUndefined, Rule: -1}
+	}
+	if l.before == nil {
+		l.disallowed = l.disallowed || v.Value == robots.Disallowed
+		l.undefined = l.undefined || v.Value == robots.Undefined
+		return l.print(s.URL, v, nil)
+	}
+	if was := l.before.Verdict(s.URL); was.Value != v.Value {
+		return l.print(s.URL, v, &was)
+	}
+	return nil
+}
+
+func (l *urlList) print(url string, v robots.Verdict, was *robots.Verdict) error {
+	l.printed++
+	if l.json {
+		return l.printJSON(url, v, was)
+	}
+	out := l.out.AvailableBuffer()
+	if was != nil {
+		out = append(append(out, was.Value.String()...), " > "...)
+	}
+	out = append(append(out, v.Value.String()...), '\t')
+	out = append(append(out, visible.Text(url)...), '\t')
+	if was != nil {
+		out = append(append(out, l.before.Why(*was)...), " > "...)
+	}
+	out = append(append(out, l.after.Why(v)...), '\n')
+	return written(l.out.Write(out))
+}
+
+func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) error {
+	object := judgedURL{URL: url, judgement: l.after.judgement(v)}
+	if was != nil {
+		before := l.before.judgement(*was)
+		object.Before = &before
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("line %s: %w", strconv.Quote(url), err)
+	}
+	begin := ",\n"
+	if l.printed == 1 {
+		begin = "[\n"
+	}
+	l.out.WriteString(begin)
+	return written(l.out.Write(text))
+}
+
+func (l *URLJudge) judgement(v robots.Verdict) judgement {
+	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String(), Remark: l.Unknown, Truncated: l.File.Truncated}
+	if v.Rule >= 0 {
+		rule := &l.File.Rules[v.Rule]
+		j.Line, j.Pattern = rule.Line, sink.Text(rule.Pattern)
+	}
+	return j
+}
+
+func written(_ int, err error) error {
+	if err != nil {
+		return fmt.Errorf("write to standard output: %w", err)
+	}
+	return nil
+}
+
+// finish ends the output and returns the exit code.
+func (l *urlList) finish() error {
+	if l.json {
+		end := "\n]\n"
+		if l.printed == 0 {
+			end = "[]\n"
+		}
+		l.out.WriteString(end)
+	}
+	switch err := written(0, l.out.Flush()); {
+	case err != nil:
+		return err
+	case l.disallowed, l.before != nil && l.printed > 0:
+		return exit.Disallowed
+	case l.undefined:
+		return exit.Undefined
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"context"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+)
+
+// An argument is one that a command needs: its name, and what to give.
+type Argument struct{ Name, Give string }
+
+// CheckArguments checks that a command has --out, and its arguments and no others.
+func CheckArguments(ctx context.Context, out string, args []string, want ...Argument) error {
+	if out == "" {
+		return ErrNoOut
+	}
+	if len(args) >= len(want) {
+		return CheckNoMore(args, len(want))
+	}
+	missing, runs := want[len(args)], ""
+	if missing.Name == "RUN" {
+		runs = ThereAre(ctx, out)
+	}
+	return exit.Usagef("%s is missing: give %s%s", missing.Name, missing.Give, runs)
+}
+
+// CheckNoMore checks that there are no more than n arguments.
+func CheckNoMore(args []string, n int) error {
+	if len(args) > n {
+		return exit.Usagef("unexpected argument %q", args[n])
+	}
+	return nil
+}

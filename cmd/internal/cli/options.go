@@ -1,0 +1,106 @@
+// Package cli has what the commands share.
+//
+//   - options.go: flags of several commands, their groups in --help, completion
+//   - arguments.go: the arguments that a command needs
+//   - names.go: the output folder, and the runs in it that arguments name
+//   - inputs.go: files that flags name
+//   - dates.go: dates as a user writes them
+//   - memory.go: the memory that a command may take
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// CompleteFlag completes the values of a flag from words.
+func CompleteFlag(c *cobra.Command, name string, words ...string) {
+	c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, NoFiles)) // the only error is an unknown flag
+}
+
+// CompleteList does the same for a flag that takes a list of words with commas.
+func CompleteList(c *cobra.Command, name string, words []string) {
+	c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		for _, word := range words {
+			if !slices.Contains(strings.Split(before, ","), word) {
+				out = append(out, before+word)
+			}
+		}
+		return out, NoFiles | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
+// CompleteRuns completes up to n arguments with the runs in the folder --out, in
+// descending order of their names.
+func CompleteRuns(n int) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		dir, err := c.Flags().GetString("out")
+		if err != nil || dir == "" || len(args) >= n {
+			return nil, NoFiles
+		}
+		words := []string{Latest, previous}
+		in, err := store.Open(c.Context(), dir)
+		if err != nil {
+			return nil, NoFiles
+		}
+		defer in.Close()
+		for _, run := range slices.Backward(RunNames(in)) {
+			words = append(words, run)
+		}
+		return words, NoFiles
+	}
+}
+
+const NoFiles = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+
+func NewFlagSet(name string) *pflag.FlagSet {
+	s := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	s.SortFlags = false
+	return s
+}
+
+// Out adds --out to a command that reads tables.
+func Out(c *cobra.Command) *string {
+	out := c.Flags().StringP("out", "o", "", "`DIR` of the tables")
+	c.MarkFlagDirname("out")
+	return out
+}
+
+// JSON adds --json. The argument what describes the output.
+func JSON(set *pflag.FlagSet, what string) *bool {
+	return set.Bool("json", false, "print only JSON to standard output: "+what)
+}
+
+// ErrNoOut is the error of a command that needs --out.
+var ErrNoOut = exit.Usagef("--out is missing: give the folder of the tables")
+
+// GroupKey annotates a flag with its heading in --help.
+const GroupKey = "group"
+
+// Group gives a heading to the flags of set that have none.
+func Group(set *pflag.FlagSet, heading string) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[GroupKey] == nil {
+			set.SetAnnotation(f.Name, GroupKey, []string{heading})
+		}
+	})
+}
+
+// DetailsKey annotates a command with what its help says after the flags. --help leaves
+// it out.
+const DetailsKey = "details"
+
+// Incomplete adds the flag --incomplete.
+func Incomplete(c *cobra.Command) *bool {
+	return c.Flags().Bool("incomplete", false, "read a run that is not complete: what is committed so far")
+}
+
+// ToolVersion is the version that the program was linked as, "" for none; main sets it.
+var ToolVersion string

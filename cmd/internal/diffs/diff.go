@@ -1,0 +1,143 @@
+// Package diffs has the command diff, which compares two runs.
+//
+//   - diff.go: the command
+//   - show.go: the result in words
+package diffs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/promises"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+const diffHelp = `Compares two runs in DIR host by host and writes the changes from RUN_A to RUN_B to
+the table changes, one row per change, with a severity:
+
+  critical  an agent, or every agent, was shut out
+  major     a part was closed, or a closed host opened; terms of use; no answer
+  minor     any other change of meaning
+  cosmetic  another text with the same meaning for every agent on every path
+
+Rules are compared by meaning (kind rules): under the first profile from the tables
+groups and rules; under other profiles, and under google-2012, from the bodies of
+runs made with --keep-bodies. What files state about use is compared by meaning too
+(kind preference, column use). Changes say whose words decide (template_before and
+template_after): they tell a host whose template changed from one that decided for
+itself. If the runs differ in their settings, notes name what differs and what is not
+compared, as robocensus series does: profiles and agents are those that the runs record.
+
+An outage is not a policy, and hides none: a host that RUN_A could not read is
+compared with the latest of up to 16 comparable runs before it that could (column
+before_run). A host that RUN_B could not read, or no run before it, is not compared.
+
+With --expect, diff checks the expectations of RUN_B and of the changes. An
+expectation that these runs cannot decide is unchecked; it counts as broken unless
+only an outage is the reason.
+
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
+usage or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.`
+
+const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z`
+
+func Command() *cobra.Command {
+	c := &cobra.Command{
+		Use: "diff --out DIR RUN_A RUN_B", Short: "Show what changed between two runs", Long: diffHelp, Example: diffExamples,
+		ValidArgsFunction: cli.CompleteRuns(2),
+	}
+	out := cli.Out(c)
+	format := c.Flags().String("format", "text", "output format: text, json or markdown")
+	expect := c.Flags().String("expect", "", "YAML `FILE` of expectations about the hosts and changes")
+	cli.CompleteFlag(c, "format", formats...)
+	c.MarkFlagFilename("expect", "yaml", "yml")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *out == "":
+			return cli.ErrNoOut
+		case len(args) < 2:
+			return exit.Usagef("give two runs, the earlier one first%s", cli.ThereAre(c.Context(), *out))
+		}
+		if err := cli.CheckNoMore(args, 2); err != nil {
+			return err
+		}
+		switch {
+		case !slices.Contains(formats, *format):
+			return exit.Usagef("--format %q: use text, json or markdown", *format)
+		}
+		if err := cli.Writable(*out); err != nil {
+			return err
+		}
+		config := diff.Config{Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(cli.ToolVersion)}
+		var err error
+		if config.In, err = cli.OpenOut(c.Context(), *out, &config.Before, &config.After); err != nil {
+			return err
+		}
+		defer config.In.Close()
+		if config.Expect, err = promises.ReadExpectations(c.Context(), *expect); err != nil {
+			return err
+		}
+		return compareRuns(c.Context(), config, *format, c.OutOrStdout())
+	}
+	return c
+}
+
+var formats = []string{"text", "json", "markdown"}
+
+// showNext says where the rest of a comparison is.
+func showNext(p *screen.Text, c diff.Config, r *diff.Result) {
+	if r.Changes > 0 {
+		p.Line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). A page of figures, or one host:\n  robocensus report --out %s %s --against %s --html changes.html\n  robocensus history HOST --out %[2]s",
+			words.Count(r.Changes, "row"), screen.ShellWord(c.In.Path(".")), screen.ShellWord(r.After), screen.ShellWord(r.Before)))
+	}
+	if slices.ContainsFunc(r.Expectations, func(x *expect.Promise) bool { return x.State == expect.Broken }) {
+		p.Line("What breaks a promise is in " + p.Foreign(store.Join(c.In.Path("."), "changes", "run="+r.After, "against="+r.Before, "expectations.csv")))
+	}
+}
+
+func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Writer) error {
+	result, err := diff.Runs(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return exit.ErrInterrupted
+	case errors.Is(err, fs.ErrNotExist):
+		for _, run := range []string{c.Before, c.After} {
+			if !slices.Contains(cli.RunNames(c.In), run) {
+				return cli.NoRun(c.In, run)
+			}
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	switch format {
+	case "json":
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		err = e.Encode(result)
+	case "markdown":
+		showDiff(&screen.Markdown{Out: stdout}, result)
+	default:
+		p := &screen.Text{Out: stdout}
+		showDiff(p, result)
+		showNext(p, c, result)
+	}
+	if err != nil {
+		return fmt.Errorf("print the comparison: %w", err)
+	}
+	return promises.Code(result.Expectations)
+}

@@ -1,0 +1,273 @@
+package diffs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/promises"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/closing"
+)
+
+// headline says how many hosts changed. Hosts that a run could not read, or whose
+// policies are not compared, do not count as unchanged.
+func headline(r *diff.Result) string {
+	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
+	switch {
+	case r.Compared == 0:
+		return "no host is in both runs; " + apart
+	case !r.Policies:
+		return fmt.Sprintf("no policy is compared: %s in both runs, %s with a change of another kind; %s", words.Count(r.Compared, "host"), words.Number(r.Changed), apart)
+	case r.Unread == r.Compared:
+		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s", words.Count(r.Compared, "host"), apart)
+	}
+	out := fmt.Sprintf("%s compared, %s with a change", words.Count(r.Compared, "host"), words.Number(r.Changed))
+	if r.Compared >= words.Few {
+		out += fmt.Sprintf(" (%s)", words.Percent(r.Changed, r.Compared))
+	}
+	if r.Unread > 0 {
+		out += fmt.Sprintf("; %s could not be read in one run or in both", words.Number(r.Unread))
+	}
+	return out + "; " + apart
+}
+
+// standIns says which hosts are compared with a run before the first one.
+func standIns(p screen.Page, r *diff.Result) string {
+	n, each := int64(0), make([]string, len(r.Earlier))
+	for i, e := range r.Earlier {
+		n += e.Hosts
+		each[i] = fmt.Sprintf("%s (%s)", p.Foreign(e.Run), words.Count(e.Hosts, "host"))
+	}
+	return fmt.Sprintf("%s could not read %s that an earlier run could, which are compared with the latest such run: %s",
+		p.Foreign(r.Before), words.Count(n, "host"), strings.Join(each, ", "))
+}
+
+func showDiff(p screen.Page, r *diff.Result) {
+	p.Line(fmt.Sprintf("%s since %s: %s", p.Foreign(r.After), p.Foreign(r.Before), headline(r)))
+	for _, note := range r.Notes {
+		p.Line("note: " + p.Foreign(note))
+	}
+	if len(r.Earlier) > 0 {
+		p.Line("note: " + standIns(p, r))
+	}
+	promises.ShowPromises(p, r.Expectations)
+	if len(r.Kinds) == 0 {
+		return
+	}
+	severities := func(s diff.Severities) []int64 { return []int64{s.Critical, s.Major, s.Minor, s.Cosmetic} }
+	var rows [][]string
+	for i, n := range severities(r.BySeverity) {
+		if n > 0 {
+			rows = append(rows, []string{change.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
+		}
+	}
+	if len(rows) > 0 {
+		p.Table("Hosts by most severe change", []string{"severity", "hosts", "of compared"}, 1, rows)
+	}
+	rows = nil
+	for _, k := range r.Kinds {
+		rows = append(rows, []string{k.Severity, words.Kind(k.Kind), words.Number(k.Hosts), words.Number(k.Count)})
+	}
+	p.Table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
+	showAgents(p, r)
+	showWords(p, r)
+	showUses(p, r)
+	rows = nil
+	for _, s := range r.Strata {
+		row := []string{s.Stratum, words.Number(s.Compared), words.Number(s.Changed)}
+		for _, n := range severities(s.Severities) {
+			row = append(row, words.Number(n))
+		}
+		rows = append(rows, row)
+	}
+	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "compared", "changed"}, change.Severities...), 1, rows)
+	rows = nil
+	for _, e := range r.Together {
+		rows = append(rows, []string{e.Severity, p.Foreign(e.Origin), ToldOfHost(p, &e), words.Number(e.Hosts)})
+	}
+	if len(rows) > 0 {
+		p.Table("Hosts that changed in the same way", []string{"severity", "such as", "change", "hosts"}, 3, rows)
+	}
+	rows = nil
+	for _, e := range r.Examples {
+		rows = append(rows, []string{e.Severity, p.Foreign(e.Origin), told(p, r, &e)})
+	}
+	p.Table("The most severe changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
+}
+
+const shownAgents = 12
+
+// showAgents shows the agents that hosts closed or opened to, with categories.
+func showAgents(p screen.Page, r *diff.Result) {
+	moved := func(c closing.Counts) bool { return c.Closed+c.Opened > 0 }
+	agents := slices.DeleteFunc(slices.Clone(r.Agents), func(a diff.Agent) bool { return !moved(a.Counts) })
+	if len(agents) == 0 {
+		return
+	}
+	several := len(r.Profiles) > 1
+	named := func(name, profile string) string {
+		if several {
+			return p.Foreign(name) + " (" + p.Foreign(profile) + ")"
+		}
+		return p.Foreign(name)
+	}
+	counts := func(c closing.Counts) []string {
+		return []string{words.Number(c.Closed), words.Number(c.ShutOut), words.Number(c.Opened), words.Number(c.LetIn)}
+	}
+	head := []string{"closed", "shut out", "opened", "let in"}
+	var rows [][]string
+	for _, c := range r.Profiles {
+		if moved(c.Counts) {
+			rows = append(rows, append([]string{named("any agent", c.Profile)}, counts(c.Counts)...))
+		}
+	}
+	for _, c := range r.Categories {
+		if moved(c.Counts) {
+			rows = append(rows, append([]string{named(c.Category, c.Profile)}, counts(c.Counts)...))
+		}
+	}
+	p.Table("Hosts that closed some path to any agent of a category, or shut one out entirely; and that opened", append([]string{"category"}, head...), 1, rows)
+	rows = nil
+	for _, a := range agents[:min(len(agents), shownAgents)] {
+		rows = append(rows, append([]string{p.Foreign(a.Category), named(a.Agent, a.Profile)}, counts(a.Counts)...))
+	}
+	title := "Hosts that closed some path to an agent, or shut it out entirely; and that opened"
+	if len(agents) > shownAgents {
+		title += fmt.Sprintf(": the first %d agents of %d", shownAgents, len(agents))
+	}
+	p.Table(title, append([]string{"category", "agent"}, head...), 2, rows)
+}
+
+// showWords tells hosts that closed or opened because their template did from those that
+// decided, where there are any of the former.
+func showWords(p screen.Page, r *diff.Result) {
+	several := len(r.Profiles) > 1
+	var rows [][]string
+	for _, a := range r.Agents[:min(len(r.Agents), shownAgents)] {
+		of := slices.DeleteFunc(slices.Clone(r.Words), func(w diff.Words) bool { return w.Agent != a.Agent || w.Profile != a.Profile })
+		if !slices.ContainsFunc(of, func(w diff.Words) bool { return w.Template != nil }) {
+			continue
+		}
+		name := p.Foreign(a.Agent)
+		if several {
+			name += " (" + p.Foreign(a.Profile) + ")"
+		}
+		for _, w := range of {
+			whose := "their own"
+			if w.Template != nil {
+				whose = p.Foreign(*w.Template)
+			}
+			rows = append(rows, []string{name, whose, words.Number(w.Closed), words.Number(w.ShutOut), words.Number(w.Opened), words.Number(w.LetIn)})
+			name = ""
+		}
+	}
+	if rows == nil {
+		return
+	}
+	title := "Whose words closed to an agent, and opened"
+	for _, t := range r.Profiles {
+		if moved := t.Closed + t.Opened - t.Both; !several && moved > 0 {
+			title += fmt.Sprintf(": of %s that closed or opened, %s did so in the words of a template alone", words.Count(moved, "host"), words.Number(t.Template))
+		}
+	}
+	p.Table(title, []string{"agent", "words", "closed", "shut out", "opened", "let in"}, 2, rows)
+}
+
+// showUses shows what files newly state about use.
+func showUses(p screen.Page, r *diff.Result) {
+	var rows [][]string
+	for _, u := range r.Uses {
+		name := words.Use.Of(u.Use)
+		if len(r.Profiles) > 1 {
+			name += " (" + p.Foreign(u.Profile) + ")"
+		}
+		row := []string{name}
+		for _, n := range []int64{u.Refuses, u.Permits, u.Depends, u.Ends, u.Undecided, u.Template} {
+			row = append(row, words.Number(n))
+		}
+		rows = append(rows, row)
+	}
+	if rows != nil {
+		p.Table("Hosts whose file states something else to an agent about a use, and how many did so in the words of a template alone",
+			[]string{"use", "refuse", "permit", "by path", "no more", "undecided", "template"}, 1, rows)
+	}
+}
+
+// valueWords are the words for the values before and after a change.
+var valueWords = map[string]words.Vocabulary{
+	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
+	"reachability": words.Reason, "rules": words.Effect, "preference": words.Stance,
+}
+
+// lineWord names the line that decides.
+func lineWord(line *int32) string {
+	if line == nil {
+		return "no line"
+	}
+	return fmt.Sprintf("line %d", *line)
+}
+
+// told returns an example as one line, with the run that its state before is from, if
+// not the first one, and the number of hosts that changed in the same way.
+func told(p screen.Page, r *diff.Result, e *diff.Example) string {
+	out := ToldOfHost(p, e)
+	if e.BeforeRun != nil && *e.BeforeRun != r.Before {
+		out += fmt.Sprintf(" (since %s)", p.Foreign(*e.BeforeRun))
+	}
+	if e.Hosts > 1 {
+		out += fmt.Sprintf(" (%s changed in this way)", words.Count(e.Hosts, "host"))
+	}
+	return out
+}
+
+// ToldOfHost returns an example as one line.
+func ToldOfHost(p screen.Page, e *diff.Example) string {
+	if e.Kind == "text" { // its values are digests
+		if e.Severity == "cosmetic" {
+			return "texts differ; no verdict on any path of any agent does"
+		}
+		return "texts differ; whether any verdict does is undecided"
+	}
+	side := func(value *string, line *int32) string {
+		if value == nil {
+			return "none"
+		}
+		out, known := valueWords[e.Kind][*value]
+		if !known {
+			out = p.Foreign(*value)
+		}
+		if line != nil {
+			out += fmt.Sprintf(" (line %d)", *line)
+		}
+		return out
+	}
+	text := []string{words.Kind(e.Kind)}
+	for _, s := range []*string{e.Agent, e.URL} {
+		if s != nil {
+			text = append(text, p.Foreign(*s))
+		}
+	}
+	if e.Use != nil {
+		text = append(text, words.Use.Of(*e.Use))
+	}
+	text[len(text)-1] += ":"
+	if e.Kind == "rules" {
+		text = append(text, side(e.After, nil))
+		if e.URL != nil {
+			text = append(text, fmt.Sprintf("(%s → %s)", lineWord(e.LineBefore), lineWord(e.LineAfter)))
+		}
+	} else {
+		text = append(text, side(e.Before, e.LineBefore), "→", side(e.After, e.LineAfter))
+	}
+	if e.Template != nil {
+		text = append(text, "in the words of "+p.Foreign(*e.Template))
+	}
+	if e.More > 0 {
+		text = append(text, fmt.Sprintf("(and %s more like it)", words.Number(e.More)))
+	}
+	return strings.Join(text, " ")
+}

@@ -1,0 +1,131 @@
+// Package exit has the exit codes of the commands, and the errors that lead to them.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Code ends the command with a code and no message.
+type Code int
+
+func (e Code) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Codes that answer the question of a command.
+const (
+	Disallowed Code = 1
+	Different  Code = 1
+	Broken     Code = 1 // an expectation
+	Undefined  Code = 2
+)
+
+// Exit codes of commands that ended otherwise, after sysexits.h where it has one.
+const (
+	OK          = 0
+	Usage       = 64
+	Input       = 65
+	Unreached   = 69
+	IO          = 74
+	Temporary   = 75 // ended by SIGTERM, this machine is cut off, or another run has the --state
+	Interrupted = 130
+)
+
+// ErrInterrupted is the error of a run that a signal has ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// UsageError is an error in the arguments of a command.
+type UsageError struct{ Err error }
+
+func (e UsageError) Error() string { return e.Err.Error() }
+func (e UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns an error in the arguments of a command.
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// Signalled is the cause of a context that a signal has ended.
+type Signalled struct{ os.Signal }
+
+func (s Signalled) Error() string { return s.String() }
+func (s Signalled) Unwrap() error { return context.Canceled }
+
+// Code returns the exit code of a command that the signal has ended.
+func (s Signalled) Code() int {
+	if s.Signal == syscall.SIGTERM {
+		return Temporary
+	}
+	return Interrupted
+}
+
+// EndBySignal lets a signal end the process at once: for commands that read standard
+// input, because a context cannot end such a read.
+func EndBySignal(ctx context.Context) {
+	context.AfterFunc(ctx, func() {
+		var by Signalled
+		if errors.As(context.Cause(ctx), &by) {
+			os.Exit(by.Code())
+		}
+	})
+}
+
+// UntilSignal returns a context that the first signal ends, so that the command can
+// finish its work. The second signal ends the process.
+func UntilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(Signalled{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// CodeOf returns the exit code for an error.
+func CodeOf(err error) int {
+	var usage UsageError
+	var input *userfile.Error
+	var part *scan.PartError
+	var lost *sink.LostError
+	switch {
+	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
+		errors.Is(err, diff.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
+		return Usage
+	case errors.Is(err, ErrInterrupted):
+		return Interrupted
+	case errors.Is(err, fetch.ErrNeverReached):
+		return Unreached
+	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, memory.ErrInUse):
+		return Temporary
+	}
+	isInput := errors.As(err, &input)
+	switch fault := store.FaultOf(err); {
+	case fault == store.OfSettings:
+		return Usage
+	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
+		return IO
+	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, sink.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
+		errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
+		return Input
+	}
+	return IO
+}

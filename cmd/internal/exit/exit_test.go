@@ -1,0 +1,42 @@
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// Exit codes are a contract with schedulers: 64 and 65 are not worth
+// a retry, the others are.
+func TestExitCodes(t *testing.T) {
+	for _, row := range []struct {
+		err  error
+		want int
+	}{
+		{Usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {diff.ErrNotComparable, 64}, {export.ErrNotThere, 64},
+		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
+		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {ErrInterrupted, 130},
+		{memory.ErrInUse, 75}, {sink.ErrDamaged, 65}, {&scan.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
+		{remote.ErrRefused, 64}, {&userfile.Error{Path: "s3://b/hosts", Err: remote.ErrRefused}, 64}, {remote.ErrTransfer, 74}, {&scan.PartError{Err: remote.ErrTransfer}, 74},
+		{&userfile.Error{Path: "hosts", Err: syscall.ENOENT}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EACCES}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EMFILE}, 74},
+		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},
+	} {
+		for _, err := range []error{row.err, fmt.Errorf("while it ran: %w", row.err)} {
+			if got := CodeOf(err); got != row.want {
+				t.Errorf("%v: exit code %d, want %d", err, got, row.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package progress
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/pipeline"
+)
+
+// A resumed run has asked the hosts that it passes over at another time, and does not
+// know what they answered.
+func TestProgressOfAResumedRun(t *testing.T) {
+	s := pipeline.Snapshot{Total: 4000, Done: 3000, Fetched: 3000, Earlier: 2500, Answered: 300, ClientError: 100, Unreachable: 100}
+	if got, want := mix(s, 80, 5*time.Second), "100 hosts/s, 2xx 60%, 4xx 20%, none 20%, other 0%, 3000 hosts"; got != want {
+		t.Errorf("%q beside the bar, want %q", got, want)
+	}
+	var out bytes.Buffer
+	l := &logger{out: slog.New(slog.NewTextHandler(&out, nil))}
+	if l.say(s, 5*time.Second); !strings.Contains(out.String(), " rate=100/s ") || !strings.HasSuffix(out.String(), " left=10s\n") {
+		t.Errorf("logged %q, want a rate of 100/s and 10 s for 1,000 hosts", out.String())
+	}
+}
+
+// The work after the last answer takes a while, and progress names it.
+func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
+	of := func(phase pipeline.Phase, fetched, committed int64) pipeline.Snapshot {
+		return pipeline.Snapshot{Phase: phase, Total: 3000, Done: fetched, Fetched: fetched, Committed: committed, Answered: fetched}
+	}
+	var out bytes.Buffer
+	l := &logger{out: slog.New(slog.NewTextHandler(&out, nil))}
+	var line bytes.Buffer
+	view := &barView{out: &line}
+	for i, step := range []struct {
+		snapshot pipeline.Snapshot
+		log      string // text of the log line, "" for none
+		bar      string // text beside the bar
+	}{
+		{of(pipeline.Fetching, 0, 0), "", "asking"},
+		{of(pipeline.Fetching, 1500, 0), "left=1s", "1500 hosts/s, 2xx 100%"},
+		{of(pipeline.Fetching, 1500, 0), "", "750 hosts/s, 2xx 100%"},
+		{of(pipeline.Writing, 3000, 0), `now="writing tables, 0 of 3,000 hosts in them"`, "writing tables, 0 of 3,000 hosts in them"},
+		{of(pipeline.Writing, 3000, 0), `now="writing tables, 0 of 3,000 hosts in them"`, "writing tables, 0 of 3,000 hosts in them"},
+		{of(pipeline.Writing, 3000, 2048), `committed=2048`, "writing tables, 2,048 of 3,000 hosts in them"},
+		{of(pipeline.SummingUp, 3000, 3000), `now="summing up"`, "summing up"},
+		{of(pipeline.Completing, 3000, 3000), `now="writing the manifest"`, "writing the manifest"},
+		{of(pipeline.Finished, 3000, 3000), "", ""},
+	} {
+		out.Reset()
+		elapsed := time.Duration(i) * time.Second
+		if l.say(step.snapshot, elapsed); step.log == "" && out.Len() > 0 || !strings.Contains(out.String(), step.log) {
+			t.Errorf("step %d logs %q, want %q", i, out.String(), step.log)
+		}
+		if got := mix(step.snapshot, 80, elapsed); !strings.HasPrefix(got, step.bar) {
+			t.Errorf("step %d is %q beside the bar, want %q", i, got, step.bar)
+		}
+		line.Reset()
+		if view.draw(step.snapshot, elapsed); !strings.Contains(line.String(), step.bar[:min(len(step.bar), 80-barColumns)]) {
+			t.Errorf("step %d draws %q, want %q", i, line.String(), step.bar)
+		}
+		if got := mix(step.snapshot, 12, elapsed); len(got) > 12 {
+			t.Errorf("step %d: %q is longer than there is room", i, got)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+// Package promises reads the file of --expect and shows which expectations hold.
+package promises
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// ReadExpectations reads the file of --expect; nil if there is none.
+func ReadExpectations(ctx context.Context, path string) (*expect.List, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := cli.ReadInput(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return expect.Parse(remote.Name(path), text, func(path string) ([]byte, error) { return cli.ReadInput(ctx, path) })
+}
+
+// Code returns the exit code for promises: not 0 if one is broken or cannot be
+// checked.
+func Code(promises []*expect.Promise) error {
+	for _, p := range promises {
+		if p.Fails {
+			return exit.Broken
+		}
+	}
+	return nil
+}
+
+// ShowPromises prints which expectations hold, and for the broken ones by which
+// hosts.
+func ShowPromises(p screen.Page, promises []*expect.Promise) {
+	if len(promises) == 0 {
+		return
+	}
+	states := map[expect.State]string{expect.Kept: "kept", expect.Broken: "BROKEN", expect.Unchecked: "unchecked"}
+	var rows [][]string
+	for _, x := range promises {
+		rows = append(rows, []string{p.Foreign(x.Name), states[x.State], words.Number(x.Checked), words.Number(x.Broken)})
+	}
+	p.Table("Expectations", []string{"name", "state", "checked", "otherwise"}, 2, rows)
+	for _, x := range promises {
+		if x.Note != "" {
+			p.Line(fmt.Sprintf("%s, %s: %s", p.Foreign(x.Name), states[x.State], p.Foreign(x.Note)))
+		}
+	}
+	for _, x := range promises {
+		if x.State != expect.Broken {
+			continue
+		}
+		rows = nil
+		for _, b := range x.First {
+			var cells []string
+			for _, s := range []*string{&b.Host, b.Agent, b.URL, &b.Found} {
+				cell := ""
+				if s != nil {
+					cell = p.Foreign(*s)
+				}
+				cells = append(cells, cell)
+			}
+			line := ""
+			if b.Line != nil {
+				line = fmt.Sprint(*b.Line)
+			}
+			rows = append(rows, append(cells, line))
+		}
+		title := "Broken: " + p.Foreign(x.Name)
+		if more := x.Broken - int64(len(x.First)); more > 0 {
+			title += fmt.Sprintf(", the first %d of %s", len(x.First), words.Number(x.Broken))
+		}
+		p.Table(title, []string{"host", "agent", "url", "found", "line"}, 4, rows)
+	}
+}

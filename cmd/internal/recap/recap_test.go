@@ -1,0 +1,111 @@
+package recap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Every reason belongs to exactly one group of answers: otherwise the summary would
+// omit it or count it twice.
+func TestEveryReasonIsOneAnswer(t *testing.T) {
+	var got []string
+	for _, a := range answers {
+		for _, e := range a.evidence {
+			for _, r := range e.Reasons() {
+				got = append(got, string(r))
+			}
+		}
+	}
+	slices.Sort(got)
+	if want := slices.Sorted(maps.Keys(words.Reason)); !slices.Equal(got, want) {
+		t.Errorf("the groups of answers have\n%v, and the reasons are\n%v", got, want)
+	}
+}
+
+// The scripts of an object store are copied with the tool of its cloud.
+func TestAskDuckDB(t *testing.T) {
+	for dir, want := range map[string]string{
+		"out dir":              "cd 'out dir' && duckdb ",
+		"s3://b/f":             "aws s3 cp s3://b/f/views.sql . && duckdb ",
+		"gs://b":               "gcloud storage cp gs://b/views.sql . && duckdb ",
+		"azblob://c/of a/runs": "az storage blob download --file views.sql --container-name c --name 'of a/runs/views.sql' && duckdb ",
+		"azblob://c":           "az storage blob download --file views.sql --container-name c --name views.sql && duckdb ",
+	} {
+		if got := askDuckDB(dir); !strings.HasPrefix(got, want) {
+			t.Errorf("%s:\n%s, want\n%s", dir, got, want)
+		}
+	}
+}
+
+// The time in the summary is that of one process, and so are the hosts beside it.
+func TestSummaryOfAResumedRun(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	for _, row := range []struct {
+		source                     source.Config
+		earlier, remembered, hosts int64
+		want                       string
+	}{
+		{source.Config{}, 0, 0, 0, "132 hosts asked in 3.5s"},
+		{source.Config{}, 0, 30, 0, "132 hosts: 102 asked, 30 answered from memory, in 3.5s"},
+		{source.Config{}, 92, 0, 0, "40 of 132 hosts asked in 3.5s; 92 before the run was resumed"},
+		{source.Config{}, 92, 30, 0, "40 of 132 hosts asked or answered from memory in 3.5s; 92 before the run was resumed"},
+		{source.Config{Bodies: "bodies"}, 0, 0, 0, "132 stored answers judged in 3.5s"},
+		{source.Config{Bodies: "bodies"}, 132, 0, 0, "0 of 132 stored answers judged in 3.5s; 132 before the run was resumed"},
+		{source.Config{WARC: []string{"a.warc"}}, 0, 0, 20, "132 captures of 20 hosts judged in 3.5s"},
+		{source.Config{WARC: []string{"a.warc"}}, 32, 0, 20, "100 of 132 captures of 20 hosts judged in 3.5s; 32 before the run was resumed"},
+		{source.Config{WARC: []string{"a.warc"}}, 0, 0, 132, "132 captures judged in 3.5s"},
+		{source.Config{Paths: "list"}, 0, 0, 0, "132 captures judged in 3.5s"},
+	} {
+		c := pipeline.Config{}
+		c.Evaluate.Profiles = []*robots.Profile{google}
+		c.Source = row.source
+		counts := summary.New(nil, []string{"google"})
+		counts.AddN("source", summary.Unranked, "cache", row.remembered)
+		var out strings.Builder
+		Summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts}, row.hosts, "")
+		if got := strings.Split(out.String(), "\n")[1]; got != row.want {
+			t.Errorf("%+v:\n%s, want\n%s", row, got, row.want)
+		}
+	}
+}
+
+// What is rejected says what to do, where answers or URLs would be lost otherwise.
+func TestRejectedTexts(t *testing.T) {
+	if texts := rejectedTexts(map[string]source.Rejection{"duplicate": {N: 5}, "bad_host": {N: 1}}); texts != nil {
+		t.Errorf("duplicates and bad hosts have texts: %q", texts)
+	}
+	got := rejectedTexts(map[string]source.Rejection{"not_adjacent": {N: 8}, "damaged_record": {N: 1, First: "cut \x1b[31m"}})
+	want := []string{
+		"8 URLs not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 for a list of URLs)",
+		`the archives cannot be read at 1 place (cut \u001b[31m): captures may be missing`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestWhatIsSkippedIsNamed(t *testing.T) {
+	for _, row := range []struct {
+		of      source.Config
+		skipped source.Skipped
+		want    string
+	}{
+		{source.Config{WARC: []string{"a.warc"}}, source.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4},
+			"[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"},
+		{source.Config{Bodies: "bodies"}, source.Skipped{OtherHosts: 1, NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
+	} {
+		if got := fmt.Sprint(skippedTexts(&row.of, row.skipped)); got != row.want {
+			t.Errorf("%s, want %s", got, row.want)
+		}
+	}
+}

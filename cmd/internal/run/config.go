@@ -1,0 +1,270 @@
+package run
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/promises"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// Build checks the flags and makes the configuration of a run.
+func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
+	if f.fromRun != "" {
+		if f.fromRun, err = cli.FindRunFolder(ctx, f.out, f.fromRun); err != nil {
+			return c, err
+		}
+	}
+	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkRelations, f.checkValues, f.checkShard} {
+		if err := check(); err != nil {
+			return c, err
+		}
+	}
+	c = pipeline.Config{
+		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(cli.ToolVersion),
+		Source: source.Config{
+			Hosts: f.Hosts, WARC: f.warc, Paths: f.warcPaths, CDX: f.cdx, Base: f.warcBase, Limits: f.archiveLimits(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
+			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning, LastCapture: f.lastCapture,
+		},
+		WARCOut: f.warcOut, DropSecrets: f.warcNoSecrets,
+		Evaluate: evaluate.Config{KeepComments: f.keepComments, Labels: f.Labels, Vantage: f.vantage},
+	}
+	if err := f.setRun(ctx, &c); err != nil {
+		return c, err
+	}
+	for _, set := range []func(*pipeline.Config) error{f.setSpool, func(c *pipeline.Config) error { return f.setDate(ctx, c) }, func(c *pipeline.Config) error { return f.setTables(ctx, c) }} {
+		if err := set(&c); err != nil {
+			return c, err
+		}
+	}
+	if c.Evaluate.Profiles, err = f.ReadProfiles(); err != nil {
+		return c, err
+	}
+	if err := f.files(ctx, &c); err != nil {
+		return c, err
+	}
+	c.Evaluate.Readers = f.Readers(c.Evaluate.Profiles, c.Evaluate.Agents...)
+	judges := c.Evaluate.Judges()
+	if c.Fetch, err = f.FetchConfig(ctx, judges); err != nil {
+		return c, err
+	}
+	f.setPlanned(&c)
+	f.divide(&c.Fetch)
+	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
+	c.MaxAge = f.maxAge
+	c.Lengthen = !slices.ContainsFunc(judges, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })
+	if err := f.setLimits(&c); err != nil {
+		return c, err
+	}
+	if f.expectations, err = promises.ReadExpectations(ctx, f.expect); err != nil {
+		return c, err
+	}
+	if f.expectations != nil {
+		if err := f.expectations.Fit(c.Evaluate, c.Tables); err != nil {
+			return c, err
+		}
+	}
+	c.Fetch.FrontPage = f.frontPage
+	if err := f.readIdentities(ctx, &c); err != nil {
+		return c, err
+	}
+	if f.expectations != nil && !c.Source.IsStored() {
+		var names []string
+		for _, i := range c.Fetch.Identities {
+			names = append(names, i.Name)
+		}
+		if err := f.expectations.FitIdentities(names); err != nil {
+			return c, err
+		}
+	}
+	c.Settings = f.settings()
+	return c, nil
+}
+
+// unguarded lets redirects lead anywhere if special addresses may be asked.
+func (f *Flags) unguarded(ctx context.Context) context.Context {
+	if f.AllowPrivate {
+		return remote.Guarded(ctx, nil)
+	}
+	return ctx
+}
+
+// setRun sets the ID of the run: that of the flag, of the unfinished run to resume,
+// or the time.
+func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
+	c.Run = f.run
+	if c.Run == "" && f.resume && !f.forceNew {
+		if c.Run, f.damaged, err = sink.LastIncomplete(ctx, f.out); err != nil {
+			return err
+		}
+	}
+	if c.Run == "" {
+		c.Run, f.dated = time.Now().UTC().Format("20060102T150405Z"), true
+		c.ForceNew = false // it would remove a run that began in the same second
+	}
+	if err := sink.CheckRunID(c.Run); err != nil {
+		return exit.UsageError{Err: err}
+	}
+	if cli.StandsForRun(c.Run) {
+		return exit.Usagef("--run %s: the name is reserved for a complete run; choose another ID", c.Run)
+	}
+	return nil
+}
+
+// setTables sets the tables: those of the flag, otherwise all but bodies and, unless hosts
+// are or may have been asked under identities too, answers. What archives hold is not known
+// before they are read, and a table of a run is in all of its segments.
+func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
+	for _, table := range f.tables {
+		if !slices.Contains(sink.TableNames, table) {
+			return exit.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, sink.TableNames), strings.Join(sink.TableNames, ", "))
+		}
+		if !slices.Contains(c.Tables, table) {
+			c.Tables = append(c.Tables, table)
+		}
+	}
+	if len(c.Tables) == 0 {
+		also := f.alsoAs != "" || len(f.warc) > 0 || f.warcPaths != ""
+		if f.fromRun != "" && !f.planning {
+			if also, err = source.HasAnswers(ctx, f.fromRun); err != nil {
+				also = false // opening the source says why
+			}
+		}
+		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" || t == "answers" && !also })
+	}
+	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
+		c.Tables = append(c.Tables, "bodies")
+	}
+	return nil
+}
+
+// setLimits sets the memory of the run and checks that memory and file descriptors
+// suffice for the requests in flight.
+func (f *Flags) setLimits(c *pipeline.Config) (err error) {
+	requests := f.Concurrency
+	if c.Source.IsStored() {
+		requests = 0
+	}
+	if c.Memory, err = cli.ProcessMemory(f.memory, requests); err != nil || requests == 0 {
+		return err
+	}
+	return enoughFiles(f.Concurrency, f.ConnectTo == "" && f.Proxy == "")
+}
+
+// files reads the agents and URL samples, by default the built-in ones.
+func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
+	agents, agentsInput, err := f.ReadAgents(ctx)
+	if err != nil {
+		return err
+	}
+	urls, path := configs.URLs, "built-in urls.txt"
+	if f.urls != "" {
+		if urls, err = cli.ReadInput(ctx, f.urls); err != nil {
+			return err
+		}
+		path = remote.Name(f.urls)
+	}
+	if c.Evaluate.Samples, err = registry.ParseSamples(path, urls); err != nil {
+		return err
+	}
+	c.Evaluate.Agents, c.Evaluate.NamedOnly = agents, f.NamedOnly
+	c.Inputs = []sink.Input{
+		agentsInput, {Role: "urls", Path: path, SHA256: cli.Digest(urls), Rows: int64(len(c.Evaluate.Samples))}, {Role: "uses", Path: "built-in uses.yaml", SHA256: cli.Digest(configs.Uses)},
+	}
+	if err := f.readTemplates(ctx, c); err != nil {
+		return err
+	}
+	if f.ConfigInput != nil {
+		c.Inputs = append(c.Inputs, *f.ConfigInput)
+	}
+	return nil
+}
+
+// readTemplates reads the templates: first those of --templates, then the built-in ones.
+func (f *Flags) readTemplates(ctx context.Context, c *pipeline.Config) error {
+	var all []robots.Template
+	add := func(path string, text []byte) error {
+		templates, err := registry.ParseTemplates(path, text)
+		all = append(all, templates...)
+		c.Inputs = append(c.Inputs, sink.Input{Role: "templates", Path: path, SHA256: cli.Digest(text), Rows: int64(len(templates))})
+		return err
+	}
+	if f.Templates != "" {
+		text, err := cli.ReadInput(ctx, f.Templates)
+		if err != nil {
+			return err
+		}
+		if err := add(remote.Name(f.Templates), text); err != nil {
+			return err
+		}
+	}
+	if err := add("built-in templates.yaml", f.BuiltInTemplates); err != nil {
+		return err
+	}
+	c.Evaluate.Templates = robots.NewTemplates(all)
+	return nil
+}
+
+// readIdentities reads the identities under which hosts are asked too.
+func (f *Flags) readIdentities(ctx context.Context, c *pipeline.Config) (err error) {
+	if f.alsoAs == "" {
+		return nil
+	}
+	text, err := cli.ReadInput(ctx, f.alsoAs)
+	if err != nil {
+		return err
+	}
+	path := remote.Name(f.alsoAs)
+	c.Fetch.Identities, err = registry.ParseIdentities(path, text, f.UserAgent, c.Evaluate.Agents)
+	c.Inputs = append(c.Inputs, sink.Input{Role: "identities", Path: path, SHA256: cli.Digest(text), Rows: int64(len(c.Fetch.Identities))})
+	return err
+}
+
+// settings returns the values of the flags that are settings, for the plan.
+func (f *Flags) settings() sink.Values {
+	out := make(sink.Values)
+	f.Set.VisitAll(func(flag *pflag.Flag) {
+		if _, ok := sink.SettingNamed(flag.Name); !ok {
+			return
+		}
+		if flag.Name == "proxy" {
+			// A password must not appear in a folder that may be published.
+			if u, err := url.Parse(f.Proxy); err == nil {
+				out[flag.Name] = u.Redacted()
+			}
+			return
+		}
+		// Nor may the signature of a URL.
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values := slices.Clone(list.GetSlice())
+			for i, value := range values {
+				values[i] = remote.Name(value)
+			}
+			out[flag.Name] = values
+			return
+		}
+		out[flag.Name] = remote.Name(flag.Value.String())
+	})
+	if len(f.Own) > 0 {
+		out["profiles"] = f.OwnAsWritten
+	}
+	if len(f.LabelsAsWritten) > 0 {
+		out["uses"] = f.LabelsAsWritten
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+)
+
+// FuzzConfiguration checks that a configuration file sets no flag that the command
+// line sets, that its profiles are valid, and that a mistake in it is an error with
+// its line.
+func FuzzConfiguration(f *testing.F) {
+	for _, text := range []string{
+		"hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n",
+		"out: other\nretries: 9\nprofiles:\n  mine: {base: rfc9309, size_limit: 1000}\nprofile: mine\n", "hots: x\n", "retries: 1\nretries: 2\n", "- a\n", "hosts: [\n", "a: &a [*a]",
+		"profiles:\n  x: &p {base: google, user_agent_prefix: true}\n  y: *p\n",
+	} {
+		f.Add([]byte(text))
+	}
+	path := filepath.Join(f.TempDir(), "c.yaml")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		flags := New()
+		if err := flags.Set.Parse([]string{"--out", "given", "--retries", "4"}); err != nil {
+			t.Fatal(err)
+		}
+		flags.Config = path
+		err := flags.ApplyConfig(t.Context())
+		if flags.out != "given" || flags.Retries != 4 || flags.Config != path {
+			t.Fatalf("out is %q, retries %d, config %q", flags.out, flags.Retries, flags.Config)
+		}
+		for name, p := range flags.Own {
+			if p.Name != name || p.Validate() != nil {
+				t.Fatalf("profile %q is %+v", name, p)
+			}
+		}
+		var input *userfile.Error
+		if err != nil && (!errors.As(err, &input) || input.Path != path || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("error %q", err)
+		}
+	})
+}
+
+func TestApplyConfig(t *testing.T) {
+	for _, row := range []struct {
+		name, yaml, err string
+		check           func(*Flags) bool
+	}{
+		{"sets flags of every kind", "hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n", "",
+			func(f *Flags) bool {
+				return f.Hosts == "h.csv" && f.Concurrency == 7 && f.Timeout == 3*time.Second && len(f.schemes) == 1 && len(f.tables) == 2 && f.keepBodies
+			}},
+		{"a flag given wins", "out: other\nretries: 9\n", "", func(f *Flags) bool { return f.out == "given" && f.Retries == 9 }},
+		{"empty", "", "", func(f *Flags) bool { return f.Retries == 2 }},
+		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
+		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
+		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" is given twice`, nil},
+		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value", nil},
+		{"no YAML", "hosts: [\n", ":", nil},
+		{"a list at the top", "- a\n", ":1: expected", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.yaml")
+			if err := os.WriteFile(path, []byte(row.yaml), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f := New()
+			if err := f.Set.Parse([]string{"--out", "given"}); err != nil {
+				t.Fatal(err)
+			}
+			f.Config = path
+			err := f.ApplyConfig(t.Context())
+			if row.err == "" && (err != nil || !row.check(f)) {
+				t.Errorf("%v, flags %+v", err, f)
+			}
+			if row.err != "" && (err == nil || !contains(err.Error(), path+row.err)) {
+				t.Errorf("error %v, want %s%s", err, path, row.err)
+			}
+		})
+	}
+}
+
+func contains(s, start string) bool { return len(s) >= len(start) && s[:len(start)] == start }

@@ -1,0 +1,225 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/settings"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+const planHelp = `Plans a run that several processes make together, a shard each: under Kubernetes,
+Slurm, AWS Batch, Google Batch, or whatever starts one command per index.
+
+It divides the list of hosts once, so that no process reads all of it, and writes the
+plan to DIR/_runs/ID/plan.json with the number of shards, the settings and the
+digests of all inputs. Hosts of one registered domain are in one shard, so the limits
+per domain hold; archives (--warc) are divided into groups of about equal size. The
+memory it takes does not grow with the list.
+
+Then start each process with
+
+    robocensus run --out DIR --run ID [--shard I]
+
+The process takes the source and the settings from the plan. Files such as --agents
+must be at the same path, and a --proxy must be given again. The plan does not hold
+queries of URLs, so only lists of hosts and of archives can be at signed URLs. A process whose
+settings differ from the plan ends with exit code 65. The process that commits the last
+shard completes the run.
+
+Planning a planned run again changes nothing.
+
+Exit codes: 0 done, 64 usage, 65 bad input or another plan, 74 I/O, 130 interrupted.`
+
+const planExamples = `  robocensus plan --hosts hosts.txt --shards 100 --out out --run 2026-11
+  robocensus run --out out --run 2026-11 --shard 7
+  robocensus runs --out out`
+
+func PlanCommand() *cobra.Command {
+	f := New()
+	c := &cobra.Command{
+		Use: `plan --hosts FILE --shards N --out DIR --run ID [flags of run]
+       robocensus plan --warc GLOB | --warc-paths FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --shards N --out DIR --run ID [flags of run]`,
+		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
+		RunE: func(c *cobra.Command, args []string) error {
+			f.named, f.planning = args, true
+			ctx := c.Context()
+			if err := f.ApplyConfig(ctx); err != nil {
+				return err
+			}
+			for _, name := range settings.FlagsThat(settings.NotInPlan) {
+				if c.Flags().Changed(name) {
+					return exit.Usagef("--%s does not apply to a plan", name)
+				}
+			}
+			if f.shards <= 1 {
+				return exit.Usagef("--shards N is missing or too small: give the number of shards, at least 2")
+			}
+			if err := f.checkQueries(); err != nil {
+				return err
+			}
+			ctx = f.unguarded(ctx)
+			config, err := f.Build(ctx)
+			if err != nil {
+				return err
+			}
+			rows := int64(0)
+			planned, err := pipeline.PlanShards(ctx, config, func(n int64) { rows = n })
+			if ctx.Err() != nil {
+				return exit.ErrInterrupted
+			}
+			if err != nil {
+				return err
+			}
+			showPlan(c.OutOrStdout(), f, config, planned, rows)
+			return nil
+		},
+	}
+	f.AddTo(c)
+	for _, name := range append(settings.FlagsThat(settings.NotInPlan), "progress") {
+		c.Flags().Lookup(name).Hidden = true
+	}
+	return c
+}
+
+// checkQueries refuses URLs that a process of the run could not read: the plan does not
+// have their queries. A list of hosts is part of the plan, and so are the names in a list
+// of archives.
+func (f *Flags) checkQueries() (err error) {
+	settings, _ := f.settings().Split()
+	for name, planned := range settings {
+		given := f.Set.Lookup(name)
+		if given == nil || name == "hosts" || name == "warc-paths" {
+			continue
+		}
+		var value any = given.Value.String()
+		if list, ok := given.Value.(pflag.SliceValue); ok {
+			value = list.GetSlice()
+		}
+		if !reflect.DeepEqual(value, planned) {
+			err = exit.Usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that every process can read", name)
+		}
+	}
+	return err
+}
+
+func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int64) {
+	folder := visible.Text(store.Join(c.Dir, "_runs", c.Run))
+	if !planned {
+		fmt.Fprintf(out, "nothing to do: %s is planned with these settings\n", folder)
+		return
+	}
+	of := ""
+	if rows > 0 {
+		of = " of " + words.Count(rows, "row")
+	}
+	fmt.Fprintf(out, "planned %s%s in %s; start each with\n\n  robocensus run --out %s --run %s --shard I\n\n"+
+		"with I from 0 to %d, or as the tasks of an array without --shard\n",
+		words.Count(int64(f.shards), "shard"), of, folder, visible.Text(f.out), visible.Text(c.Run), f.shards-1)
+	if tar := c.Source.Bodies; tar != "" {
+		if info, err := os.Stat(tar); err != nil || !info.IsDir() {
+			size := ""
+			if err == nil {
+				size = ", " + words.Count(info.Size(), "byte")
+			}
+			fmt.Fprintf(out, "\nEach shard reads all of %s%s: %s times in all. Of a folder, each reads its own files.\n", visible.Text(remote.Name(tar)), size, words.Number(int64(f.shards)))
+		}
+	}
+}
+
+// applyPlan takes the source and the settings from the plan of a run made of shards,
+// if no source is given and there is such a plan. Flags that are given stay: a
+// difference from the plan is an error later.
+func (f *Flags) applyPlan(ctx context.Context) error {
+	if f.run == "" || f.out == "" || len(f.given())+len(f.named) > 0 {
+		return nil
+	}
+	plan, err := sink.PlanOf(ctx, f.out, f.run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if plan.Shards == 1 {
+		return nil
+	}
+	f.plan = plan
+	for _, setting := range sink.Settings { // no other flag is a setting, whatever the file says
+		planned := plan.Configuration
+		if setting.Adjustable {
+			planned = plan.Adjustable
+		}
+		value, ok := planned[setting.Name]
+		if flag := f.Set.Lookup(setting.Name); ok && flag != nil && !flag.Changed && !setting.Local && err == nil {
+			err = applySetting(flag, value)
+		}
+	}
+	if err != nil {
+		return &userfile.Error{Path: store.Join(f.out, "_runs", f.run, "plan.json"), Err: err}
+	}
+	if plan.Adjustable.Text("proxy") != "" && f.Proxy == "" {
+		return exit.Usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")
+	}
+	if shards := f.Set.Lookup("shards"); !shards.Changed {
+		f.shards = plan.Shards
+	}
+	return nil
+}
+
+// applySetting sets a flag to the value that a plan has of it.
+func applySetting(flag *pflag.Flag, value any) (err error) {
+	list, isList := flag.Value.(pflag.SliceValue)
+	switch value := value.(type) {
+	case string:
+		err = flag.Value.Set(value)
+	case []any:
+		var items []string
+		for _, item := range value {
+			text, ok := item.(string)
+			if !ok {
+				return fmt.Errorf("--%s in the plan: expected a list of words", flag.Name)
+			}
+			items = append(items, text)
+		}
+		if !isList {
+			return fmt.Errorf("--%s in the plan: expected one value", flag.Name)
+		}
+		err = list.Replace(items)
+	case nil:
+	default:
+		return fmt.Errorf("--%s in the plan: expected a word", flag.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s in the plan: %w", flag.Name, err)
+	}
+	return nil
+}
+
+// setPlanned has a planned run read what the plan names.
+func (f *Flags) setPlanned(c *pipeline.Config) {
+	if f.plan == nil {
+		return
+	}
+	c.Planned, c.Source.Repeated = f.plan, f.plan.Repeated
+	for _, in := range f.plan.Inputs {
+		if in.Role == "warc" {
+			c.Source.Archives = append(c.Source.Archives, in)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// A flagRelation says of a flag of run, if it is given, that it needs one of others, excludes
+// them, or has no effect beside them.
+type flagRelation struct {
+	flag                    string
+	needs, excludes, beside []string
+	why                     string
+	typed                   bool // on the command line only: a configuration file may serve runs of several sources
+}
+
+var archives = []string{"warc", "warc-paths", "cdx"}
+
+var flagRelations = []flagRelation{
+	{flag: "warc-base", needs: []string{"warc-paths", "cdx"}, why: "it is where the paths of the list begin"},
+	{flag: "archive-rate", needs: archives, why: "it is for servers of WARC files", typed: true},
+	{flag: "last-capture", needs: archives, why: "only archives have several captures of a host", typed: true},
+	{flag: "max-age", needs: []string{"state"}, why: "only there are answers kept"},
+	{flag: "warc-no-secrets", needs: []string{"warc-out"}, why: "only there are headers kept", typed: true},
+	{flag: "resolver", excludes: []string{"connect-to"}, why: "with --connect-to no name is looked up", typed: true},
+	{flag: "per-resolver", beside: []string{"connect-to", "proxy"}, why: "no name is looked up", typed: true},
+	{flag: "force-new", needs: []string{"run"}, why: "without it every run is new", typed: true},
+	{flag: "resume", excludes: []string{"force-new"}, why: "give one of them", typed: true},
+	{flag: "lines", excludes: []string{"json"}, why: "give one of them"},
+	{flag: "dry-run", excludes: []string{"lines", "json"}, why: "--dry-run prints text"},
+}
+
+// checkRelations refuses flags that lack others, or contradict them.
+func (f *Flags) checkRelations() error {
+	for _, r := range flagRelations {
+		if !f.Set.Changed(r.flag) || !f.has(r.flag) || r.typed && f.FromFile[r.flag] {
+			continue
+		}
+		if len(r.needs) > 0 && !slices.ContainsFunc(r.needs, f.has) {
+			return exit.Usagef("--%s needs %s: %s", r.flag, f.anyOf(r.needs), r.why)
+		}
+		if i := slices.IndexFunc(r.excludes, f.has); i >= 0 {
+			return exit.Usagef("--%s and --%s exclude each other: %s", r.flag, r.excludes[i], r.why)
+		}
+		if slices.ContainsFunc(r.beside, f.has) {
+			return exit.Usagef("--%s does not apply with %s: %s", r.flag, f.anyOf(r.beside), r.why)
+		}
+	}
+	return nil
+}
+
+// has reports whether a flag has a value, other than false.
+func (f *Flags) has(name string) bool {
+	return !slices.Contains([]string{"", "false", "[]"}, f.Set.Lookup(name).Value.String())
+}
+
+// anyOf names flags; one alone with what it takes.
+func (f *Flags) anyOf(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		takes, _ := pflag.UnquoteUsage(f.Set.Lookup(names[0]))
+		return "--" + names[0] + " " + takes
+	}
+	return "--" + strings.Join(names[:last], ", --") + " or --" + names[last]
+}
+
+// checkEffect refuses flags of the command line that would change nothing. A
+// configuration file may set them, because it may serve runs of several sources.
+func (f *Flags) checkEffect() error {
+	given := func(name string) bool { return f.Set.Changed(name) && !f.FromFile[name] }
+	for _, source := range f.given() {
+		if source == "hosts" {
+			continue
+		}
+		for _, s := range sink.Settings {
+			// Servers of archives may redirect to a special address; stored files do not
+			// say their schemes.
+			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && slices.Contains(archives, source) || s.Name == "schemes" && source == "bodies" {
+				continue
+			}
+			return exit.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name, source)
+		}
+	}
+	if given("keep-comments") && f.keepComments && !HasComments(f.tables) {
+		return exit.Usagef("--keep-comments needs the table lines: add it to --tables")
+	}
+	return nil
+}
+
+// HasComments reports whether comments show in tables: as rows of lines, or counted.
+func HasComments(tables []string) bool {
+	return len(tables) == 0 || slices.ContainsFunc([]string{"lines", "summary", "examples"}, func(table string) bool { return slices.Contains(tables, table) })
+}

@@ -1,0 +1,301 @@
+// Package run has the commands run and plan.
+//
+// A run is made in three steps: flags and configuration file become the configuration of
+// package pipeline, which fetches and commits, and its result is shown.
+//
+//   - run.go: the command and its flags
+//   - checks.go, relations.go: which values and which flags together are allowed
+//   - config.go, date.go, archive_rate.go: the configuration that they make
+//   - execute.go, json.go: the run itself, and what it prints
+//   - shard.go, plan.go: a run of many processes
+//   - dry_run.go: what would be asked and written
+//   - files_*.go: the limit of open files
+package run
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/settings"
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
+to DIR. With --warc, --bodies or --from-run it reads stored answers and asks nobody.
+
+FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
+with the columns host, rank, url or host_rev (a Tranco list works as it is);
+visible.Text, .gz or .zst; - is standard input. Lines that are not hosts go to
+DIR/_runs/ID/rejected.csv.
+
+After Ctrl-C, a full disk or a crash, continue with --resume: it does not ask a host
+again once it has answered, and the tables are those of an undisturbed run.
+
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
+usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM, this
+machine is cut off, or another run has the --state, 130 ended by Ctrl-C.
+
+robocensus help run says more: about sources, outages, archives, shards and object
+stores, and what --json and --lines print.`
+
+const runExamples = `  robocensus run example.com www.example.org --out out
+  robocensus run --hosts tranco.csv --limit 10000 --out out
+  robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out`
+
+// runDetails follow the flags in the help of run.
+const runDetails = `Hosts
+  A bare host is asked over https, and over http if https gives no answer. Adjacent
+  rows of one origin that have URLs become samples of that origin alone.
+
+An earlier run
+  An earlier run that has kept its bodies is re-evaluated under any profiles as if it
+  had been made under them, with its memory (--state) and its probes, and with the URLs
+  that only some of its hosts have. What it did not ask for stays unknown: a redirect
+  beyond those that it followed is redirect_unresolved, and a body has no more bytes
+  than it kept.
+
+Interruptions and outages
+  A second Ctrl-C stops at once, without waiting for the hosts in flight (--grace).
+  If this machine is cut off from the network, the run waits and asks again; it records
+  no failure from that time. It stops after --outage-patience, or after 30 seconds if
+  it never reached a host; --resume continues it.
+
+Archives
+  An archive at an https URL is asked for once (up to three times with --last-capture),
+  when its turn comes, and no faster than --archive-rate: all readers wait when its
+  server answers 403, 429 or 503. A transfer that breaks continues at the byte where it
+  broke. An archive that is named again, by another path, link or spelling, is read
+  once. --resume does not read an archive again whose targets are all in the tables,
+  unless some of it was rejected.
+
+An index of captures
+  With --cdx, only the records that the index names are asked for, by their bytes, with
+  one request for records that lie together. Lines that name no record of a robots.txt,
+  or the same one again, are rejected, and so are those whose record is damaged or of
+  another URL. Rows are in the order of archive and place; --limit takes the first of it.
+  Without lengths in the index, 64 KiB are asked for, and more if a record is longer.
+
+Shards
+  A run of --shards N is made by N processes, one --shard each, and is complete when
+  all are; see robocensus plan. What differs from the plan of the run is an error.
+
+Object stores and URLs
+  DIR may be a folder in an object store: s3://bucket/folder. The run is then made on
+  this machine, in --spool, and sent when it is complete. Inputs may be URLs too, s3://
+  or https://. The query of a URL, such as the signature of a signed one, is in no file
+  and no message: what is left of the URL names the input. Keys, region and endpoint
+  are found as AWS's own tools find them: in AWS_ACCESS_KEY_ID, AWS_PROFILE,
+  AWS_REGION, and AWS_ENDPOINT_URL for other stores that speak S3.
+
+Output of --json
+  A run that completes prints one object
+
+    {"run", "folder", "state", "hosts", "captures", "rejected", "seconds", "earlier",
+     "profile", "outcomes", "reasons", "failures", "unmatched", "rows", "expectations"}
+
+  with hosts by outcome, reason and error class under the first profile, and rows by
+  table. Only a run over archives has captures, which its figures count; it has hosts
+  where that is cheap. If the run was resumed, seconds is the time of the last process,
+  and earlier the number of hosts that were asked or judged before it, otherwise 0. A
+  run that was already complete has no seconds, earlier, outcomes, reasons or failures.
+  Beside stored answers, unmatched is the number of hosts of --hosts that have none; it
+  is absent if not all answers were read. A shard prints
+
+    {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
+
+  A run that fails prints nothing to standard output. Progress and notes go to standard
+  error.
+
+Output of --lines
+  Each host is printed as an object on a line of its own as soon as it has answered or
+  failed, in no order, and the summary goes to standard error:
+
+    {"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class",
+     "bytes", "groups", "rules", "closed"}
+
+  with the values of the tables under the first profile; closed lists the agents that
+  are shut out. A resumed run prints the hosts that were not committed, some for a
+  second time. If the reader closes the pipe, the run ends; --resume continues it.
+
+More examples
+  robocensus run --hosts tranco.csv --limit 10000 --out out --lines | jq -r 'select(.closed != []) | .host'
+  zcat hosts.gz | robocensus run --hosts - --out out --schemes https
+  robocensus run --warc-paths https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/robotstxt.paths.gz \
+      --warc-base https://data.commoncrawl.org/ --sample 0.01 --run 2026-43 --out out
+  robocensus run --cdx robots-2019.cdxj.gz --warc-base s3://archive/warcs/ --run 2019 --out out
+  robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
+  cd out && duckdb -init views.sql`
+
+// Flags are the flags of run, and what is known once they are read.
+type Flags struct {
+	settings.Flags
+	runState
+
+	Hosts, bodies, fromRun   string
+	warc                     []string
+	warcPaths, warcBase, cdx string
+	lastCapture              bool
+	sample                   float64
+	archiveRate              archiveRate
+	out, run, urls, ranks    string
+	Templates                string
+	asOf                     string
+	future                   bool
+	tables, schemes          []string
+	keepBodies, keepComments bool
+	warcOut                  string
+	warcNoSecrets            bool
+	limit                    int64
+	outagePatience           time.Duration
+	acceptUnreachable        bool
+	memory                   cli.Size
+	resume, forceNew         bool
+	alsoAs, vantage          string
+	frontPage                bool
+	state                    string
+	maxAge                   time.Duration
+	grace                    time.Duration
+	progress                 string
+	json, dryRun, lines      bool
+	expect                   string
+	shards, shard, parallel  int
+	spool                    string
+}
+
+// runState is what the command finds out before a run: from its arguments, the files that
+// flags name, the environment and the output folder.
+type runState struct {
+	named            []string     // hosts that are arguments
+	BuiltInTemplates []byte       // those of the program, or of the one that made the run to reproduce
+	expectations     *expect.List // nil for none
+	indexFrom        string       // the variable that gave the index of the shard
+	planning         bool         // for plan: no shard is made
+	plan             *sink.Plan   // nil for a run that was not planned
+	dated            bool         // the run ID is the current time: another run may have the same
+	damaged          []string     // runs that --resume skips
+}
+
+func New() *Flags {
+	f := &Flags{Flags: settings.Flags{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
+	s := f.Set
+	s.StringVar(&f.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
+	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, visible.Text, .gz or .zst; - is standard input; repeatable")
+	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, visible.Text, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
+	s.StringVar(&f.cdx, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, visible.Text, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
+	s.BoolVar(&f.lastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
+	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
+	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
+	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
+	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate; a bare ID, latest or previous is a run of --out")
+	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
+	s.Float64Var(&f.sample, "sample", 1, "take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and every crawl")
+	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only, of the sample if there is one")
+	cli.Group(s, "Input")
+
+	f.AddMeaning()
+	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one per line: a path applies to every host, an absolute URL to its origin (default a dozen built-in paths)")
+	s.StringVar(&f.Templates, "templates", "", "YAML `FILE` of templates, by which the tables know whose words a file has; they come before the built-in ones")
+	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of expectations about the hosts; if one is broken or cannot be checked, the exit code is 1")
+	cli.Group(s, "Meaning")
+
+	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "schemes to try, in order, for hosts without one")
+	s.IntVar(&f.Concurrency, "concurrency", 500, "concurrent requests in total")
+	f.AddNetwork()
+	s.StringVar(&f.alsoAs, "also-as", "", "YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
+	s.BoolVar(&f.frontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy")
+	s.StringVar(&f.vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
+	s.StringVar(&f.state, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
+	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
+	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "if this machine is cut off from the network, wait this long before stopping with exit code 75")
+	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: treat that as the hosts' failure")
+	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume does not ask a host again once it has answered")
+	cli.Group(s, "Network")
+
+	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
+	s.IntVar(&f.shard, "shard", -1, "make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or Google Batch); needs --run, implies --resume")
+	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate, --per-address, --per-resolver and --archive-rate, at least one request at a time")
+	s.StringVar(&f.spool, "spool", "", "`DIR` on this machine for what is not committed yet (default in DIR/_runs/ID, or for an object store in the user's cache folder); a retry resumes what it finds there")
+	for _, name := range []string{"shard", "parallelism"} {
+		s.Lookup(name).DefValue = "0" // not shown
+	}
+	cli.Group(s, "Shards")
+
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables, a folder or s3://bucket/folder")
+	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
+	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z, in UTC, by which runs are ordered (default the median day of stored captures, the date of the run that is re-evaluated, or the start)")
+	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
+	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
+	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")
+	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them): "+strings.Join(sink.TableNames, ", "))
+	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
+	s.StringVar(&f.warcOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
+	s.BoolVar(&f.warcNoSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")
+	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
+	s.Var(&f.memory, "memory", "memory limit, a `SIZE` such as 512M or 2G (default that of the control group or machine); bodies go to disk before it is exceeded")
+	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
+	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be asked and written: hosts, profiles, agents, URLs, verdicts, approximate bytes; ask and write nothing")
+	s.BoolVar(&f.lines, "lines", false, "print a JSON object for each host to standard output as it completes, and nothing else")
+	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
+	cli.Group(s, "Output")
+	return f
+}
+
+// AddTo adds the flags to a command, with their completion.
+func (f *Flags) AddTo(c *cobra.Command) {
+	c.Flags().AddFlagSet(f.Set)
+	settings.CompleteMeaning(c)
+	cli.CompleteList(c, "tables", sink.TableNames)
+	cli.CompleteList(c, "schemes", schemes)
+	cli.CompleteFlag(c, "progress", progressModes...)
+	for _, name := range []string{"out", "state"} {
+		c.MarkFlagDirname(name)
+	}
+	c.MarkFlagFilename("expect", "yaml", "yml")
+}
+
+var (
+	schemes       = []string{"https", "http", "ftp"}
+	progressModes = []string{"auto", "bar", "log", "none"}
+)
+
+func Command() *cobra.Command {
+	f := New()
+	c := &cobra.Command{
+		Use: `run HOST... --out DIR [flags]
+       robocensus run --hosts FILE --out DIR [flags]
+       robocensus run --out DIR --run ID [--shard I] [flags]           of a planned run
+       robocensus run --warc GLOB | --cdx FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
+		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
+		Annotations: map[string]string{cli.DetailsKey: runDetails},
+		RunE: func(c *cobra.Command, args []string) error {
+			f.named = args
+			ctx := c.Context()
+			if err := f.ApplyConfig(ctx); err != nil {
+				return err
+			}
+			if err := f.applyPlan(ctx); err != nil {
+				return err
+			}
+			ctx = f.unguarded(ctx)
+			config, err := f.Build(ctx)
+			if err != nil {
+				return err
+			}
+			if f.dryRun {
+				return f.preview(ctx, config, c.OutOrStdout())
+			}
+			cli.LimitMemory(f.memory, config.Memory)
+			if f.shards > 1 {
+				return f.executeShard(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
+			}
+			return f.Execute(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f.AddTo(c)
+	return c
+}

@@ -1,0 +1,362 @@
+// Package series has the command series, which compares many runs.
+//
+//   - series.go: the command and its files
+//   - overview.go, movers.go: what it prints
+package series
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/report/trends"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+const seriesHelp = `Follows the figures of the complete runs in DIR over time: for agents, categories,
+signals, statuses and features the share at each run, with its denominator and an
+interval of 95 %, by stratum of rank. It reads the table summary, so it takes about as
+long for any number of hosts.
+
+Runs are ordered by date (robocensus runs). Two neighbours are comparable if they
+counted the same in the same way: the same entry of the registry of agents, the same
+fields of the profile, and the same kind of list, by its name without numbers, with the
+same --limit and --sample, asked with the same --user-agent, --schemes and
+--max-redirects, and not one from a few archives and the other from a crawl. A run that
+re-evaluates another has that run's list. The column why_not says what differs. Marks say
+where an agent entered the registry, where a profile, the --timeout, the number of
+archives, the number in the user agent or this program changed, and which run an outage
+hit. Changes of policies are counted for neighbours that robocensus diff has compared.
+
+With --panel, hosts that all runs have are counted apart from the others, and so are
+those that come and go. With --clustered, intervals allow for several hosts of one
+registered domain. Both count every figure but walls and answers to further identities
+host by host, and read nearly all tables of every run.
+
+--weights is a CSV file of the hosts that each stratum has in the population, such as
+"1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
+
+With --movers, the output is what moved most between the first and the last of
+comparable runs: shares of hosts that shut an agent or a category out, and of hosts
+with a signal. A figure that may have moved by chance is left out.
+
+Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
+shut out an agent for AI training, weighted if there are weights; comparable says
+whether a run is comparable with the one above it. The columns of the table series are
+in the data dictionary.
+
+Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
+
+const seriesExamples = `  robocensus series --out out
+  robocensus series --out out --runs 'CC-MAIN-*' --html series.html --parquet series.parquet
+  robocensus series --out out --since 2024 --movers
+  robocensus series --out out --since 2024-01 --panel --clustered --csv series.csv`
+
+// seriesFlags are the flags of series.
+type seriesFlags struct {
+	out, runs, since, weights string
+	html, parquet, csv        string
+	profiles, strata          []string
+	panel, clustered, json    bool
+	movers                    bool
+}
+
+func Command() *cobra.Command {
+	f := new(seriesFlags)
+	c := &cobra.Command{
+		Use: "series --out DIR [--runs GLOB] [--since DATE] [flags]", Short: "Follow figures over several runs", Long: seriesHelp, Example: seriesExamples,
+	}
+	s := c.Flags()
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	s.StringVar(&f.runs, "runs", "", "runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
+	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024, 2024-01 or 2024-01-15")
+	s.StringSliceVar(&f.profiles, "profile", nil, "`NAMES` of profiles to follow (default the first of the last run)")
+	s.StringSliceVar(&f.strata, "stratum", nil, "`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them)")
+	s.BoolVar(&f.panel, "panel", false, "also count apart the hosts that all runs have")
+	s.BoolVar(&f.clustered, "clustered", false, "intervals that allow for several hosts of one registered domain")
+	s.StringVar(&f.weights, "weights", "", "CSV `FILE` of strata and their hosts in the population")
+	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists; - is standard output")
+	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
+	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
+	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
+	s.BoolVar(&f.movers, "movers", false, "print the agents, categories and signals that moved most, of those that moved by more than chance")
+	c.MarkFlagDirname("out")
+	c.MarkFlagFilename("html", "html")
+	c.MarkFlagFilename("parquet", "parquet")
+	for _, name := range []string{"csv", "weights"} {
+		c.MarkFlagFilename(name, "csv")
+	}
+	cli.CompleteList(c, "profile", robots.ProfileNames())
+	cli.CompleteList(c, "stratum", strataNames())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := cli.CheckNoMore(args, 0); err != nil {
+			return err
+		}
+		config, err := f.config(c.Context())
+		if config.In != nil {
+			defer config.In.Close()
+		}
+		if err != nil {
+			return err
+		}
+		return f.write(c.Context(), config, c.OutOrStdout(), c.ErrOrStderr())
+	}
+	return c
+}
+
+func strataNames() []string {
+	names := []string{series.All, series.Weighted}
+	for _, s := range summary.Strata {
+		names = append(names, s.Name)
+	}
+	return append(names, summary.Unranked)
+}
+
+// config checks the flags and finds the runs.
+func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
+	switch {
+	case f.out == "":
+		return c, cli.ErrNoOut
+	case f.parquet == "-":
+		return c, exit.Usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard output")
+	case f.movers && (f.csv == "-" || f.html == "-"):
+		return c, exit.Usagef("--movers writes to standard output: give --csv and --html a file")
+	case f.json && f.csv == "-", f.json && f.html == "-", f.csv == "-" && f.html == "-":
+		return c, exit.Usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
+	}
+	for _, name := range f.strata {
+		if !slices.Contains(strataNames(), name) {
+			return c, exit.Usagef("--stratum: no stratum %q%s: the strata are %s", name, suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
+		}
+	}
+	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
+		return c, exit.Usagef("--stratum weighted needs --weights FILE")
+	}
+	c = series.Config{Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
+	since, err := f.from()
+	if err != nil {
+		return c, err
+	}
+	if c.In, err = cli.OpenOut(ctx, f.out); err != nil {
+		return c, err
+	}
+	if c.Runs, c.Warnings, err = f.chosen(c.In, since); err != nil {
+		return c, err
+	}
+	for name, asked := range map[string]bool{"panel": f.panel, "movers": f.movers} {
+		if asked && len(c.Runs) < 2 {
+			return c, exit.Usagef("--%s needs at least two runs, and there is only %s", name, c.Runs[0])
+		}
+	}
+	if f.weights != "" {
+		c.Weights, err = readWeights(ctx, f.weights)
+	}
+	return c, err
+}
+
+// from checks the flags that choose runs, and returns the date of --since.
+func (f *seriesFlags) from() (since time.Time, err error) {
+	if f.since != "" {
+		since, err = cli.ParseDate(f.since)
+		if errors.Is(err, cli.ErrYear) {
+			return since, exit.Usagef("--since %q: %w", f.since, err)
+		}
+		if err != nil {
+			return since, exit.Usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
+		}
+	}
+	if _, err := path.Match(f.runs, ""); err != nil {
+		return since, exit.Usagef("--runs %q: not a pattern", f.runs)
+	}
+	return since, nil
+}
+
+// chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
+// be followed.
+func (f *seriesFlags) chosen(in store.Store, since time.Time) (ids, warnings []string, err error) {
+	complete, err := sink.CompleteRuns(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	profiles := make(map[string]bool)
+	for _, m := range complete {
+		switch {
+		case !f.matches(m.Run) || m.Date.Before(since):
+		case !slices.Contains(m.Tables, "summary"):
+			warnings = append(warnings, fmt.Sprintf("run %s has no table summary and is left out", m.Run))
+		default:
+			ids = append(ids, m.Run)
+			for _, p := range m.Profiles {
+				profiles[p] = true
+			}
+		}
+	}
+	if len(cli.RunNames(in)) > len(complete) {
+		more, err := f.leftOut(in, since)
+		if err != nil {
+			return nil, nil, err
+		}
+		warnings = append(warnings, more...)
+	}
+	if len(ids) == 0 && len(warnings) > 0 {
+		return nil, nil, exit.Usagef("no run in %s can be followed: %s", f.out, strings.Join(warnings, "; "))
+	}
+	if len(ids) == 0 {
+		return nil, nil, exit.Usagef("no complete run in %s%s%s", f.out, f.choice(), cli.RunsIn(in))
+	}
+	for _, p := range f.profiles {
+		if !profiles[p] {
+			known := slices.Sorted(maps.Keys(profiles))
+			return nil, nil, exit.Usagef("--profile: no run has a profile %q%s: the profiles are %s", p, suggest.Remark(p, known), strings.Join(known, ", "))
+		}
+	}
+	return ids, warnings, nil
+}
+
+// matches reports whether --runs chooses a run.
+func (f *seriesFlags) matches(run string) bool {
+	match, _ := path.Match(cmp.Or(f.runs, "*"), run)
+	return match
+}
+
+// leftOut warns of the runs that cannot be followed.
+func (f *seriesFlags) leftOut(in store.Store, since time.Time) (warnings []string, err error) {
+	runs, err := sink.Runs(in)
+	for _, r := range runs {
+		switch {
+		case !f.matches(r.Run):
+		case r.State == sink.Damaged:
+			warnings = append(warnings, fmt.Sprintf("run %s is damaged and left out: see robocensus verify", r.Run))
+		case r.State == sink.Incomplete && !r.Date.Before(since):
+			warnings = append(warnings, fmt.Sprintf("run %s is unfinished and left out", r.Run))
+		}
+	}
+	return warnings, err
+}
+
+// choice says in an error which runs were asked for.
+func (f *seriesFlags) choice() (text string) {
+	if f.runs != "" {
+		text += " matches " + strconv.Quote(f.runs)
+	}
+	if f.since != "" {
+		text += " since " + f.since
+	}
+	return text
+}
+
+// readWeights reads the hosts of strata in the population.
+func readWeights(ctx context.Context, file string) (map[string]float64, error) {
+	content, err := cli.ReadInput(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	file = remote.Name(file)
+	in := csv.NewReader(strings.NewReader(string(content)))
+	in.FieldsPerRecord, in.Comment, in.TrimLeadingSpace = 2, '#', true
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, &userfile.Error{Path: file, Err: err}
+	}
+	weights, sum := make(map[string]float64), 0.0
+	for i, row := range rows {
+		n, err := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
+		if i == 0 && err != nil && !slices.Contains(strataNames(), row[0]) {
+			continue // the head
+		}
+		bad := ""
+		switch _, twice := weights[row[0]]; {
+		case err != nil || !(n >= 0) || n > 1e15:
+			bad = fmt.Sprintf("%q is not a number of hosts", row[1])
+		case twice:
+			bad = fmt.Sprintf("stratum %q comes twice", row[0])
+		case !slices.Contains(strataNames()[2:], row[0]):
+			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], suggest.Remark(row[0], strataNames()[2:]), strings.Join(strataNames()[2:], ", "))
+		}
+		if bad != "" {
+			return nil, &userfile.Error{Path: file, Err: fmt.Errorf("row %d: %s", i+1, bad)}
+		}
+		weights[row[0]] = n
+		sum += n
+	}
+	if sum == 0 {
+		return nil, &userfile.Error{Path: file, Err: errors.New("has no hosts; give lines such as 1-1000,1000")}
+	}
+	return weights, nil
+}
+
+// write reads the series and writes it in every form that is asked for.
+func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr io.Writer) error {
+	r, err := series.Read(ctx, c)
+	if ctx.Err() != nil {
+		return exit.ErrInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.parquet, func(w io.Writer) error { return sink.WriteSeries(w, r.Points, sink.ToolVersion(cli.ToolVersion)) }},
+		{f.html, func(w io.Writer) error {
+			page, err := trends.Page(r)
+			if err == nil {
+				_, err = w.Write(page)
+			}
+			return err
+		}},
+		{f.csv, func(w io.Writer) error { return series.WriteCSV(w, r.Points) }},
+	} {
+		switch {
+		case file.path == "-":
+			err = file.write(stdout)
+		case file.path != "":
+			err = output.Write(ctx, file.path, file.write)
+		}
+		if ctx.Err() != nil {
+			return exit.ErrInterrupted
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.json && f.movers:
+		return screen.JSON(stdout, movers(r))
+	case f.movers:
+		showMovers(stdout, r)
+	case f.json:
+		return screen.JSON(stdout, r)
+	case f.parquet != "" || f.csv != "" || f.html != "":
+		for _, text := range r.Warnings {
+			fmt.Fprintf(stderr, "robocensus: %s\n", visible.Text(text))
+		}
+	default:
+		showSeries(stdout, r)
+	}
+	return nil
+}

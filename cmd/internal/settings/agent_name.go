@@ -1,0 +1,154 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+// namesOf returns the names that a user may give for an agent: its name and its own
+// tokens.
+func namesOf(a sink.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
+
+var (
+	product    = regexp.MustCompile(`[A-Za-z0-9._-]+`)
+	compatible = regexp.MustCompile(`compatible; *([A-Za-z][A-Za-z0-9._-]*)`)
+)
+
+// tokenWithin returns the product token in a User-Agent header: one of the
+// registry, otherwise the name after "compatible;", otherwise the first word.
+func tokenWithin(userAgent string, agents []sink.Agent) string {
+	words := product.FindAllString(userAgent, -1)
+	for _, word := range words {
+		for _, a := range agents {
+			for _, name := range namesOf(a) {
+				if strings.EqualFold(word, name) {
+					return name
+				}
+			}
+		}
+	}
+	if found := compatible.FindStringSubmatch(userAgent); found != nil {
+		return found[1]
+	}
+	if len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
+// FindAgent looks an agent up in the registry. Any other name is taken as a product
+// token.
+func (f *Flags) FindAgent(ctx context.Context, name string) (sink.Agent, string, error) {
+	agents, _, err := f.ReadAgents(ctx)
+	if err != nil {
+		return sink.Agent{}, "", err
+	}
+	for _, a := range agents {
+		if strings.EqualFold(a.Name, name) {
+			return a, "", nil
+		}
+	}
+	a := sink.Agent{Name: name, Tokens: []string{name}}
+	if err := registry.Robots(&a).Validate(); err != nil {
+		if token := tokenWithin(name, agents); token != "" {
+			err = fmt.Errorf("%q is not a product token; use %s", name, token)
+		}
+		return a, "", exit.UsageError{Err: err}
+	}
+	var known []string
+	for _, other := range agents {
+		known = append(known, namesOf(other)...)
+	}
+	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", visible.Text(name), visible.Text(suggest.Remark(name, known))), nil
+}
+
+// CompleteAgents completes a flag with the agents of the registry.
+func CompleteAgents(c *cobra.Command, name string, f *Flags) {
+	c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		agents, _, err := f.ReadAgents(context.Background())
+		if err != nil {
+			return nil, cli.NoFiles
+		}
+		var words []string
+		for _, a := range agents {
+			words = append(words, cobra.CompletionWithDesc(a.Name, a.Category))
+		}
+		return words, cli.NoFiles
+	})
+}
+
+// Readers returns the profiles of the agents' parsers, by name, and google; none if no
+// agent has one and own is not among the profiles.
+func (f *Flags) Readers(profiles []*robots.Profile, agents ...sink.Agent) map[string]*robots.Profile {
+	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) &&
+		!slices.ContainsFunc(agents, func(a sink.Agent) bool { return a.ReadsAs != nil }) {
+		return nil
+	}
+	out := make(map[string]*robots.Profile)
+	for _, a := range append(agents, sink.Agent{}) { // whose parser is google
+		name := registry.Reader(&a)
+		for _, p := range profiles {
+			if p.Name == name {
+				out[name] = p
+			}
+		}
+		if out[name] == nil {
+			p, _ := f.Profile(name) // ParseAgents knows it
+			out[name] = f.limited(p)
+		}
+	}
+	return out
+}
+
+// ForAgent returns the profiles that judge an agent, each once: for own, the one that the
+// registry names.
+func (f *Flags) ForAgent(profiles []*robots.Profile, agent sink.Agent) []*robots.Profile {
+	c := evaluate.Config{Profiles: profiles, Readers: f.Readers(profiles, agent)}
+	var out []*robots.Profile
+	for _, p := range profiles {
+		if p = c.JudgedBy(p, &agent); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ReadAgents reads the registry, once: the file may be a pipe.
+func (f *Flags) ReadAgents(ctx context.Context) ([]sink.Agent, sink.Input, error) {
+	if f.registry != nil {
+		return f.registry, f.registryInput, nil
+	}
+	text, path := configs.Agents, "built-in agents.yaml"
+	if f.Agents != "" {
+		var err error
+		if text, err = cli.ReadInput(ctx, f.Agents); err != nil {
+			return nil, sink.Input{}, err
+		}
+		path = remote.Name(f.Agents)
+	}
+	profiles := slices.Sorted(maps.Keys(f.Own))
+	agents, named, err := registry.ParseAgents(path, text, profiles...)
+	if err != nil {
+		return nil, sink.Input{}, err
+	}
+	f.registry, f.NamedOnly = agents, named
+	f.registryInput = sink.Input{Role: "agents", Path: path, SHA256: cli.Digest(text), Rows: int64(len(agents))}
+	return f.registry, f.registryInput, nil
+}

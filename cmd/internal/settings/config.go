@@ -1,0 +1,247 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// ApplyConfig sets the flags that the configuration file names and the command line
+// does not, and reads its sections profiles and uses. A key that is not a flag of run is
+// an error with its line; flags that this command does not have are skipped.
+func (f *Flags) ApplyConfig(ctx context.Context) (err error) {
+	if f.Labels, err = registry.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.Config == "" {
+		return err
+	}
+	text, err := cli.ReadInput(ctx, f.Config)
+	if err != nil {
+		return err
+	}
+	path := remote.Name(f.Config)
+	f.ConfigInput = &sink.Input{Role: "configuration", Path: path, SHA256: cli.Digest(text)}
+	root, err := userfile.Parse(path, text)
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return nil // an empty file sets nothing
+	}
+	if root.Kind != yaml.MappingNode {
+		return configError(path, root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
+	}
+	f.FromFile = make(map[string]bool)
+	seen := make(map[string]bool)
+	for i := 0; i < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if seen[key.Value] {
+			return configError(path, key, "key %q is given twice", key.Value)
+		}
+		seen[key.Value] = true
+		if key.Value == "profiles" {
+			if f.Own, err = readOwnProfiles(path, value); err != nil {
+				return err
+			}
+			if err := userfile.Decode(path, value, &f.OwnAsWritten); err != nil {
+				return err
+			}
+			continue
+		}
+		if key.Value == "uses" {
+			if value.Kind != yaml.SequenceNode {
+				return configError(path, value, "expected a list of labels, as in `- {mechanism: content-usage, label: …, use: ai-train}`")
+			}
+			if f.Labels, err = registry.ReadUses(path, value.Content, f.Labels); err != nil {
+				return err
+			}
+			if err := userfile.Decode(path, value, &f.LabelsAsWritten); err != nil {
+				return err
+			}
+			continue
+		}
+		if !isFlagOfRun(key.Value) || key.Value == "config" {
+			return configError(path, key, "unknown key %q; the keys are the names of the flags, profiles, and uses", key.Value)
+		}
+		flag := f.Set.Lookup(key.Value)
+		if flag == nil || flag.Changed {
+			continue
+		}
+		if err := setFlag(f.Set, flag, value); err != nil {
+			return configError(path, value, "%s: %w", key.Value, err)
+		}
+		f.FromFile[key.Value] = true
+	}
+	return nil
+}
+
+func configError(path string, node *yaml.Node, format string, args ...any) error {
+	return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+}
+
+// readOwnProfiles reads the user's profiles: for each name, a base and the fields
+// that differ from it.
+func readOwnProfiles(path string, section *yaml.Node) (map[string]*robots.Profile, error) {
+	if section.Kind != yaml.MappingNode {
+		return nil, configError(path, section, "expected `name: {base: google, ...}`")
+	}
+	out := make(map[string]*robots.Profile)
+	for i := 0; i < len(section.Content); i += 2 {
+		name, fields := section.Content[i], section.Content[i+1]
+		if strings.ContainsAny(name.Value, ", \t") {
+			return nil, configError(path, name, "a profile's name cannot hold a comma or a space")
+		}
+		if _, ok := robots.ProfileNamed(name.Value); ok || out[name.Value] != nil || name.Value == "" {
+			return nil, configError(path, name, "the name %q is taken; choose another", name.Value)
+		}
+		p, err := readOwnProfile(path, name.Value, fields)
+		if err != nil {
+			return nil, err
+		}
+		out[name.Value] = p
+	}
+	return out, nil
+}
+
+func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, error) {
+	if fields.Kind != yaml.MappingNode {
+		return nil, configError(path, fields, "profile %s: expected `base: google` and the fields that differ", name)
+	}
+	fields, err := withoutGroups(path, name, fields)
+	if err != nil {
+		return nil, err
+	}
+	base := "google"
+	for i := 0; i < len(fields.Content); i += 2 {
+		if fields.Content[i].Value == "base" {
+			base = fields.Content[i+1].Value
+		}
+	}
+	from, ok := robots.ProfileNamed(base)
+	if !ok {
+		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(robots.ProfileNames(), ", "))
+	}
+	p := *from
+	lines := make(map[string]*yaml.Node)
+	for i := 0; i < len(fields.Content); i += 2 {
+		field := fields.Content[i]
+		if lines[field.Value] != nil {
+			return nil, configError(path, field, "profile %s: field %q stands twice, in its group and outside; remove one", name, field.Value)
+		}
+		lines[field.Value] = field
+		one := *fields // a field at a time, so that an error names it
+		one.Content = fields.Content[i : i+2]
+		var input *userfile.Error
+		if err := userfile.Decode(path, &one, &p); errors.As(err, &input) {
+			input.Err = fmt.Errorf("profile %s: %s: %w", name, field.Value, input.Err)
+			input.Line = cmp.Or(input.Line, int64(field.Line))
+			return nil, input
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	p.Name = name
+	if err := p.Validate(); err != nil {
+		field, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "profile "+name+": "), ":")
+		return nil, configError(path, cmp.Or(lines[field], fields), "%w", err)
+	}
+	return &p, nil
+}
+
+// withoutGroups returns the fields of a profile as they stand outside their groups,
+// after it has checked their names.
+func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
+	groups, known := make(map[string][]string), []string{"base"} // names of fields
+	profile := reflect.TypeFor[robots.Profile]()
+	for i := range profile.NumField() {
+		key, field := yamlName(profile.Field(i)), profile.Field(i)
+		if key == "name" {
+			continue
+		}
+		if field.Anonymous {
+			groups[key] = yamlNames(field.Type)
+			known = append(known, groups[key]...)
+		}
+		known = append(known, key)
+	}
+	check := func(key *yaml.Node, known []string) error {
+		if !slices.Contains(known, key.Value) {
+			return configError(path, key, "profile %s: unknown field %q; the fields are %s", name, key.Value, strings.Join(known, ", "))
+		}
+		return nil
+	}
+	out := *fields
+	out.Content = nil
+	for i := 0; i < len(fields.Content); i += 2 {
+		key, value := fields.Content[i], fields.Content[i+1]
+		if err := check(key, known); err != nil {
+			return nil, err
+		}
+		if groups[key.Value] == nil || value.Kind != yaml.MappingNode {
+			out.Content = append(out.Content, key, value)
+			continue
+		}
+		for k := 0; k < len(value.Content); k += 2 {
+			if err := check(value.Content[k], groups[key.Value]); err != nil {
+				return nil, err
+			}
+		}
+		out.Content = append(out.Content, value.Content...)
+	}
+	return &out, nil
+}
+
+func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
+	if value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
+	if value.Tag == "!!null" {
+		return errors.New("has no value")
+	}
+	if list, ok := flag.Value.(pflag.SliceValue); ok && value.Kind != yaml.ScalarNode {
+		var items []string
+		if err := value.Decode(&items); err != nil {
+			return errors.New("expected a list of words")
+		}
+		flag.Changed = true
+		return list.Replace(items)
+	}
+	if value.Kind != yaml.ScalarNode {
+		return errors.New("expected one value")
+	}
+	if err := set.Set(flag.Name, value.Value); err != nil {
+		return fmt.Errorf("%w, got %q", flags.Wanted(flag, value.Value), value.Value)
+	}
+	return nil
+}
+
+func yamlName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+// yamlNames returns the names of a struct's fields, with those of structs inline.
+func yamlNames(of reflect.Type) (names []string) {
+	for i := range of.NumField() {
+		if f := of.Field(i); f.Anonymous {
+			names = append(names, yamlNames(f.Type)...)
+		} else {
+			names = append(names, yamlName(f))
+		}
+	}
+	return names
+}

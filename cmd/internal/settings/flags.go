@@ -1,0 +1,239 @@
+// Package settings has the settings of the commands that fetch and judge.
+//
+//   - flags.go: their flags, and what these mean
+//   - config.go: the configuration file, which sets flags and defines profiles
+//   - agent_name.go: the agent that a name or a User-Agent header stands for
+//   - scopes.go: where a flag of run does not apply
+package settings
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// Flags are the flags of the commands that fetch and judge.
+type Flags struct {
+	Set *pflag.FlagSet
+
+	Config, Agents        string
+	Profiles              []string
+	Concurrency           int
+	perAddress, perDomain int
+	rate, addressRate     float64
+	Timeout               time.Duration
+	Retries, maxRedirects int
+	ConnectTo, UserAgent  string
+	resolvers             []string
+	perResolver           int
+	Proxy                 string
+	AllowPrivate, probe   bool
+	caFile                string
+
+	registry      []sink.Agent // nil before it is read
+	registryInput sink.Input
+
+	configFile
+}
+
+// configFile is what a configuration file says besides the values of flags.
+type configFile struct {
+	Own             map[string]*robots.Profile // profiles of the configuration file
+	OwnAsWritten    map[string]map[string]any
+	Labels          robots.Vocabulary // labels, with those of the configuration file
+	LabelsAsWritten []map[string]any
+	NamedOnly       []string // names of the registry that no operator sends
+	ConfigInput     *sink.Input
+	FromFile        map[string]bool // flags that the configuration file set
+}
+
+// AddMeaning adds the flags of profiles and agents.
+func (f *Flags) AddMeaning() {
+	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+"; own: each agent by the parser that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
+	f.Set.StringVar(&f.Agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
+	f.Set.StringVar(&f.Config, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
+	cli.Group(f.Set, "Meaning")
+}
+
+// AddNetwork adds the flags of fetching.
+func (f *Flags) AddNetwork() {
+	s := f.Set
+	s.IntVar(&f.perAddress, "per-address", 4, "concurrent requests to one address")
+	s.IntVar(&f.perDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
+	s.Float64Var(&f.rate, "rate", 0, "requests per second in total (default no limit)")
+	s.Float64Var(&f.addressRate, "address-rate", 0, "requests per second to one address (default no limit)")
+	s.DurationVar(&f.Timeout, "timeout", 30*time.Second, "time limit for one host, with redirects and retries; waits for politeness do not count")
+	s.IntVar(&f.Retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
+	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
+	s.StringVar(&f.ConnectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
+	s.BoolVar(&f.AllowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files leads")
+	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
+	s.StringSliceVar(&f.resolvers, "resolver", nil, "`ADDR` of a DNS server (IP or IP:port; default the system's); repeatable: a name fails only if several servers fail for it, so one that is down costs no host")
+	s.IntVar(&f.perResolver, "per-resolver", 0, "names asked of each DNS server at once (default no limit)")
+	s.StringVar(&f.Proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
+	s.BoolVar(&f.probe, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
+	s.StringVar(&f.UserAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
+	cli.Group(f.Set, "Network")
+}
+
+// Profile finds a profile by name, the user's own first.
+func (f *Flags) Profile(name string) (*robots.Profile, bool) {
+	if p, ok := f.Own[name]; ok {
+		return p, true
+	}
+	return robots.ProfileNamed(name)
+}
+
+// ReadProfiles returns the profiles that --profile names.
+func (f *Flags) ReadProfiles() ([]*robots.Profile, error) {
+	known := append(robots.ProfileNames(), robots.Own)
+	for name := range f.Own {
+		known = append(known, name)
+	}
+	if f.maxRedirects < 0 {
+		return nil, exit.Usagef("--max-redirects cannot be negative")
+	}
+	var out []*robots.Profile
+	for i, name := range f.Profiles {
+		p, ok := f.Profile(name)
+		if slices.Contains(f.Profiles[:i], name) {
+			return nil, exit.Usagef("--profile %s names %q twice", strings.Join(f.Profiles, ","), name)
+		}
+		if !ok {
+			return nil, exit.Usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known), strings.Join(known, ", "))
+		}
+		out = append(out, f.limited(p))
+	}
+	if len(out) == 0 {
+		return nil, exit.Usagef("--profile is empty: use %s", strings.Join(known, ", "))
+	}
+	return out, nil
+}
+
+// limited returns a profile with the limit of --max-redirects.
+func (f *Flags) limited(p *robots.Profile) *robots.Profile {
+	if f.maxRedirects > 0 {
+		changed := *p
+		changed.MaxRedirects = f.maxRedirects
+		p = &changed
+	}
+	return p
+}
+
+// FetchConfig returns the configuration of the fetch client, with the limits of the
+// profiles.
+func (f *Flags) FetchConfig(ctx context.Context, profiles []*robots.Profile) (fetch.Config, error) {
+	c := fetch.Config{
+		UserAgent: f.UserAgent, Timeout: f.Timeout, Retries: f.Retries, Concurrency: max(f.Concurrency, 1),
+		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
+		AllowPrivate: f.AllowPrivate, ProbeMisconfigured: f.probe,
+		PerResolver: f.perResolver,
+	}
+	switch {
+	case f.perAddress < 1:
+		return c, exit.Usagef("--per-address must be 1 or more")
+	case f.perDomain < 1:
+		return c, exit.Usagef("--per-domain must be 1 or more")
+	case !(f.rate >= 0): // or NaN
+		return c, exit.Usagef("--rate %v: give requests per second, 0 for no limit", f.rate)
+	case !(f.addressRate >= 0):
+		return c, exit.Usagef("--address-rate %v: give requests per second, 0 for no limit", f.addressRate)
+	case f.perResolver < 0 || f.perResolver == 0 && f.Set.Changed("per-resolver"):
+		return c, exit.Usagef("--per-resolver must be 1 or more")
+	case f.Timeout <= 0:
+		return c, exit.Usagef("--timeout must be positive")
+	case f.Retries < 0:
+		return c, exit.Usagef("--retries cannot be negative")
+	}
+	challenges, err := registry.ParseChallenges("built-in challenges.yaml", configs.Challenges)
+	if err != nil {
+		return c, err
+	}
+	c.Challenges = challenges
+	for _, p := range profiles {
+		c.MaxBody = max(c.MaxBody, p.SizeLimit)
+		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)
+	}
+	if f.ConnectTo != "" {
+		if c.ConnectTo, err = netip.ParseAddrPort(f.ConnectTo); err != nil {
+			return c, exit.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", f.ConnectTo)
+		}
+	}
+	if f.Proxy != "" {
+		if c.Proxy, err = url.Parse(f.Proxy); err != nil || c.Proxy.Scheme != "http" || c.Proxy.Hostname() == "" {
+			return c, exit.Usagef("--proxy: give a URL such as http://127.0.0.1:3128; only HTTP proxies are supported")
+		}
+		if c.ConnectTo.IsValid() {
+			return c, exit.Usagef("--proxy and --connect-to exclude each other: give one of them")
+		}
+	}
+	for _, text := range f.resolvers {
+		resolver, err := netip.ParseAddrPort(text)
+		if addr, e := netip.ParseAddr(text); e == nil {
+			resolver, err = netip.AddrPortFrom(addr, 53), nil
+		}
+		if err != nil {
+			return c, exit.Usagef("--resolver %q: give an IP address, with or without a port", text)
+		}
+		if slices.Contains(c.Resolvers, resolver) {
+			return c, exit.Usagef("--resolver %s is given twice", text)
+		}
+		c.Resolvers = append(c.Resolvers, resolver)
+	}
+	if f.caFile != "" {
+		text, err := cli.ReadInput(ctx, f.caFile)
+		if err != nil {
+			return c, err
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return c, &userfile.Error{Path: remote.Name(f.caFile), Err: errors.New("holds no PEM certificate")}
+		}
+	}
+	if strings.TrimSpace(c.UserAgent) == "" {
+		return c, exit.Usagef("--user-agent is empty: say who asks, as in our-census/1 (+https://example.org/census)")
+	}
+	for i := 0; i < len(c.UserAgent); i++ {
+		if b := c.UserAgent[i]; b < ' ' || b > '~' {
+			return c, exit.Usagef("--user-agent: use printable ASCII; byte %d is %#x", i+1, b)
+		}
+	}
+	return c, nil
+}
+
+// CompleteMeaning completes the flags of AddMeaning.
+func CompleteMeaning(c *cobra.Command) {
+	cli.CompleteList(c, "profile", robots.ProfileNames())
+	for _, name := range []string{"agents", "config"} {
+		c.MarkFlagFilename(name, "yaml", "yml")
+	}
+}
+
+// ReadRobots reads a robots.txt file; - is standard input.
+func (f *Flags) ReadRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" {
+		exit.EndBySignal(ctx)
+		return cli.ReadAll("standard input", stdin)
+	}
+	return cli.ReadInput(ctx, path)
+}

@@ -1,0 +1,98 @@
+package show
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/diffs"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// changeView is a row of the table changes as JSON.
+type changeView struct {
+	Severity   string  `json:"severity"`
+	Kind       string  `json:"kind"`
+	Agent      *string `json:"agent"`
+	Profile    *string `json:"profile"`
+	URL        *string `json:"url"`
+	Before     *string `json:"before"`
+	After      *string `json:"after"`
+	LineBefore *int32  `json:"line_before"`
+	LineAfter  *int32  `json:"line_after"`
+	BeforeRun  *string `json:"before_run"`
+	Use        *string `json:"use"`
+
+	TemplateBefore *string `json:"template_before"`
+	TemplateAfter  *string `json:"template_after"`
+}
+
+func changeViewOf(c *sink.Change) changeView {
+	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter}
+}
+
+// isAsked reports whether a change is one under a profile, and about one of the agents,
+// if there are any, or about the whole host.
+func isAsked(c *sink.Change, profile string, agents []string) bool {
+	if c.Profile != nil && *c.Profile != profile {
+		return false
+	}
+	return len(agents) == 0 || c.Agent == nil || slices.ContainsFunc(agents, func(a string) bool { return strings.EqualFold(a, *c.Agent) })
+}
+
+// mostNamed is how many agents of one change are named.
+const mostNamed = 4
+
+// toldChanges tells the changes of a host, one line for those that are alike. A state before that is not from the run before is told with its run.
+func toldChanges(p screen.Page, rows []sink.Change, before string) (lines []string) {
+	type folded struct {
+		*diff.Example
+		agents []string
+	}
+	var all []*folded
+	for i := range rows {
+		e := diff.ExampleOf(&rows[i])
+		at := slices.IndexFunc(all, func(f *folded) bool { return e.Agent != nil && f.Agent != nil && isAlike(f.Example, e) })
+		switch {
+		case at < 0:
+			at = len(all)
+			all = append(all, &folded{Example: e})
+		case e.Kind == "verdict":
+			all[at].More++
+			continue
+		}
+		if e.Agent != nil {
+			all[at].agents = append(all[at].agents, *e.Agent)
+		}
+	}
+	for _, f := range all {
+		if len(f.agents) > 1 {
+			f.Agent = sink.Some(words.Some(f.agents, mostNamed))
+		}
+		line := f.Severity + ", " + diffs.ToldOfHost(p, f.Example)
+		if f.BeforeRun != nil && *f.BeforeRun != before {
+			line += " (since " + p.Foreign(*f.BeforeRun) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// isAlike reports whether two changes differ only in the agent; verdicts, also in the URL
+// and the lines.
+func isAlike(a, b *diff.Example) bool {
+	if a.Kind == "verdict" && b.Kind == "verdict" {
+		return sink.OrZero(a.Before) == sink.OrZero(b.Before) && sink.OrZero(a.After) == sink.OrZero(b.After) && sink.OrZero(a.BeforeRun) == sink.OrZero(b.BeforeRun)
+	}
+	if a.Kind != b.Kind || a.Severity != b.Severity || sink.OrZero(a.LineBefore) != sink.OrZero(b.LineBefore) || sink.OrZero(a.LineAfter) != sink.OrZero(b.LineAfter) {
+		return false
+	}
+	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After}, {a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Template, b.Template}} {
+		if sink.OrZero(cells[0]) != sink.OrZero(cells[1]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,97 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/check"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const (
+	// wholeFile is the most lines of a file that are shown whole; of longer ones, those
+	// that decide are shown with nearbyLines before and after.
+	wholeFile   = 60
+	nearbyLines = 2
+	// mostLinesShown bounds what is shown of one file.
+	mostLinesShown = 200
+)
+
+// marks returns the lines that decide: for the agents asked about, else for those that
+// are not allowed everything.
+func (v *hostView) marks() map[int32]bool {
+	marks := make(map[int32]bool)
+	group := func(token *string) {
+		if token == nil {
+			return
+		}
+		for _, g := range v.groups {
+			for i, t := range g.Tokens {
+				if i < len(g.AgentLines) && strings.EqualFold(t, *token) {
+					marks[g.AgentLines[i]] = true
+				}
+			}
+		}
+		for _, r := range v.rules {
+			if r.Effective && r.GroupIndex != nil && v.isOf(*r.GroupIndex, *token) {
+				marks[r.Line] = true
+			}
+		}
+	}
+	for _, a := range v.Agents {
+		group(a.GroupAgent)
+	}
+	for _, p := range v.policies {
+		if len(v.Agents) == 0 && p.Class != "allow_all" {
+			group(p.GroupAgent)
+		}
+	}
+	return marks
+}
+
+// printFile prints the file, or the part around the lines that decide, which are marked.
+func (v *hostView) printFile(p *screen.Text) {
+	if v.body == nil {
+		return
+	}
+	marks := v.marks()
+	var lines [][]byte
+	for line := range robots.SplitLines(v.body) {
+		lines = append(lines, line)
+	}
+	title := "\nthe file"
+	if len(marks) > 0 {
+		title += ", with > before the lines that decide"
+	}
+	p.Line(title)
+	width, last, shown := len(strconv.Itoa(len(lines))), 0, 0
+	for i, line := range lines {
+		n := i + 1
+		near := len(lines) <= wholeFile
+		for k := max(1, n-nearbyLines); k <= n+nearbyLines && !near; k++ {
+			near = marks[int32(k)]
+		}
+		if !near {
+			continue
+		}
+		if shown++; shown > mostLinesShown {
+			p.Line("  the rest is in --json")
+			return
+		}
+		if n > last+1 {
+			p.Line("  …")
+		}
+		last = n
+		mark := " "
+		if marks[int32(n)] {
+			mark = ">"
+		}
+		p.Line(fmt.Sprintf("%s %*d  %s", mark, width, n, check.Shortened(p.Foreign(sink.Text(line)))))
+	}
+	if last < len(lines) {
+		p.Line("  …")
+	}
+}

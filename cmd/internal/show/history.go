@@ -1,0 +1,345 @@
+package show
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/check"
+	"github.com/robocensus/robocensus/cmd/internal/cli"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+const historyHelp = `Shows the history of a HOST over all complete runs in DIR: its first state, then a line
+for each change, with date, run and the lines that decide. Each run is compared with the
+one before it, as robocensus diff compares them, whether or not it has. HOST is a host,
+an origin or a URL.
+
+A run that could not read the host is an outage, and from a run whose list lacks it the
+host is absent; neither is a change of policy. The state before a change is that
+of the last run that could read the host. Where runs are further apart than usual (more
+than one and a half times the median), the gap is shown.
+
+With --agent, only changes for these agents and for the whole host are shown.
+
+With --json, the output is one array, an object for each event:
+
+    {"event", "date", "run", "origin", "outcome", "reason", "status", "closed",
+     "agents", "change", "group_line", "days", "note"}
+
+event is state, change, outage, absent, gap or note. A state has outcome, reason, status,
+closed (the agents that are shut out) and agents (those of --agent, as robocensus show
+has them). A change has change, as robocensus show has it; that of a policy has the line
+of the group that decides now. An outage has reason and status, and a gap has days. A
+note says what of two runs is not compared.
+
+With --sql, the output is the queries that give the same from the tables.
+
+Exit codes: 0 done, 64 usage, 65 the host is in no run or a run is damaged, 74 I/O,
+130 interrupted.`
+
+const historyExamples = `  robocensus history www.example.com --out out
+  robocensus history example.com --out out --agent GPTBot --json`
+
+type historyFlags struct {
+	out, profile string
+	agents       []string
+	json, sql    bool
+}
+
+func HistoryCommand() *cobra.Command {
+	f := new(historyFlags)
+	c := &cobra.Command{
+		Use: "history HOST --out DIR [--agent AGENT] [flags]", Short: "Show how a host changed over all runs", Long: historyHelp, Example: historyExamples,
+	}
+	s := c.Flags()
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	s.StringArrayVar(&f.agents, "agent", nil, "show only changes for this `AGENT`, and for the whole host; repeatable")
+	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile (default the first of the last run)")
+	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array")
+	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
+	c.MarkFlagDirname("out")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := f.history(c.Context(), args, c.OutOrStdout())
+		if c.Context().Err() != nil {
+			return exit.ErrInterrupted
+		}
+		return err
+	}
+	return c
+}
+
+// event is what the history of a host says of a run.
+type event struct {
+	Event     string       `json:"event"` // state, change, outage, absent, gap, note
+	Date      time.Time    `json:"date"`
+	Run       string       `json:"run"`
+	Origin    *string      `json:"origin"`
+	Outcome   *string      `json:"outcome"`
+	Reason    *string      `json:"reason"`
+	Status    *int32       `json:"status"`
+	Closed    []string     `json:"closed"`
+	Agents    []*agentView `json:"agents"`
+	Change    *changeView  `json:"change"`
+	GroupLine *int32       `json:"group_line"`
+	Days      *int         `json:"days"`
+	Note      *string      `json:"note"`
+
+	view   *hostView   // of a state
+	change sink.Change // of a change
+	before string      // the run before it
+}
+
+func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Writer) error {
+	switch {
+	case f.out == "":
+		return cli.ErrNoOut
+	case len(args) != 1:
+		return exit.Usagef("give one HOST")
+	case f.json && f.sql:
+		return exit.Usagef("--json and --sql exclude each other: give one of them")
+	}
+	asked, err := check.OriginOf(args[0])
+	if err != nil {
+		return err
+	}
+	in, err := cli.OpenOut(ctx, f.out)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	complete, err := sink.CompleteRuns(in)
+	if err != nil {
+		return err
+	}
+	if len(complete) == 0 {
+		return exit.Usagef("no run in %s is complete%s", f.out, cli.RunsIn(in))
+	}
+	f.profile = cmp.Or(f.profile, complete[len(complete)-1].FirstProfile())
+	if !slices.ContainsFunc(complete, func(m *sink.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
+		return exit.Usagef("--profile: no complete run has a profile %q", f.profile)
+	}
+	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), targets: make(map[string][]lookup.Target)}
+	for _, m := range complete {
+		if err := h.add(ctx, m.Run); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !h.found:
+		return &userfile.Error{Path: args[0], Err: fmt.Errorf("is in none of the %d complete runs in %s", len(complete), f.out)}
+	case f.sql:
+		historyQueries(stdout, asked, f.profile, f.agents)
+		return nil
+	case f.json:
+		return screen.JSON(stdout, h.events)
+	}
+	h.print(&screen.Text{Out: stdout}, len(complete))
+	return nil
+}
+
+// A historian collects the history of a host, run by run.
+type historian struct {
+	*historyFlags
+	in      store.Store
+	asked   fetch.Origin
+	usual   time.Duration // the median time between runs
+	last    *past.Run
+	targets map[string][]lookup.Target // of the host, by run
+	found   bool                       // in some run
+	seen    map[string]bool            // origins whose state is told
+	events  []event
+}
+
+// usualGap returns the median time between runs; 0 for fewer than three of them.
+func usualGap(runs []*sink.Manifest) time.Duration {
+	if len(runs) < 3 {
+		return 0
+	}
+	var gaps []time.Duration
+	for i := range runs[1:] {
+		gaps = append(gaps, runs[i+1].Date.Sub(runs[i].Date))
+	}
+	slices.Sort(gaps)
+	return gaps[(len(gaps)-1)/2]
+}
+
+const day = 24 * time.Hour
+
+// add adds what a run says of the host.
+func (h *historian) add(ctx context.Context, id string) error {
+	run, err := past.Read(ctx, h.in, id)
+	if err != nil {
+		return err
+	}
+	defer func() { h.last = run }()
+	r := lookup.Open(h.in, run.Manifest)
+	defer r.Close()
+	targets, err := h.lookUp(ctx, r)
+	if err != nil {
+		return err
+	}
+	from := len(h.events)
+	if gap := h.gap(run); gap > 0 && h.found {
+		h.events = append(h.events, event{Event: "gap", Days: &gap})
+	}
+	switch {
+	case h.found && h.last != nil:
+		if err := h.compare(ctx, run, targets); err != nil {
+			return err
+		}
+	case len(targets) == 0 && h.found:
+		h.events = append(h.events, event{Event: "absent"})
+	}
+	for i := range targets {
+		if err := h.groupLines(ctx, r, &targets[i], h.events[from:]); err != nil {
+			return err
+		}
+		if err := h.state(ctx, r, &targets[i]); err != nil {
+			return err
+		}
+	}
+	for i := from; i < len(h.events); i++ {
+		h.events[i].Date, h.events[i].Run = run.Date, id
+	}
+	h.found = h.found || len(targets) > 0
+	return nil
+}
+
+// lookUp returns the targets of a run for what is asked, and keeps those of the host.
+func (h *historian) lookUp(ctx context.Context, r *lookup.Run) ([]lookup.Target, error) {
+	if !slices.Contains(r.Tables, "fetches") {
+		return nil, nil
+	}
+	targets, err := r.Targets(ctx, h.asked.Host)
+	h.targets[r.Manifest.Run] = targets
+	return slices.DeleteFunc(slices.Clone(targets), func(t lookup.Target) bool { return !h.isAbout(t.Origin) }), err
+}
+
+func (h *historian) isAbout(origin string) bool {
+	return h.asked.Scheme == "" || origin == h.asked.String()
+}
+
+// gap returns the days between a run and the last one, if they are unusually many.
+func (h *historian) gap(run *past.Run) int {
+	if h.last == nil || h.usual == 0 {
+		return 0
+	}
+	if gap := run.Date.Sub(h.last.Date); gap > h.usual*3/2 {
+		return int(gap / day)
+	}
+	return 0
+}
+
+// compare adds the changes since the last run.
+func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup.Target) error {
+	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, func(_ context.Context, run *past.Run) ([]lookup.Target, error) {
+		return h.targets[run.ID()], nil // the runs come by date
+	})
+	if errors.Is(err, diff.ErrNotComparable) {
+		notes, err = []string{err.Error()}, nil
+		clear(h.seen)
+	}
+	for _, note := range notes {
+		h.events = append(h.events, event{Event: "note", Note: &note, before: h.last.ID()})
+	}
+	for i := range rows {
+		row := &rows[i]
+		if !h.isAbout(row.Origin) || !isAsked(row, h.profile, h.agents) {
+			continue
+		}
+		e := event{Event: "change", Origin: &row.Origin, change: *row, before: h.last.ID()}
+		switch {
+		case row.Kind == "host_new":
+			continue // its state follows
+		case row.Kind == "host_gone":
+			e.Event = "absent"
+			delete(h.seen, row.Origin)
+		case row.Kind == "reachability" && change.Unreachable(*row.After):
+			e.Event, e.Reason = "outage", row.After
+			for _, t := range targets {
+				if t.Origin == row.Origin {
+					e.Status = t.Status
+				}
+			}
+		default:
+			view := changeViewOf(row)
+			e.Change = &view
+		}
+		h.events = append(h.events, e)
+	}
+	return err
+}
+
+// groupLines adds to changes of a policy the line of the group that decides now, which
+// the table changes does not have.
+func (h *historian) groupLines(ctx context.Context, r *lookup.Run, t *lookup.Target, events []event) error {
+	isPolicy := func(e event) bool { return e.change.Kind == "policy_class" && *e.Origin == t.Origin }
+	if !slices.ContainsFunc(events, isPolicy) {
+		return nil
+	}
+	policies, err := lookup.Rows[sink.Policy](ctx, r, "policies", t)
+	for i := range events {
+		for _, p := range policies {
+			if isPolicy(events[i]) && p.Profile == h.profile && p.Agent == *events[i].change.Agent {
+				events[i].GroupLine, events[i].change.LineAfter = p.GroupLine, p.GroupLine
+			}
+		}
+	}
+	return err
+}
+
+// state adds the state of an origin that is not told yet. An outage is none.
+func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
+	if h.seen[t.Origin] {
+		return nil
+	}
+	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
+	if t.Challenge != nil {
+		e.Reason = sink.Some(change.Challenged)
+	}
+	if change.Unreachable(*e.Reason) {
+		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
+			return nil
+		}
+		e.Event = "outage"
+		h.events = append(h.events, e)
+		return nil
+	}
+	v, err := viewOf(ctx, r, t, h.profile)
+	if err != nil {
+		return err
+	}
+	for _, name := range h.agents {
+		// An agent may be younger than the run.
+		if slices.ContainsFunc(v.policies, func(p sink.Policy) bool { return strings.EqualFold(p.Agent, name) }) {
+			if err := v.addAgents([]string{name}); err != nil {
+				return err
+			}
+		}
+	}
+	e.view, e.Agents, e.Closed = v, v.Agents, []string{}
+	for _, c := range v.Categories {
+		e.Closed = append(e.Closed, c.Closed...)
+	}
+	slices.Sort(e.Closed)
+	h.seen[t.Origin] = true
+	h.events = append(h.events, e)
+	return nil
+}

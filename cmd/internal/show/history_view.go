@@ -1,0 +1,147 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// mostClosedNamed is how many agents that are shut out a line names.
+const mostClosedNamed = 8
+
+func (h *historian) print(p *screen.Text, runs int) {
+	origins := make(map[string]bool)
+	for _, e := range h.events {
+		if e.Origin != nil {
+			origins[*e.Origin] = true
+		}
+	}
+	title := fmt.Sprintf("%s in %s, profile %s", h.asked.Host, words.Count(int64(runs), "complete run"), h.profile)
+	p.Line(screen.Paint(p.Out, screen.Bold, p.Foreign(title)))
+	notes := make(map[string]int) // runs that have a note, whatever their names are
+	for i := range h.events {
+		notes[h.events[i].noteOfAny()]++
+	}
+	for i := 0; i < len(h.events); i++ {
+		e := &h.events[i]
+		if e.Event == "note" {
+			later := notes[e.noteOfAny()] - 1
+			if later < 0 {
+				continue // told of an earlier run
+			}
+			delete(notes, e.noteOfAny())
+			text := "note: " + *e.Note
+			if later > 0 {
+				text += fmt.Sprintf(" (and so of %s)", words.Count(int64(later), "later run"))
+			}
+			p.Line(fmt.Sprintf("  %s  %s  %s", screen.Date(e.Date), p.Foreign(e.Run), p.Foreign(text)))
+			continue
+		}
+		head := fmt.Sprintf("  %s  %s  ", screen.Date(e.Date), p.Foreign(e.Run))
+		if len(origins) > 1 && e.Origin != nil {
+			head += p.Foreign(*e.Origin) + "  "
+		}
+		if e.Event != "change" {
+			for _, text := range h.told(p, e) {
+				p.Line(head + text)
+			}
+			continue
+		}
+		rows := []sink.Change{e.change} // changes of one origin in one run are folded
+		for i+1 < len(h.events) && h.events[i+1].Event == "change" && h.events[i+1].Run == e.Run && *h.events[i+1].Origin == *e.Origin {
+			i++
+			rows = append(rows, h.events[i].change)
+		}
+		for _, text := range toldChanges(p, rows, e.before) {
+			p.Line(head + text)
+		}
+	}
+}
+
+// noteOfAny returns a note without the names of the two runs that it is about.
+func (e *event) noteOfAny() string {
+	if e.Note == nil {
+		return ""
+	}
+	var kept []string
+	for _, word := range strings.Fields(*e.Note) {
+		if bare := strings.Trim(word, ",;:."); bare != e.Run && bare != e.before {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// told tells an event that is not a change.
+func (h *historian) told(p *screen.Text, e *event) []string {
+	answer := func() string {
+		text := words.Reason.Of(*e.Reason)
+		if e.Status != nil {
+			text += fmt.Sprintf(", status %d", *e.Status)
+		}
+		return text
+	}
+	switch e.Event {
+	case "gap":
+		return []string{fmt.Sprintf("no run for %s before this one", words.Count(int64(*e.Days), "day"))}
+	case "absent":
+		return []string{"not in the list of the run"}
+	case "outage":
+		return []string{"outage: " + answer()}
+	}
+	lines := []string{answer() + "; " + h.shutOut(p, e)}
+	for _, a := range e.Agents {
+		text := a.Agent + ": " + words.Class.Of(a.Class)
+		if a.GroupLine != nil {
+			text += fmt.Sprintf(" (group of line %d)", *a.GroupLine)
+		}
+		lines = append(lines, p.Foreign(text))
+	}
+	return lines
+}
+
+// shutOut says which agents a state shuts out.
+func (h *historian) shutOut(p *screen.Text, e *event) string {
+	switch n := len(e.Closed); {
+	case len(e.view.policies) == 0:
+		return "the run did not judge by this profile"
+	case n == 0:
+		return "shuts out no agent"
+	case n == len(e.view.policies):
+		return "shuts out all agents"
+	default:
+		return p.Foreign("shuts out " + words.Some(e.Closed, mostClosedNamed))
+	}
+}
+
+// historyQueries prints the queries of which history tells the answers: the states of
+// policies in each run, where they changed, and the rows of changes, as far as diff has
+// compared the runs.
+func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []string) {
+	of := "host = " + quoted(asked.Host)
+	if asked.Scheme != "" {
+		of = "origin = " + quoted(asked.String())
+	}
+	only := ""
+	for i, agent := range agents {
+		only += map[bool]string{true: " AND lower(agent) IN (", false: ", "}[i == 0] + "lower(" + quoted(agent) + ")"
+	}
+	if only != "" {
+		only += ")"
+	}
+	fmt.Fprintf(out, `SELECT r.date, f.run, f.origin, f.outcome, f.reason, f.status
+FROM history.fetches f JOIN history.runs r USING (run) WHERE f.%s ORDER BY r.date, f.origin;
+`, of)
+	fmt.Fprintf(out, `SELECT date, run, origin, agent, before, class AS after
+FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTITION BY p.origin, p.agent ORDER BY r.date, p.run) AS before
+      FROM history.policies p JOIN history.runs r USING (run)
+      WHERE p.class <> 'unknown' AND p.%s AND p.profile = %s)
+WHERE class <> before%s ORDER BY date, origin, agent;
+`, of, quoted(profile), only)
+	fmt.Fprintf(out, "FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s) ORDER BY run, against, origin;\n", of, quoted(profile))
+}

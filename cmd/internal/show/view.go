@@ -1,0 +1,327 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/cmd/internal/check"
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
+)
+
+// hostView is what a run has about an origin, for people and as JSON.
+type hostView struct {
+	Run        string          `json:"run"`
+	Date       time.Time       `json:"date"`
+	Host       string          `json:"host"`
+	Origin     string          `json:"origin"`
+	Rank       *int64          `json:"rank"`
+	Fetched    time.Time       `json:"fetched"`
+	Outcome    string          `json:"outcome"`
+	Reason     string          `json:"reason"`
+	Status     *int32          `json:"status"`
+	Hops       []hopView       `json:"hops"`
+	ErrorClass *string         `json:"error_class"`
+	Bytes      *int64          `json:"bytes"`
+	Truncated  bool            `json:"truncated"`
+	Lines      int32           `json:"lines"`
+	Groups     int32           `json:"groups"`
+	Rules      int32           `json:"rules"`
+	Sitemaps   int32           `json:"sitemaps"`
+	Findings   map[string]int  `json:"findings"`
+	Templates  []templateView  `json:"templates"`  // whose words the file has, or a part of it
+	Statements []statementView `json:"statements"` // what it says about use
+	FrontPage  *string         `json:"front_page"` // whether its header was read; nil if nobody looked
+	Answers    []answerView    `json:"answers"`    // to further identities
+	Profile    string          `json:"profile"`
+	Categories []*categoryView `json:"categories"`
+	Agents     []*agentView    `json:"agents"`
+	URLs       []*urlView      `json:"urls"`    // those of --url, for each agent
+	Before     *string         `json:"before"`  // the complete run before this one
+	Changes    []changeView    `json:"changes"` // since that run; nil if the two cannot be compared
+	Notes      []string        `json:"notes"`   // what is not compared
+	Body       *string         `json:"body"`    // nil if the run does not keep it
+	target     *lookup.Target
+	policies   []sink.Policy
+	groups     []sink.Group
+	rules      []sink.Rule
+	body       []byte
+	changed    []sink.Change // changes as rows
+}
+
+type hopView struct {
+	URL    string `json:"url"`
+	Status *int32 `json:"status"`
+}
+
+type categoryView struct {
+	Category string         `json:"category"`
+	Classes  map[string]int `json:"classes"` // agents by class
+	Closed   []string       `json:"closed"`  // those that are shut out
+}
+
+type agentView struct {
+	Agent      string     `json:"agent"`
+	Category   string     `json:"category"`
+	Class      string     `json:"class"`
+	Match      *string    `json:"match"`
+	GroupAgent *string    `json:"group_agent"`
+	GroupLine  *int32     `json:"group_line"`
+	CrawlDelay *float64   `json:"crawl_delay"`
+	Template   *string    `json:"template"` // in whose words all groups for it are; nil for the file's own
+	AITrain    *string    `json:"ai_train"`
+	AIInput    *string    `json:"ai_input"`
+	Search     *string    `json:"search"`
+	Rules      []ruleView `json:"rules"`
+}
+
+type ruleView struct {
+	Line    int32  `json:"line"`
+	Kind    string `json:"kind"`
+	Pattern string `json:"pattern"`
+}
+
+// viewOf looks the rows of a target up.
+func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string) (*hostView, error) {
+	v := &hostView{
+		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
+		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
+		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
+		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{}, URLs: []*urlView{}, target: t,
+	}
+	for _, h := range t.Hops {
+		v.Hops = append(v.Hops, hopView(h))
+	}
+	all, err := lookup.Rows[sink.Policy](ctx, r, "policies", t)
+	if err != nil {
+		return nil, err
+	}
+	by := make(map[string]*categoryView)
+	for _, p := range all {
+		if p.Profile != profile {
+			continue
+		}
+		v.policies = append(v.policies, p)
+		c := by[p.Category]
+		if c == nil {
+			c = &categoryView{Category: p.Category, Classes: make(map[string]int), Closed: []string{}}
+			by[p.Category], v.Categories = c, append(v.Categories, c)
+		}
+		if c.Classes[p.Class]++; p.Class == "disallow_all" {
+			c.Closed = append(c.Closed, p.Agent)
+		}
+	}
+	slices.SortFunc(v.Categories, func(a, b *categoryView) int { return strings.Compare(a.Category, b.Category) })
+	for _, c := range v.Categories {
+		slices.Sort(c.Closed)
+	}
+	lines, err := lookup.Rows[sink.Line](ctx, r, "lines", t)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lines {
+		v.Findings[l.Class]++
+	}
+	if err := v.addWords(ctx, r, t); err != nil {
+		return nil, err
+	}
+	if err := v.addAnswers(ctx, r, t); err != nil {
+		return nil, err
+	}
+	if v.groups, err = lookup.Rows[sink.Group](ctx, r, "groups", t); err != nil {
+		return nil, err
+	}
+	if v.rules, err = lookup.Rows[sink.Rule](ctx, r, "rules", t); err != nil {
+		return nil, err
+	}
+	body, err := lookup.Body(ctx, r, t)
+	if body != nil {
+		v.Body, v.body = sink.Some(sink.Text(body)), body
+	}
+	return v, err
+}
+
+// addAgents adds the policies of agents, named in any case.
+func (v *hostView) addAgents(names []string) error {
+	for _, name := range names {
+		i := slices.IndexFunc(v.policies, func(p sink.Policy) bool { return strings.EqualFold(p.Agent, name) })
+		if i < 0 {
+			var known []string
+			for _, p := range v.policies {
+				known = append(known, p.Agent)
+			}
+			return exit.Usagef("--agent: run %s has no agent %q%s", v.Run, name, suggest.Remark(name, known))
+		}
+		p := &v.policies[i]
+		a := &agentView{
+			Agent: p.Agent, Category: p.Category, Class: p.Class, Match: p.Match, GroupAgent: p.GroupAgent, GroupLine: p.GroupLine, CrawlDelay: p.CrawlDelay, Rules: []ruleView{},
+			Template: p.Template, AITrain: p.AITrain, AIInput: p.AIInput, Search: p.Search,
+		}
+		if p.GroupAgent != nil {
+			for _, r := range v.rules {
+				if r.Effective && r.GroupIndex != nil && v.isOf(*r.GroupIndex, *p.GroupAgent) {
+					a.Rules = append(a.Rules, ruleView{r.Line, r.Kind, r.Pattern})
+				}
+			}
+		}
+		v.Agents = append(v.Agents, a)
+	}
+	return nil
+}
+
+// isOf reports whether a group is found by a token.
+func (v *hostView) isOf(group int32, token string) bool {
+	return slices.ContainsFunc(v.groups, func(g sink.Group) bool {
+		return g.GroupIndex == group && slices.ContainsFunc(g.Tokens, func(t string) bool { return strings.EqualFold(t, token) })
+	})
+}
+
+// mostRulesShown is how many rules of an agent the terminal shows.
+const mostRulesShown = 12
+
+func (v *hostView) print(p *screen.Text) {
+	title := fmt.Sprintf("%s in run %s of %s", v.Origin, v.Run, screen.Date(v.Date))
+	if v.Rank != nil {
+		title += ", rank " + words.Number(*v.Rank)
+	}
+	p.Line(screen.Paint(p.Out, screen.Bold, p.Foreign(title)))
+	answer := words.Reason.Of(v.Reason)
+	if v.ErrorClass != nil && words.ErrorClass.Of(*v.ErrorClass) != answer {
+		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
+	}
+	p.Line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.Foreign(answer)))
+	for _, h := range v.Hops {
+		status := "no answer"
+		if h.Status != nil {
+			status = fmt.Sprint(*h.Status)
+		}
+		p.Line("    " + p.Foreign(h.URL) + "  " + status)
+	}
+	if v.Bytes != nil {
+		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"), words.Count(int64(v.Lines), "line"), words.Count(int64(v.Groups), "group"),
+			words.Count(int64(v.Rules), "rule"), words.Count(int64(v.Sitemaps), "sitemap"))
+		if v.Truncated {
+			text += "; cut"
+		}
+		p.Line(text)
+	}
+	for _, class := range slices.Sorted(maps.Keys(v.Findings)) {
+		p.Line(fmt.Sprintf("    %s: %s", p.Foreign(class), words.Count(int64(v.Findings[class]), "line")))
+	}
+	v.printWords(p)
+	v.printAnswers(p)
+	p.Line("")
+	var rows [][]string
+	for _, c := range v.Categories {
+		row := []string{words.Category.Of(c.Category)}
+		for _, class := range []string{"allow_all", "partial", "disallow_all", "unknown"} {
+			row = append(row, words.Number(int64(c.Classes[class])))
+		}
+		rows = append(rows, row)
+	}
+	p.Rows([]string{"agents, profile " + p.Foreign(v.Profile), "open", "partly closed", "shut out", "unknown"}, 1, rows)
+	for _, c := range v.Categories {
+		if len(c.Closed) > 0 {
+			p.Line(words.Category.Of(c.Category) + ", shut out:")
+			p.List(c.Closed)
+		}
+	}
+	for _, a := range v.Agents {
+		p.Line("")
+		v.printAgent(p, a)
+	}
+	for _, u := range v.URLs {
+		p.Line("")
+		u.print(p)
+	}
+	v.printFile(p)
+	v.printChanges(p)
+}
+
+// mostChangesShown is how many changes of a host the terminal shows.
+const mostChangesShown = 12
+
+func (v *hostView) printChanges(p *screen.Text) {
+	switch {
+	case v.Before == nil:
+		return
+	case v.Changes == nil:
+		p.Line(fmt.Sprintf("\nsince run %s: not compared", p.Foreign(*v.Before)))
+	case len(v.Changes) == 0:
+		p.Line(fmt.Sprintf("\nsince run %s: no change", p.Foreign(*v.Before)))
+	default:
+		p.Line(fmt.Sprintf("\nsince run %s", p.Foreign(*v.Before)))
+	}
+	for _, note := range v.Notes {
+		p.Line("  note: " + p.Foreign(note))
+	}
+	for i, told := range toldChanges(p, v.changed, *v.Before) {
+		if i == mostChangesShown {
+			p.Line("  and more, all in --json")
+			break
+		}
+		p.Line("  " + told)
+	}
+}
+
+func (v *hostView) printAgent(p *screen.Text, a *agentView) {
+	text := fmt.Sprintf("%s: %s", a.Agent, words.Class.Of(a.Class))
+	switch {
+	case a.GroupAgent == nil && a.Match != nil:
+		text += ", no group is for it"
+	case a.GroupAgent != nil:
+		text += ", by the group for " + *a.GroupAgent
+		if a.GroupLine != nil {
+			text += fmt.Sprintf(", line %d", *a.GroupLine)
+		}
+		if a.Template != nil {
+			text += ", in the words of " + *a.Template
+		}
+	}
+	p.Line(p.Foreign(text))
+	for i, r := range a.Rules {
+		if i == mostRulesShown {
+			p.Line(fmt.Sprintf("  and %s more", words.Count(int64(len(a.Rules)-i), "rule")))
+			break
+		}
+		p.Line("  " + p.Foreign(check.Shortened(fmt.Sprintf("line %d: %s: %s", r.Line, strings.ToUpper(r.Kind[:1])+r.Kind[1:], r.Pattern))))
+	}
+}
+
+// quoted quotes a text for SQL.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// showQueries prints the queries of which show tells the answers.
+func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string, hasAnswers bool) {
+	for _, o := range asked {
+		of := "host = " + quoted(o.Host)
+		if o.Scheme != "" {
+			of = "origin = " + quoted(o.String())
+		}
+		of = "run = " + quoted(run) + " AND " + of
+		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
+		fmt.Fprintf(out, "SELECT class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY class;\n", of)
+		fmt.Fprintf(out, "SELECT category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY category, class;\n", of, quoted(profile))
+		fmt.Fprintf(out, "SELECT template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY first_line, last_line, template;\n", of)
+		fmt.Fprintf(out, "SELECT group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY line;\n", of)
+		if hasAnswers {
+			fmt.Fprintf(out, "SELECT identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
+		}
+		for _, agent := range agents {
+			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
+			for _, url := range urls {
+				fmt.Fprintf(out, "SELECT agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY profile;\n", of, quoted(agent), quoted(url))
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package show
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
+)
+
+// templateView is a region or a file that a product wrote.
+type templateView struct {
+	Template  string  `json:"template"`
+	Kind      string  `json:"kind"`
+	Version   *string `json:"version"`
+	FirstLine int32   `json:"first_line"`
+	LastLine  int32   `json:"last_line"`
+}
+
+// statementView is what a line says about one use.
+type statementView struct {
+	GroupAgent *string `json:"group_agent"`
+	Scope      string  `json:"scope"`
+	Mechanism  string  `json:"mechanism"`
+	Header     *string `json:"header"`
+	Label      string  `json:"label"`
+	Use        *string `json:"use"`
+	Preference *string `json:"preference"`
+	Path       *string `json:"path"`
+	Value      string  `json:"value"`
+	Line       *int32  `json:"line"`
+	Conflict   bool    `json:"conflict"`
+	Remark     *string `json:"remark"`
+	said       string  // of a header, as the header has it
+}
+
+// addWords adds whose words a file has, and what it says about use.
+func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
+	templates, err := lookup.Rows[sink.Template](ctx, r, "templates", t)
+	if err != nil {
+		return err
+	}
+	for _, w := range templates {
+		v.Templates = append(v.Templates, templateView{w.Template, w.Kind, w.Version, w.FirstLine, w.LastLine})
+	}
+	statements, err := lookup.Rows[sink.Preference](ctx, r, "preferences", t)
+	for _, s := range statements {
+		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
+	}
+	return err
+}
+
+// mostStatementsShown is how many statements of a host the terminal shows.
+const mostStatementsShown = 8
+
+func (v *hostView) printWords(p *screen.Text) {
+	for _, w := range v.Templates {
+		text := "  words of " + w.Template
+		if w.Version != nil {
+			text += " " + *w.Version
+		}
+		p.Line(p.Foreign(fmt.Sprintf("%s (%s), lines %d to %d", text, w.Kind, w.FirstLine, w.LastLine)))
+	}
+	for i, s := range v.Statements {
+		if i == mostStatementsShown {
+			p.Line("  and more about use, all in --json")
+			return
+		}
+		p.Line("  " + p.Foreign(s.words()))
+	}
+}
+
+// words tells a statement, such as "line 4 for *: Content-Signal ai-train=no refuses AI
+// training".
+func (s *statementView) words() string {
+	text := "front page"
+	if s.Line != nil {
+		text = fmt.Sprintf("line %d", *s.Line)
+	}
+	if s.GroupAgent != nil {
+		text += " for " + *s.GroupAgent
+	}
+	text += ": "
+	switch {
+	case s.Mechanism == "token":
+		text += "Disallow: " + s.Value // the rules of a policy token's group
+	case s.Header != nil:
+		text += words.PageHeader.Of(*s.Header) + " " + s.said
+	default:
+		text += words.Mechanism.Of(s.Mechanism)
+		if s.Path != nil {
+			text += " " + *s.Path
+		}
+		if s.Label != "" {
+			text += " " + s.Label + "="
+		} else {
+			text += " "
+		}
+		text += s.Value
+	}
+	if s.Use != nil && s.Preference != nil {
+		text += map[string]string{"allow": " permits ", "disallow": " refuses "}[*s.Preference] + words.Use.Of(*s.Use)
+	}
+	switch {
+	case s.Scope == "orphan":
+		text += " (before any group: nobody reads it)"
+	case s.Conflict:
+		text += " (another line says the contrary)"
+	case s.Remark != nil:
+		text += " (" + words.PreferenceRemark.Of(*s.Remark) + ")"
+	}
+	return text
+}
