@@ -30,7 +30,7 @@ to DIR. With --warc, --bodies or --from-run it reads stored answers and asks nob
 
 FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
 with the columns host, rank, url or host_rev (a Tranco list works as it is);
-visible.Text, .gz or .zst; - is standard input. Lines that are not hosts go to
+plain, .gz or .zst; - is standard input. Lines that are not hosts go to
 DIR/_runs/ID/rejected.csv.
 
 After Ctrl-C, a full disk or a crash, continue with --resume: it does not ask a host
@@ -184,9 +184,9 @@ func New() *Flags {
 	f := &Flags{Flags: settings.Flags{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
 	s := f.Set
 	s.StringVar(&f.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
-	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, visible.Text, .gz or .zst; - is standard input; repeatable")
-	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, visible.Text, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
-	s.StringVar(&f.cdx, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, visible.Text, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
+	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
+	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
+	s.StringVar(&f.cdx, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
 	s.BoolVar(&f.lastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
