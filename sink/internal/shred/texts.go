@@ -107,9 +107,10 @@ func (t *textColumn) addAbove(n int) {
 	if len(t.cells) == 0 && n > 0 { // the last cell is of the page before
 		t.see(t.last)
 	}
-	t.cells = room(t.cells, n)
-	for range n {
-		t.cells = append(t.cells, t.last)
+	from := len(t.cells)
+	t.cells = room(t.cells, n)[:from+n]
+	for i := range t.cells[from:] {
+		t.cells[from+i] = t.last
 	}
 }
 
@@ -192,15 +193,12 @@ func requiredTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
 		if c.again {
 			t.addBatch()
 		} else {
-			above := "" // may share memory with the rows, which do not change during write
-			for i := range c.n {
-				text := at[string](c, i)
-				if i > 0 && isSame(text, above) {
-					t.addAbove(1)
-					continue
-				}
+			for i := 0; i < c.n; {
+				text, first := at[string](c, i), i
 				t.add(text)
-				above = text
+				for i++; i < c.n && isSame(text, at[string](c, i)); i++ {
+				}
+				t.addAbove(i - first - 1)
 			}
 		}
 		t.repeat(from, c.times)
