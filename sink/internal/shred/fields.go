@@ -140,7 +140,7 @@ func (f *field) column(w *parquet.ColumnWriter) shred {
 	}
 	switch reflect.Zero(f.goType).Interface().(type) {
 	case string:
-		c.write = requiredTexts(w, k.texts)
+		c.write = func(c cells) error { return requiredTexts(w, k.texts, c) }
 		if other := f.other; other == nil && !k.texts.shared {
 			c.each = eachText(w, k.texts)
 		} else if other != nil {

@@ -186,25 +186,24 @@ func (t *texts) grow() {
 	}
 }
 
-// requiredTexts does what required does, for texts.
-func requiredTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
-	return func(c cells) error {
-		from := len(t.cells)
-		if c.again {
-			t.addBatch()
-		} else {
-			for i := 0; i < c.n; {
-				text, first := at[string](c, i), i
-				t.add(text)
-				for i++; i < c.n && isSame(text, at[string](c, i)); i++ {
-				}
-				t.addAbove(i - first - 1)
-			}
-		}
-		t.repeat(from, c.times)
-		_, err := w.WriteRowValues(nil)
-		return err
+// requiredTexts writes what required does, for texts. In a closure of a function that is
+// itself inlined, the compiler would not inline at.
+func requiredTexts(w *parquet.ColumnWriter, t *textColumn, c cells) error {
+	from := len(t.cells)
+	if c.again {
+		t.addBatch()
+		c.n = 0
 	}
+	for i := 0; i < c.n; {
+		text, first := at[string](c, i), i
+		t.add(text)
+		for i++; i < c.n && isSame(text, at[string](c, i)); i++ {
+		}
+		t.addAbove(i - first - 1)
+	}
+	t.repeat(from, c.times)
+	_, err := w.WriteRowValues(nil)
+	return err
 }
 
 // sharedTexts does what requiredTexts does, for texts that mostly are those of
@@ -216,9 +215,9 @@ func sharedTexts(w *parquet.ColumnWriter, t, other *textColumn, back int) func(c
 		others.first = unsafe.Add(c.first, -back)
 		if c.again {
 			t.addBatch()
-			others.n = 0
+			c.n = 0
 		}
-		for i := range others.n {
+		for i := range c.n {
 			if text := at[string](c, i); isSame(text, at[string](others, i)) {
 				if n := other.batch[i]; n != t.last {
 					t.last = n
