@@ -51,7 +51,8 @@ type Change struct {
 	Rank *int64 `parquet:"rank"`
 	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
 	// `preference` (what the file states about a use), `outcome`, `group`, `signal`, `sitemap`,
-	// `crawl_delay`, `redirect`, `reachability`, `host_new`, `host_gone`, `text` (nothing but the text).
+	// `crawl_delay`, `redirect`, `answer` (what the host answers to an identity of `--also-as`), `reachability`,
+	// `host_new`, `host_gone`, `text` (nothing but the text).
 	Kind string `parquet:"kind,dict"`
 	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
 	// differs, on any path, for any agent; minor means undecided.
@@ -66,11 +67,15 @@ type Change struct {
 	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict"`
 	// Value before, in the run `before_run`. Null if there was none. Of `preference`: `allow`, `disallow`,
-	// `partial`, or null if nothing was stated. Example: `partial`.
+	// `partial`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
+	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
+	// `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`, `challenged`,
+	// `refused`, `failing`, `unreached`. Example: `partial`.
 	Before *string `parquet:"before,dict"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the
-	// path and still does, by other lines. Example: `disallow_all`.
+	// path and still does, by other lines, and of `answer` where the file is another one and its relation to
+	// the host's own is the same. Example: `disallow_all`.
 	After *string `parquet:"after,dict"`
 	// Line that decided before. Null if none did.
 	LineBefore *int32 `parquet:"line_before"`
@@ -88,6 +93,9 @@ type Change struct {
 	TemplateBefore *string `parquet:"template_before,dict"`
 	// The same of what decides now. Null likewise.
 	TemplateAfter *string `parquet:"template_after,dict"`
+	// Identity that an `answer` is about, as `--also-as` names it; of the control there are no rows. Null for
+	// other kinds. Example: `gptbot`.
+	Identity *string `parquet:"identity,dict"`
 }
 
 // Point is a row of `series`: a figure of one run in a series over several. It belongs

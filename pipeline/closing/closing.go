@@ -11,7 +11,8 @@
 // compare.
 //
 // It says the same of what files state about use (view preference_changes), and whose
-// words a change is: a host whose template changed has not decided anything itself.
+// words a change is: a host whose template changed has not decided anything itself. And it
+// says how hosts answer identities (view answer_changes).
 package closing
 
 import "github.com/robocensus/robocensus/sink"

@@ -37,6 +37,7 @@ type Counter struct {
 	Profiles   map[string]*Totals
 	Words      map[AgentWords]*Counts
 	Uses       map[Use]*UseCounts
+	Identities map[string]*IdentityCounts // by name
 
 	// State of the current host.
 	policies map[Agent]Move
@@ -48,7 +49,7 @@ type Counter struct {
 // NewCounter counts hosts under the given profiles.
 func NewCounter(profiles []string) *Counter {
 	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts), Profiles: make(map[string]*Totals),
-		Words: make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts), policies: make(map[Agent]Move), words: make(map[Agent]string), uses: make(map[Use]useMove)}
+		Words: make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts), Identities: make(map[string]*IdentityCounts), policies: make(map[Agent]Move), words: make(map[Agent]string), uses: make(map[Use]useMove)}
 	for _, p := range profiles {
 		c.Profiles[p] = new(Totals)
 	}
@@ -71,6 +72,8 @@ func (c *Counter) Add(row *sink.Change) {
 		}
 	case row.Kind == "preference" && row.Profile != nil && row.Use != nil && c.Profiles[*row.Profile] != nil:
 		c.addUse(row)
+	case row.Kind == "answer" && row.Identity != nil:
+		c.addIdentity(row)
 	case row.Kind == "rules" && row.Agent == nil && row.Profile != nil && c.Profiles[*row.Profile] != nil:
 		c.policies[Agent{Profile: *row.Profile}] = Move{Undecided: true} // of all agents
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Run is a past run.
@@ -34,10 +35,17 @@ type Run struct {
 	// Source says where most answers come from: network, warc, body. It is "" if the
 	// counters of the run do not say it.
 	Source string
-	// AskedAlso reports whether hosts were asked under further identities too.
-	AskedAlso bool
+	// Identities are the further ones under which hosts were asked, by name. They are not
+	// known of a run without counters.
+	Identities map[string]Identity
 	// KnowsWalls reports whether the run counted walls.
 	KnowsWalls bool
+}
+
+// An Identity is one under which a run asked hosts too.
+type Identity struct {
+	Agent     string // of the registry, "" for none
+	IsControl bool   // it is our own once more
 }
 
 // Read reads a run. It returns [fs.ErrNotExist] if there is none.
@@ -57,7 +65,7 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 			case "source":
 				sources[text(c[3])] += number(c[4])
 			case "answer":
-				r.AskedAlso = true
+				r.addIdentity(text(c[3]), text(c[1]))
 			case "challenge":
 				r.KnowsWalls = true
 			case "policy":
@@ -75,6 +83,16 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 		}
 	}
 	return r, nil
+}
+
+// addIdentity adds the identity that a key of the counter answer is about.
+func (r *Run) addIdentity(key, agent string) {
+	name, _, _ := strings.Cut(key, " ")
+	name, isControl := strings.CutPrefix(name, summary.Control)
+	if r.Identities == nil {
+		r.Identities = make(map[string]Identity)
+	}
+	r.Identities[name] = Identity{Agent: agent, IsControl: isControl}
 }
 
 // mostly returns the source of most answers. Answers from the memory of earlier runs

@@ -200,7 +200,7 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 	}
 	switch k.metric {
 	case "answer", "answer_let_in":
-		if !r.AskedAlso {
+		if len(r.Identities) == 0 {
 			return k, false
 		}
 	case "challenge":

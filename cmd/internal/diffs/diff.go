@@ -30,14 +30,17 @@ const diffHelp = `Compares two runs in DIR host by host and writes the changes f
 the table changes, one row per change, with a severity:
 
   critical  an agent, or every agent, was shut out
-  major     a part was closed, or a closed host opened; terms of use; no answer
+  major     a part was closed, or a closed host opened; terms of use; no answer;
+            an identity was turned away or let in
   minor     any other change of meaning
   cosmetic  another text with the same meaning for every agent on every path
 
 Rules are compared by meaning (kind rules): under the first profile from the tables
 groups and rules; under other profiles, and under google-2012, from the bodies of
 runs made with --keep-bodies. What files state about use is compared by meaning too
-(kind preference, column use). Changes say whose words decide (template_before and
+(kind preference, column use). If both runs asked hosts under further identities
+(--also-as), other answers to these are changes too (kind answer, column identity),
+except where our own second request, the control, met the same. Changes say whose words decide (template_before and
 template_after): they tell a host whose template changed from one that decided for
 itself. If the runs differ in their settings, notes name what differs and what is not
 compared, as robocensus series does: profiles and agents are those that the runs record.

@@ -76,6 +76,7 @@ func showDiff(p screen.Page, r *diff.Result) {
 	showAgents(p, r)
 	showWords(p, r)
 	showUses(p, r)
+	showIdentities(p, r)
 	rows = nil
 	for _, s := range r.Strata {
 		row := []string{s.Stratum, words.Number(s.Compared), words.Number(s.Changed)}
@@ -197,10 +198,26 @@ func showUses(p screen.Page, r *diff.Result) {
 	}
 }
 
+// showIdentities shows how hosts answer identities now, and did not before.
+func showIdentities(p page, r *diff.Result) {
+	var rows [][]string
+	for _, i := range r.Identities {
+		row := []string{p.foreign(i.Identity)}
+		for _, n := range []int64{i.TurnedAway, i.LetIn, i.Otherwise, i.Undecided} {
+			row = append(row, words.Number(n))
+		}
+		rows = append(rows, row)
+	}
+	if rows != nil {
+		p.table("Hosts that answer an identity otherwise than before, without those that do so to our own second request",
+			[]string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
+	}
+}
+
 // valueWords are the words for the values before and after a change.
 var valueWords = map[string]words.Vocabulary{
 	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
-	"reachability": words.Reason, "rules": words.Effect, "preference": words.Stance,
+	"reachability": words.Reason, "rules": words.Effect, "preference": words.Stance, "answer": words.Answered,
 }
 
 // lineWord names the line that decides.
@@ -253,6 +270,9 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 	}
 	if e.Use != nil {
 		text = append(text, words.Use.Of(*e.Use))
+	}
+	if e.Identity != nil {
+		text = append(text, "to "+p.foreign(*e.Identity))
 	}
 	text[len(text)-1] += ":"
 	if e.Kind == "rules" {

@@ -27,10 +27,11 @@ type changeView struct {
 
 	TemplateBefore *string `json:"template_before"`
 	TemplateAfter  *string `json:"template_after"`
+	Identity       *string `json:"identity"`
 }
 
 func changeViewOf(c *sink.Change) changeView {
-	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter}
+	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Identity}
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,
@@ -89,7 +90,7 @@ func isAlike(a, b *diff.Example) bool {
 	if a.Kind != b.Kind || a.Severity != b.Severity || sink.OrZero(a.LineBefore) != sink.OrZero(b.LineBefore) || sink.OrZero(a.LineAfter) != sink.OrZero(b.LineAfter) {
 		return false
 	}
-	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After}, {a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Template, b.Template}} {
+	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After}, {a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Identity, b.Identity}, {a.Template, b.Template}} {
 		if sink.OrZero(cells[0]) != sink.OrZero(cells[1]) {
 			return false
 		}

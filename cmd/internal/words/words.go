@@ -127,6 +127,7 @@ var KindMeans = Vocabulary{
 	"sitemap":      "a sitemap line",
 	"crawl_delay":  "a crawl delay",
 	"redirect":     "where the robots.txt redirects to",
+	"answer":       "what the host answers to an identity",
 	"reachability": "whether the host can be reached, and why not",
 	"host_new":     "hosts that the earlier run does not have",
 	"host_gone":    "hosts that the later run does not have",
@@ -347,6 +348,20 @@ var Treatment = Vocabulary{
 	"failing":      "an error",
 	"unreached":    "no answer",
 	"incomparable": "not compared, for we were no better off",
+}
+
+// Answered has words for how a host answers an identity, before and after a change.
+var Answered = Vocabulary{
+	"alike":      "as we are answered",
+	"stricter":   "a stricter file",
+	"looser":     "a looser file",
+	"mixed":      "a file stricter and looser",
+	"undecided":  "another file, undecided",
+	"other":      Treatment["other"],
+	"challenged": Treatment["challenged"],
+	"refused":    Treatment["refused"],
+	"failing":    Treatment["failing"],
+	"unreached":  Treatment["unreached"],
 }
 
 // PageHeader has the names of the headers in which a page says what it may be used for.

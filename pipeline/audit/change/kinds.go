@@ -119,6 +119,10 @@ var All = []Kind{
 		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
 	},
 	{Name: "redirect", Shapes: redirectShapes(), Narrowed: of(wholeHost)},
+	{
+		Name: "answer", Tables: []string{"answers"}, Reading: true, Shapes: answerShapes(),
+		Narrowed: map[string]string{"profile": "answers are compared under the first profile alone", "urls": everyPath},
+	},
 	{Name: "reachability", Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
 	{Name: "host_new", Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
 	{Name: "host_gone", Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
@@ -127,8 +131,11 @@ var All = []Kind{
 
 // CannotNarrow returns why changes of the kind cannot be narrowed by a key, "" if they can.
 func (k *Kind) CannotNarrow(key string) string {
-	if key == "use" && k.Name != "preference" {
+	switch {
+	case key == "use" && k.Name != "preference":
 		return "they are about no use"
+	case key == "identity" && k.Name != "answer":
+		return "they are about no identity"
 	}
 	return k.Narrowed[key]
 }

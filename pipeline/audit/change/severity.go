@@ -140,9 +140,13 @@ func Number(v float64) *string { return sink.Some(strconv.FormatFloat(v, 'f', -1
 const RulesUndecided = "undecided"
 
 // Undecided reports whether a row only says that something could not be compared: the
-// meaning of rules, or of statements about use. A row of kind rules with a URL shows a
+// meaning of rules, of statements about use, or of a file for an identity, or whether an
+// identity is turned away or met an outage. A row of kind rules with a URL shows a
 // difference all the same.
 func Undecided(row *sink.Change) bool {
+	if row.Kind == "answer" {
+		return answerUndecided(row)
+	}
 	return (row.Kind == "rules" || row.Kind == "preference") && row.After != nil && *row.After == RulesUndecided
 }
 

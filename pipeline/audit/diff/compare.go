@@ -24,7 +24,7 @@ type comparison struct {
 	base      sink.Change // holds host and origin, and the run of the state before
 	rank      *int64
 	emitted   int // rows
-	unsettled int // rows that show no difference: what is undecided, and an outage that is over
+	unsettled int // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
 	classes   map[records.PolicyKey]classes2
 	both      map[records.PolicyKey][2]records.Policy // policies that both runs have
 	groupsFor map[string]bool                         // tokens, in lower case, whose groups agents of the registry follow
@@ -63,7 +63,7 @@ func (c *comparison) emit(row sink.Change) error {
 		row.BeforeRun = c.base.BeforeRun
 	}
 	c.emitted++
-	if row.Kind == "reachability" || change.Undecided(&row) && row.URL == nil {
+	if row.Kind == "reachability" || row.Kind == "answer" || change.Undecided(&row) && row.URL == nil {
 		c.unsettled++
 	}
 	c.d.result.add(&row)
@@ -103,7 +103,7 @@ func (c *comparison) pair(p *pair) error {
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
-		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.outage, c.text,
+		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.answers, c.outage, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err

@@ -82,6 +82,8 @@ type differ struct {
 	unstated  map[string]string // agents to whom statements about use are not compared, with the reason
 	rules     *rulesDiff        // nil if the meaning of rules is not compared
 
+	identities bool // answers to identities are compared
+
 	targets Targets   // of the hosts that are compared, nil for all
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
 
@@ -172,6 +174,7 @@ func (d *differ) plan() {
 	d.planRules()
 	d.planAgents()
 	d.planPreferences()
+	d.planAnswers()
 	d.ruleAgents()
 	if why := d.between.Templates(); why != "" {
 		d.note("%s: whose words decide is as each run knows it", why)
@@ -196,8 +199,24 @@ func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(hos
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, p := range run.PartsOf("fetches") {
-		g.Go(func() error { return records.ReadFetches(ctx, d.In, p, wanted, into) })
+	parts, segments := records.PartsOf(run.Manifest)
+	for _, segment := range segments {
+		of := parts[segment]
+		g.Go(func() error {
+			var answered records.Answered
+			if d.identities {
+				var err error
+				if answered, err = records.ReadAnswers(ctx, d.In, of["answers"]); err != nil {
+					return err
+				}
+			}
+			for _, p := range of["fetches"] {
+				if err := records.ReadFetches(ctx, d.In, p, wanted, answered, into); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 	return g.Wait()
 }

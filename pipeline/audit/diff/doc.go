@@ -39,6 +39,7 @@
 //	signals.go    signals
 //	rules.go      rules
 //	preferences.go  what files state about use
+//	answers.go    what hosts answer to identities
 //	expect.go     expectations during a comparison
 //	result.go     the summary of a comparison
 //	examples.go   its examples

@@ -29,6 +29,7 @@ type Example struct {
 	LineAfter  *int32  `json:"line_after"`
 	BeforeRun  *string `json:"before_run"` // as in [sink.Change]
 	Use        *string `json:"use"`
+	Identity   *string `json:"identity"`
 	Template   *string `json:"template"` // whose words a change of a policy or preference is, nil for the file's own
 	More       int64   `json:"more"`     // further rows of the host that are alike
 	Hosts      int64   `json:"hosts"`    // hosts that changed in the same way, with this one
@@ -48,7 +49,7 @@ type exampleKey struct{ severity, kind, use, before, after string }
 func (s exampleSet) add(row *sink.Change) {
 	key := exampleKey{severity: row.Severity, kind: row.Kind, use: sink.OrZero(row.Use)}
 	switch row.Kind {
-	case "policy_class", "verdict", "preference":
+	case "policy_class", "verdict", "preference", "answer":
 		key.before, key.after = sink.OrZero(row.Before), sink.OrZero(row.After)
 	case "rules":
 		key.after = sink.OrZero(row.After)
@@ -64,7 +65,7 @@ func (s exampleSet) add(row *sink.Change) {
 func ExampleOf(row *sink.Change) *Example {
 	return &Example{
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
-		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use,
+		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity,
 		Template: sink.NonZero(closing.Words(row)),
 	}
 }

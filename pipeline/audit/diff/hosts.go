@@ -41,8 +41,16 @@ func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter)
 	if err != nil {
 		return err
 	}
+	r := lookup.Open(d.In, run.Manifest)
+	defer r.Close()
 	for i := range targets {
-		if err := records.AddTarget(&targets[i], into); err != nil {
+		var answers []sink.Answer
+		if d.identities {
+			if answers, err = lookup.Rows[sink.Answer](ctx, r, "answers", &targets[i]); err != nil {
+				return err
+			}
+		}
+		if err := records.AddTarget(&targets[i], answers, into); err != nil {
 			return err
 		}
 	}

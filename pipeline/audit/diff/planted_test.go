@@ -41,7 +41,7 @@ func (p *planted) each(f func(dir, before, after string)) {
 }
 
 func plant(t *testing.T) *planted {
-	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t)}}
+	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t), plantIdentities(t)}}
 	p.each(func(dir, before, after string) {
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after})
 		pipelinetest.Must(t, err)
@@ -185,6 +185,23 @@ func plantAnswers(t *testing.T) string {
 	return dir
 }
 
+// plantIdentities makes two runs whose hosts change how they answer identities.
+func plantIdentities(t *testing.T) string {
+	met := []string{"served equal -", "served stricter S", "served looser L", "served mixed M", "other - O", "challenged - -", "refused - -"}
+	var hosts [2][][]string
+	for i, before := range met {
+		for _, after := range met[:i] {
+			for k, answer := range []string{before, after} {
+				hosts[k] = append(hosts[k], []string{aFile, "as-a/RoboTestA " + answer, "as-b/RoboTestB " + answer, control})
+			}
+		}
+	}
+	dir := t.TempDir()
+	answeredRun(t, dir, "a", 0, hosts[0]...)
+	answeredRun(t, dir, "b", 0, hosts[1]...)
+	return dir
+}
+
 // A random promise of no change, as its keys.
 func randomPromise(p *planted) *rapid.Generator[string] {
 	distinct := func(of func(*sink.Change) *string) (out []string) {
@@ -222,7 +239,8 @@ func randomPromise(p *planted) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		text := some(t, "no_change", 10, 2, append([]string{"all"}, change.Kinds...)) +
 			some(t, "severity", 4, 2, change.Severities) + some(t, "after", 4, 2, after) + some(t, "urls", 2, 2, urls) +
-			some(t, "agents", 2, 2, []string{"RoboTestA", "RoboTestB"}) + some(t, "profile", 2, 2, []string{"google", "rfc9309"}) + some(t, "use", 2, 2, []string{"ai-train", "ai-input", "search"})
+			some(t, "agents", 2, 2, []string{"RoboTestA", "RoboTestB"}) + some(t, "profile", 2, 2, []string{"google", "rfc9309"}) + some(t, "use", 2, 2, []string{"ai-train", "ai-input", "search"}) +
+			some(t, "identity", 2, 2, []string{"as-a", "as-b"})
 		if !strings.Contains(text, "agents") {
 			text += some(t, "category", 2, 2, []string{"search", "ai-training"})
 		}
@@ -267,8 +285,8 @@ func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 			}
 		})
 		for i, n := range broken {
-			// A URL may be another's; then nothing is kept either.
-			if n == 0 && (kept[i] || !strings.Contains(texts[i], "urls")) {
+			// A URL may be another host's, and an identity another agent's; then nothing is kept either.
+			if n == 0 && (kept[i] || !strings.Contains(texts[i], "urls") && !strings.Contains(texts[i], "identity")) {
 				t.Errorf("nothing breaks %s, kept %v", texts[i], kept[i])
 			}
 		}
@@ -289,7 +307,7 @@ func (p *planted) breaks(promise string) string {
 	example := ""
 	for i := range p.rows {
 		row := &p.rows[i]
-		columns := map[string]*string{"severity": &row.Severity, "after": row.After, "urls": row.URL, "agents": row.Agent, "category": row.Category, "profile": row.Profile, "use": row.Use}
+		columns := map[string]*string{"severity": &row.Severity, "after": row.After, "urls": row.URL, "agents": row.Agent, "category": row.Category, "profile": row.Profile, "use": row.Use, "identity": row.Identity}
 		matches := func(key string) bool {
 			return keys[key] == nil || columns[key] != nil && slices.Contains(keys[key], *columns[key])
 		}

@@ -37,6 +37,7 @@ type Result struct {
 	Categories []Category `json:"categories"`        // the same for any agent of a category
 	Words      []Words    `json:"words"`             // the same for each agent, by the template whose words the change is
 	Uses       []Use      `json:"uses"`              // by what files state about each use, under each profile
+	Identities []Identity `json:"identities"`        // by how they answer each identity, most turned away first
 	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
 	Examples   []Example  `json:"examples"`          // the most severe changes, one for a host and one for hosts that changed in the same way
 	Together   []Example  `json:"together"`          // ways in which several hosts changed, the commonest first
@@ -115,6 +116,12 @@ type Use struct {
 	Use     string `json:"use"`
 	Profile string `json:"profile"`
 	closing.UseCounts
+}
+
+// Identity counts hosts by how they answer an identity.
+type Identity struct {
+	Identity string `json:"identity"`
+	closing.IdentityCounts
 }
 
 // Category counts hosts by what happened to their policies for any agent of a
@@ -262,7 +269,7 @@ func (r *Result) finish() {
 	r.addStratum(summary.Unranked)
 }
 
-// finishWords sorts the counters of words and uses, those of agents in the order of Agents.
+// finishWords sorts the counters of words, uses and identities, those of agents in the order of Agents.
 func (r *Result) finishWords() {
 	r.Words, r.Uses = []Words{}, []Use{}
 	place := make(map[closing.Agent]int)
@@ -277,6 +284,13 @@ func (r *Result) finishWords() {
 	for of, n := range r.closing.Uses {
 		r.Uses = append(r.Uses, Use{of.Use, of.Profile, *n})
 	}
+	r.Identities = []Identity{}
+	for name, n := range r.closing.Identities {
+		r.Identities = append(r.Identities, Identity{name, *n})
+	}
+	slices.SortFunc(r.Identities, func(a, b Identity) int {
+		return cmp.Or(cmp.Compare(b.TurnedAway, a.TurnedAway), cmp.Compare(a.Identity, b.Identity))
+	})
 	slices.SortFunc(r.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Use, b.Use), cmp.Compare(a.Profile, b.Profile)) })
 }
 

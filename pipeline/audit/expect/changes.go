@@ -75,6 +75,7 @@ func (x *expectation) names(row *sink.Change) bool {
 	// A row without an agent, profile or URL passes no filter by it.
 	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, sink.OrZero(row.Category))) ||
 		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
+		len(x.Identity) > 0 && (row.Identity == nil || !x.Identity.has(*row.Identity)) ||
 		len(x.Use) > 0 && (row.Use == nil || !x.Use.has(*row.Use)) ||
 		len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)))
 }
@@ -83,8 +84,11 @@ func (x *expectation) names(row *sink.Change) bool {
 // is false if the change is certainly forbidden, because a path shows a difference and
 // any difference is forbidden.
 func (x *expectation) dependsOn(row *sink.Change) bool {
-	if !change.Undecided(row) || !x.isAbout(row.Kind) || row.URL != nil && len(x.Severity)+len(x.After) == 0 || row.Use != nil && !x.Use.has(*row.Use) {
+	if !change.Undecided(row) || !x.isAbout(row.Kind) || row.URL != nil && len(x.Severity)+len(x.After) == 0 || row.Use != nil && !x.Use.has(*row.Use) || row.Identity != nil && !x.Identity.has(*row.Identity) {
 		return false
+	}
+	if row.Kind == "answer" {
+		return x.isOf(sink.OrZero(row.Agent), sink.OrZero(row.Category))
 	}
 	if row.Agent == nil {
 		// The row is about all agents. It counts only if the expectation names the
@@ -104,6 +108,13 @@ type Pair struct {
 	Before, After bool     // whether the earlier and the later run have it
 	Compared      bool     // its policies are compared
 	Unknown       []string // profiles under which a policy of it is not known in both runs
+	Asked         []Asked  // identities under which it was asked in either run
+}
+
+// Asked says of an identity whether both runs show how a host answers it.
+type Asked struct {
+	Identity, Agent, Category string
+	Known                     bool
 }
 
 // Pair counts the host of a pair: as checked if the comparison would have found each
@@ -137,13 +148,34 @@ func (x *expectation) sees(p *Pair, compared bool) bool {
 		switch {
 		case name == "host_new" && p.After, name == "host_gone" && p.Before:
 		case name == "reachability" && p.Before && p.After:
-		case name == "host_new", name == "host_gone", name == "reachability", !compared:
+		case name == "host_new", name == "host_gone", name == "reachability", !compared, name == "answer" && !x.seesAnswers(p):
 			return false
 		case k.Policy && slices.ContainsFunc(p.Unknown, x.Profile.has):
 			return false
 		}
 	}
 	return true
+}
+
+// namesAnswers reports whether the expectation is about answers to identities by its words,
+// and not by all alone.
+func (x *expectation) namesAnswers() bool {
+	return slices.Contains(x.NoChange, "answer") || len(x.Identity) > 0
+}
+
+// seesAnswers reports whether both runs show how a host answers each identity that the
+// expectation is about, and there is one if it names such changes.
+func (x *expectation) seesAnswers(p *Pair) bool {
+	found := !x.namesAnswers()
+	for _, a := range p.Asked {
+		if x.Identity.has(a.Identity) && x.isOf(a.Agent, a.Category) {
+			if !a.Known {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
 }
 
 // shownFound returns a change as the text of a breach.
@@ -154,5 +186,9 @@ func shownFound(c *sink.Change) string {
 		}
 		return *s
 	}
-	return c.Kind + ": " + side(c.Before) + " → " + side(c.After)
+	what := c.Kind
+	if c.Identity != nil {
+		what += " to " + *c.Identity
+	}
+	return what + ": " + side(c.Before) + " → " + side(c.After)
 }

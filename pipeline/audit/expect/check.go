@@ -31,7 +31,7 @@ type Checker struct {
 func newChecker(e *List, agents []sink.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
 	c := &Checker{expectations: e, agents: agents, csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
-		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike})
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})

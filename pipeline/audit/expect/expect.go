@@ -42,7 +42,8 @@ type expectation struct {
 
 	Severity words `yaml:"severity"` // for no_change
 	After    words `yaml:"after"`
-	Use      words `yaml:"use"` // for preference, and for no_change of that kind
+	Use      words `yaml:"use"`      // for preference, and for no_change of that kind
+	Identity words `yaml:"identity"` // for no_change of kind answer
 
 	line     int
 	lines    map[string]int  // by key
@@ -75,7 +76,7 @@ var expectKeys = map[string][]string{
 	"verdict":   {"agents", "category", "profile", "urls"},
 	"class":     {"agents", "category", "profile"},
 	"reachable": {},
-	"no_change": {"agents", "category", "profile", "urls", "severity", "after", "use"},
+	"no_change": {"agents", "category", "profile", "urls", "severity", "after", "use", "identity"},
 
 	"preference": {"agents", "category", "profile", "use"},
 
@@ -129,7 +130,7 @@ func (e *List) fail(line int, format string, args ...any) error {
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "preference", "reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
-		"agents", "category", "profile", "urls", "severity", "after", "use")
+		"agents", "category", "profile", "urls", "severity", "after", "use", "identity")
 	if err != nil {
 		return nil, err
 	}

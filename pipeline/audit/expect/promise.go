@@ -28,6 +28,7 @@ type Promise struct {
 
 	ofChanges    bool   // it is a no_change
 	ofAnswers    bool   // it is a served_alike
+	ofIdentities bool   // it is a no_change of answers to identities
 	unknownHosts int64  // hosts with a policy in Unknown
 	passing      int64  // changes in Undecided that the choice of hosts may explain
 	choice       string // why it may
@@ -100,6 +101,8 @@ func (x *expectation) permitsAll(p *Promise, rows int64) bool {
 // unknown says what of a promise is not known.
 func (p *Promise) unknown() (note string) {
 	switch {
+	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
+		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs, or not known how they answer an identity", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0 && p.ofChanges:
 		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0 && p.ofAnswers:

@@ -86,7 +86,7 @@ func (x *expectation) candidates() (out []*change.Kind, key string, err error) {
 // cannotNarrow returns the key of the expectation by which changes of a kind cannot be
 // narrowed, "" for none. Changes that name an agent only sometimes are meant by all.
 func (x *expectation) cannotNarrow(k *change.Kind, byAll bool) string {
-	for _, key := range []string{"agents", "category", "profile", "urls", "use"} {
+	for _, key := range []string{"agents", "category", "profile", "urls", "use", "identity"} {
 		if _, given := x.lines[key]; given && k.CannotNarrow(key) != "" && !(byAll && k.SomeAgents && (key == "agents" || key == "category")) {
 			return key
 		}

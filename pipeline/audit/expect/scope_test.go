@@ -73,7 +73,9 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 	// What all is about, and words that go with some of the kinds.
 	for text, want := range map[string]string{
 		"no_change: all, severity: critical":                              "policy_class",
-		"no_change: all, category: search, severity: [major, minor]":      "policy_class verdict rules preference group signal crawl_delay",
+		"no_change: all, category: search, severity: [major, minor]":      "policy_class verdict rules preference group signal crawl_delay answer",
+		"no_change: all, identity: gptbot":                                "answer",
+		"no_change: [answer, rules], after: [refused, closes]":            "rules answer",
 		"no_change: all, use: ai-train":                                   "preference",
 		"no_change: all, urls: /":                                         "verdict sitemap",
 		"no_change: all, urls: https://x.example/":                        "verdict sitemap",

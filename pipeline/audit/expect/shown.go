@@ -107,6 +107,9 @@ func (c *Checker) unseenBy(by *Comparison) (why []string) {
 // they would.
 func (by *Comparison) unseen(x *expectation) string {
 	for _, kind := range x.kinds {
+		if kind == "answer" && !x.namesAnswers() && !by.asked() {
+			continue // by all it is about answers only where there are any
+		}
 		if why := by.unseenKind(x, change.Named(kind)); why != "" {
 			return why
 		}
@@ -146,6 +149,13 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 	if why := by.unseenDefinition(x, k); why != "" {
 		return why
 	}
+	if k.Name == "answer" {
+		for _, m := range by.Runs {
+			if why := unasked(x, m); why != "" {
+				return why
+			}
+		}
+	}
 	switch {
 	case k.Reading && !by.Reading:
 		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", k.Name)
@@ -157,6 +167,37 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 		return "the runs have no profile in common"
 	}
 	return ""
+}
+
+// asked reports whether both runs have answers to identities.
+func (by *Comparison) asked() bool {
+	return !slices.ContainsFunc(by.Runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, "answers") })
+}
+
+// unasked says that a run did not ask under an identity that an expectation is about. A run
+// without counters does not say as whom it asked.
+func unasked(x *expectation, m *past.Run) string {
+	if len(m.PartsOf("summary")) == 0 {
+		return ""
+	}
+	for _, name := range x.Identity {
+		i, ok := m.Identities[name]
+		switch {
+		case !ok:
+			return fmt.Sprintf("run %s did not ask as %s", m.Run, name)
+		case i.IsControl:
+			return fmt.Sprintf("%s is a control in run %s, with which the others are compared", name, m.Run)
+		}
+	}
+	for name, i := range m.Identities {
+		if !i.IsControl && x.Identity.has(name) && x.isOf(i.Agent, m.Category[i.Agent]) {
+			return ""
+		}
+	}
+	if !x.namesAnswers() {
+		return ""
+	}
+	return fmt.Sprintf("run %s did not ask under any identity that it is about", m.Run)
 }
 
 // unseenDefinition returns which agent or profile the runs define differently, so that

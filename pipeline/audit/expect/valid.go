@@ -57,7 +57,7 @@ func (x *expectation) checkWords() (string, error) {
 		list  words
 		known []string // nil for any
 	}{
-		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil}, {servedAlike, x.ServedAlike, nil},
+		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil}, {servedAlike, x.ServedAlike, nil}, {"identity", x.Identity, nil},
 		{"category", x.Category, registry.Categories}, {"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
 		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, registry.UseNames},
 	} {

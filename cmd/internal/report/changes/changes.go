@@ -73,10 +73,10 @@ type change struct{ hosts, rows int64 }
 
 // changeExample is a row of a host. Its strings are text from the network.
 type changeExample struct {
-	Host, Kind, Agent, URL, Use, Before, After string
-	line                                       *int32 // that decides now
-	rank                                       int64
-	more                                       int64 // further rows of that severity
+	Host, Kind, Agent, URL, Use, Identity, Before, After string
+	line                                                 *int32 // that decides now
+	rank                                                 int64
+	more                                                 int64 // further rows of that severity
 }
 
 const (
@@ -121,7 +121,7 @@ func Read(ctx context.Context, in store.Store, m *sink.Manifest, against, profil
 
 // changeColumns are the columns that changeRow reads.
 var changeColumns = []string{
-	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after", "line_before", "line_after", "use", "template_before", "template_after",
+	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after", "line_before", "line_after", "use", "template_before", "template_after", "identity",
 }
 
 // A changeRow reads rows of changes. The texts of a row stay valid; texts that repeat
@@ -149,7 +149,7 @@ func (r *changeRow) read(cells []*string) *sink.Change {
 		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: counters.Text(r.text(cells[3])), Severity: counters.Text(r.text(cells[4])),
 		Agent: r.text(cells[5]), Category: r.text(cells[6]), Profile: r.text(cells[7]), URL: r.text(cells[8]), Before: r.text(cells[9]), After: r.text(cells[10]),
 		LineBefore: integer[int32](cells[11]), LineAfter: integer[int32](cells[12]),
-		Use: r.text(cells[13]), TemplateBefore: r.text(cells[14]), TemplateAfter: r.text(cells[15]),
+		Use: r.text(cells[13]), TemplateBefore: r.text(cells[14]), TemplateAfter: r.text(cells[15]), Identity: r.text(cells[16]),
 	}
 	return &r.last
 }
@@ -243,7 +243,7 @@ func placed(have []changeExample, x *changeExample) []changeExample {
 func exampleOf(row *sink.Change) *changeExample {
 	x := &changeExample{
 		Kind: clipped(row.Kind), Agent: clipped(counters.Text(row.Agent)), Before: clipped(counters.Text(row.Before)), After: clipped(counters.Text(row.After)),
-		Host: clipped(row.Host), URL: clipped(counters.Text(row.URL)), Use: clipped(counters.Text(row.Use)), line: row.LineAfter, rank: math.MaxInt64,
+		Host: clipped(row.Host), URL: clipped(counters.Text(row.URL)), Use: clipped(counters.Text(row.Use)), Identity: clipped(counters.Text(row.Identity)), line: row.LineAfter, rank: math.MaxInt64,
 	}
 	if row.Rank != nil {
 		x.rank = *row.Rank

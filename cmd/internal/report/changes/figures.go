@@ -23,7 +23,7 @@ func (c *Changes) Figures(all string) []*draw.Figure {
 	c.all = all
 	return []*draw.Figure{
 		c.changedHosts(), c.changeWays("change-agents", "agent", c.closedAgents(), nil), c.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
-		c.changeWords(), c.changeUses(), c.changedTogether(), c.changeKinds(),
+		c.changeWords(), c.changeUses(), c.changeIdentities(), c.changedTogether(), c.changeKinds(),
 	}
 }
 
@@ -102,6 +102,8 @@ func (x *changeExample) valueOf(value string) string {
 		return words.Effect.Of(value)
 	case "preference":
 		return words.Stance.Of(value)
+	case "answer":
+		return words.Answered.Of(value)
 	}
 	return value
 }
@@ -122,6 +124,9 @@ func (x *changeExample) words() (s string) {
 	}
 	if x.Use != "" {
 		s += ", " + words.Use.Of(x.Use)
+	}
+	if x.Identity != "" {
+		s += " to " + x.Identity
 	}
 	if x.URL != "" && x.URL != x.Before && x.URL != x.After {
 		s += ", " + x.URL
@@ -210,7 +215,7 @@ func (c *Changes) changedTogether() *draw.Figure {
 			Parts: draw.Lengths(full, draw.Share{Class: severities[max(at, 0)].class, Name: w.Severity, N: w.Hosts}), Values: []string{words.Hosts(w.Hosts)},
 		}}})
 		f.Rows = append(f.Rows, []string{w.Origin, counters.Digits(w.Hosts)})
-		x := changeExample{Kind: w.Kind, Agent: clipped(counters.Text(w.Agent)), URL: clipped(counters.Text(w.URL)), Use: clipped(counters.Text(w.Use)), Before: clipped(counters.Text(w.Before)), After: clipped(counters.Text(w.After)), more: w.More}
+		x := changeExample{Kind: w.Kind, Agent: clipped(counters.Text(w.Agent)), URL: clipped(counters.Text(w.URL)), Use: clipped(counters.Text(w.Use)), Identity: clipped(counters.Text(w.Identity)), Before: clipped(counters.Text(w.Before)), After: clipped(counters.Text(w.After)), more: w.More}
 		if i == 0 {
 			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(most), host, x.words())
 		}
@@ -222,7 +227,7 @@ func (c *Changes) changedTogether() *draw.Figure {
 	}
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
-      list_sort(list([kind, agent, profile, use, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
+      list_sort(list([kind, agent, profile, use, identity, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
     %s
       AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
     GROUP BY origin)

@@ -4,6 +4,7 @@
 //
 //	code.go       the encoding of records
 //	fetched.go    rows of fetches
+//	answers.go    rows of answers, as a part of these
 //	details.go    rows of the other tables
 //	texts.go      columns of texts that repeat
 //	bodies.go     bodies

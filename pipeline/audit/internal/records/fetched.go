@@ -26,6 +26,8 @@ type Fetched struct {
 	Digest, Final   string // "" for none
 	Fallback        string
 	Since           int64 // unreachable since, in microseconds; 0 if unknown
+
+	answers string // to identities, encoded
 }
 
 // Key orders rows by host, origin and time.
@@ -54,6 +56,7 @@ func (f *Fetched) Encode(e *Encoder) {
 		e.Text(s)
 	}
 	e.Ordered(f.Since)
+	e.Text(f.answers)
 }
 
 func (d *Decoder) Fetched() *Fetched {
@@ -64,7 +67,7 @@ func (d *Decoder) Fetched() *Fetched {
 	for _, s := range []*string{&f.Outcome, &f.Reason, &f.Digest, &f.Final, &f.Fallback} {
 		*s = d.Text()
 	}
-	f.Since = d.Ordered()
+	f.Since, f.answers = d.Ordered(), d.Text()
 	return f
 }
 
@@ -73,8 +76,8 @@ var fetchColumns = []string{
 }
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
-// hosts.
-func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(host string) bool, into *sorter.Sorter) error {
+// hosts, with what these answered to identities.
+func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(host string) bool, answered Answered, into *sorter.Sorter) error {
 	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns, Optional: []string{"challenge"}}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
 			if !batch.Schema().HasField(name) {
@@ -101,6 +104,7 @@ func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(h
 			f := Fetched{
 				Host: host(i), Origin: origin(i), time: int64(time.Value(i)), Seq: seq.Value(i), Segment: p.Segment,
 				Outcome: outcome(i), Reason: reason(i), Digest: digest(i), Final: final(i), Fallback: fallback(i),
+				answers: answered[seq.Value(i)],
 			}
 			if challenge(i) != "" {
 				f.wall()
@@ -119,8 +123,9 @@ func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(h
 	})
 }
 
-// AddTarget adds the row of a target that was looked up to a sorter.
-func AddTarget(t *lookup.Target, into *sorter.Sorter) error {
+// AddTarget adds the row of a target that was looked up to a sorter, with its answers to
+// identities.
+func AddTarget(t *lookup.Target, answers []sink.Answer, into *sorter.Sorter) error {
 	or := func(s *string) string {
 		if s == nil {
 			return ""
@@ -130,6 +135,7 @@ func AddTarget(t *lookup.Target, into *sorter.Sorter) error {
 	f := Fetched{
 		Host: t.Host, Origin: t.Origin, time: t.FetchTime.UnixMicro(), Seq: t.Seq, Segment: t.Segment, Rank: t.Rank,
 		Outcome: t.Outcome, Reason: t.Reason, Digest: or(t.ContentDigest), Final: or(t.FinalURL), Fallback: or(t.FallbackErrorClass),
+		answers: encodeAnswers(answers),
 	}
 	if t.Challenge != nil {
 		f.wall()

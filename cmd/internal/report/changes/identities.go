@@ -1,0 +1,74 @@
+package changes
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+)
+
+// changeIdentities shows how hosts answer identities now, and did not before.
+func (c *Changes) changeIdentities() *draw.Figure {
+	of := c.closing.Identities
+	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		x, y := of[a], of[b]
+		return cmp.Or(cmp.Compare(y.TurnedAway, x.TurnedAway), cmp.Compare(y.LetIn, x.LetIn), cmp.Compare(y.Otherwise, x.Otherwise), cmp.Compare(a, b))
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	f := &draw.Figure{
+		ID: "change-identities", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Head: []string{"identity", "turned_away", "let_in", "otherwise", "undecided"}, Names: clipped,
+		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or met with a wall. Otherwise: with a file of another meaning, or turned away in another way. " +
+			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own second request otherwise than the first.",
+		Legend: []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"}, {Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}},
+	}
+	most := int64(0)
+	for _, name := range names {
+		n := of[name]
+		most = max(most, n.TurnedAway, n.LetIn, n.Otherwise, n.Undecided)
+	}
+	full := draw.RoundUp(most)
+	f.Axis = words.Hosts(full)
+	for _, name := range names {
+		n := of[name]
+		f.Rows = append(f.Rows, []string{name, counters.Digits(n.TurnedAway), counters.Digits(n.LetIn), counters.Digits(n.Otherwise), counters.Digits(n.Undecided)})
+		for _, t := range []struct {
+			label, class string
+			n            int64
+		}{{"turned away", "closed", n.TurnedAway}, {"let in", "allow", n.LetIn}, {"otherwise", "partly", n.Otherwise}, {"undecided", "unknown", n.Undecided}} {
+			if t.n > 0 {
+				f.Bars = append(f.Bars, draw.Bar{Name: clipped(name), Sub: t.label, Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: t.class, Name: t.label, N: t.n}), Values: []string{words.Hosts(t.n)}}}})
+			}
+		}
+	}
+	f.Title = identitiesTitle(clipped(names[0]), of[names[0]].TurnedAway, of[names[0]].LetIn)
+	f.SQL = fmt.Sprintf(`SELECT identity, count(*) FILTER (turned_away) AS turned_away, count(*) FILTER (let_in) AS let_in,
+  count(*) FILTER (otherwise) AS otherwise, count(*) FILTER (undecided) AS undecided
+FROM history.answer_changes WHERE run = %s AND against = %s
+GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, counters.Quote(c.run), counters.Quote(c.against))
+	return f
+}
+
+// identitiesTitle says how many hosts newly turn an identity away, and let it in again.
+func identitiesTitle(name string, away, in int64) string {
+	turn := func(n int64) string {
+		if n == 1 {
+			return "turns"
+		}
+		return "turn"
+	}
+	switch {
+	case away > 0 && in > 0:
+		return fmt.Sprintf("%s newly %s away %s, and %s no longer %s", words.Hosts(away), turn(away), name, words.Number(in), map[bool]string{true: "does", false: "do"}[in == 1])
+	case away > 0:
+		return fmt.Sprintf("%s newly %s away %s", words.Hosts(away), turn(away), name)
+	case in > 0:
+		return fmt.Sprintf("%s no longer %s away %s, and none newly turns away an identity", words.Hosts(in), turn(in), name)
+	}
+	return "No host newly turns an identity away for certain, and none lets one in again"
+}

@@ -1,0 +1,74 @@
+package change
+
+import (
+	"slices"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// How a host answers an identity, as the columns before and after of kind answer have it:
+// a file that means the same to the identity's agent as the host's own answer, or that
+// there is none, is [Alike]; of another file, it is what the file does against the host's
+// own; else it is the treatment.
+const Alike = "alike"
+
+// relations are the words for files that differ in meaning.
+var relations = []string{summary.RelationNames[robots.Stricter], summary.RelationNames[robots.Looser], summary.RelationNames[robots.Mixed]}
+
+// answerStates are the answers that show how a host answers an identity. An outage does
+// not, nor does a file whose meaning is undecided.
+var answerStates = slices.Concat([]string{Alike}, relations, []string{
+	summary.TreatmentNames[summary.OtherAnswer], summary.TreatmentNames[summary.Challenged], summary.TreatmentNames[summary.Refused],
+})
+
+// AnswerState returns how a host answered an identity, by the columns treatment and policy
+// of answers; "" if that is not known.
+func AnswerState(treatment, policy string) string {
+	switch treatment {
+	case summary.TreatmentNames[summary.Absent]:
+		return Alike
+	case summary.TreatmentNames[summary.Incomparable]:
+		return ""
+	case summary.TreatmentNames[summary.Served]:
+		switch policy {
+		case summary.RelationNames[robots.Equal]:
+			return Alike
+		case summary.ClassNames[summary.ClassUnknown]:
+			return ""
+		}
+		return policy
+	}
+	return treatment
+}
+
+// IsOtherFile reports whether an answer is a file that is not that of the host's own
+// answer.
+func IsOtherFile(state string) bool {
+	return slices.Contains(relations, state) || state == summary.RelationNames[robots.RelationUndecided]
+}
+
+// isTurnedAway reports whether an answer turns an identity away for certain: what looks
+// like an outage may be one.
+func isTurnedAway(state string) bool {
+	return state == summary.TreatmentNames[summary.Challenged] || state == summary.TreatmentNames[summary.Refused]
+}
+
+// AnswerSeverity rates the change of how a host answers an identity.
+func AnswerSeverity(before, after string) string {
+	closes := after == summary.RelationNames[robots.Stricter] || after == summary.RelationNames[robots.Mixed]
+	if slices.Contains(answerStates, before) && slices.Contains(answerStates, after) && (closes || isTurnedAway(before) != isTurnedAway(after)) {
+		return Major
+	}
+	return Minor
+}
+
+// answerUndecided reports whether a change of an answer may be none: one of the two looks
+// like an outage, or is a file whose meaning is undecided.
+func answerUndecided(row *sink.Change) bool {
+	return !slices.Contains(answerStates, sink.OrZero(row.Before)) || !slices.Contains(answerStates, sink.OrZero(row.After))
+}
+
+// answerShapes returns the shapes of changes between answers that are certain.
+func answerShapes() []Shape { return eachTwo(answerStates, AnswerSeverity) }

@@ -1,0 +1,126 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// planAnswers decides whether answers to identities are compared. Only runs that were told
+// to ask under identities have them.
+func (d *differ) planAnswers() {
+	with := func(m *past.Run) bool { return slices.Contains(m.Tables, "answers") }
+	if !slices.ContainsFunc(d.runs[:], with) {
+		return
+	}
+	switch lack := d.lacking(with); {
+	case lack != "":
+		d.note("answers to identities are not compared: %s no such table", lack)
+		return
+	case !d.reading:
+		d.note("answers to identities are not compared: whether a file means the same is under the first profile")
+		return
+	}
+	d.identities = true
+	if why := d.between.Identities(); why != "" {
+		d.note("%s: those of one name, user agent and agent are compared", why)
+	}
+	if lack := d.lacking(controlled); lack != "" {
+		d.note("%s no control: whether a host turns an identity away, or any second request, is not known there", lack)
+	}
+}
+
+// controlled reports whether a run asked hosts under our own user agent once more, or has
+// no answers.
+func controlled(m *past.Run) bool {
+	if len(m.Identities) == 0 {
+		return len(m.PartsOf("summary")) > 0
+	}
+	for _, i := range m.Identities {
+		if i.IsControl {
+			return true
+		}
+	}
+	return false
+}
+
+// question is what a host answered to one identity in each run; nil if it was not asked,
+// or for an agent that the runs define differently.
+type question [2]*records.Answer
+
+// isKnown reports whether both runs show how the host answers.
+func (q question) isKnown() bool {
+	return q[0] != nil && q[1] != nil && q[0].SameQuestion(q[1]) && q[0].State != "" && q[1].State != ""
+}
+
+// questions returns what the host of a pair was asked in either run, in the order of
+// identities.
+func (d *differ) questions(p *pair) (out []question) {
+	var sides [2][]records.Answer
+	for i, f := range p.sides {
+		if f != nil {
+			sides[i] = f.Answers()
+		}
+	}
+	for len(sides[0])+len(sides[1]) > 0 {
+		order := compareHeads(sides[0], sides[1], func(a, b records.Answer) int { return strings.Compare(a.Identity, b.Identity) })
+		var q question
+		for i := range q {
+			if order == 0 || (order > 0) == (i > 0) {
+				q[i], sides[i] = &sides[i][0], sides[i][1:]
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// answersDiffer reports whether a host may have answered an identity otherwise.
+func (d *differ) answersDiffer(p *pair) bool {
+	return d.identities && !p.sides[0].AnswersAlike(p.sides[1])
+}
+
+// askedAs returns what expectations need to know of the identities of a pair.
+func (d *differ) askedAs(p *pair) (out []expect.Asked) {
+	if !d.identities {
+		return nil
+	}
+	for _, q := range d.questions(p) {
+		a := cmp.Or(q[1], q[0])
+		out = append(out, expect.Asked{Identity: a.Identity, Agent: a.Agent, Category: d.runs[1].Category[a.Agent], Known: q.isKnown() && !d.redefined[a.Agent]})
+	}
+	return out
+}
+
+// answers writes a row for each identity that the host answers otherwise than before.
+func (c *comparison) answers(p *pair) error {
+	if !c.d.answersDiffer(p) {
+		return nil
+	}
+	for _, q := range c.d.questions(p) {
+		if !q.isKnown() || c.d.redefined[q[1].Agent] {
+			continue
+		}
+		row := sink.Change{Kind: "answer", Identity: &q[1].Identity, Before: &q[0].State, After: &q[1].State}
+		if *row.Before == *row.After {
+			if q[0].SameFile(q[1]) {
+				continue
+			}
+			row.After = sink.Some(change.RulesUndecided) // another file, of the same relation to the host's own
+		}
+		row.Severity = change.AnswerSeverity(*row.Before, *row.After)
+		if q[1].Agent != "" {
+			row.Agent, row.Category = &q[1].Agent, sink.NonZero(c.d.runs[1].Category[q[1].Agent])
+		}
+		if err := c.emit(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package records
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Answer is what a host answered to an identity that is not a control.
+type Answer struct {
+	Identity, Agent string // no agent is ""
+	asked           uint64 // hash of the user agent and the agent: equal if the question is
+	State           string // as [change.AnswerState] has it, "" if it is not known
+	digest          string // of a file that is not that of the host's own answer
+}
+
+// Answered holds what the targets of a segment answered to identities, encoded, by seq.
+type Answered map[int64]string
+
+// askedSeed hashes user agents, for this process alone.
+var askedSeed = maphash.MakeSeed()
+
+var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "agent", "treatment", "policy", "content_digest"}
+
+// ReadAnswers reads the parts of answers of a segment.
+func ReadAnswers(ctx context.Context, in store.Store, parts []sink.Part) (Answered, error) {
+	answered, known := make(Answered), make(map[string]string)
+	keep := func(text string) string { // which is part of a batch, and repeats
+		kept, ok := known[text]
+		if !ok {
+			kept = strings.Clone(text)
+			known[kept] = kept
+		}
+		return kept
+	}
+	var of []sink.Answer // of one target
+	end := func() {
+		if len(of) > 0 {
+			answered[of[0].Seq], of = keep(encodeAnswers(of)), of[:0]
+		}
+	}
+	for _, p := range parts {
+		err := scan.Rows(ctx, in, p, scan.Selection{Columns: answerColumns}, func(batch arrow.RecordBatch) error {
+			text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
+			identity, userAgent, agent := text("identity"), text("user_agent"), text("agent")
+			treatment, policy, digest := text("treatment"), text("policy"), text("content_digest")
+			control := scan.Column[*array.Boolean](batch, "is_control")
+			for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
+				if len(of) > 0 && of[0].Seq != seq {
+					end()
+				}
+				a := sink.Answer{
+					Seq: seq, Identity: keep(identity.Value(i)), IsControl: control.Value(i), UserAgent: keep(userAgent.Value(i)),
+					Treatment: keep(treatment.Value(i)), Policy: keep(policy.Value(i)),
+				}
+				if !agent.IsNull(i) {
+					a.Agent = sink.Some(keep(agent.Value(i)))
+				}
+				if !digest.IsNull(i) {
+					a.ContentDigest = sink.Some(strings.Clone(digest.Value(i)))
+				}
+				of = append(of, a)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	end()
+	return answered, nil
+}
+
+// encodeAnswers encodes the answers of a target, in the order of identities. How a host
+// answers an identity is known only if it answers a control as it answers us: else it may
+// turn away any second request.
+func encodeAnswers(rows []sink.Answer) string {
+	alone := true // no control, or each is answered as we are
+	for i := range rows {
+		alone = alone && (!rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
+	}
+	var e Encoder
+	for _, a := range slices.SortedFunc(slices.Values(rows), func(a, b sink.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
+		if a.IsControl {
+			continue
+		}
+		state, digest := "", ""
+		if alone {
+			state = change.AnswerState(a.Treatment, a.Policy)
+		}
+		if change.IsOtherFile(state) {
+			digest = sink.OrZero(a.ContentDigest)
+		}
+		e.Text(a.Identity)
+		e.Text(sink.OrZero(a.Agent))
+		e.Uint(maphash.String(askedSeed, a.UserAgent+"\x00"+sink.OrZero(a.Agent)))
+		e.Text(state)
+		e.Text(digest)
+	}
+	return string(e)
+}
+
+// Answers returns what the host answered to identities, in their order.
+func (f *Fetched) Answers() (out []Answer) {
+	for d := Decoder(f.answers); len(d) > 0; {
+		out = append(out, Answer{d.Text(), d.Text(), d.Uint(), d.Text(), d.Text()})
+	}
+	return out
+}
+
+// AnswersAlike reports whether two rows hold the same answers to identities.
+func (f *Fetched) AnswersAlike(other *Fetched) bool { return f.answers == other.answers }
+
+// SameQuestion reports whether both are answers to an identity of one name, user agent and
+// agent.
+func (a *Answer) SameQuestion(b *Answer) bool { return a.Identity == b.Identity && a.asked == b.asked }
+
+// SameFile reports whether both are the same file, or neither is one that is not that of
+// the host's own answer.
+func (a *Answer) SameFile(b *Answer) bool { return a.digest == b.digest }
