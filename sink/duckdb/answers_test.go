@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -52,6 +53,23 @@ func metWays(w http.ResponseWriter, r *http.Request, n int) {
 	fmt.Fprint(w, file)
 }
 
+// laterWays are the hosts that answer in another way in the second run: a wall for all;
+// GPTBot is turned away, gets our file, is let in, meets no wall but a refusal, gets a
+// stricter file; and an outage for another identity is over.
+var laterWays = map[int]int{8: 5, 9: 3, 10: 0, 11: 0, 12: 3, 17: 2, 15: 0}
+
+// answersChanged are the rows of kind answer by SQL over the tables of both runs.
+const answersChanged = `WITH states AS (
+    SELECT run, origin, host, rank, identity, is_control, user_agent, agent, category, CASE
+      WHEN treatment = 'absent' OR treatment = 'served' AND policy = 'equal' THEN 'alike'
+      WHEN treatment = 'incomparable' OR treatment = 'served' AND policy = 'unknown' THEN NULL
+      WHEN treatment = 'served' THEN policy ELSE treatment END AS state
+    FROM history.answers a WHERE NOT EXISTS (SELECT 1 FROM history.fetches f WHERE f.run = a.run AND f.seq = a.seq AND (challenge IS NOT NULL OR reason NOT IN ('success', 'client_error')))),
+  alone AS (SELECT run, origin FROM states WHERE is_control GROUP BY ALL HAVING bool_and(state IS NOT DISTINCT FROM 'alike'))
+SELECT b.host, b.identity, b.agent, b.category, a.state AS before, b.state AS after
+FROM states a JOIN states b ON a.run = 'a' AND b.run = 'b' AND a.origin = b.origin AND a.identity = b.identity AND a.user_agent = b.user_agent AND a.agent IS NOT DISTINCT FROM b.agent
+WHERE NOT b.is_control AND a.state <> b.state AND (a.run, a.origin) IN (FROM alone) AND (b.run, b.origin) IN (FROM alone) ORDER BY ALL`
+
 // ofAnswers are the figures about identities by SQL over the tables.
 var ofAnswers = map[string]string{
 	"turned-away": `SELECT identity, is_control, count(*) FILTER (treatment <> 'incomparable') AS let_in, count(*) FILTER (treatment = 'challenged') AS challenged,
@@ -74,15 +92,19 @@ var ofAnswers = map[string]string{
 // nothing, and promises that crawlers are served alike are broken where they are not.
 func TestAnswersToIdentities(t *testing.T) {
 	t.Parallel()
-	var walled atomic.Bool // host 8, in the second run; GPTBot on host 9
+	var later atomic.Bool // in the second run
+	var before sync.Map   // hosts that were asked in it
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
-		if n == 8 && walled.Load() {
-			n = 5
-		}
-		if n == 9 && walled.Load() { // as we are answered before, and GPTBot no more
-			n = 3
+		if later.Load() {
+			if way, ok := laterWays[n]; ok {
+				n = way
+			}
+			if _, asked := before.LoadOrStore(r.Host, true); asked && n == 16 { // whoever asks
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
 		}
 		metWays(w, r, n)
 	}))
@@ -95,7 +117,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	also := write(t, filepath.Join(dir, "also.yaml"), "- {name: control}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n- {name: mere, user_agent: mere/1}\n")
-	promises := write(t, filepath.Join(dir, "promises.yaml"), "- {name: alike, served_alike: [googlebot]}\n- {name: all alike, served_alike: all}\n- {name: nothing closes, no_change: [policy_class, rules]}\n")
+	promises := write(t, filepath.Join(dir, "promises.yaml"), "- {name: alike, served_alike: [googlebot]}\n- {name: all alike, served_alike: all}\n- {name: nothing closes, no_change: [policy_class, rules]}\n- {name: no one turned away, no_change: answer, identity: gptbot, after: [refused, challenged]}\n- {name: googlebot as before, no_change: answer, identity: googlebot, at_most: 0}\n")
 	run := func(id string, code int, args ...string) {
 		robocensus(t, code, append([]string{"run", "--hosts", list, "--agents", agents, "--out", out, "--run", id, "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"),
 			"--also-as", also, "--retries", "0", "--keep-bodies", "--progress", "none"}, args...)...)
@@ -164,12 +186,38 @@ func TestAnswersToIdentities(t *testing.T) {
 	if got := one(t, again, "SELECT count(*) FROM ((SELECT * FROM first EXCEPT ALL SELECT * FROM answers) UNION ALL (SELECT * FROM answers EXCEPT ALL SELECT * FROM first))"); got != "0" {
 		t.Errorf("re-evaluation changes %s rows of answers", got)
 	}
-	walled.Store(true)
+	later.Store(true)
 	run("b", 1, "--expect", promises)
 	_, said := robocensus(t, 1, "diff", "--out", out, "a", "b", "--expect", promises)
 	db = folder(t, out)
-	if got := one(t, db, "SELECT string_agg(kind || ' ' || before || ' ' || after) FROM changes"); got != "reachability success challenge" {
+	if got := one(t, db, "SELECT string_agg(host || ' ' || kind || ' ' || coalesce(identity || ' ', '') || severity || ' ' || before || ' ' || after, '; ' ORDER BY host) FROM changes"); got !=
+		"h10.example answer gptbot minor stricter alike; h11.example answer gptbot major refused alike; h12.example answer gptbot minor challenged refused; "+
+			"h15.example answer mere minor failing alike; h17.example answer gptbot major alike stricter; h8.example reachability major success challenge; h9.example answer gptbot major alike refused" {
 		t.Errorf("changes are %s\n%s", got, said)
+	}
+	_, tables, err := ask(db, answersChanged)
+	_, changed, err2 := ask(db, "SELECT host, identity, agent, category, before, after FROM changes WHERE kind = 'answer' ORDER BY ALL")
+	if diff := cmp.Diff(tables, changed); err != nil || err2 != nil || diff != "" {
+		t.Errorf("rows of answer (-answers +changes): %v, %v\n%s", err, err2, diff)
+	}
+	f := report(t, out, "b", "--against", "a")["change-identities"]
+	head, rows, err := ask(db, f.sql)
+	if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" || f.title != "1 host newly turns away gptbot, and 1 no longer does" {
+		t.Errorf("%s: %v (-report +its SQL)\n%s", f.title, err, diff)
+	}
+	if diff := cmp.Diff([][]string{{"identity", "turned_away", "let_in", "otherwise", "undecided"}, {"gptbot", "1", "1", "3", "0"}, {"mere", "0", "0", "0", "1"}}, f.rows); diff != "" {
+		t.Errorf("figure of identities: -want +got\n%s", diff)
+	}
+	if text, _ := robocensus(t, 1, "diff", "--out", out, "a", "b", "--expect", promises); !strings.Contains(text, "identity  turned away  let in  otherwise  undecided\ngptbot              1       1          3          0\nmere                0       0          0          1\n") {
+		t.Errorf("diff says\n%s", text)
+	}
+	if text, _ := robocensus(t, 0, "history", "h9.example", "--out", out); !strings.Contains(text, "answer for GPTBot, to gptbot: as we are answered → refused") {
+		t.Errorf("history says\n%s", text)
+	}
+	_, rows, err = ask(db, "SELECT host, identity FROM history.changes c WHERE kind = 'answer' AND after IN ('challenged', 'refused', 'failing', 'unreached') AND before = 'alike' ORDER BY ALL")
+	_, views, err2 := ask(db, "SELECT host, identity FROM newly_turned_away ORDER BY ALL")
+	if diff := cmp.Diff(views, rows); err != nil || err2 != nil || diff != "" {
+		t.Errorf("(-newly_turned_away +changes): %v, %v\n%s", err, err2, diff)
 	}
 	if _, rows, err := ask(db, "SELECT host, identity, before_run, before, after, status FROM newly_turned_away"); err != nil || cmp.Diff([][]string{{"h9.example", "gptbot", "a", "served", "refused", "403"}}, rows) != "" {
 		t.Errorf("newly turned away: %v, %v", rows, err)
