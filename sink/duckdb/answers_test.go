@@ -211,8 +211,13 @@ func TestAnswersToIdentities(t *testing.T) {
 	if text, _ := robocensus(t, 1, "diff", "--out", out, "a", "b", "--expect", promises); !strings.Contains(text, "identity  turned away  let in  otherwise  undecided\ngptbot              1       1          3          0\nmere                0       0          0          1\n") {
 		t.Errorf("diff says\n%s", text)
 	}
-	if text, _ := robocensus(t, 0, "history", "h9.example", "--out", out); !strings.Contains(text, "answer for GPTBot, to gptbot: as we are answered → refused") {
+	if text, _ := robocensus(t, 0, "history", "h9.example", "--out", out); !strings.Contains(text, "  a  asked as gptbot: a file, as we") || !strings.Contains(text, "  b  major, answer to gptbot: as we are answered → refused\n") {
 		t.Errorf("history says\n%s", text)
+	}
+	text, _ = robocensus(t, 0, "history", "h9.example", "--out", out, "--sql")
+	queries := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";\n")
+	if _, rows, err := ask(db, "SELECT run || ' ' || identity || ' ' || treatment FROM ("+queries[len(queries)-1]+") WHERE identity = 'gptbot'"); err != nil || cmp.Diff([][]string{{"a gptbot served"}, {"b gptbot refused"}}, rows) != "" {
+		t.Errorf("the query of history: %v, %v", rows, err)
 	}
 	_, rows, err = ask(db, "SELECT host, identity FROM history.changes c WHERE kind = 'answer' AND after IN ('challenged', 'refused', 'failing', 'unreached') AND before = 'alike' ORDER BY ALL")
 	_, views, err2 := ask(db, "SELECT host, identity FROM newly_turned_away ORDER BY ALL")

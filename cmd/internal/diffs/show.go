@@ -199,17 +199,17 @@ func showUses(p screen.Page, r *diff.Result) {
 }
 
 // showIdentities shows how hosts answer identities now, and did not before.
-func showIdentities(p page, r *diff.Result) {
+func showIdentities(p screen.Page, r *diff.Result) {
 	var rows [][]string
 	for _, i := range r.Identities {
-		row := []string{p.foreign(i.Identity)}
+		row := []string{p.Foreign(i.Identity)}
 		for _, n := range []int64{i.TurnedAway, i.LetIn, i.Otherwise, i.Undecided} {
 			row = append(row, words.Number(n))
 		}
 		rows = append(rows, row)
 	}
 	if rows != nil {
-		p.table("Hosts that answer an identity otherwise than before, without those that do so to our own second request",
+		p.Table("Hosts that answer an identity otherwise than before, without those that do so to our own second request",
 			[]string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
 	}
 }
@@ -263,6 +263,9 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 		return out
 	}
 	text := []string{words.Kind(e.Kind)}
+	if e.Identity != nil { // which says more than the agent
+		return fmt.Sprintf("%s to %s: %s → %s", text[0], p.Foreign(*e.Identity), side(e.Before, nil), side(e.After, nil)) + alikeMore(e)
+	}
 	for _, s := range []*string{e.Agent, e.URL} {
 		if s != nil {
 			text = append(text, p.Foreign(*s))
@@ -270,9 +273,6 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 	}
 	if e.Use != nil {
 		text = append(text, words.Use.Of(*e.Use))
-	}
-	if e.Identity != nil {
-		text = append(text, "to "+p.foreign(*e.Identity))
 	}
 	text[len(text)-1] += ":"
 	if e.Kind == "rules" {
@@ -286,8 +286,13 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 	if e.Template != nil {
 		text = append(text, "in the words of "+p.Foreign(*e.Template))
 	}
-	if e.More > 0 {
-		text = append(text, fmt.Sprintf("(and %s more like it)", words.Number(e.More)))
+	return strings.Join(text, " ") + alikeMore(e)
+}
+
+// alikeMore says how many further rows of the host are like an example.
+func alikeMore(e *diff.Example) string {
+	if e.More == 0 {
+		return ""
 	}
-	return strings.Join(text, " ")
+	return fmt.Sprintf(" (and %s more like it)", words.Number(e.More))
 }

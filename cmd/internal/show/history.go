@@ -41,9 +41,10 @@ With --agent, only changes for these agents and for the whole host are shown.
 With --json, the output is one array, an object for each event:
 
     {"event", "date", "run", "origin", "outcome", "reason", "status", "closed",
-     "agents", "change", "group_line", "days", "note"}
+     "agents", "answers", "change", "group_line", "days", "note"}
 
-event is state, change, outage, absent, gap or note. A state has outcome, reason, status,
+event is state, answers, change, outage, absent, gap or note. Answers are those to the
+identities of run --also-as, when they are first known; later ones are changes. A state has outcome, reason, status,
 closed (the agents that are shut out) and agents (those of --agent, as robocensus show
 has them). A change has change, as robocensus show has it; that of a policy has the line
 of the group that decides now. An outage has reason and status, and a gap has days. A
@@ -87,7 +88,7 @@ func HistoryCommand() *cobra.Command {
 
 // event is what the history of a host says of a run.
 type event struct {
-	Event     string       `json:"event"` // state, change, outage, absent, gap, note
+	Event     string       `json:"event"` // state, answers, change, outage, absent, gap, note
 	Date      time.Time    `json:"date"`
 	Run       string       `json:"run"`
 	Origin    *string      `json:"origin"`
@@ -96,6 +97,7 @@ type event struct {
 	Status    *int32       `json:"status"`
 	Closed    []string     `json:"closed"`
 	Agents    []*agentView `json:"agents"`
+	Answers   []answerView `json:"answers"`
 	Change    *changeView  `json:"change"`
 	GroupLine *int32       `json:"group_line"`
 	Days      *int         `json:"days"`
@@ -135,7 +137,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	if !slices.ContainsFunc(complete, func(m *sink.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
 		return exit.Usagef("--profile: no complete run has a profile %q", f.profile)
 	}
-	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), targets: make(map[string][]lookup.Target)}
+	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), answered: make(map[string]bool), targets: make(map[string][]lookup.Target)}
 	for _, m := range complete {
 		if err := h.add(ctx, m.Run); err != nil {
 			return err
@@ -145,7 +147,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	case !h.found:
 		return &userfile.Error{Path: args[0], Err: fmt.Errorf("is in none of the %d complete runs in %s", len(complete), f.out)}
 	case f.sql:
-		historyQueries(stdout, asked, f.profile, f.agents)
+		historyQueries(stdout, asked, f.profile, f.agents, len(h.answered) > 0)
 		return nil
 	case f.json:
 		return screen.JSON(stdout, h.events)
@@ -157,14 +159,15 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 // A historian collects the history of a host, run by run.
 type historian struct {
 	*historyFlags
-	in      store.Store
-	asked   fetch.Origin
-	usual   time.Duration // the median time between runs
-	last    *past.Run
-	targets map[string][]lookup.Target // of the host, by run
-	found   bool                       // in some run
-	seen    map[string]bool            // origins whose state is told
-	events  []event
+	in       store.Store
+	asked    fetch.Origin
+	usual    time.Duration // the median time between runs
+	last     *past.Run
+	targets  map[string][]lookup.Target // of the host, by run
+	found    bool                       // in some run
+	seen     map[string]bool            // origins whose state is told
+	answered map[string]bool            // origins whose answers to identities are told
+	events   []event
 }
 
 // usualGap returns the median time between runs; 0 for fewer than three of them.
@@ -214,6 +217,9 @@ func (h *historian) add(ctx context.Context, id string) error {
 		if err := h.state(ctx, r, &targets[i]); err != nil {
 			return err
 		}
+		if err := h.answers(ctx, r, &targets[i]); err != nil {
+			return err
+		}
 	}
 	for i := from; i < len(h.events); i++ {
 		h.events[i].Date, h.events[i].Run = run.Date, id
@@ -255,6 +261,7 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 	if errors.Is(err, diff.ErrNotComparable) {
 		notes, err = []string{err.Error()}, nil
 		clear(h.seen)
+		clear(h.answered)
 	}
 	for _, note := range notes {
 		h.events = append(h.events, event{Event: "note", Note: &note, before: h.last.ID()})
@@ -271,6 +278,7 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 		case row.Kind == "host_gone":
 			e.Event = "absent"
 			delete(h.seen, row.Origin)
+			delete(h.answered, row.Origin)
 		case row.Kind == "reachability" && change.Unreachable(*row.After):
 			e.Event, e.Reason = "outage", row.After
 			for _, t := range targets {
@@ -303,6 +311,20 @@ func (h *historian) groupLines(ctx context.Context, r *lookup.Run, t *lookup.Tar
 		}
 	}
 	return err
+}
+
+// answers adds what an origin answered to identities when it was first asked under any.
+func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
+	if h.answered[t.Origin] {
+		return nil
+	}
+	var v hostView
+	if err := v.addAnswers(ctx, r, t); err != nil || len(v.Answers) == 0 {
+		return err
+	}
+	h.answered[t.Origin] = true
+	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: v.Answers})
+	return nil
 }
 
 // state adds the state of an origin that is not told yet. An outage is none.

@@ -93,6 +93,12 @@ func (h *historian) told(p *screen.Text, e *event) []string {
 		return []string{"not in the list of the run"}
 	case "outage":
 		return []string{"outage: " + answer()}
+	case "answers":
+		var lines []string
+		for i := range e.Answers {
+			lines = append(lines, p.Foreign(e.Answers[i].words()))
+		}
+		return lines
 	}
 	lines := []string{answer() + "; " + h.shutOut(p, e)}
 	for _, a := range e.Agents {
@@ -121,8 +127,8 @@ func (h *historian) shutOut(p *screen.Text, e *event) string {
 
 // historyQueries prints the queries of which history tells the answers: the states of
 // policies in each run, where they changed, and the rows of changes, as far as diff has
-// compared the runs.
-func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []string) {
+// compared the runs; and the answers to identities, if there are any.
+func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []string, answered bool) {
 	of := "host = " + quoted(asked.Host)
 	if asked.Scheme != "" {
 		of = "origin = " + quoted(asked.String())
@@ -144,4 +150,9 @@ FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTI
 WHERE class <> before%s ORDER BY date, origin, agent;
 `, of, quoted(profile), only)
 	fmt.Fprintf(out, "FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s) ORDER BY run, against, origin;\n", of, quoted(profile))
+	if answered {
+		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
+FROM history.answers a JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;
+`, of)
+	}
 }

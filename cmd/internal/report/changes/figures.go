@@ -119,7 +119,7 @@ func (x *changeExample) moved() string {
 func (x *changeExample) words() (s string) {
 	said := x.valueOf
 	s = words.Kind(x.Kind)
-	if x.Agent != "" {
+	if x.Agent != "" && x.Identity == "" { // which says more
 		s += ", " + x.Agent
 	}
 	if x.Use != "" {
