@@ -12,27 +12,19 @@ func ParseChallenges(path string, text []byte) (robots.Challenges, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out robots.Challenges
-	for _, node := range nodes {
-		var entry struct {
-			Vendor string   `yaml:"vendor"`
-			Status []int    `yaml:"status"`
-			Header string   `yaml:"header"`
-			Value  string   `yaml:"value"`
-			Body   []string `yaml:"body"`
-			Source string   `yaml:"source"`
-		}
-		if err := userfile.CheckKeys(path, node, "vendor", "status", "header", "value", "body", "source"); err != nil {
-			return nil, err
-		}
-		if err := userfile.Decode(path, node, &entry); err != nil {
-			return nil, err
-		}
-		c := robots.Challenge{Vendor: entry.Vendor, Statuses: entry.Status, Header: entry.Header, Value: entry.Value, Body: entry.Body, Source: entry.Source}
-		if err := c.Validate(); err != nil {
-			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
-		}
-		out = append(out, c)
+	type entry struct {
+		Vendor string   `yaml:"vendor"`
+		Status []int    `yaml:"status"`
+		Header string   `yaml:"header"`
+		Value  string   `yaml:"value"`
+		Body   []string `yaml:"body"`
+		Source string   `yaml:"source"`
 	}
-	return out, nil
+	var out robots.Challenges
+	err = userfile.Each(path, nodes, func(e *entry, _ int) error {
+		c := robots.Challenge{Vendor: e.Vendor, Statuses: e.Status, Header: e.Header, Value: e.Value, Body: e.Body, Source: e.Source}
+		out = append(out, c)
+		return c.Validate()
+	})
+	return out, err
 }

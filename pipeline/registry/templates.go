@@ -12,31 +12,23 @@ func ParseTemplates(path string, text []byte) ([]robots.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []robots.Template
-	for _, node := range nodes {
-		var entry struct {
-			ID        string   `yaml:"id"`
-			Kind      string   `yaml:"kind"`
-			Version   string   `yaml:"version"`
-			Begin     string   `yaml:"begin"`
-			End       string   `yaml:"end"`
-			Line      string   `yaml:"line"`
-			Has       string   `yaml:"has"`
-			Digest    string   `yaml:"digest"`
-			Agent     string   `yaml:"agent"`
-			Disallows []string `yaml:"disallows"`
-		}
-		if err := userfile.CheckKeys(path, node, "id", "kind", "version", "begin", "end", "line", "has", "digest", "agent", "disallows"); err != nil {
-			return nil, err
-		}
-		if err := userfile.Decode(path, node, &entry); err != nil {
-			return nil, err
-		}
-		t := robots.Template(entry)
-		if err := t.Validate(); err != nil {
-			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
-		}
-		out = append(out, t)
+	type entry struct {
+		ID        string   `yaml:"id"`
+		Kind      string   `yaml:"kind"`
+		Version   string   `yaml:"version"`
+		Begin     string   `yaml:"begin"`
+		End       string   `yaml:"end"`
+		Line      string   `yaml:"line"`
+		Has       string   `yaml:"has"`
+		Digest    string   `yaml:"digest"`
+		Agent     string   `yaml:"agent"`
+		Disallows []string `yaml:"disallows"`
 	}
-	return out, nil
+	var out []robots.Template
+	err = userfile.Each(path, nodes, func(e *entry, _ int) error {
+		t := robots.Template(*e)
+		out = append(out, t)
+		return t.Validate()
+	})
+	return out, err
 }
