@@ -48,7 +48,7 @@ run: ## a census of a small web on this machine: no network, no configuration; t
 	$(GO) run ./cmd/robocensus demo --out $(OUT)
 
 build: ## one static binary each in bin/: robocensus and robofarm
-	$(GO) build -ldflags '-s -X main.version=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
+	$(GO) build -ldflags '-s -X github.com/robocensus/robocensus/cmd/internal/cli.ToolVersion=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
 
 man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 	rm -rf bin/man

@@ -59,16 +59,12 @@ import (
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
-// version is set at link time by make build.
-var version string
-
 func main() {
 	os.Exit(mainCode(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // commands returns the tree of commands.
 func commands() *cobra.Command {
-	cli.ToolVersion = version
 	root := &cobra.Command{
 		Use:     "robocensus COMMAND",
 		Short:   "A census of crawl policies",

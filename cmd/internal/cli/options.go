@@ -102,5 +102,5 @@ func Incomplete(c *cobra.Command) *bool {
 	return c.Flags().Bool("incomplete", false, "read a run that is not complete: what is committed so far")
 }
 
-// ToolVersion is the version that the program was linked as, "" for none; main sets it.
+// ToolVersion is the version that make build and make release link, "" for none.
 var ToolVersion string

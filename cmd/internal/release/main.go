@@ -106,7 +106,7 @@ func (r *release) archive(ctx context.Context, platform string) error {
 	var entries []entry
 	for _, command := range r.commands {
 		binary := r.binary(platform, command)
-		if _, err := r.goTool(ctx, platform, "build", "-ldflags", "-s -X main.version="+r.version, "-o", binary, command); err != nil {
+		if _, err := r.goTool(ctx, platform, "build", "-ldflags", "-s -X github.com/robocensus/robocensus/cmd/internal/cli.ToolVersion="+r.version, "-o", binary, command); err != nil {
 			return err
 		}
 		content, err := os.ReadFile(binary)
