@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // packed returns n bytes of s, repeated, in a content coding.
@@ -72,7 +73,7 @@ func TestABombCostsNoMoreThanTheLimit_NoRace(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		answer func(*net.TCPConn, *http.Request, int)
-		class  robots.ErrorClass
+		class  answer.ErrorClass
 		body   int
 		allocs uint64 // bytes, at most
 	}{
@@ -80,15 +81,15 @@ func TestABombCostsNoMoreThanTheLimit_NoRace(t *testing.T) {
 		{"gzip in gzip, of which one is undone", coded("gzip", packed(t, gzipCoding, zip, 4<<20)), "", limit, 4 << 20},
 		{"1 GiB in zstd", coded("zstd", frames), "", limit, 16 << 20},
 		{"32 MiB in br", coded("br", packed(t, brotliCoding, "\x00", 32<<20)), "", limit, 32 << 20},
-		{"zstd that wants a window of 512 MiB", coded("zstd", wideFrame), robots.ErrorProtocol, 0, 8 << 20},
+		{"zstd that wants a window of 512 MiB", coded("zstd", wideFrame), answer.ErrorProtocol, 0, 8 << 20},
 		{"a body without end", forever("HTTP/1.1 200 OK\r\n\r\n", "User-agent: *\n"), "", limit, 4 << 20},
 		{"a declared body of 1 EB", forever("HTTP/1.1 200 OK\r\nContent-Length: 1000000000000000000\r\n\r\n", "#"), "", limit, 4 << 20},
 		{"a chunk of 1 EB", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0de0b6b3a7640000\r\n", "#"), "", limit, 4 << 20},
-		{"a chunk extension without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "x"), robots.ErrorProtocol, 0, 1 << 20},
-		{"trailers without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Filler: 12345\r\n"), robots.ErrorProtocol, 0, 1 << 20},
-		{"headers without end", forever("HTTP/1.1 200 OK\r\n", "X-Filler: 12345\r\n"), robots.ErrorHeaderTooLarge, 0, 1 << 20},
-		{"one header without end", forever("HTTP/1.1 200 OK\r\nX-Filler: ", "x"), robots.ErrorHeaderTooLarge, 0, 1 << 20},
-		{"a Location without end", forever("HTTP/1.1 302 Found\r\nLocation: /", "x"), robots.ErrorHeaderTooLarge, 0, 1 << 20},
+		{"a chunk extension without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "x"), answer.ErrorProtocol, 0, 1 << 20},
+		{"trailers without end", forever("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Filler: 12345\r\n"), answer.ErrorProtocol, 0, 1 << 20},
+		{"headers without end", forever("HTTP/1.1 200 OK\r\n", "X-Filler: 12345\r\n"), answer.ErrorHeaderTooLarge, 0, 1 << 20},
+		{"one header without end", forever("HTTP/1.1 200 OK\r\nX-Filler: ", "x"), answer.ErrorHeaderTooLarge, 0, 1 << 20},
+		{"a Location without end", forever("HTTP/1.1 302 Found\r\nLocation: /", "x"), answer.ErrorHeaderTooLarge, 0, 1 << 20},
 		{"1xx with headers, without end", forever("", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\n"), "", 0, 1 << 20},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Capture holds the facts about one request for a robots.txt. A field that is
@@ -14,13 +14,13 @@ import (
 type Capture struct {
 	Origin   Origin // the origin that answered, or the first one asked
 	Start    time.Time
-	Hops     []robots.Hop // every request of the last attempt, in order
+	Hops     []answer.Hop // every request of the last attempt, in order
 	Attempts int          // chains begun, over all schemes and retries
 
 	// Error is the class of the failure that ended the last attempt, "" if an
 	// answer was read completely; Err is its text, or else a remark about the
 	// answer.
-	Error robots.ErrorClass
+	Error answer.ErrorClass
 	Err   error
 
 	// Local is a failure of this machine (no more files, no memory). The facts
@@ -29,7 +29,7 @@ type Capture struct {
 
 	// Fallback is the class of the failure of an earlier scheme, "" if there
 	// was none.
-	Fallback robots.ErrorClass
+	Fallback answer.ErrorClass
 
 	// Remote to Times describe the last hop.
 	Remote      netip.AddrPort
@@ -51,7 +51,7 @@ type Capture struct {
 	Probe Probe
 
 	// Challenge is the vendor of the wall that answered instead of a robots.txt, "" if
-	// none was found; see [robots.Challenges].
+	// none was found; see [answer.Challenges].
 	Challenge string
 
 	// Front is what came of the request for the front page, nil if the client was not
@@ -74,7 +74,7 @@ type Capture struct {
 	// the answer is an earlier run's and still fresh. Memory is the history of
 	// answers. Copy is the last whole copy, if some profile may ask for it.
 	Remembered bool
-	Memory     *robots.Memory
+	Memory     *answer.Memory
 	Copy       *WholeCopy
 
 	at   Origin // origin of the last hop
@@ -109,11 +109,11 @@ func (c *Capture) Whole() []byte {
 // Facts returns the facts that decide what the answer means, as precise as the
 // tables hold them: dates in microseconds. Its memory is that up to this answer,
 // which c.Memory may lack.
-func (c *Capture) Facts() robots.Facts {
+func (c *Capture) Facts() answer.Facts {
 	body := c.Whole()
-	f := robots.Facts{
+	f := answer.Facts{
 		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "", Unstored: c.Unstored,
-		HTMLRedirect: body != nil && robots.HTMLRedirect(body), Time: c.Start.UTC().Truncate(time.Microsecond),
+		HTMLRedirect: body != nil && answer.RedirectsByHTML(body), Time: c.Start.UTC().Truncate(time.Microsecond),
 	}
 	if c.Memory != nil {
 		m := c.Memory.After(f.Kind(), f.Time)
@@ -129,7 +129,7 @@ func (c *Capture) Facts() robots.Facts {
 // IsDoubtful reports whether nothing in the capture proves that this machine is
 // connected to the network at all.
 func (c *Capture) IsDoubtful() bool {
-	return c.Error.MayBeOurs() && !slices.ContainsFunc(c.Hops, func(h robots.Hop) bool { return h.Status != 0 })
+	return c.Error.MayBeOurs() && !slices.ContainsFunc(c.Hops, func(h answer.Hop) bool { return h.Status != 0 })
 }
 
 // overFTP reports whether the last hop used FTP. FTP replies look like HTTP

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // The facts of an answer are the same before and after a memory has stored it, and their
@@ -14,13 +14,13 @@ import (
 func TestFactsOfAMemory(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 123456789, time.UTC) }
 	micro := func(n int) time.Time { return at(n).Truncate(time.Microsecond) }
-	c := &Capture{Start: at(3), Hops: []robots.Hop{{URL: "a", Status: 503}}, Copy: &WholeCopy{}}
-	good, down := robots.AnswerKind{Class: robots.AnswerSuccess}, c.Facts().Kind()
-	limited := robots.Facts{Hops: []robots.Hop{{URL: "a", Status: 429}}}.Kind()
-	before := robots.Memory{}.After(good, at(1)).After(limited, at(2))
+	c := &Capture{Start: at(3), Hops: []answer.Hop{{URL: "a", Status: 503}}, Copy: &WholeCopy{}}
+	good, down := answer.Kind{Class: answer.Success}, c.Facts().Kind()
+	limited := answer.Facts{Hops: []answer.Hop{{URL: "a", Status: 429}}}.Kind()
+	before := answer.Memory{}.After(good, at(1)).After(limited, at(2))
 	after := before.After(down, at(3))
-	want := &robots.Memory{First: micro(1), Seen: []robots.Seen{{Kind: good, Next: micro(2)}, {Kind: limited, Next: micro(3)}, {Kind: down}}, HasCopy: true}
-	for name, m := range map[string]robots.Memory{"before": before, "after": after} {
+	want := &answer.Memory{First: micro(1), Seen: []answer.Seen{{Kind: good, Next: micro(2)}, {Kind: limited, Next: micro(3)}, {Kind: down}}, HasCopy: true}
+	for name, m := range map[string]answer.Memory{"before": before, "after": after} {
 		c.Memory = &m
 		f := c.Facts()
 		if diff := cmp.Diff(want, f.Memory); diff != "" || !f.Time.Equal(micro(3)) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // route is what a chain of requests begins with, and where redirects may lead it.
@@ -27,7 +27,7 @@ func (lease *Lease) chain(b *budget, asked Origin, r route) *Capture {
 		seen[here] = true
 		a, fail := lease.ask(b, at, target)
 		lease.client.link.notice(at, &a, fail)
-		hop := robots.Hop{URL: clipURL(here), Status: a.status}
+		hop := answer.Hop{URL: clipURL(here), Status: a.status}
 		got.Hops = append(got.Hops, hop)
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times, got.Challenge = a.headers, a.times, a.challenge
@@ -36,9 +36,9 @@ func (lease *Lease) chain(b *budget, asked Origin, r route) *Capture {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {
 				case seen[at.String()+target]:
-					fail = failed(robots.ErrorRedirectLoop, "redirected to a URL of the same chain")
+					fail = failed(answer.ErrorRedirectLoop, "redirected to a URL of the same chain")
 				case len(got.Hops) > limit:
-					fail = failed(robots.ErrorRedirectLimit, "redirected more than %d times", limit)
+					fail = failed(answer.ErrorRedirectLimit, "redirected more than %d times", limit)
 				case r.may != nil && !r.may(at, target):
 					return got
 				default:
@@ -61,7 +61,7 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 		to, fail = redirectOrigin(next)
 	}
 	if fail == nil && isPortRefused(to, asked, at) {
-		fail = failed(robots.ErrorAddressBlocked, "redirect to port %d, which is blocked", to.Port)
+		fail = failed(answer.ErrorAddressBlocked, "redirect to port %d, which is blocked", to.Port)
 	}
 	if fail != nil {
 		return Origin{}, "", fail
@@ -101,7 +101,7 @@ func clipURL(url string) string {
 // Redirect returns the target of a stored redirect: from answered with
 // location. If the target is invalid, class and err say why. Any port is
 // allowed, because nothing is fetched.
-func Redirect(from, location string) (next string, class robots.ErrorClass, err error) {
+func Redirect(from, location string) (next string, class answer.ErrorClass, err error) {
 	to, fail := redirectOf(from, location)
 	var at Origin
 	if fail == nil {
@@ -115,32 +115,32 @@ func Redirect(from, location string) (next string, class robots.ErrorClass, err 
 
 func redirectOf(from, location string) (*url.URL, *failure) {
 	if location == "" {
-		return nil, failed(robots.ErrorRedirectInvalid, "redirect without location")
+		return nil, failed(answer.ErrorRedirectInvalid, "redirect without location")
 	}
 	if len(location) > maxLocation {
-		return nil, failed(robots.ErrorRedirectInvalid, "redirect to a location of %d bytes", len(location))
+		return nil, failed(answer.ErrorRedirectInvalid, "redirect to a location of %d bytes", len(location))
 	}
 	base, err := url.Parse(from)
 	if err != nil {
-		return nil, failed(robots.ErrorRedirectInvalid, "redirect from an impossible URL")
+		return nil, failed(answer.ErrorRedirectInvalid, "redirect from an impossible URL")
 	}
 	next, err := base.Parse(location)
 	if err != nil {
-		return nil, failed(robots.ErrorRedirectInvalid, "redirect to an impossible URL")
+		return nil, failed(answer.ErrorRedirectInvalid, "redirect to an impossible URL")
 	}
 	return next, nil
 }
 
 func redirectOrigin(u *url.URL) (Origin, *failure) {
 	if DefaultPort(u.Scheme) == 0 {
-		return Origin{}, failed(robots.ErrorRedirectUnsupported, "redirect to scheme %q", clip(u.Scheme))
+		return Origin{}, failed(answer.ErrorRedirectUnsupported, "redirect to scheme %q", clip(u.Scheme))
 	}
 	if u.User != nil {
-		return Origin{}, failed(robots.ErrorRedirectInvalid, "redirect to a URL with credentials")
+		return Origin{}, failed(answer.ErrorRedirectInvalid, "redirect to a URL with credentials")
 	}
 	o, err := originOf(u)
 	if err != nil {
-		return Origin{}, failed(robots.ErrorRedirectInvalid, "redirect: %w", err)
+		return Origin{}, failed(answer.ErrorRedirectInvalid, "redirect: %w", err)
 	}
 	return o, nil
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // errorBodyTime bounds the time to read the page of an error, which may show a wall: a
@@ -24,17 +24,17 @@ func (lease *Lease) beginning(b *budget, conn net.Conn, resp *http.Response) []b
 	if lease.ctx.Err() != nil {
 		conn.SetReadDeadline(time.Unix(1, 0)) // [expire] may have done so already
 	}
-	stored, _ := io.ReadAll(io.LimitReader(resp.Body, robots.ChallengeBytes))
-	page, _, _ := Decode(bytes.NewReader(stored), resp.Header.Get("Content-Encoding"), 4*len(stored), robots.ChallengeBytes)
+	stored, _ := io.ReadAll(io.LimitReader(resp.Body, answer.ChallengeBytes))
+	page, _, _ := Decode(bytes.NewReader(stored), resp.Header.Get("Content-Encoding"), 4*len(stored), answer.ChallengeBytes)
 	return page
 }
 
 // beginning returns the beginning of a text.
 func (t *text) beginning() ([]byte, error) {
 	if len(t.blocks) == 0 {
-		return t.tail[:min(len(t.tail), robots.ChallengeBytes)], nil
+		return t.tail[:min(len(t.tail), answer.ChallengeBytes)], nil
 	}
-	page := make([]byte, robots.ChallengeBytes)
+	page := make([]byte, answer.ChallengeBytes)
 	n, err := io.ReadFull(t.reader(), page)
 	if err == io.ErrUnexpectedEOF {
 		err = nil
@@ -44,7 +44,7 @@ func (t *text) beginning() ([]byte, error) {
 
 // challengeHeaders returns the headers that marks of walls are about, copied: those of an
 // answer may be large, and reading its body may take long.
-func challengeHeaders(marks robots.Challenges, h http.Header) http.Header {
+func challengeHeaders(marks answer.Challenges, h http.Header) http.Header {
 	var kept http.Header
 	for i := range marks {
 		name := http.CanonicalHeaderKey(marks[i].Header)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Config configures a Client. All fields up to PerDomain must be set.
@@ -49,7 +49,7 @@ type Config struct {
 	// Identities are asked under after an origin's own answer, in this order.
 	Identities []Identity
 	// Challenges finds the walls among answers; nil finds none.
-	Challenges robots.Challenges
+	Challenges answer.Challenges
 
 	Record bool // keep the bytes of all requests and answers, for [Lease.Exchanges]
 
@@ -177,7 +177,7 @@ var allSuites = func() (ids []uint16) {
 func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 	p, err := c.Enter(ctx, ctx)
 	if err != nil {
-		return &Capture{Origin: candidates[0], Start: time.Now(), Error: robots.ErrorCanceled, Err: err}
+		return &Capture{Origin: candidates[0], Start: time.Now(), Error: answer.ErrorCanceled, Err: err}
 	}
 	defer p.Leave()
 	return p.Fetch(0, candidates...)
@@ -192,7 +192,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 	began := time.Now()
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
 	var start time.Time
-	var fallback robots.ErrorClass
+	var fallback answer.ErrorClass
 	attempts := 0
 	for round := 0; ; round++ {
 		tried, answered := lease.round(b, prefer, candidates)
@@ -220,7 +220,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 		}
 		if err := lease.ctx.Err(); err != nil && (again || got.Error != "") {
 			// Another request or another address might have succeeded.
-			got.Error, got.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", err)
+			got.Error, got.Err = answer.ErrorCanceled, fmt.Errorf("stopped: %w", err)
 		}
 		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 		total := time.Since(began) - b.waited
@@ -243,7 +243,7 @@ func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*
 		if a.Status() != 0 || len(a.Hops) > 1 {
 			return tried, true
 		}
-		hopeless := a.Error == robots.ErrorDNSNotFound || a.Error == robots.ErrorAddressBlocked || a.Error == robots.ErrorNoRoute
+		hopeless := a.Error == answer.ErrorDNSNotFound || a.Error == answer.ErrorAddressBlocked || a.Error == answer.ErrorNoRoute
 		if lease.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
 			break
 		}
@@ -255,7 +255,7 @@ func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*
 // that an attempt that hangs leaves time for the others.
 func (lease *Lease) attempt(b *budget, n int, o Origin, r route) (a *Capture) {
 	before := len(lease.exchanges)
-	err := lease.sure(b, func() robots.ErrorClass {
+	err := lease.sure(b, func() answer.ErrorClass {
 		lease.exchanges = lease.exchanges[:before]
 		share := b.share(n)
 		start := lease.client.config.Now()
@@ -265,7 +265,7 @@ func (lease *Lease) attempt(b *budget, n int, o Origin, r route) (a *Capture) {
 		return a.Error
 	})
 	if err != nil {
-		a = &Capture{Origin: o, Start: a.Start, Error: robots.ErrorCanceled, Err: fmt.Errorf("stopped: %w", err)}
+		a = &Capture{Origin: o, Start: a.Start, Error: answer.ErrorCanceled, Err: fmt.Errorf("stopped: %w", err)}
 		if lease.ctx.Err() == nil {
 			a.Local = err
 		}
@@ -316,8 +316,8 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 	case status >= 500 && status < 600:
 	default:
 		switch got.Error {
-		case robots.ErrorDNSFailure, robots.ErrorConnectRefused, robots.ErrorConnectFailure, robots.ErrorConnectTimeout,
-			robots.ErrorReset, robots.ErrorTruncatedBody, robots.ErrorTimeout:
+		case answer.ErrorDNSFailure, answer.ErrorConnectRefused, answer.ErrorConnectFailure, answer.ErrorConnectTimeout,
+			answer.ErrorReset, answer.ErrorTruncatedBody, answer.ErrorTimeout:
 		default:
 			return 0, false
 		}

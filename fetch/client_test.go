@@ -21,7 +21,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"go.uber.org/goleak"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -122,7 +122,7 @@ func TestAnswers(t *testing.T) {
 		name      string
 		answer    func(*net.TCPConn, *http.Request, int)
 		status    int
-		class     robots.ErrorClass
+		class     answer.ErrorClass
 		body      string // "-" for none
 		truncated bool
 	}{
@@ -131,15 +131,15 @@ func TestAnswers(t *testing.T) {
 		{"no reason phrase", write("HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
 		{"delimited by the end", write("HTTP/1.0 200 OK\r\n\r\nabc"), 200, "", "abc", false},
 		{"chunked", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), 200, "", "abc", false},
-		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200, robots.ErrorProtocol, "ab", false},
-		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200, robots.ErrorTruncatedBody, "ab", false},
-		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, robots.ErrorTruncatedBody, "abc", false},
+		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200, answer.ErrorProtocol, "ab", false},
+		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200, answer.ErrorTruncatedBody, "ab", false},
+		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, answer.ErrorTruncatedBody, "abc", false},
 		{"exactly the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1000)), 200, "", strings.Repeat("x", 1000), false},
 		{"one over the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001)), 200, "", strings.Repeat("x", 1000), true},
 		{"far over the limit, and cut", write("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat("x", 5000)), 200, "", strings.Repeat("x", 1000), true},
 		{"gzip", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))), 200, "", "abc", false},
-		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), 200, robots.ErrorProtocol, "", false},
-		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200, robots.ErrorTruncatedBody, "", false},
+		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), 200, answer.ErrorProtocol, "", false},
+		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200, answer.ErrorTruncatedBody, "", false},
 		{"gzip of nothing", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"), 200, "", "", false},
 		{"a gzip bomb", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped(make([]byte, 8<<20))), 200, "", strings.Repeat("\x00", 1000), true},
 		{"404", write("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc"), 404, "", "-", false},
@@ -149,13 +149,13 @@ func TestAnswers(t *testing.T) {
 		{"103 and no more", write("HTTP/1.1 103 Early Hints\r\n\r\n"), 103, "", "-", false},
 		{"103 eight times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 8) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
 		{"103 nine times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 9) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 103, "", "-", false},
-		{"status 000", write("HTTP/1.1 000 Nothing\r\n\r\n"), 0, robots.ErrorProtocol, "-", false},
-		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0, robots.ErrorHeaderTooLarge, "-", false},
-		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, robots.ErrorProtocol, "-", false},
-		{"HTTP/0.9", write("User-agent: *\nDisallow: /\n"), 0, robots.ErrorProtocol, "-", false},
-		{"closed before a word", func(*net.TCPConn, *http.Request, int) {}, 0, robots.ErrorReset, "-", false},
-		{"closed in the header", write("HTTP/1.1 200 OK\r\nContent-Le"), 0, robots.ErrorReset, "-", false},
-		{"reset before a word", func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }, 0, robots.ErrorReset, "-", false},
+		{"status 000", write("HTTP/1.1 000 Nothing\r\n\r\n"), 0, answer.ErrorProtocol, "-", false},
+		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0, answer.ErrorHeaderTooLarge, "-", false},
+		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, answer.ErrorProtocol, "-", false},
+		{"HTTP/0.9", write("User-agent: *\nDisallow: /\n"), 0, answer.ErrorProtocol, "-", false},
+		{"closed before a word", func(*net.TCPConn, *http.Request, int) {}, 0, answer.ErrorReset, "-", false},
+		{"closed in the header", write("HTTP/1.1 200 OK\r\nContent-Le"), 0, answer.ErrorReset, "-", false},
+		{"reset before a word", func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }, 0, answer.ErrorReset, "-", false},
 		{"a header without end", func(c *net.TCPConn, _ *http.Request, _ int) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			for {
@@ -163,7 +163,7 @@ func TestAnswers(t *testing.T) {
 					return
 				}
 			}
-		}, 0, robots.ErrorHeaderTooLarge, "-", false},
+		}, 0, answer.ErrorHeaderTooLarge, "-", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := newClient(t, serve(t, row.answer), nil)
@@ -200,7 +200,7 @@ func TestResetInTheBody(t *testing.T) {
 	}), nil)
 	time.AfterFunc(100*time.Millisecond, func() { close(read) })
 	got := c.Fetch(context.Background(), origin(t, "a.example"))
-	if got.Status() != 200 || got.Error != robots.ErrorReset || !hasBody(got, "abc") {
+	if got.Status() != 200 || got.Error != answer.ErrorReset || !hasBody(got, "abc") {
 		t.Errorf("status %d, error %q, body %q", got.Status(), got.Error, got.Body)
 	}
 }
@@ -239,8 +239,8 @@ func TestRedirectChains(t *testing.T) {
 	for _, row := range []struct {
 		host  string
 		hops  int
-		class robots.ErrorClass
-	}{{"h0.example", 1, ""}, {"h1.example", 2, ""}, {"h5.example", 6, ""}, {"h6.example", 6, robots.ErrorRedirectLimit}} {
+		class answer.ErrorClass
+	}{{"h0.example", 1, ""}, {"h1.example", 2, ""}, {"h5.example", 6, ""}, {"h6.example", 6, answer.ErrorRedirectLimit}} {
 		got := c.Fetch(context.Background(), origin(t, row.host))
 		if len(got.Hops) != row.hops || got.Error != row.class {
 			t.Errorf("%s: %d hops, error %q; want %d, %q", row.host, len(got.Hops), got.Error, row.hops, row.class)
@@ -252,22 +252,22 @@ func TestRedirectChains(t *testing.T) {
 }
 
 func TestRedirectsThatLeadNowhere(t *testing.T) {
-	for location, class := range map[string]robots.ErrorClass{
-		"":                                      robots.ErrorRedirectInvalid,
-		"Location: \r\n":                        robots.ErrorRedirectInvalid,
-		"Location: http://\r\n":                 robots.ErrorRedirectInvalid,
-		"Location: http://a b/\r\n":             robots.ErrorRedirectInvalid,
-		"Location: //u:p@b.example\r\n":         robots.ErrorRedirectInvalid,
-		"Location: http://b.example:99999/\r\n": robots.ErrorRedirectInvalid,
-		"Location: " + strings.Repeat("x", 9000) + "\r\n": robots.ErrorRedirectInvalid,
-		"Location: gopher://b.example/robots.txt\r\n":     robots.ErrorRedirectUnsupported,
-		"Location: http://b.example:25/\r\n":              robots.ErrorAddressBlocked,
-		"Location: https://b.example:6667/\r\n":           robots.ErrorAddressBlocked,
-		"Location: file:///etc/passwd\r\n":                robots.ErrorRedirectUnsupported,
-		"Location: javascript:alert(1)\r\n":               robots.ErrorRedirectUnsupported,
-		"Location: /robots.txt\r\n":                       robots.ErrorRedirectLoop,
-		"Location: #top\r\n":                              robots.ErrorRedirectLoop,
-		"Location: HTTP://A.example:80/robots.txt\r\n":    robots.ErrorRedirectLoop,
+	for location, class := range map[string]answer.ErrorClass{
+		"":                                      answer.ErrorRedirectInvalid,
+		"Location: \r\n":                        answer.ErrorRedirectInvalid,
+		"Location: http://\r\n":                 answer.ErrorRedirectInvalid,
+		"Location: http://a b/\r\n":             answer.ErrorRedirectInvalid,
+		"Location: //u:p@b.example\r\n":         answer.ErrorRedirectInvalid,
+		"Location: http://b.example:99999/\r\n": answer.ErrorRedirectInvalid,
+		"Location: " + strings.Repeat("x", 9000) + "\r\n": answer.ErrorRedirectInvalid,
+		"Location: gopher://b.example/robots.txt\r\n":     answer.ErrorRedirectUnsupported,
+		"Location: http://b.example:25/\r\n":              answer.ErrorAddressBlocked,
+		"Location: https://b.example:6667/\r\n":           answer.ErrorAddressBlocked,
+		"Location: file:///etc/passwd\r\n":                answer.ErrorRedirectUnsupported,
+		"Location: javascript:alert(1)\r\n":               answer.ErrorRedirectUnsupported,
+		"Location: /robots.txt\r\n":                       answer.ErrorRedirectLoop,
+		"Location: #top\r\n":                              answer.ErrorRedirectLoop,
+		"Location: HTTP://A.example:80/robots.txt\r\n":    answer.ErrorRedirectLoop,
 	} {
 		c := newClient(t, serve(t, write("HTTP/1.1 302 Found\r\n"+location+"\r\n")), func(c *settings) { c.Retries = 3 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
@@ -282,8 +282,8 @@ func TestARedirectMeetsTheGuard(t *testing.T) {
 	for _, asked := range []string{to.String(), "localhost:80", "[::ffff:127.0.0.1]:80", "169.254.169.254"} {
 		c := newClient(t, netip.AddrPort{}, nil)
 		got := c.Fetch(context.Background(), origin(t, "http://"+asked))
-		if got.Error != robots.ErrorAddressBlocked || got.Status() != 0 || got.Remote.IsValid() {
-			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, robots.ErrorAddressBlocked)
+		if got.Error != answer.ErrorAddressBlocked || got.Status() != 0 || got.Remote.IsValid() {
+			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, answer.ErrorAddressBlocked)
 		}
 	}
 	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.AllowPrivate = true })
@@ -300,10 +300,10 @@ func TestFailuresOfConnecting(t *testing.T) {
 	free := netip.MustParseAddrPort(l.Addr().String())
 	l.Close()
 	got := newClient(t, free, nil).Fetch(context.Background(), origin(t, "a.example"))
-	if got.Error != robots.ErrorConnectRefused {
+	if got.Error != answer.ErrorConnectRefused {
 		t.Errorf("a closed port: %q (%v)", got.Error, got.Err)
 	}
-	if diff := cmp.Diff([]robots.Hop{{URL: "http://a.example/robots.txt"}}, got.Hops); diff != "" {
+	if diff := cmp.Diff([]answer.Hop{{URL: "http://a.example/robots.txt"}}, got.Hops); diff != "" {
 		t.Errorf("hops (-want +got):\n%s", diff)
 	}
 	// A name under .invalid does not exist (RFC 6761), but a resolver that does
@@ -311,14 +311,14 @@ func TestFailuresOfConnecting(t *testing.T) {
 	got = newClient(t, netip.AddrPort{}, func(c *settings) {
 		c.Resolvers, c.Timeout = []netip.AddrPort{free}, 2*time.Second
 	}).Fetch(context.Background(), origin(t, "a.invalid"))
-	if got.Error != robots.ErrorDNSFailure {
+	if got.Error != answer.ErrorDNSFailure {
 		t.Errorf("no resolver: %q (%v)", got.Error, got.Err)
 	}
 }
 
 func TestAHangEndsAtTheDeadline(t *testing.T) {
 	end := make(chan struct{})
-	for name, answer := range map[string]func(*net.TCPConn, *http.Request, int){
+	for name, behave := range map[string]func(*net.TCPConn, *http.Request, int){
 		"before the header": func(*net.TCPConn, *http.Request, int) { <-end },
 		"a drip in the body": func(c *net.TCPConn, _ *http.Request, _ int) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
@@ -336,9 +336,9 @@ func TestAHangEndsAtTheDeadline(t *testing.T) {
 			}
 		},
 	} {
-		c := newClient(t, serve(t, answer), func(c *settings) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
+		c := newClient(t, serve(t, behave), func(c *settings) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
-		if got.Error != robots.ErrorTimeout {
+		if got.Error != answer.ErrorTimeout {
 			t.Errorf("%s: %q (%v)", name, got.Error, got.Err)
 		}
 		if total := *got.Times.Total; total < 300*time.Millisecond || total > 2*time.Second {
@@ -381,7 +381,7 @@ func TestCancelIsAFact(t *testing.T) {
 	defer close(end)
 	c := newClient(t, serve(t, func(*net.TCPConn, *http.Request, int) { close(asked); <-end }), nil)
 	go func() { <-asked; cancel() }()
-	if got := c.Fetch(ctx, origin(t, "a.example")); got.Error != robots.ErrorCanceled {
+	if got := c.Fetch(ctx, origin(t, "a.example")); got.Error != answer.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
 }
@@ -414,7 +414,7 @@ func TestLocalFailures(t *testing.T) {
 			c.dialer.Control = func(string, string, syscall.RawConn) error { return lack }
 			began := time.Now()
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
-			if isLocal && !errors.Is(got.Local, lack) || !isLocal && (got.Local != nil || got.Error != robots.ErrorConnectFailure) {
+			if isLocal && !errors.Is(got.Local, lack) || !isLocal && (got.Local != nil || got.Error != answer.ErrorConnectFailure) {
 				t.Errorf("%v: error %q (%v), local %v", lack, got.Error, got.Err, got.Local)
 			}
 			if took := time.Since(began); (took >= maxLocalWait) != isLocal {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // coded returns a body in content codings, applied in their order.
@@ -30,7 +30,7 @@ func TestContentCodings(t *testing.T) {
 	latin := strings.Replace(rules, "é", "\xe9", 1)
 	for _, row := range []struct {
 		header, body string
-		class        robots.ErrorClass
+		class        answer.ErrorClass
 		want         string
 		err          string // part of it, "-" for none
 		truncated    bool
@@ -41,10 +41,10 @@ func TestContentCodings(t *testing.T) {
 		{"deflate, identity, zstd, br", coded(t, rules, "deflate", "zstd", "br"), "", rules, "-", false},
 		{"gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip"), "", rules, "-", false},
 		{"gzip, gzip, gzip", coded(t, strings.Repeat(rules, 100), "gzip", "gzip", "gzip"), "", strings.Repeat(rules, 100)[:1000], "-", true},
-		{"br, gzip", coded(t, rules, "gzip", "br"), robots.ErrorProtocol, "", "does not decode", false},
-		{"gzip, gzip", coded(t, rules, "gzip"), robots.ErrorProtocol, "", "does not decode", false},
-		{"gzip, br", coded(t, rules, "gzip", "br")[:30], robots.ErrorTruncatedBody, "", "unexpected EOF", false},
-		{"gzip, gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip", "gzip"), robots.ErrorProtocol, "", "more than 3", false},
+		{"br, gzip", coded(t, rules, "gzip", "br"), answer.ErrorProtocol, "", "does not decode", false},
+		{"gzip, gzip", coded(t, rules, "gzip"), answer.ErrorProtocol, "", "does not decode", false},
+		{"gzip, br", coded(t, rules, "gzip", "br")[:30], answer.ErrorTruncatedBody, "", "unexpected EOF", false},
+		{"gzip, gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip", "gzip"), answer.ErrorProtocol, "", "more than 3", false},
 
 		{"gzip, gzip, gzip, gzip", "", "", "", "-", false},
 		{"gzip, br", coded(t, "", "br"), "", "", "-", false}, // an empty body between them
@@ -58,11 +58,11 @@ func TestContentCodings(t *testing.T) {
 		{"Gzip, UTF-8", coded(t, rules, "gzip"), "", rules, `"UTF-8" is unknown; the body is text`, false},
 		{"none", strings.Repeat("é", 600), "", strings.Repeat("é", 500), "is text", true},
 		{"none", "#" + strings.Repeat("é", 600), "", "#" + strings.Repeat("é", 500)[:999], "is text", true}, // half of an é
-		{"rot13", latin, robots.ErrorProtocol, "", `"rot13" is unknown, and the body is not text`, false},
-		{"rot13", rules + "\x00", robots.ErrorProtocol, "", "not text", false},
-		{"rot13", rules + "\xc3", robots.ErrorProtocol, "", "not text", false},
-		{"rot13", "\xc3" + rules, robots.ErrorProtocol, "", "not text", false},
-		{"rot13", coded(t, rules, "gzip"), robots.ErrorProtocol, "", "not text", false},
+		{"rot13", latin, answer.ErrorProtocol, "", `"rot13" is unknown, and the body is not text`, false},
+		{"rot13", rules + "\x00", answer.ErrorProtocol, "", "not text", false},
+		{"rot13", rules + "\xc3", answer.ErrorProtocol, "", "not text", false},
+		{"rot13", "\xc3" + rules, answer.ErrorProtocol, "", "not text", false},
+		{"rot13", coded(t, rules, "gzip"), answer.ErrorProtocol, "", "not text", false},
 	} {
 		t.Run(row.header, func(t *testing.T) {
 			c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\nContent-Encoding: "+row.header+"\r\n\r\n"+row.body)), nil)

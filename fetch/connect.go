@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // maxTries bounds the addresses of one host that are dialled.
@@ -22,7 +22,7 @@ const maxTries = 3
 // the addresses that its name resolves to. The guard checks each address right
 // before it is dialled. connect holds the places of o's domain and address
 // until release is called.
-func (lease *Lease) connect(b *budget, o Origin, a *answer) (conn net.Conn, release func(), fail *failure) {
+func (lease *Lease) connect(b *budget, o Origin, a *received) (conn net.Conn, release func(), fail *failure) {
 	c := lease.client
 	domain := domainOf(o.Host)
 	if err := lease.acquire(b, c.politeness.domains, domain); err != nil {
@@ -36,7 +36,7 @@ func (lease *Lease) connect(b *budget, o Origin, a *answer) (conn net.Conn, rele
 	return conn, func() { leave(); c.politeness.domains.release(domain) }, nil
 }
 
-func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
+func (lease *Lease) reach(b *budget, o Origin, a *received) (net.Conn, func(), *failure) {
 	c := lease.client
 	literal, isLiteral := literalOf(o.Host)
 	switch {
@@ -64,7 +64,7 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 			return nil, nil, fail
 		}
 	}
-	fail := failed(robots.ErrorDNSNotFound, "resolve %s: no addresses", o.Host)
+	fail := failed(answer.ErrorDNSNotFound, "resolve %s: no addresses", o.Host)
 	tries := 0
 	for _, addr := range addrs {
 		addr = addr.Unmap()
@@ -81,7 +81,7 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 		if why == nil {
 			return conn, release, nil
 		}
-		if why.class != robots.ErrorNoRoute || tries == 1 {
+		if why.class != answer.ErrorNoRoute || tries == 1 {
 			fail = why // prefer the failure of an address with a route
 		}
 		if lease.ctx.Err() != nil || b.spent() {
@@ -101,11 +101,11 @@ func literalOf(host string) (addr netip.Addr, ok bool) {
 }
 
 func blocked(addr netip.Addr) *failure {
-	return failed(robots.ErrorAddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
+	return failed(answer.ErrorAddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
 }
 
 // dial opens one connection, with a place under the politeness key.
-func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *answer) (net.Conn, func(), *failure) {
+func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *received) (net.Conn, func(), *failure) {
 	return lease.open(b, to.String(), key, to, a)
 }
 
@@ -116,12 +116,12 @@ const proxyTimeout = 10 * time.Second
 
 // dialProxy connects to the proxy, which resolves the host itself. The guard
 // then sees no address; the proxy's own address is the user's choice.
-func (lease *Lease) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
+func (lease *Lease) dialProxy(b *budget, o Origin, a *received) (net.Conn, func(), *failure) {
 	if o.Scheme == "ftp" {
-		return nil, nil, failed(robots.ErrorConnectFailure, "connect: ftp does not go through a proxy")
+		return nil, nil, failed(answer.ErrorConnectFailure, "connect: ftp does not go through a proxy")
 	}
 	conn, release, fail := lease.open(b, proxyAddress(lease.client.config.Proxy), o.Host, netip.AddrPort{}, a)
-	if fail != nil && fail.class != robots.ErrorCanceled && fail.local == nil {
+	if fail != nil && fail.class != answer.ErrorCanceled && fail.local == nil {
 		fail = failed(fail.class, "connect to the proxy: %w", fail.err)
 		fail.local = fail.err
 	}
@@ -138,7 +138,7 @@ func proxyAddress(proxy *url.URL) string {
 
 // open dials once a connection under key is free and the limits on requests per
 // second allow one more. remote is the host's address, invalid if to is a proxy.
-func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *answer) (net.Conn, func(), *failure) {
+func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *received) (net.Conn, func(), *failure) {
 	c := lease.client
 	if err := lease.acquire(b, c.politeness.addresses, key); err != nil {
 		return nil, nil, classify(lease.ctx, connecting, err)
@@ -172,7 +172,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *an
 		}
 		fail := classify(lease.ctx, connecting, err)
 		if isRoute(err) && remote.IsValid() && !c.hasRoute(remote) {
-			fail = failed(robots.ErrorNoRoute, "connect: this machine has no route to %s", remote.Addr())
+			fail = failed(answer.ErrorNoRoute, "connect: this machine has no route to %s", remote.Addr())
 		}
 		if fail.local == nil || waited >= maxLocalWait {
 			release()
@@ -211,7 +211,7 @@ func (c *Client) hasRoute(to netip.AddrPort) bool {
 func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
 	status, fail := c.askTunnel(ctx, conn, o)
 	if fail == nil && status/100 != 2 {
-		fail = failed(robots.ErrorConnectFailure, "connect: the proxy answers %d", status)
+		fail = failed(answer.ErrorConnectFailure, "connect: the proxy answers %d", status)
 		if status == http.StatusProxyAuthRequired {
 			fail.local = fail.err
 		}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // encodingVersion is the first byte of an encoded capture.
@@ -20,7 +20,7 @@ type encoded struct {
 	facts
 	Body       *int           `json:"body_bytes,omitempty"` // nil without a body
 	Remembered bool           `json:"remembered,omitempty"`
-	Memory     *robots.Memory `json:"memory,omitempty"`
+	Memory     *answer.Memory `json:"memory,omitempty"`
 	Copy       *encodedCopy   `json:"copy,omitempty"`
 	Also       []encodedAlso  `json:"also,omitempty"`
 }

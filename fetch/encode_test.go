@@ -12,7 +12,8 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Decoding restores the capture; half an encoding is an error.
@@ -26,7 +27,7 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		want.Probe = fetch.Probe{Front: rapid.IntRange(0, 599).Draw(t, "front"), Missing: rapid.IntRange(0, 599).Draw(t, "missing")}
 		want.Remembered = rapid.Bool().Draw(t, "remembered")
 		if rapid.Bool().Draw(t, "has a memory") {
-			m := robots.Memory{}.After(robots.Facts{Error: robots.ErrorTimeout}.Kind(), want.Start.UTC())
+			m := answer.Memory{}.After(answer.Facts{Error: answer.ErrorTimeout}.Kind(), want.Start.UTC())
 			want.Memory = &m
 			want.Copy = &fetch.WholeCopy{Fetched: want.Start.UTC().Add(-time.Hour), Body: body.Draw(t, "copy"), Truncated: rapid.Bool().Draw(t, "cut")}
 		}
@@ -39,12 +40,12 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "has a front page") {
 			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
-			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(robots.PageOutcomes).Draw(t, "outcome"), Error: rapid.SampledFrom([]robots.ErrorClass{"", robots.ErrorReset}).Draw(t, "failure")}
+			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(usage.PageOutcomes).Draw(t, "outcome"), Error: rapid.SampledFrom([]answer.ErrorClass{"", answer.ErrorReset}).Draw(t, "failure")}
 			for range rapid.IntRange(0, 2).Draw(t, "page hops") {
-				want.Front.Hops = append(want.Front.Hops, robots.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
+				want.Front.Hops = append(want.Front.Hops, answer.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
 			}
 			for range rapid.IntRange(0, 2).Draw(t, "headers") {
-				want.Front.Header = append(want.Front.Header, robots.HeaderField{Name: "x-robots-tag", Value: rapid.Ptr(anything, true).Draw(t, "value")})
+				want.Front.Header = append(want.Front.Header, usage.HeaderField{Name: "x-robots-tag", Value: rapid.Ptr(anything, true).Draw(t, "value")})
 			}
 		}
 		want.Challenge = rapid.SampledFrom([]string{"", "cloudflare"}).Draw(t, "wall")

@@ -7,7 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // facts is a capture from the network as it is stored, without its origin, its
@@ -17,9 +18,9 @@ type facts struct {
 	Start       time.Time         `json:"fetch_time"`
 	Hops        []hop             `json:"hops,omitempty"`
 	Attempts    int               `json:"attempts,omitempty"`
-	Error       robots.ErrorClass `json:"error_class,omitempty"`
+	Error       answer.ErrorClass `json:"error_class,omitempty"`
 	Err         *raw              `json:"error,omitempty"`
-	Fallback    robots.ErrorClass `json:"fallback_error_class,omitempty"`
+	Fallback    answer.ErrorClass `json:"fallback_error_class,omitempty"`
 	Remote      netip.AddrPort    `json:"remote_address,omitzero"`
 	HTTPVersion raw               `json:"http_version,omitempty"`
 	TLSVersion  raw               `json:"tls_version,omitempty"`
@@ -33,10 +34,10 @@ type facts struct {
 }
 
 type front struct {
-	Outcome robots.PageOutcome `json:"outcome"`
-	Hops    []hop              `json:"hops,omitempty"`
-	Error   robots.ErrorClass  `json:"error_class,omitempty"`
-	Header  []headerField      `json:"header,omitempty"`
+	Outcome usage.PageOutcome `json:"outcome"`
+	Hops    []hop             `json:"hops,omitempty"`
+	Error   answer.ErrorClass `json:"error_class,omitempty"`
+	Header  []headerField     `json:"header,omitempty"`
 }
 
 type headerField struct {
@@ -109,7 +110,7 @@ func (f *facts) capture(o Origin) *Capture {
 	if f.Front != nil {
 		c.Front = &Front{Outcome: f.Front.Outcome, Hops: hopsOf(f.Front.Hops), Error: f.Front.Error}
 		for _, h := range f.Front.Header {
-			c.Front.Header = append(c.Front.Header, robots.HeaderField{Name: h.Name, Value: (*string)(h.Value)})
+			c.Front.Header = append(c.Front.Header, usage.HeaderField{Name: h.Name, Value: (*string)(h.Value)})
 		}
 	}
 	if f.Err != nil {
@@ -123,16 +124,16 @@ func (f *facts) capture(o Origin) *Capture {
 	return c
 }
 
-func storedHops(hops []robots.Hop) (out []hop) {
+func storedHops(hops []answer.Hop) (out []hop) {
 	for _, h := range hops {
 		out = append(out, hop{raw(h.URL), h.Status})
 	}
 	return out
 }
 
-func hopsOf(hops []hop) (out []robots.Hop) {
+func hopsOf(hops []hop) (out []answer.Hop) {
 	for _, h := range hops {
-		out = append(out, robots.Hop{URL: string(h.URL), Status: h.Status})
+		out = append(out, answer.Hop{URL: string(h.URL), Status: h.Status})
 	}
 	return out
 }

@@ -11,12 +11,12 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // failure is an error with its class.
 type failure struct {
-	class robots.ErrorClass
+	class answer.ErrorClass
 	err   error
 	local error // err, if it is a failure of this machine
 }
@@ -24,7 +24,7 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-func failed(class robots.ErrorClass, format string, args ...any) *failure {
+func failed(class answer.ErrorClass, format string, args ...any) *failure {
 	return &failure{class: class, err: fmt.Errorf(format, args...)}
 }
 
@@ -48,36 +48,36 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	if errors.As(err, &known) {
 		return known
 	}
-	class := robots.ErrorProtocol
+	class := answer.ErrorProtocol
 	var certificate *tls.CertificateVerificationError
 	var alert tls.AlertError
 	var record tls.RecordHeaderError
 	var unknownCA x509.UnknownAuthorityError
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		class = robots.ErrorCanceled
+		class = answer.ErrorCanceled
 	case isTimeout(err) && at == connecting:
-		class = robots.ErrorConnectTimeout
+		class = answer.ErrorConnectTimeout
 	case isTimeout(err):
-		class = robots.ErrorTimeout
+		class = answer.ErrorTimeout
 	case at == connecting && errors.Is(err, syscall.ECONNREFUSED):
-		class = robots.ErrorConnectRefused
+		class = answer.ErrorConnectRefused
 	case at == connecting:
-		class = robots.ErrorConnectFailure
+		class = answer.ErrorConnectFailure
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
-		class = robots.ErrorReset
+		class = answer.ErrorReset
 	case errors.As(err, &certificate), errors.As(err, &alert), errors.As(err, &record), errors.As(err, &unknownCA):
-		class = robots.ErrorTLS
+		class = answer.ErrorTLS
 	case at == handshake && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		class = robots.ErrorReset
+		class = answer.ErrorReset
 	case at == handshake:
-		class = robots.ErrorTLS
+		class = answer.ErrorTLS
 	case at == waiting && errors.Is(err, errTooMuch):
-		class = robots.ErrorHeaderTooLarge
+		class = answer.ErrorHeaderTooLarge
 	case at == waiting && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		class = robots.ErrorReset // closed before a whole header
+		class = answer.ErrorReset // closed before a whole header
 	case at == reading && errors.Is(err, io.ErrUnexpectedEOF):
-		class = robots.ErrorTruncatedBody
+		class = answer.ErrorTruncatedBody
 	}
 	var invalid x509.CertificateInvalidError
 	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
@@ -135,9 +135,9 @@ func classifyDNS(ctx context.Context, host string, err error) *failure {
 	var dns *net.DNSError
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		return failed(robots.ErrorCanceled, "resolve %s: %w", host, err)
+		return failed(answer.ErrorCanceled, "resolve %s: %w", host, err)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return failed(robots.ErrorDNSNotFound, "resolve %s: no such host", host)
+		return failed(answer.ErrorDNSNotFound, "resolve %s: no such host", host)
 	}
 	// The library's text contains the addresses and ports of the query, which
 	// would make two equal answers differ.
@@ -145,5 +145,5 @@ func classifyDNS(ctx context.Context, host string, err error) *failure {
 	if isTimeout(err) {
 		what = "the resolver did not answer in time"
 	}
-	return failed(robots.ErrorDNSFailure, "resolve %s: %s", host, what)
+	return failed(answer.ErrorDNSFailure, "resolve %s: %s", host, what)
 }

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Front is what came of the request for the front page, of which only headers about use
 // are kept.
 type Front struct {
-	Outcome robots.PageOutcome
-	Hops    []robots.Hop      // every request, in order; none if the page was not asked for
-	Error   robots.ErrorClass // of [robots.PageFailed], else ""
-	Header  []robots.HeaderField
+	Outcome usage.PageOutcome
+	Hops    []answer.Hop      // every request, in order; none if the page was not asked for
+	Error   answer.ErrorClass // of [usage.PageFailed], else ""
+	Header  []usage.HeaderField
 }
 
 // Bounds of the header that is kept of a front page. A longer line has no value.
@@ -33,12 +35,12 @@ func (lease *Lease) askFront(got *Capture) {
 	if !config.FrontPage || !got.answered() {
 		return
 	}
-	front := &Front{Outcome: robots.PageRead}
+	front := &Front{Outcome: usage.PageRead}
 	b := &budget{deadline: time.Now().Add(IdentityPause + config.Timeout)}
 	var failed error // ours
 	may := func(o Origin, target string) bool {
 		front.Outcome, failed = lease.permission(got, o, target)
-		return front.Outcome == robots.PageRead && failed == nil
+		return front.Outcome == usage.PageRead && failed == nil
 	}
 	if may(got.Origin, "/") {
 		if !lease.pause(b, IdentityPause) {
@@ -53,13 +55,13 @@ func (lease *Lease) askFront(got *Capture) {
 		}
 		front.Hops = a.Hops
 		switch status := a.Status(); {
-		case front.Outcome != robots.PageRead: // we may not follow the redirect
+		case front.Outcome != usage.PageRead: // we may not follow the redirect
 		case a.Error != "":
-			front.Outcome, front.Error = robots.PageFailed, a.Error
+			front.Outcome, front.Error = usage.PageFailed, a.Error
 		case a.Challenge != "":
-			front.Outcome = robots.PageChallenge
+			front.Outcome = usage.PageChallenge
 		case status < 200 || status > 299:
-			front.Outcome = robots.PageStatus
+			front.Outcome = usage.PageStatus
 		}
 	}
 	if failed != nil {
@@ -69,7 +71,7 @@ func (lease *Lease) askFront(got *Capture) {
 		got.stop(failed)
 		return
 	}
-	if front.Outcome != robots.PageRead {
+	if front.Outcome != usage.PageRead {
 		front.Header = nil
 	}
 	got.Front = front
@@ -78,28 +80,28 @@ func (lease *Lease) askFront(got *Capture) {
 // permission returns PageRead if we may ask for a page of the origin, or of another host
 // of its registered domain: the robots.txt that speaks for the origin allows it to our
 // product token under RFC 9309. An error is one of this machine, or that of the context.
-func (lease *Lease) permission(got *Capture, o Origin, target string) (robots.PageOutcome, error) {
+func (lease *Lease) permission(got *Capture, o Origin, target string) (usage.PageOutcome, error) {
 	if o.Host != got.Origin.Host {
 		own, _ := RegisteredDomain(got.Origin.Host)
 		if other, _ := RegisteredDomain(o.Host); own == "" || other != own {
-			return robots.PageElsewhere, nil
+			return usage.PageElsewhere, nil
 		}
 	}
 	if got.Challenge != "" || got.Status() == http.StatusTooManyRequests || got.overFTP() {
-		return robots.PageUnread, nil
+		return usage.PageUnread, nil
 	}
 	rules := lease.client.rules
-	switch answer := rules.profile.Answer(robots.Facts{Hops: got.Hops, Error: got.Error, Time: got.Start}); {
-	case answer.Outcome == robots.FullAllow:
-		return robots.PageRead, nil
-	case answer.Outcome != robots.ConditionalAllow || got.text == nil:
-		return robots.PageUnread, nil
+	switch read := rules.profile.Answer(answer.Facts{Hops: got.Hops, Error: got.Error, Time: got.Start}); {
+	case read.Outcome == answer.FullAllow:
+		return usage.PageRead, nil
+	case read.Outcome != answer.ConditionalAllow || got.text == nil:
+		return usage.PageUnread, nil
 	}
 	allowed, err := rules.allow(lease, got, o.String()+target)
 	if err == nil && !allowed {
-		return robots.PageDisallowed, nil
+		return usage.PageDisallowed, nil
 	}
-	return robots.PageRead, err
+	return usage.PageRead, err
 }
 
 // ownRules read the rules of files for our own crawler.
@@ -169,13 +171,13 @@ func (r *ownRules) allow(lease *Lease, got *Capture, url string) (bool, error) {
 }
 
 // pageHeader returns the headers about use, in the order of their names and lines.
-func pageHeader(h http.Header) (kept []robots.HeaderField) {
-	for _, name := range robots.PageHeaders {
+func pageHeader(h http.Header) (kept []usage.HeaderField) {
+	for _, name := range usage.PageHeaders {
 		for _, value := range h[http.CanonicalHeaderKey(name)] {
 			if len(kept) == maxFrontLines {
 				return kept
 			}
-			f := robots.HeaderField{Name: name}
+			f := usage.HeaderField{Name: name}
 			if len(value) <= maxFrontValue {
 				value = strings.Clone(value) // releases the header block, which ReadResponse keeps as one string
 				f.Value = &value

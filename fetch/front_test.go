@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // frontWays are what a host answers to /robots.txt and to its front page, and what comes of
@@ -89,7 +89,7 @@ func TestFrontPage(t *testing.T) {
 	client := newClient(t, addr, func(s *settings) {
 		s.UserAgent, s.FrontPage, s.Record, s.Retries = "our-census/1 (+https://census.example/)", true, true, 0
 		s.Concurrency, s.PerAddress = len(frontWays), len(frontWays)
-		s.Challenges = robots.Challenges{{Vendor: "cloudflare", Header: "cf-mitigated", Value: "challenge", Source: "x"}}
+		s.Challenges = answer.Challenges{{Vendor: "cloudflare", Header: "cf-mitigated", Value: "challenge", Source: "x"}}
 	})
 	var running sync.WaitGroup
 	for _, w := range frontWays {

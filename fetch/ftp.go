@@ -15,7 +15,7 @@ import (
 
 	"github.com/jlaffaye/ftp"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 const (
@@ -35,8 +35,8 @@ const (
 // the reply that ended the exchange. It stays 0 if the connection ended first,
 // whatever preliminary replies (1yz, 3yz) had come. The first byte is that of
 // the greeting.
-func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure) {
-	var a answer
+func (lease *Lease) getFTP(b *budget, o Origin, target string) (received, *failure) {
+	var a received
 	path, fail := pathFTP(target)
 	if fail != nil {
 		return a, fail
@@ -57,7 +57,7 @@ func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure
 
 // converse logs in and retrieves the file at path. dialData opens the data
 // connection to the port that the server names.
-func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
+func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received, dialData func(port uint16) (net.Conn, *failure)) *failure {
 	ctx := lease.ctx
 	began := time.Now()
 	in := newControl(lease.record(conn, pausing(ctx, b, conn)))
@@ -103,7 +103,7 @@ func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *answer, d
 }
 
 // transfer reads the file and the reply that confirms its end.
-func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *answer) *failure {
+func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *received) *failure {
 	ctx := lease.ctx
 	a.body = lease.text(4095, paused)
 	var err error
@@ -119,13 +119,13 @@ func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.D
 	file.Close() // reads the reply; in has recorded it
 	switch {
 	case errors.Is(in.err, io.EOF):
-		return failed(robots.ErrorTruncatedBody, "body: closed before the reply that ends the transfer")
+		return failed(answer.ErrorTruncatedBody, "body: closed before the reply that ends the transfer")
 	case in.err != nil:
 		return classify(ctx, waiting, in.err)
 	}
 	a.status = in.reply
 	if a.status/100 != 2 {
-		return failed(robots.ErrorTruncatedBody, "body: the transfer ended with reply %d", a.status)
+		return failed(answer.ErrorTruncatedBody, "body: the transfer ended with reply %d", a.status)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func dataPort(named string) (uint16, *failure) {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port < minDataPort {
-		return 0, failed(robots.ErrorProtocol, "data connection: the server names no port from %d to 65535", minDataPort)
+		return 0, failed(answer.ErrorProtocol, "data connection: the server names no port from %d to 65535", minDataPort)
 	}
 	return uint16(port), nil
 }
@@ -180,7 +180,7 @@ func expire(ctx context.Context, conn net.Conn, deadline time.Time) (stop func()
 func pathFTP(target string) (string, *failure) {
 	path, err := url.PathUnescape(strings.TrimPrefix(target, "/"))
 	if err != nil || path == "" || strings.ContainsAny(path, "\r\n\x00") {
-		return "", failed(robots.ErrorRedirectInvalid, "the path is not a file name that FTP can request")
+		return "", failed(answer.ErrorRedirectInvalid, "the path is not a file name that FTP can request")
 	}
 	return path, nil
 }
@@ -194,7 +194,7 @@ func retriedFTP(reply int) bool {
 }
 
 // errNotFTP contains no text of the server, unlike the library's errors.
-var errNotFTP = failed(robots.ErrorProtocol, "header: the answer is not FTP")
+var errNotFTP = failed(answer.ErrorProtocol, "header: the answer is not FTP")
 
 // control is a control connection. It hands the library one line per Read and
 // none in advance, so that reply is always the last reply that the library has
@@ -266,7 +266,7 @@ func (c *control) ended(ctx context.Context, err error) (status int, fail *failu
 	case (c.err != nil || isNetwork(err)) && (c.reply != ftp.StatusNotAvailable || ctx.Err() != nil):
 		return 0, classify(ctx, waiting, err)
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
-		return 0, failed(robots.ErrorProtocol, "header: reply %d out of turn", c.reply)
+		return 0, failed(answer.ErrorProtocol, "header: reply %d out of turn", c.reply)
 	}
 	return c.reply, nil
 }

@@ -17,7 +17,7 @@ import (
 	"goftp.io/server/v2"
 	"goftp.io/server/v2/driver/file"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // secret is in the text of every reply and must not appear in any error.
@@ -33,7 +33,7 @@ func TestAnswersOfFTP(t *testing.T) {
 		name      string
 		server    ftpScript
 		status    int
-		class     robots.ErrorClass
+		class     answer.ErrorClass
 		body      string // "-" for none
 		truncated bool
 	}{
@@ -67,28 +67,28 @@ func TestAnswersOfFTP(t *testing.T) {
 		{"no passive mode", passive("502 no"), 502, "", "-", false},
 		{"a reply like a redirect is none", on("RETR", "301 elsewhere"), 301, "", "-", false},
 
-		{"success out of turn", on("RETR", "226 done"), 0, robots.ErrorProtocol, "-", false},
-		{"no port in the reply", passive("227 (127,0,0,1)"), 0, robots.ErrorProtocol, "-", false},
-		{"brackets the wrong way round", passive("227 )("), 0, robots.ErrorProtocol, "-", false},
-		{"a port that is none", on("EPSV", "229 (|||65536|)"), 0, robots.ErrorProtocol, "-", false},
-		{"a negative port", passive("227 (127,0,0,1,-4,0)"), 0, robots.ErrorProtocol, "-", false},
-		{"a port of the system", on("EPSV", "229 (|||25|)"), 0, robots.ErrorProtocol, "-", false},
-		{"a port of the system, by PASV", passive("227 (127,0,0,1,3,255)"), 0, robots.ErrorProtocol, "-", false},
-		{"not FTP", on("", "SSH-2.0-OpenSSH_9.2"), 0, robots.ErrorProtocol, "-", false},
-		{"not FTP after a while", on("TYPE", "okay"), 0, robots.ErrorProtocol, "-", false},
-		{"closed before a word", on("", "close"), 0, robots.ErrorReset, "-", false},
-		{"closed amid the session", on("PASS", "close"), 0, robots.ErrorReset, "-", false},
-		{"closed after EPSV is refused", on("EPSV", "500 what?\r\nclose"), 0, robots.ErrorReset, "-", false},
-		{"a greeting without end", on("", strings.Repeat("220-on and on\r\n", 10_000)), 0, robots.ErrorHeaderTooLarge, "-", false},
-		{"a line without end", on("PASS", "230 "+strings.Repeat("x", 100_000)), 0, robots.ErrorHeaderTooLarge, "-", false},
-		{"a line without end where a refusal is passed over", on("EPSV", "500 "+strings.Repeat("x", 100_000)), 0, robots.ErrorHeaderTooLarge, "-", false},
+		{"success out of turn", on("RETR", "226 done"), 0, answer.ErrorProtocol, "-", false},
+		{"no port in the reply", passive("227 (127,0,0,1)"), 0, answer.ErrorProtocol, "-", false},
+		{"brackets the wrong way round", passive("227 )("), 0, answer.ErrorProtocol, "-", false},
+		{"a port that is none", on("EPSV", "229 (|||65536|)"), 0, answer.ErrorProtocol, "-", false},
+		{"a negative port", passive("227 (127,0,0,1,-4,0)"), 0, answer.ErrorProtocol, "-", false},
+		{"a port of the system", on("EPSV", "229 (|||25|)"), 0, answer.ErrorProtocol, "-", false},
+		{"a port of the system, by PASV", passive("227 (127,0,0,1,3,255)"), 0, answer.ErrorProtocol, "-", false},
+		{"not FTP", on("", "SSH-2.0-OpenSSH_9.2"), 0, answer.ErrorProtocol, "-", false},
+		{"not FTP after a while", on("TYPE", "okay"), 0, answer.ErrorProtocol, "-", false},
+		{"closed before a word", on("", "close"), 0, answer.ErrorReset, "-", false},
+		{"closed amid the session", on("PASS", "close"), 0, answer.ErrorReset, "-", false},
+		{"closed after EPSV is refused", on("EPSV", "500 what?\r\nclose"), 0, answer.ErrorReset, "-", false},
+		{"a greeting without end", on("", strings.Repeat("220-on and on\r\n", 10_000)), 0, answer.ErrorHeaderTooLarge, "-", false},
+		{"a line without end", on("PASS", "230 "+strings.Repeat("x", 100_000)), 0, answer.ErrorHeaderTooLarge, "-", false},
+		{"a line without end where a refusal is passed over", on("EPSV", "500 "+strings.Repeat("x", 100_000)), 0, answer.ErrorHeaderTooLarge, "-", false},
 
-		{"the transfer is given up", on("done", "426 aborted"), 426, robots.ErrorTruncatedBody, "abc", false},
-		{"a fault of the disk", on("done", "451 fault"), 451, robots.ErrorTruncatedBody, "abc", false},
-		{"closed without the last reply", on("done", "close"), 0, robots.ErrorTruncatedBody, "abc", false},
-		{"noise for the last reply", on("done", "okay"), 0, robots.ErrorProtocol, "abc", false},
-		{"a last reply without end", on("done", strings.Repeat("226-on and on\r\n", 10_000)), 0, robots.ErrorHeaderTooLarge, "abc", false},
-		{"a reset in the transfer", ftpScript{send: reset}, 0, robots.ErrorReset, "", false},
+		{"the transfer is given up", on("done", "426 aborted"), 426, answer.ErrorTruncatedBody, "abc", false},
+		{"a fault of the disk", on("done", "451 fault"), 451, answer.ErrorTruncatedBody, "abc", false},
+		{"closed without the last reply", on("done", "close"), 0, answer.ErrorTruncatedBody, "abc", false},
+		{"noise for the last reply", on("done", "okay"), 0, answer.ErrorProtocol, "abc", false},
+		{"a last reply without end", on("done", strings.Repeat("226-on and on\r\n", 10_000)), 0, answer.ErrorHeaderTooLarge, "abc", false},
+		{"a reset in the transfer", ftpScript{send: reset}, 0, answer.ErrorReset, "", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			at, _ := serveFTP(t, row.server)
@@ -106,7 +106,7 @@ func TestAnswersOfFTP(t *testing.T) {
 			if got.Remote != at || got.HTTPVersion != "" || got.TLSVersion != "" || got.Times.Connect == nil || got.Attempts != 1 {
 				t.Errorf("remote %v, HTTP %q, TLS %q, times %+v, %d attempts", got.Remote, got.HTTPVersion, got.TLSVersion, got.Times, got.Attempts)
 			}
-			if diff := cmp.Diff([]robots.Hop{{URL: "ftp://a.example/robots.txt", Status: row.status}}, got.Hops); diff != "" {
+			if diff := cmp.Diff([]answer.Hop{{URL: "ftp://a.example/robots.txt", Status: row.status}}, got.Hops); diff != "" {
 				t.Errorf("hops (-want +got):\n%s", diff)
 			}
 		})
@@ -167,7 +167,7 @@ func TestADataPortThatIsClosed(t *testing.T) {
 	l.Close()
 	at, _ := serveFTP(t, ftpScript{replies: map[string]string{"EPSV": fmt.Sprintf("229 (|||%d|)", free)}})
 	got := newClient(t, at, nil).Fetch(context.Background(), origin(t, "ftp://a.example"))
-	if got.Error != robots.ErrorConnectRefused || got.Status() != 0 || !strings.HasPrefix(got.Err.Error(), "data connection: ") {
+	if got.Error != answer.ErrorConnectRefused || got.Status() != 0 || !strings.HasPrefix(got.Err.Error(), "data connection: ") {
 		t.Errorf("status %d, error %q (%v)", got.Status(), got.Error, got.Err)
 	}
 }
@@ -184,7 +184,7 @@ func TestAHangOfFTPEndsAtTheDeadline(t *testing.T) {
 		at, _ := serveFTP(t, server)
 		c := newClient(t, at, func(c *settings) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
 		got := c.Fetch(context.Background(), origin(t, "ftp://a.example"))
-		if got.Error != robots.ErrorTimeout || got.Status() != 0 {
+		if got.Error != answer.ErrorTimeout || got.Status() != 0 {
 			t.Errorf("%s: status %d, %q (%v)", name, got.Status(), got.Error, got.Err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestCancelWakesATransfer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	at, _ := serveFTP(t, ftpScript{send: func(c *net.TCPConn) { cancel(); io.Copy(io.Discard, c) }})
 	got := newClient(t, at, func(c *settings) { c.Timeout = time.Hour }).Fetch(ctx, origin(t, "ftp://a.example"))
-	if got.Error != robots.ErrorCanceled {
+	if got.Error != answer.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
 }
@@ -251,7 +251,7 @@ func TestRedirectsToFTP(t *testing.T) {
 		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.AllowPrivate = true })
 		got := c.Fetch(context.Background(), origin(t, "http://"+from.String()))
 		if row.command == "" {
-			if got.Error != robots.ErrorRedirectInvalid || got.Status() != 0 {
+			if got.Error != answer.ErrorRedirectInvalid || got.Status() != 0 {
 				t.Errorf("%s: status %d, error %q (%v)", to, got.Status(), got.Error, got.Err)
 			}
 			continue
@@ -265,7 +265,7 @@ func TestRedirectsToFTP(t *testing.T) {
 	}
 	c := newClient(t, netip.AddrPort{}, nil)
 	got := c.Fetch(context.Background(), origin(t, "ftp://127.0.0.1"))
-	if got.Error != robots.ErrorAddressBlocked {
+	if got.Error != answer.ErrorAddressBlocked {
 		t.Errorf("without AllowPrivate: error %q (%v)", got.Error, got.Err)
 	}
 }

@@ -67,7 +67,7 @@ func FuzzAnswer(f *testing.F) {
 	c := fuzzClient(f)
 	o := Origin{"http", "a.test", 80}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		read := func(r io.Reader) (a answer, body []byte, failed string) {
+		read := func(r io.Reader) (a received, body []byte, failed string) {
 			conn := &recorded{Reader: r}
 			lease := &Lease{client: c, ctx: t.Context()}
 			defer lease.settle()
@@ -95,7 +95,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		whole, body, failed := read(bytes.NewReader(text))
 		pieces, bodyToo, failedToo := read(iotest.OneByteReader(bytes.NewReader(text)))
-		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(answer{}), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
+		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(received{}), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
 			t.Fatalf("failure %q, and in pieces %q (-whole +in pieces):\n%s", failed, failedToo, diff)
 		}
 	})
@@ -147,7 +147,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // readSoFar returns the part of an answer's body that was read, nil for none.
-func readSoFar(t *testing.T, a *answer) []byte {
+func readSoFar(t *testing.T, a *received) []byte {
 	t.Helper()
 	if a.body == nil {
 		return nil
@@ -174,7 +174,7 @@ func FuzzFTP(f *testing.F) {
 	c := fuzzClient(f)
 	f.Fuzz(func(t *testing.T, replies, file []byte) {
 		conn := &recorded{Reader: bytes.NewReader(replies)}
-		var a answer
+		var a received
 		lease := &Lease{client: c, ctx: context.Background()}
 		defer lease.settle()
 		fail := lease.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // refuseAll refuses every connection before it is made. dialled lists the
@@ -42,7 +42,7 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 	dialed := refuseAll(c)
 	for try, wasLookedUp := range []bool{true, false} {
 		got := c.Fetch(t.Context(), origin(t, "http://inside.example"))
-		if got.Error != robots.ErrorAddressBlocked || (got.Times.DNS != nil) != wasLookedUp {
+		if got.Error != answer.ErrorAddressBlocked || (got.Times.DNS != nil) != wasLookedUp {
 			t.Errorf("fetch %d: error %q (%v), looked up %v", try+1, got.Error, got.Err, got.Times.DNS != nil)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 		t.Errorf("dialled %v", list)
 	}
 	for range 2 {
-		if got := c.Fetch(t.Context(), origin(t, "http://mixed.example")); got.Error != robots.ErrorConnectRefused {
+		if got := c.Fetch(t.Context(), origin(t, "http://mixed.example")); got.Error != answer.ErrorConnectRefused {
 			t.Errorf("error %q (%v)", got.Error, got.Err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 			{time.Now().Add(time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), 0, false},
 			{time.Now().Add(-time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), 0, true},
 		} {
-			got := &Capture{Origin: origin(t, "http://a.example"), Hops: []robots.Hop{{Status: status}}}
+			got := &Capture{Origin: origin(t, "http://a.example"), Hops: []answer.Hop{{Status: status}}}
 			if row.value != "" {
 				got.Headers.RetryAfter = &row.value
 			}

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 const (
@@ -26,8 +26,8 @@ const (
 	maxInterim = 8
 )
 
-// answer is the result of one request. After a failure it holds what is known.
-type answer struct {
+// received is the result of one request. After a failure it holds what is known.
+type received struct {
 	status    int
 	remote    netip.AddrPort
 	looked    time.Time // before the look-up, zero without one
@@ -72,8 +72,8 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 // b bounds the handshake, the request and the answer. It is read only after
 // connect, whose waits for the politeness limits move it; waits for memory or
 // the disk move it again (see paused).
-func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
-	var a answer
+func (lease *Lease) get(b *budget, o Origin, target string) (received, *failure) {
+	var a received
 	conn, release, fail := lease.connect(b, o, &a)
 	if fail != nil {
 		return a, fail
@@ -91,7 +91,7 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 		if o.Scheme == "http" {
 			fail := lease.exchange(b, in, conn, o, o.String()+target, c.proxyAuth, &a)
 			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
-				fail = failed(robots.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
+				fail = failed(answer.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
 				fail.local = fail.err
 			}
 			return a, fail
@@ -115,7 +115,7 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 
 // exchange sends the request, with the extra headers, and reads the answer.
 // below is conn or the connection under its TLS.
-func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
+func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin, target, headers string, a *received) *failure {
 	c := lease.client
 	conn = lease.record(conn, below.paused)
 	began := time.Now()
@@ -134,7 +134,7 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o Origin,
 }
 
 // receive reads the answer to a request that was sent at a time.
-func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time.Time, a *answer) *failure {
+func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time.Time, a *received) *failure {
 	c, ctx := lease.client, lease.ctx
 	in := &bounded{Conn: conn, left: maxHeader}
 	r := readers.Get().(*bufio.Reader)
@@ -148,7 +148,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		if err != nil {
 			return classify(ctx, waiting, err)
 		}
-		return failed(robots.ErrorProtocol, "header: the answer is not HTTP/1")
+		return failed(answer.ErrorProtocol, "header: the answer is not HTTP/1")
 	}
 
 	resp, err := readResponse(r)
@@ -172,7 +172,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		return classify(ctx, waiting, err)
 	}
 	if resp.StatusCode < 100 {
-		return failed(robots.ErrorProtocol, "header: status %03d", resp.StatusCode)
+		return failed(answer.ErrorProtocol, "header: status %03d", resp.StatusCode)
 	}
 	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 	a.headers = keep(resp.Header)
@@ -218,14 +218,14 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	case err == nil && resp.StatusCode == http.StatusPartialContent:
 		beyond, err := Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody)
 		if err != nil {
-			return failed(robots.ErrorTruncatedBody, "body: %w", err)
+			return failed(answer.ErrorTruncatedBody, "body: %w", err)
 		}
 		a.truncated = a.truncated || beyond
 		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, errEncoding):
-		return failed(robots.ErrorProtocol, "body: %w", err)
+		return failed(answer.ErrorProtocol, "body: %w", err)
 	}
 	return classify(ctx, reading, err)
 }

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Identity is a further name under which an origin is asked for its robots.txt, once,
@@ -149,12 +149,12 @@ func (lease *Lease) askAlso(got *Capture) {
 
 // answered reports whether an origin answered over HTTP, so that it may be asked again.
 func (c *Capture) answered() bool {
-	return (c.Status() != 0 || len(c.Hops) > 1) && c.Local == nil && c.Error != robots.ErrorCanceled && c.Origin.Scheme != "ftp"
+	return (c.Status() != 0 || len(c.Hops) > 1) && c.Local == nil && c.Error != answer.ErrorCanceled && c.Origin.Scheme != "ftp"
 }
 
 // stop makes a fetch one that did not end.
 func (c *Capture) stop(err error) {
-	c.Error, c.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", err)
+	c.Error, c.Err = answer.ErrorCanceled, fmt.Errorf("stopped: %w", err)
 }
 
 // stoppedBy reports whether another request to the origin did not end, and stops the fetch
@@ -162,9 +162,9 @@ func (c *Capture) stop(err error) {
 func (c *Capture) stoppedBy(lease *Lease, other *Capture) bool {
 	switch {
 	case other.Local != nil:
-		c.Local, c.Error, c.Err = other.Local, robots.ErrorCanceled, other.Err
+		c.Local, c.Error, c.Err = other.Local, answer.ErrorCanceled, other.Err
 		return true
-	case other.Error == robots.ErrorCanceled || lease.ctx.Err() != nil && other.Error != "":
+	case other.Error == answer.ErrorCanceled || lease.ctx.Err() != nil && other.Error != "":
 		c.stop(lease.ctx.Err())
 		return true
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // A temporary shortage of ports or files is waited out and never counts as the
@@ -130,7 +130,7 @@ func TestEmptyGzipMembersAreNoFile(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
 		io.WriteString(c, strings.Repeat(member, 1<<15))
 	})
-	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != robots.ErrorProtocol {
+	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != answer.ErrorProtocol {
 		t.Errorf("error %q, %v", got.Error, got.Err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // deepRows are failures in the middle of something that usually fails as a
@@ -27,29 +28,29 @@ var deepRows = []row{
 	{"reset in the status line", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 20")
 		reset(c)
-	}), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	}), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"reset in a header", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServ")
 		reset(c)
-	}), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	}), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"a hang in the status line", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 20")
 		hang(c)
-	})), want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+	})), want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"a drip in the header", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 		drip(c, "Server: x\r\n")
-	})), want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+	})), want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	// Go reports a connection closed without TLS's closing alert as io.EOF, and
 	// as unexpected only within a record, the rest of which is lost.
 	{"closed in a record of the body", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")
 		io.WriteString(c.(*tls.Conn).NetConn(), "\x17\x03\x03\x00\x40half a record")
-	}), want{200, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
+	}), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"closed in a record of the header", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServ")
 		io.WriteString(c.(*tls.Conn).NetConn(), "\x17\x03\x03\x00\x40half a record")
-	}), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	}), want{0, answer.ErrorReset, 1, again, networkFailure}},
 
 	// RFC 9112 section 8: a body is incomplete until the last chunk, of size 0,
 	// is received. Here it was received.
@@ -68,7 +69,7 @@ var deepRows = []row{
 	}, want{200, "", 1, once, rulesDecide}},
 
 	// The library returns the error of its last question.
-	{"SERVFAIL for A, no addresses for AAAA", resolved(&script{failA: true}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
+	{"SERVFAIL for A, no addresses for AAAA", resolved(&script{failA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
 
 	// The library's text contains the current time.
 	{"expired", func(t *testing.T, s *scene) {
@@ -80,7 +81,7 @@ var deepRows = []row{
 				t.Errorf("two equal answers differ: %v", got.Err)
 			}
 		}
-	}, want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}, want{0, answer.ErrorTLS, 1, once, networkFailure}},
 }
 
 // TestACutAtTheLargestLimitIsSeen checks that a profile knows that its limit

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // resolved fetches a.example, whose name server follows the script. A server on
@@ -40,32 +40,32 @@ var dnsRows = []row{
 		want{200, "", 1, once, rulesDecide}},
 	{"an address that refuses before one that answers", resolved(at("127.0.0.2", "127.0.0.3", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
 	{"IPv6 that refuses before IPv4 that answers", resolved(at("::1", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
-	{"all addresses refuse", resolved(at("127.0.0.2", "127.0.0.3")), want{0, robots.ErrorConnectRefused, 1, again, networkFailure}},
+	{"all addresses refuse", resolved(at("127.0.0.2", "127.0.0.3")), want{0, answer.ErrorConnectRefused, 1, again, networkFailure}},
 	{"A, while AAAA fails", resolved(&script{a: [][]string{{"127.0.0.1"}}, failAAAA: true}), want{200, "", 1, once, rulesDecide}},
 	{"more than UDP holds", resolved(&script{a: [][]string{{"127.0.0.1"}}, truncated: true}), want{200, "", 1, once, rulesDecide}},
 
-	{"NXDOMAIN", resolved(&script{rcode: dnsmessage.RCodeNameError}), want{0, robots.ErrorDNSNotFound, 1, once, networkFailure}},
-	{"no addresses", resolved(&script{}), want{0, robots.ErrorDNSNotFound, 1, once, networkFailure}},
-	{"aliases in a circle", resolved(&script{cname: []string{"b.example", "a.example"}}), want{0, robots.ErrorDNSNotFound, 1, once, networkFailure}},
-	{"SERVFAIL", resolved(&script{rcode: dnsmessage.RCodeServerFailure}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no A, while AAAA fails", resolved(&script{failAAAA: true}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no AAAA, while A fails", resolved(&script{failA: true}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
-	{"REFUSED", resolved(&script{rcode: dnsmessage.RCodeRefused}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
+	{"NXDOMAIN", resolved(&script{rcode: dnsmessage.RCodeNameError}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
+	{"no addresses", resolved(&script{}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
+	{"aliases in a circle", resolved(&script{cname: []string{"b.example", "a.example"}}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
+	{"SERVFAIL", resolved(&script{rcode: dnsmessage.RCodeServerFailure}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no A, while AAAA fails", resolved(&script{failAAAA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no AAAA, while A fails", resolved(&script{failA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"REFUSED", resolved(&script{rcode: dnsmessage.RCodeRefused}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
 	{"more than UDP holds, and no TCP", func(t *testing.T, s *scene) {
 		s.Resolvers = []netip.AddrPort{serveDNS(t, zone{"a.example": {truncated: true}}, false)}
-	}, want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
-	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{noNameServer(t)} }, want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
-	{"a name server without an answer", brief(resolved(&script{silent: true})), want{0, robots.ErrorDNSFailure, 1, once, networkFailure}},
-	{"a name server that talks nonsense", brief(resolved(&script{garbage: true})), want{0, robots.ErrorDNSFailure, 1, once, networkFailure}},
+	}, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no name server", func(t *testing.T, s *scene) { s.Resolvers = []netip.AddrPort{noNameServer(t)} }, want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"a name server without an answer", brief(resolved(&script{silent: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
+	{"a name server that talks nonsense", brief(resolved(&script{garbage: true})), want{0, answer.ErrorDNSFailure, 1, once, networkFailure}},
 	{"canceled while a name is looked up", func(t *testing.T, s *scene) {
 		resolved(&script{silent: true, onAsk: func() { s.cancel() }})(t, s)
-	}, want{0, robots.ErrorCanceled, 1, once, stopped}},
+	}, want{0, answer.ErrorCanceled, 1, once, stopped}},
 	{"a redirect to a name that does not exist", func(t *testing.T, s *scene) {
 		to := serve(t, write("HTTP/1.1 302 Found\r\nLocation: http://gone.example/\r\n"+nothing))
 		s.AllowPrivate = true
 		s.Resolvers = []netip.AddrPort{serveDNS(t, zone{"a.example": at("127.0.0.1")}, true)}
 		s.ask = []Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
-	}, want{0, robots.ErrorDNSNotFound, 2, once, networkFailure}},
+	}, want{0, answer.ErrorDNSNotFound, 2, once, networkFailure}},
 }
 
 // public is an address that the guard permits.
@@ -120,23 +120,23 @@ var guardRows = []row{
 	{"an address of loopback is asked", func(t *testing.T, s *scene) {
 		guarded("", nil)(t, s)
 		s.ask = []Origin{origin(t, "http://127.0.0.1")}
-	}, want{0, robots.ErrorAddressBlocked, 1, once, refused}},
+	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 	{"a name on loopback is asked", func(t *testing.T, s *scene) {
 		guarded("", zone{"b.example": at("127.0.0.1", "::1")})(t, s)
 		s.ask = []Origin{origin(t, "http://b.example")}
-	}, want{0, robots.ErrorAddressBlocked, 1, once, refused}},
+	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 
-	{"to an address of loopback", guarded("http://127.0.0.1:$PORT/robots.txt", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to IPv6 loopback", guarded("http://[::1]:$PORT/robots.txt", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to loopback inside IPv6", guarded("http://[::ffff:127.0.0.1]:$PORT/", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to loopback inside NAT64", guarded("http://[64:ff9b::7f00:1]:$PORT/", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to the unspecified address", guarded("http://0.0.0.0:$PORT/", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to localhost", guarded("http://localhost:$PORT/robots.txt", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name under localhost", guarded("https://x.localhost:$PORT/", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on loopback", guarded("http://b.example:$PORT/", zone{"b.example": at("127.0.0.1")}), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", zone{"b.example": at("::1")}), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to a name on a private network", guarded("http://b.example:$PORT/", zone{"b.example": at("10.0.0.1", "fd00::1")}), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
-	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil), want{0, robots.ErrorAddressBlocked, 2, once, refused}},
+	{"to an address of loopback", guarded("http://127.0.0.1:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to IPv6 loopback", guarded("http://[::1]:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to loopback inside IPv6", guarded("http://[::ffff:127.0.0.1]:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to loopback inside NAT64", guarded("http://[64:ff9b::7f00:1]:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to the unspecified address", guarded("http://0.0.0.0:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to localhost", guarded("http://localhost:$PORT/robots.txt", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name under localhost", guarded("https://x.localhost:$PORT/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on loopback", guarded("http://b.example:$PORT/", zone{"b.example": at("127.0.0.1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", zone{"b.example": at("::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to a name on a private network", guarded("http://b.example:$PORT/", zone{"b.example": at("10.0.0.1", "fd00::1")}), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
+	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil), want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 	{"to a name with a public address among special ones", guarded("http://b.example/",
 		zone{"b.example": at("127.0.0.1", public, "10.0.0.1", "::1")}), want{200, "", 2, once, rulesDecide}},
 	// The first look-up is for the hop requested, the second finds another
@@ -156,7 +156,7 @@ var guardRows = []row{
 				t.Fatalf("the first look-up: status %d, %v", got.Status(), got.Err)
 			}
 		}
-	}, want{0, robots.ErrorAddressBlocked, 2, once, refused}},
+	}, want{0, answer.ErrorAddressBlocked, 2, once, refused}},
 }
 
 // TestANameThatTurnsInAChain redirects a host to itself while its address
@@ -171,7 +171,7 @@ func TestANameThatTurnsInAChain(t *testing.T) {
 	}
 	s.client(c)
 	got := c.Fetch(t.Context(), origin(t, "http://a.example"))
-	if len(got.Hops) != 2 || got.Error != robots.ErrorAddressBlocked && got.Status() != 200 {
+	if len(got.Hops) != 2 || got.Error != answer.ErrorAddressBlocked && got.Status() != 200 {
 		t.Errorf("hops %v, error %q (%v)", got.Hops, got.Error, got.Err)
 	}
 }

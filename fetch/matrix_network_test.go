@@ -12,24 +12,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // networkRows are the row "connect, timeout, reset, invalid HTTP", before the
 // body.
 var networkRows = []row{
 	{"connection refused", func(t *testing.T, s *scene) { s.ConnectTo = closedPort(t) },
-		want{0, robots.ErrorConnectRefused, 1, again, networkFailure}},
+		want{0, answer.ErrorConnectRefused, 1, again, networkFailure}},
 	{"no route", func(t *testing.T, s *scene) {
 		// The broadcast address of loopback accepts no connection.
 		s.AllowPrivate, s.ask = true, []Origin{origin(t, "http://127.255.255.255")}
-	}, want{0, robots.ErrorConnectFailure, 1, again, networkFailure}},
+	}, want{0, answer.ErrorConnectFailure, 1, again, networkFailure}},
 	{"no route for this address family", func(t *testing.T, s *scene) {
 		s.ask = []Origin{origin(t, "http://[2a00::1]")}
 		s.client = func(c *Client) {
 			c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
 		}
-	}, want{0, robots.ErrorNoRoute, 1, once, same(robots.OutcomeUndefined, robots.AnswerNoRoute)}},
+	}, want{0, answer.ErrorNoRoute, 1, once, same(answer.Undefined, answer.NoRoute)}},
 	{"a router far away has no route", func(t *testing.T, s *scene) {
 		s.AllowPrivate, s.ask = true, []Origin{origin(t, "http://127.0.0.1:9")}
 		s.client = func(c *Client) {
@@ -40,31 +40,31 @@ var networkRows = []row{
 				return syscall.ENETUNREACH
 			}
 		}
-	}, want{0, robots.ErrorConnectFailure, 1, again, networkFailure}},
+	}, want{0, answer.ErrorConnectFailure, 1, again, networkFailure}},
 	{"no answer to a connection", func(t *testing.T, s *scene) {
 		fullBacklog(t, s)
 		s.Timeout = 6 * time.Second
-	}, want{0, robots.ErrorConnectTimeout, 1, again, networkFailure}},
+	}, want{0, answer.ErrorConnectTimeout, 1, again, networkFailure}},
 
-	{"closed before a word", served(func(*net.TCPConn, *http.Request, int) {}), want{0, robots.ErrorReset, 1, again, networkFailure}},
-	{"closed in the status line", plain("HTTP/1.1 20"), want{0, robots.ErrorReset, 1, again, networkFailure}},
-	{"closed in the header", plain("HTTP/1.1 200 OK\r\nContent-Le"), want{0, robots.ErrorReset, 1, again, networkFailure}},
-	{"reset before a word", served(func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	{"closed before a word", served(func(*net.TCPConn, *http.Request, int) {}), want{0, answer.ErrorReset, 1, again, networkFailure}},
+	{"closed in the status line", plain("HTTP/1.1 20"), want{0, answer.ErrorReset, 1, again, networkFailure}},
+	{"closed in the header", plain("HTTP/1.1 200 OK\r\nContent-Le"), want{0, answer.ErrorReset, 1, again, networkFailure}},
+	{"reset before a word", served(func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"reset between two headers", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServer: x\r\n")
 		reset(c)
-	}), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	}), want{0, answer.ErrorReset, 1, again, networkFailure}},
 
 	{"a hang before the header", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) { hang(c) })),
-		want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+		want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"a hang between two headers", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServer: x\r\n")
 		hang(c)
-	})), want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+	})), want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"a hang after a 1xx", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 103 Early Hints\r\n\r\n")
 		hang(c)
-	})), want{103, robots.ErrorTimeout, 1, once, networkFailure}},
+	})), want{103, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"a hang after the body", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
 		hang(c)
@@ -73,50 +73,50 @@ var networkRows = []row{
 	{"an answer before the request", func(t *testing.T, s *scene) {
 		s.ConnectTo = listen(t, func(c *net.TCPConn) { io.WriteString(c, "HTTP/1.1 403 Go away\r\n"+nothing) })
 	}, want{403, "", 1, once, asIfMissing}},
-	{"HTTP/0.9", plain("User-agent: *\nDisallow: /\n"), want{0, robots.ErrorProtocol, 1, once, invalidResponse}},
-	{"SSH", plain("SSH-2.0-OpenSSH_9.2\r\n"), want{0, robots.ErrorProtocol, 1, once, invalidResponse}},
-	{"HTTP/2", plain("\x00\x00\x00\x04\x00\x00\x00\x00\x00"), want{0, robots.ErrorProtocol, 1, once, invalidResponse}},
-	{"a status line that is none", plain("HTTP/1.1 OK\r\n\r\n"), want{0, robots.ErrorProtocol, 1, once, invalidResponse}},
+	{"HTTP/0.9", plain("User-agent: *\nDisallow: /\n"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"SSH", plain("SSH-2.0-OpenSSH_9.2\r\n"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"HTTP/2", plain("\x00\x00\x00\x04\x00\x00\x00\x00\x00"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"a status line that is none", plain("HTTP/1.1 OK\r\n\r\n"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
 	{"a header without colon", plain("HTTP/1.1 200 OK\r\nServer x\r\n\r\n"), want{200, "", 1, once, rulesDecide}},
 
 	{"one header of 10 MB", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nX-Giant: ")
 		io.Copy(c, io.LimitReader(endless("x"), 10<<20))
 		io.WriteString(c, "\r\n"+nothing)
-	}), want{0, robots.ErrorHeaderTooLarge, 1, once, invalidResponse}},
+	}), want{0, answer.ErrorHeaderTooLarge, 1, once, invalidResponse}},
 	{"10 MB of headers", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 		io.Copy(c, io.LimitReader(endless("X-Filler: 12345\r\n"), 10<<20))
 		io.WriteString(c, nothing)
-	}), want{0, robots.ErrorHeaderTooLarge, 1, once, invalidResponse}},
+	}), want{0, answer.ErrorHeaderTooLarge, 1, once, invalidResponse}},
 	{"a status line of 10 MB", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 ")
 		io.Copy(c, io.LimitReader(endless("OK"), 10<<20))
-	}), want{0, robots.ErrorHeaderTooLarge, 1, once, invalidResponse}},
+	}), want{0, answer.ErrorHeaderTooLarge, 1, once, invalidResponse}},
 
 	{"canceled before the header", canceled(func(c *net.TCPConn, cancel func()) { cancel(); hang(c) }),
-		want{0, robots.ErrorCanceled, 1, once, stopped}},
+		want{0, answer.ErrorCanceled, 1, once, stopped}},
 	{"canceled in the header", canceled(func(c *net.TCPConn, cancel func()) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServ")
 		cancel()
 		hang(c)
-	}), want{0, robots.ErrorCanceled, 1, once, stopped}},
+	}), want{0, answer.ErrorCanceled, 1, once, stopped}},
 	{"canceled in the body", roomy(canceled(func(c *net.TCPConn, cancel func()) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n")
 		flood(c)
 		cancel()
 		hang(c)
-	})), want{200, robots.ErrorCanceled, 1, once, stopped}},
+	})), want{200, answer.ErrorCanceled, 1, once, stopped}},
 	{"canceled before a dial", func(t *testing.T, s *scene) {
 		s.ConnectTo = closedPort(t)
 		s.cancel()
-	}, want{0, robots.ErrorCanceled, 1, once, stopped}},
+	}, want{0, answer.ErrorCanceled, 1, once, stopped}},
 	{"canceled while a connection is made", func(t *testing.T, s *scene) {
 		fullBacklog(t, s)
 		s.client = func(c *Client) {
 			c.dialer.Control = func(string, string, syscall.RawConn) error { s.cancel(); return nil }
 		}
-	}, want{0, robots.ErrorCanceled, 1, once, stopped}},
+	}, want{0, answer.ErrorCanceled, 1, once, stopped}},
 }
 
 // canceled is a run that is stopped in the middle of an answer.

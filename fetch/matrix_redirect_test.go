@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // to answers every request with a redirect.
@@ -32,7 +32,7 @@ func chainOf(n int) stage {
 var redirectRows = []row{
 	{"one redirect", chainOf(1), want{200, "", 2, once, rulesDecide}},
 	{"five redirects", chainOf(5), want{200, "", 6, once, rulesDecide}},
-	{"six redirects", chainOf(6), want{301, robots.ErrorRedirectLimit, 6, once, limitReached}},
+	{"six redirects", chainOf(6), want{301, answer.ErrorRedirectLimit, 6, once, limitReached}},
 	{"six redirects, followed for another profile", func(t *testing.T, s *scene) {
 		chainOf(6)(t, s)
 		s.MaxRedirects = 10
@@ -47,10 +47,10 @@ var redirectRows = []row{
 				reset(c)
 			}
 		})
-	}, want{0, robots.ErrorReset, 7, again, limitReached}},
+	}, want{0, answer.ErrorReset, 7, again, limitReached}},
 	{"redirects that never repeat", served(func(c *net.TCPConn, r *http.Request, n int) {
 		fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: /robots.txt?%d\r\n\r\n", n)
-	}), want{302, robots.ErrorRedirectLimit, 6, once, limitReached}},
+	}), want{302, answer.ErrorRedirectLimit, 6, once, limitReached}},
 	{"each status that redirects", served(func(c *net.TCPConn, r *http.Request, _ int) {
 		statuses := []string{"301", "302", "303", "307", "308", "200"}
 		i := max(0, slices.Index(statuses, r.URL.RawQuery))
@@ -101,38 +101,38 @@ var redirectRows = []row{
 		} else {
 			reset(c)
 		}
-	}), want{0, robots.ErrorReset, 2, again, networkFailure}},
-	{"to a host that speaks no TLS", to("https://b.example/robots.txt"), want{0, robots.ErrorTLS, 2, once, networkFailure}},
+	}), want{0, answer.ErrorReset, 2, again, networkFailure}},
+	{"to a host that speaks no TLS", to("https://b.example/robots.txt"), want{0, answer.ErrorTLS, 2, once, networkFailure}},
 
-	{"without Location", plain("HTTP/1.1 301 Moved\r\n" + nothing), want{301, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"empty Location", to(""), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location without host", to("http://"), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location that is no URL", to("http://b.example/%zz%"), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location with a port that is none", to("http://b.example:99999/"), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location with credentials", to("http://u:p@b.example/"), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location of 9000 bytes", to("/" + strings.Repeat("x", 9000)), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location that is an address by another spelling", to("http://0x7f.1/"), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location that is an address as one number", to("http://2130706433/"), want{302, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{300, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing), want{300, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{305, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"399 without Location", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"without Location", plain("HTTP/1.1 301 Moved\r\n" + nothing), want{301, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"empty Location", to(""), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location without host", to("http://"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location that is no URL", to("http://b.example/%zz%"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location with a port that is none", to("http://b.example:99999/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location with credentials", to("http://u:p@b.example/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location of 9000 bytes", to("/" + strings.Repeat("x", 9000)), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location that is an address by another spelling", to("http://0x7f.1/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location that is an address as one number", to("http://2130706433/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing), want{300, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{305, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"399 without Location", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 
-	{"to file:", to("file:///etc/passwd"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"to mailto:", to("mailto:webmaster@a.example"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"to gopher:", to("gopher://127.0.0.1:70/1"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"to javascript:", to("javascript:alert(1)"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"to data:", to("data:text/plain,User-agent:%20*"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to file:", to("file:///etc/passwd"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to mailto:", to("mailto:webmaster@a.example"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to gopher:", to("gopher://127.0.0.1:70/1"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to javascript:", to("javascript:alert(1)"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to data:", to("data:text/plain,User-agent:%20*"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
 
-	{"to itself", to("/robots.txt"), want{302, robots.ErrorRedirectLoop, 1, once, loops}},
-	{"to itself in other letters", to("HTTP://A.EXAMPLE:80/robots.txt#x"), want{302, robots.ErrorRedirectLoop, 1, once, loops}},
+	{"to itself", to("/robots.txt"), want{302, answer.ErrorRedirectLoop, 1, once, loops}},
+	{"to itself in other letters", to("HTTP://A.EXAMPLE:80/robots.txt#x"), want{302, answer.ErrorRedirectLoop, 1, once, loops}},
 	{"a loop of two", served(func(c *net.TCPConn, r *http.Request, _ int) {
 		next := map[string]string{"a.example": "b.example", "b.example": "a.example"}[r.Host]
 		fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: http://%s/robots.txt\r\n\r\n", next)
-	}), want{302, robots.ErrorRedirectLoop, 2, once, loops}},
+	}), want{302, answer.ErrorRedirectLoop, 2, once, loops}},
 	{"a loop that does not come back to the first", served(func(c *net.TCPConn, r *http.Request, _ int) {
 		next := map[string]string{"/robots.txt": "/1", "/1": "/2", "/2": "/1"}[r.URL.Path]
 		fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: %s\r\n\r\n", next)
-	}), want{302, robots.ErrorRedirectLoop, 3, once, loops}},
+	}), want{302, answer.ErrorRedirectLoop, 3, once, loops}},
 }

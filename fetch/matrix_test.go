@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // The fault matrix: each way in which a network misbehaves, produced by a real
@@ -32,7 +33,7 @@ type row struct {
 
 type want struct {
 	status   int // status of the last hop
-	class    robots.ErrorClass
+	class    answer.ErrorClass
 	hops     int
 	attempts attempts
 	reading  readings
@@ -63,40 +64,40 @@ var (
 )
 
 // readings is each profile's reading of the facts.
-type readings map[string]robots.Answer
+type readings map[string]answer.Answer
 
 // same returns a reading that all documents share.
-func same(o robots.Outcome, why robots.AnswerReason) readings {
-	a := robots.Answer{Outcome: o, Reason: why}
+func same(o answer.Outcome, why answer.Reason) readings {
+	a := answer.Answer{Outcome: o, Reason: why}
 	return readings{"google": a, "google-2019": a, "google-2012": a, "classic-1996": a, "rfc9309": a}
 }
 
 // but changes the outcome under google-2012 and under classic-1996, which
 // copies it.
-func (r readings) but(o robots.Outcome, why robots.AnswerReason) readings {
-	r["google-2012"] = robots.Answer{Outcome: o, Reason: why}
+func (r readings) but(o answer.Outcome, why answer.Reason) readings {
+	r["google-2012"] = answer.Answer{Outcome: o, Reason: why}
 	r["classic-1996"] = r["google-2012"]
 	return r
 }
 
 // outage is the reading of a failure that google-2012 does not define.
-func outage(why robots.AnswerReason) readings {
-	return same(robots.FullDisallow, why).but(robots.OutcomeUndefined, why)
+func outage(why answer.Reason) readings {
+	return same(answer.FullDisallow, why).but(answer.Undefined, why)
 }
 
 var (
-	rulesDecide     = same(robots.ConditionalAllow, robots.AnswerSuccess)
-	asIfMissing     = same(robots.FullAllow, robots.AnswerClientError)
-	serverError     = same(robots.FullDisallow, robots.AnswerServerError)
-	networkFailure  = outage(robots.AnswerNetworkFailure)
-	invalidResponse = outage(robots.AnswerInvalidResponse)
-	incompleteBody  = outage(robots.AnswerIncompleteBody)
-	limitReached    = same(robots.FullAllow, robots.AnswerRedirectLimit)
-	loops           = same(robots.FullAllow, robots.AnswerRedirectLoop)
-	leadsNowhere    = same(robots.FullAllow, robots.AnswerRedirectInvalid)
-	cannotBeFetched = same(robots.FullAllow, robots.AnswerRedirectUnsupported).but(robots.OutcomeUndefined, robots.AnswerRedirectUnsupported)
-	refused         = same(robots.OutcomeUndefined, robots.AnswerAddressBlocked)
-	stopped         = same(robots.OutcomeUndefined, robots.AnswerNetworkFailure)
+	rulesDecide     = same(answer.ConditionalAllow, answer.Success)
+	asIfMissing     = same(answer.FullAllow, answer.ClientError)
+	serverError     = same(answer.FullDisallow, answer.ServerError)
+	networkFailure  = outage(answer.NetworkFailure)
+	invalidResponse = outage(answer.InvalidResponse)
+	incompleteBody  = outage(answer.IncompleteBody)
+	limitReached    = same(answer.FullAllow, answer.RedirectLimit)
+	loops           = same(answer.FullAllow, answer.RedirectLoop)
+	leadsNowhere    = same(answer.FullAllow, answer.RedirectInvalid)
+	cannotBeFetched = same(answer.FullAllow, answer.RedirectUnsupported).but(answer.Undefined, answer.RedirectUnsupported)
+	refused         = same(answer.Undefined, answer.AddressBlocked)
+	stopped         = same(answer.Undefined, answer.NetworkFailure)
 )
 
 // rows returns the whole matrix.
@@ -158,7 +159,7 @@ func TestFaultMatrix(t *testing.T) {
 			// Equal answers give equal rows of the tables. A stopped run has no
 			// answer.
 			a, b := both[0].got.Err, both[1].got.Err
-			if both[0].want.class != robots.ErrorCanceled && a != nil && b != nil && a.Error() != b.Error() {
+			if both[0].want.class != answer.ErrorCanceled && a != nil && b != nil && a.Error() != b.Error() {
 				t.Errorf("the same failure reads %q and %q", a, b)
 			}
 		})
@@ -189,7 +190,7 @@ func (w want) check(t *testing.T, got *Capture, retries int, s *scene) {
 		if !ok { // a dialect
 			want = w.reading["google"]
 			if status := got.Status(); profile.Unauthorized != "" && (status == 401 || status == 403) {
-				want.Outcome, want.Reason = profile.Unauthorized, robots.AnswerUnauthorized
+				want.Outcome, want.Reason = profile.Unauthorized, answer.Unauthorized
 			}
 		}
 		if answer := profile.Answer(facts); answer != want {
@@ -206,11 +207,11 @@ func (w want) check(t *testing.T, got *Capture, retries int, s *scene) {
 func TestMatrixIsComplete(t *testing.T) {
 	seen := map[string]bool{
 		// Not possible with one fetch: added by the memory and by archives.
-		string(robots.AnswerStaleCopy): true, string(robots.AnswerUnreachableTooLong): true, string(robots.AnswerRedirectUnresolved): true, string(robots.AnswerRevisitUnresolved): true,
+		string(answer.StaleCopy): true, string(answer.UnreachableTooLong): true, string(answer.RedirectUnresolved): true, string(answer.RevisitUnresolved): true,
 		// Only of dialects: matrix rows of 401 and 403 check it.
-		string(robots.AnswerUnauthorized): true,
+		string(answer.Unauthorized): true,
 		// The tables' class of a final status without an answer.
-		string(robots.ErrorUnexpectedStatus): true,
+		string(answer.ErrorUnexpectedStatus): true,
 	}
 	for _, r := range rows() {
 		seen[string(r.want.class)] = true
@@ -219,7 +220,7 @@ func TestMatrixIsComplete(t *testing.T) {
 		}
 	}
 	n := 0
-	for name, value := range constants(t, "../robots/status.go", "ErrorClass", "AnswerReason") {
+	for name, value := range constants(t, "../robots/answer/facts.go", "ErrorClass", "Reason") {
 		if n++; !seen[value] {
 			t.Errorf("no row gives %s (%s)", value, name)
 		}

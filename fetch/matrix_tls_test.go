@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // secure is an https server with a changed configuration. It answers with a
@@ -91,64 +91,64 @@ var tlsRows = []row{
 	{"a server that wants a name, asked by address", func(t *testing.T, s *scene) {
 		secure(needsName)(t, s)
 		s.ask = []Origin{origin(t, "https://127.0.0.1")}
-	}, want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}, want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"a certificate of an address", func(t *testing.T, s *scene) {
 		secure(nil)(t, s)
 		s.ask = []Origin{origin(t, "https://127.0.0.1")}
 	}, want{200, "", 1, once, rulesDecide}},
 
 	{"wrong name", certified(testCA, func(c *x509.Certificate) { c.DNSNames = []string{"a.elsewhere.example"} }),
-		want{0, robots.ErrorTLS, 1, once, networkFailure}},
+		want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"wrong address", func(t *testing.T, s *scene) {
 		secure(nil)(t, s)
 		s.ask = []Origin{origin(t, "https://127.0.0.2")}
-	}, want{0, robots.ErrorTLS, 1, once, networkFailure}},
-	{"unknown authority", certified(strangeCA, nil), want{0, robots.ErrorTLS, 1, once, networkFailure}},
-	{"self-signed", certified(func() *authority { return nil }, nil), want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}, want{0, answer.ErrorTLS, 1, once, networkFailure}},
+	{"unknown authority", certified(strangeCA, nil), want{0, answer.ErrorTLS, 1, once, networkFailure}},
+	{"self-signed", certified(func() *authority { return nil }, nil), want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"no certificate", secure(func(_ *testing.T, with *tls.Config) {
 		with.Certificates = nil
 		with.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("none") }
-	}), want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}), want{0, answer.ErrorTLS, 1, once, networkFailure}},
 
-	{"a hang in the handshake", brief(onTLSPort(func(c *net.TCPConn) { hang(c) })), want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+	{"a hang in the handshake", brief(onTLSPort(func(c *net.TCPConn) { hang(c) })), want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"a drip in the handshake", brief(onTLSPort(func(c *net.TCPConn) { drip(c, "\x16\x03\x03\x00\x7a\x02\x00\x00") })),
-		want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+		want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 	{"reset in the handshake", onTLSPort(func(c *net.TCPConn) { firstRecord(c); reset(c) }),
-		want{0, robots.ErrorReset, 1, again, networkFailure}},
-	{"closed in the handshake", onTLSPort(firstRecord), want{0, robots.ErrorReset, 1, again, networkFailure}},
+		want{0, answer.ErrorReset, 1, again, networkFailure}},
+	{"closed in the handshake", onTLSPort(firstRecord), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"closed in a record of the handshake", onTLSPort(func(c *net.TCPConn) {
 		firstRecord(c)
 		io.WriteString(c, "\x16\x03\x03\x00\x7a\x02\x00")
-	}), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	}), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"http on the port of https", onTLSPort(func(c *net.TCPConn) {
 		firstRecord(c)
 		io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
-	}), want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}), want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"an alert", onTLSPort(func(c *net.TCPConn) {
 		firstRecord(c)
 		io.WriteString(c, "\x15\x03\x03\x00\x02\x02\x28") // fatal, handshake_failure
-	}), want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}), want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"canceled in the handshake", func(t *testing.T, s *scene) {
 		onTLSPort(func(c *net.TCPConn) { firstRecord(c); s.cancel(); hang(c) })(t, s)
-	}, want{0, robots.ErrorCanceled, 1, once, stopped}},
+	}, want{0, answer.ErrorCanceled, 1, once, stopped}},
 
 	{"a body that ends without closing TLS", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\nabc")
 	}), want{200, "", 1, once, rulesDecide}},
 	{"a body shorter than declared, in TLS", secureAnswer(nil, say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")),
-		want{200, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
+		want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"a body shorter than declared, without closing TLS", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
-	}), want{200, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
+	}), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"closed in a header, without closing TLS", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nServ")
-	}), want{0, robots.ErrorReset, 1, again, networkFailure}},
+	}), want{0, answer.ErrorReset, 1, again, networkFailure}},
 	{"1xx only, without closing TLS", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 103 Early Hints\r\n\r\n")
 	}), want{103, "", 1, once, invalidResponse}},
 	{"bytes that are no TLS in the header", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		c.(*tls.Conn).NetConn().Write([]byte("HTTP/1.1 200 OK\r\n\r\n"))
-	}), want{0, robots.ErrorTLS, 1, once, networkFailure}},
+	}), want{0, answer.ErrorTLS, 1, once, networkFailure}},
 	{"a hang in the header, in TLS", brief(secureAnswer(nil, func(c net.Conn, _ *http.Request) { hang(c) })),
-		want{0, robots.ErrorTimeout, 1, once, networkFailure}},
+		want{0, answer.ErrorTimeout, 1, once, networkFailure}},
 }

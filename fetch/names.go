@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // names resolves host names and caches the results. It looks up each name only
@@ -51,7 +51,7 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 		if ours {
 			var without time.Duration
 			l.addrs, without, l.fail = n.look(ctx, host, deadline.Add(waited), false, sync.OnceFunc(func() { close(l.asked) }))
-			if l.fail != nil && l.fail.class != robots.ErrorDNSNotFound {
+			if l.fail != nil && l.fail.class != answer.ErrorDNSNotFound {
 				n.drop(host, l)
 			}
 			close(l.done)
@@ -69,7 +69,7 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 		select {
 		case <-l.done:
 			late.Stop()
-			if l.fail != nil && l.fail.class != robots.ErrorDNSNotFound {
+			if l.fail != nil && l.fail.class != answer.ErrorDNSNotFound {
 				continue // the other caller may have run out of time; we have not
 			}
 			return l.addrs, nil, waited, l.fail
@@ -85,7 +85,7 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 // look asks the resolvers; see [resolvers.look].
 func (n *names) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (addrs []netip.Addr, waited time.Duration, fail *failure) {
 	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
-		return nil, 0, failed(robots.ErrorDNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
+		return nil, 0, failed(answer.ErrorDNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
 	}
 	return n.resolvers.look(ctx, host, deadline, probe, begun)
 }

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
-func lookUp(t *testing.T, n *names, host string, wait time.Duration) (addrs int, asked bool, class robots.ErrorClass) {
+func lookUp(t *testing.T, n *names, host string, wait time.Duration) (addrs int, asked bool, class answer.ErrorClass) {
 	t.Helper()
 	list, took, _, fail := n.addresses(context.Background(), host, time.Now().Add(wait))
 	if fail != nil {
@@ -49,14 +49,14 @@ func TestNamesAreCached(t *testing.T) {
 	failing := &script{rcode: dnsmessage.RCodeServerFailure}
 	n := newNames([]netip.AddrPort{serveDNS(t, zone{"failing.example": failing}, true)}, 0)
 	for range 2 {
-		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != robots.ErrorDNSFailure || !asked {
+		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != answer.ErrorDNSFailure || !asked {
 			t.Errorf("a temporary failure: %q, asked again %v", class, asked)
 		}
 	}
-	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.ErrorDNSNotFound || !asked {
+	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != answer.ErrorDNSNotFound || !asked {
 		t.Errorf("an unknown name: %q, asked %v", class, asked)
 	}
-	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.ErrorDNSNotFound || asked {
+	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != answer.ErrorDNSNotFound || asked {
 		t.Errorf("the same again: %q, asked again %v", class, asked)
 	}
 	// An entry survives one turn of the generations, but not two.
@@ -89,7 +89,7 @@ func TestWaitingForAnothersLookUp(t *testing.T) {
 	}
 	close(l.asked)
 	began := time.Now()
-	if _, _, class := lookUp(t, n, "a.example", 50*time.Millisecond); class != robots.ErrorDNSFailure {
+	if _, _, class := lookUp(t, n, "a.example", 50*time.Millisecond); class != answer.ErrorDNSFailure {
 		t.Errorf("class %q", class)
 	}
 	if took := time.Since(began); took > 10*time.Second {
@@ -107,7 +107,7 @@ func TestNamesThatAreNotLookedUp(t *testing.T) {
 		if want {
 			continue
 		}
-		if _, _, fail := n.look(t.Context(), host, time.Now().Add(time.Second), false, func() {}); fail == nil || fail.class != robots.ErrorDNSFailure {
+		if _, _, fail := n.look(t.Context(), host, time.Now().Add(time.Second), false, func() {}); fail == nil || fail.class != answer.ErrorDNSFailure {
 			t.Errorf("%s: %v", host, fail)
 		}
 	}

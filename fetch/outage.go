@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // ErrNeverReached ends the fetches of a client that never had proof that this
@@ -133,7 +133,7 @@ const maxAgain = 10
 // sure makes an attempt and repeats it while it fails and the failure is not
 // believed. Only the last attempt counts against the host's time. The error is
 // that of an ended context, or that this machine is cut off.
-func (lease *Lease) sure(b *budget, attempt func() robots.ErrorClass) error {
+func (lease *Lease) sure(b *budget, attempt func() answer.ErrorClass) error {
 	l := lease.client.link
 	if l.times.patience == 0 {
 		attempt()
@@ -179,7 +179,7 @@ func (l *uplink) await(by int) {
 
 // believe ends an attempt. It blocks until it is known whether a failure is the
 // host's.
-func (l *uplink) believe(ctx context.Context, began time.Time, class robots.ErrorClass) (bool, error) {
+func (l *uplink) believe(ctx context.Context, began time.Time, class answer.ErrorClass) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() {
@@ -188,7 +188,7 @@ func (l *uplink) believe(ctx context.Context, began time.Time, class robots.Erro
 	}()
 	l.beat()
 	kind := ofNetwork
-	if class == robots.ErrorDNSFailure {
+	if class == answer.ErrorDNSFailure {
 		kind = ofNames
 	}
 	if !class.MayBeOurs() {

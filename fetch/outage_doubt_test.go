@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Failures that this machine's own outage may have caused are held until there
 // is proof; a host's answers are not.
 func TestWhatIsDoubtful(t *testing.T) {
-	for class, want := range map[robots.ErrorClass]bool{
-		robots.ErrorDNSFailure: true, robots.ErrorConnectFailure: true, robots.ErrorConnectTimeout: true, robots.ErrorNoRoute: true,
-		robots.ErrorTimeout: true, robots.ErrorReset: true, robots.ErrorTLS: true, robots.ErrorTruncatedBody: true,
-		"": false, robots.ErrorDNSNotFound: false, robots.ErrorConnectRefused: false, robots.ErrorProtocol: false, robots.ErrorHeaderTooLarge: false,
-		robots.ErrorAddressBlocked: false, robots.ErrorRedirectLimit: false, robots.ErrorRedirectLoop: false, robots.ErrorCanceled: false,
+	for class, want := range map[answer.ErrorClass]bool{
+		answer.ErrorDNSFailure: true, answer.ErrorConnectFailure: true, answer.ErrorConnectTimeout: true, answer.ErrorNoRoute: true,
+		answer.ErrorTimeout: true, answer.ErrorReset: true, answer.ErrorTLS: true, answer.ErrorTruncatedBody: true,
+		"": false, answer.ErrorDNSNotFound: false, answer.ErrorConnectRefused: false, answer.ErrorProtocol: false, answer.ErrorHeaderTooLarge: false,
+		answer.ErrorAddressBlocked: false, answer.ErrorRedirectLimit: false, answer.ErrorRedirectLoop: false, answer.ErrorCanceled: false,
 	} {
 		if class.MayBeOurs() != want {
 			t.Errorf("%q is held: %v", class, !want)

@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // web is a small web with a line that can be cut. It has live hosts h0.test,
@@ -206,7 +207,7 @@ func TestAnOutageThatLasts(t *testing.T) {
 		switch {
 		case got.Status() == 200:
 			answered++
-		case !errors.Is(got.Local, ErrCutOff) || got.Error != robots.ErrorCanceled: // not kept by any memory
+		case !errors.Is(got.Local, ErrCutOff) || got.Error != answer.ErrorCanceled: // not kept by any memory
 			t.Errorf("%s: %s, %v", hosts[i], got.Error, got.Local)
 		}
 	}
@@ -226,9 +227,9 @@ func TestNothingReached(t *testing.T) {
 		}
 	}
 	for _, got := range w.fetchAll(t, w.client(t, func(c *settings) { c.AcceptUnreachable = true }), hosts) {
-		want := robots.ErrorDNSFailure
+		want := answer.ErrorDNSFailure
 		if got.Origin.Host == "127.9.9.9" {
-			want = robots.ErrorConnectFailure
+			want = answer.ErrorConnectFailure
 		}
 		if got.Error != want || got.Local != nil {
 			t.Errorf("accepted, %s: %s, %v", got.Origin, got.Error, got.Local)
@@ -245,7 +246,7 @@ func TestProofs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, 1, zone{"dead.test": at("127.255.0.1"), "failing.test": {failA: true, failAAAA: true}})
 			c := w.client(t, func(c *settings) { c.Retries = 0 })
-			for host, class := range map[string]robots.ErrorClass{"dead.test": robots.ErrorConnectFailure, "failing.test": robots.ErrorDNSFailure} {
+			for host, class := range map[string]answer.ErrorClass{"dead.test": answer.ErrorConnectFailure, "failing.test": answer.ErrorDNSFailure} {
 				held := make(chan *Capture, 1)
 				go func() { held <- c.Fetch(t.Context(), w.origin(t, host)) }()
 				for done := false; !done; {
@@ -271,7 +272,7 @@ func TestNoProofs(t *testing.T) {
 	l.times.quiet, l.times.atFirst = time.Hour, time.Hour
 	l.begin() // so that not all attempts are held
 	l.await(1)
-	for _, class := range []robots.ErrorClass{robots.ErrorConnectTimeout, robots.ErrorDNSFailure} {
+	for _, class := range []answer.ErrorClass{answer.ErrorConnectTimeout, answer.ErrorDNSFailure} {
 		before := time.Now()
 		held := make(chan bool, 1)
 		l.begin()
@@ -293,7 +294,7 @@ func TestNoProofs(t *testing.T) {
 			l.proof(named, reached)
 		}
 		prove(before, before)
-		if class == robots.ErrorDNSFailure {
+		if class == answer.ErrorDNSFailure {
 			prove(time.Time{}, time.Now())
 		}
 		l.mu.Lock()
@@ -310,10 +311,10 @@ func TestNoProofs(t *testing.T) {
 	l.underWay--
 	l.mu.Unlock()
 
-	for o, a := range map[string]answer{"http://a.test": {dialed: time.Now()}, "http://b.test": {}} {
-		l.notice(origin(t, o), &a, failed(robots.ErrorTimeout, "timeout"))
+	for o, a := range map[string]received{"http://a.test": {dialed: time.Now()}, "http://b.test": {}} {
+		l.notice(origin(t, o), &a, failed(answer.ErrorTimeout, "timeout"))
 	}
-	l.notice(origin(t, "http://c.test"), &answer{}, failed(robots.ErrorDNSNotFound, "of the cache"))
+	l.notice(origin(t, "http://c.test"), &received{}, failed(answer.ErrorDNSNotFound, "of the cache"))
 	if len(l.witnesses) > 0 {
 		t.Errorf("witnesses %v", l.witnesses)
 	}
@@ -398,7 +399,7 @@ func TestAHeldFailureIsStopped(t *testing.T) {
 	w.cut.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := w.client(t, func(c *settings) { c.Outage = func(time.Time) { cancel() } })
-	if got := c.Fetch(ctx, w.origin(t, "h0.test")); got.Error != robots.ErrorCanceled || got.Local != nil {
+	if got := c.Fetch(ctx, w.origin(t, "h0.test")); got.Error != answer.ErrorCanceled || got.Local != nil {
 		t.Errorf("%s, %v", got.Error, got.Err)
 	}
 }
@@ -441,7 +442,7 @@ func TestAnOutageBetweenTheRequestsToAHost(t *testing.T) {
 		}
 	})
 	for i, got := range w.fetchAll(t, c, hostsNamed("h%d.test", hosts)) {
-		if got.Status() != 200 || got.Front == nil || got.Front.Outcome != robots.PageRead || len(got.Also) != 1 || got.Also[0].Capture.Status() != 200 {
+		if got.Status() != 200 || got.Front == nil || got.Front.Outcome != usage.PageRead || len(got.Also) != 1 || got.Also[0].Capture.Status() != 200 {
 			t.Errorf("h%d.test: status %d, %+v, %v", i, got.Status(), got.Front, got.Err)
 		}
 	}

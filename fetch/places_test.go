@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // If a turn comes just as its waiter leaves, its place becomes free again.
@@ -62,7 +62,7 @@ func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
 func TestAFailedConnectionReleasesTheDomain(t *testing.T) {
 	c := newClient(t, netip.AddrPort{}, nil)
 	for range 3 {
-		if got := c.Fetch(t.Context(), origin(t, "http://10.0.0.1")); got.Error != robots.ErrorAddressBlocked {
+		if got := c.Fetch(t.Context(), origin(t, "http://10.0.0.1")); got.Error != answer.ErrorAddressBlocked {
 			t.Fatalf("error %q (%v)", got.Error, got.Err)
 		}
 	}

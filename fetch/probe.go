@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // A Probe has the statuses of two pages of an origin, 0 if a page was not
@@ -41,7 +41,7 @@ func (lease *Lease) probe(b *budget, got *Capture) bool {
 // page requests one more page of the origin that answered, and returns its status.
 func (lease *Lease) page(b *budget, got *Capture, target string) (status int) {
 	before := len(lease.exchanges)
-	err := lease.sure(b, func() robots.ErrorClass {
+	err := lease.sure(b, func() answer.ErrorClass {
 		lease.exchanges = lease.exchanges[:before]
 		a, fail := lease.ask(b, got.at, target)
 		if status = 0; fail != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // proxyAuth is the authorization of me:secret.
@@ -83,18 +83,18 @@ func TestProxy(t *testing.T) {
 	for _, row := range []struct {
 		asked  string
 		status int
-		class  robots.ErrorClass
+		class  answer.ErrorClass
 		body   string
 	}{
 		{"http://a.example:8080", 200, "", "plain"},
 		{"https://example.com", 200, "", "secure"},
 		{"https://created.example.com", 200, "", "secure"},
-		{"https://gone.example", 0, robots.ErrorConnectFailure, ""},
+		{"https://gone.example", 0, answer.ErrorConnectFailure, ""},
 		{"http://gone.example", 502, "", ""}, // the host's answer or the proxy's
-		{"https://a.example", 0, robots.ErrorTLS, ""},
-		{"http://127.0.0.1", 0, robots.ErrorAddressBlocked, ""},
-		{"https://[::1]", 0, robots.ErrorAddressBlocked, ""},
-		{"http://localhost", 0, robots.ErrorAddressBlocked, ""},
+		{"https://a.example", 0, answer.ErrorTLS, ""},
+		{"http://127.0.0.1", 0, answer.ErrorAddressBlocked, ""},
+		{"https://[::1]", 0, answer.ErrorAddressBlocked, ""},
+		{"http://localhost", 0, answer.ErrorAddressBlocked, ""},
 	} {
 		got := client.Fetch(context.Background(), origin(t, row.asked))
 		if got.Status() != row.status || got.Error != row.class || string(got.Body) != row.body || got.Local != nil {

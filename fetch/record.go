@@ -9,7 +9,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Exchange is a request and what came back, with the bytes of both: below TLS, and above
@@ -23,7 +23,7 @@ type Exchange struct {
 	Remote     netip.AddrPort
 	TLSVersion string // "1.3"
 	Status     int
-	Error      robots.ErrorClass
+	Error      answer.ErrorClass
 	Err        error
 
 	Sent, Received []byte
@@ -46,7 +46,7 @@ type span struct{ from, to int }
 
 // ask requests target of o by the scheme of o, and records the exchange if the client is
 // configured to.
-func (lease *Lease) ask(b *budget, o Origin, target string) (answer, *failure) {
+func (lease *Lease) ask(b *budget, o Origin, target string) (received, *failure) {
 	get := lease.get
 	if o.Scheme == "ftp" {
 		get = lease.getFTP
@@ -82,7 +82,7 @@ func (lease *Lease) ask(b *budget, o Origin, target string) (answer, *failure) {
 }
 
 // recordFile records the file of an answer over FTP.
-func (lease *Lease) recordFile(x *recording, a *answer) *failure {
+func (lease *Lease) recordFile(x *recording, a *received) *failure {
 	x.received = span{lease.tape.size(), lease.tape.size()}
 	_, err := io.Copy(lease.tape, a.body.reader())
 	x.received.to, x.whole = lease.tape.size(), !a.truncated
@@ -94,7 +94,7 @@ func (lease *Lease) recordFile(x *recording, a *answer) *failure {
 }
 
 // cut returns the value of Cut.
-func (x *recording) cut(a *answer, fail *failure) string {
+func (x *recording) cut(a *received, fail *failure) string {
 	switch {
 	case x.whole || x.received.to == x.received.from:
 		return ""
@@ -104,11 +104,11 @@ func (x *recording) cut(a *answer, fail *failure) string {
 		return "unspecified"
 	}
 	switch fail.class {
-	case robots.ErrorTimeout:
+	case answer.ErrorTimeout:
 		return "time"
-	case robots.ErrorReset, robots.ErrorTruncatedBody:
+	case answer.ErrorReset, answer.ErrorTruncatedBody:
 		return "disconnect"
-	case robots.ErrorHeaderTooLarge:
+	case answer.ErrorHeaderTooLarge:
 		return "length"
 	}
 	return "unspecified"
@@ -198,12 +198,12 @@ func (lease *Lease) Exchanges() iter.Seq2[*Exchange, error] {
 	}
 }
 
-// Replay returns the body of a 2xx answer out of the bytes of [Exchange.Received], decoded
+// Replay returns the body of a 2xx answer from the bytes of [Exchange.Received], decoded
 // and cut as the fetch did that received it with the same limit.
-func Replay(received io.Reader, maxBody int) ([]byte, error) {
+func Replay(from io.Reader, maxBody int) ([]byte, error) {
 	lease := &Lease{client: &Client{config: Config{MaxBody: maxBody}, spool: new(spool)}, ctx: context.Background()}
-	var a answer
-	if fail := lease.receive(new(budget), new(weighed), &playback{r: received}, time.Now(), &a); fail != nil {
+	var a received
+	if fail := lease.receive(new(budget), new(weighed), &playback{r: from}, time.Now(), &a); fail != nil {
 		return nil, fail
 	}
 	if a.body == nil {

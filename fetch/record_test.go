@@ -16,14 +16,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // recordedFetch fetches with a client that records, and returns the exchanges.
 func recordedFetch(t *testing.T, c *Client, ctx context.Context, candidates ...Origin) (*Capture, []*Exchange) {
 	lease, err := c.Enter(ctx, ctx)
 	if err != nil {
-		return &Capture{Origin: candidates[0], Error: robots.ErrorCanceled, Err: err}, nil
+		return &Capture{Origin: candidates[0], Error: answer.ErrorCanceled, Err: err}, nil
 	}
 	defer lease.Leave()
 	got := lease.Fetch(0, candidates...)
@@ -41,7 +41,7 @@ func recordedFetch(t *testing.T, c *Client, ctx context.Context, candidates ...O
 // them, and the body is what the last one received.
 func checkExchanges(t *testing.T, got *Capture, made []*Exchange, maxBody int) {
 	t.Helper()
-	if got.Local != nil || got.Error == robots.ErrorCanceled {
+	if got.Local != nil || got.Error == answer.ErrorCanceled {
 		return
 	}
 	if got.Probe != (Probe{}) { // of two more pages
@@ -64,7 +64,7 @@ func checkExchanges(t *testing.T, got *Capture, made []*Exchange, maxBody int) {
 		}
 	}
 	last := made[len(made)-1]
-	if isRedirect := strings.HasPrefix(string(got.Error), "redirect_"); !isRedirect && last.Error != got.Error && got.Error != robots.ErrorAddressBlocked || isRedirect && last.Error != "" {
+	if isRedirect := strings.HasPrefix(string(got.Error), "redirect_"); !isRedirect && last.Error != got.Error && got.Error != answer.ErrorAddressBlocked || isRedirect && last.Error != "" {
 		t.Errorf("the capture has error %q, and its last exchange %q", got.Error, last.Error)
 	}
 	switch {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // resolvers are the DNS servers that are asked for names.
@@ -147,7 +147,7 @@ type question struct {
 
 type questionKey struct{}
 
-var errAnother = failed(robots.ErrorDNSFailure, "another resolver is asked")
+var errAnother = failed(answer.ErrorDNSFailure, "another resolver is asked")
 
 // resolution is what one server says of a name.
 type resolution struct {
@@ -159,7 +159,7 @@ type resolution struct {
 	silent bool // it failed because no answer came in time
 }
 
-func (r resolution) isAnswer() bool { return r.fail == nil || r.fail.class == robots.ErrorDNSNotFound }
+func (r resolution) isAnswer() bool { return r.fail == nil || r.fail.class == answer.ErrorDNSNotFound }
 
 // look asks for the addresses of host until deadline, which it moves by the time in
 // which no question was open because there was no place for one. A probe needs no place.
@@ -254,7 +254,7 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 		}
 	}
 	if len(got.addrs) == 0 {
-		got.fail = failed(robots.ErrorDNSNotFound, "resolve %s: no addresses", host)
+		got.fail = failed(answer.ErrorDNSNotFound, "resolve %s: no addresses", host)
 		for i := range errs {
 			if errs[i] == nil {
 				continue
@@ -262,10 +262,10 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 			f := classifyDNS(ctx, host, errs[i])
 			got.silent = got.silent || isTimeout(errs[i])
 			if local := questions[i].local.Load(); local != nil {
-				f = failed(robots.ErrorDNSFailure, "resolve %s: %w", host, *local)
+				f = failed(answer.ErrorDNSFailure, "resolve %s: %w", host, *local)
 				f.local = f.err
 			}
-			if got.fail.local == nil && (got.fail.class == robots.ErrorDNSNotFound || f.local != nil) {
+			if got.fail.local == nil && (got.fail.class == answer.ErrorDNSNotFound || f.local != nil) {
 				got.fail = f
 			}
 		}
@@ -288,7 +288,7 @@ func (rs *resolvers) learn(got resolution, failed, before []*resolver) {
 		for _, r := range failed {
 			r.outdone++
 		}
-	case got.fail.class != robots.ErrorCanceled && got.fail.local == nil:
+	case got.fail.class != answer.ErrorCanceled && got.fail.local == nil:
 		got.by.failures++
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // everyName is a name server that knows every name. Before each answer it calls
@@ -168,11 +168,11 @@ func TestAllResolversFailForAName(t *testing.T) {
 		servers = append(servers, addr)
 	}
 	_, _, class := lookUp(t, newNames(servers[:2], 0), "bad.example", 10*time.Second)
-	if class != robots.ErrorDNSFailure || asked[0].Load() != 2 || asked[1].Load() != 2 {
+	if class != answer.ErrorDNSFailure || asked[0].Load() != 2 || asked[1].Load() != 2 {
 		t.Errorf("%q after %d and %d questions; want a failure after 2 each, for IPv4 and IPv6", class, asked[0].Load(), asked[1].Load())
 	}
 	// Nobody knows that the servers answer others.
-	if _, _, class := lookUp(t, newNames(servers, 0), "bad.example", 10*time.Second); class != robots.ErrorDNSFailure {
+	if _, _, class := lookUp(t, newNames(servers, 0), "bad.example", 10*time.Second); class != answer.ErrorDNSFailure {
 		t.Errorf("%q", class)
 	}
 	for i := range asked {
@@ -194,7 +194,7 @@ func TestAllResolversFailForAName(t *testing.T) {
 	var count atomic.Int32
 	none, _ := everyName(t, func(string) int { count.Add(1); return int(dnsmessage.RCodeNameError) })
 	other, _ := everyName(t, func(string) int { count.Add(1); return int(dnsmessage.RCodeNameError) })
-	if _, _, class := lookUp(t, newNames([]netip.AddrPort{none, other}, 0), "none.example", 10*time.Second); class != robots.ErrorDNSNotFound || count.Load() != 2 {
+	if _, _, class := lookUp(t, newNames([]netip.AddrPort{none, other}, 0), "none.example", 10*time.Second); class != answer.ErrorDNSNotFound || count.Load() != 2 {
 		t.Errorf("%q after %d questions", class, count.Load())
 	}
 }
@@ -255,7 +255,7 @@ func TestPerResolver(t *testing.T) {
 	<-time.After(2 * brief)
 	ctx, cancel := context.WithCancel(t.Context())
 	both.Go(func() {
-		if _, _, _, fail := n.addresses(ctx, "third.example", time.Now().Add(time.Minute)); fail == nil || fail.class != robots.ErrorCanceled {
+		if _, _, _, fail := n.addresses(ctx, "third.example", time.Now().Add(time.Minute)); fail == nil || fail.class != answer.ErrorCanceled {
 			t.Errorf("canceled while it waits for a place: %v", fail)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
@@ -21,7 +21,7 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 	}
 	plain := serve(t, write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")) // no TLS there
 	got := newClient(t, plain, nil).Fetch(context.Background(), both(t)...)
-	if got.Origin.Scheme != "http" || got.Fallback != robots.ErrorTLS || got.Attempts != 2 || got.Error != "" {
+	if got.Origin.Scheme != "http" || got.Fallback != answer.ErrorTLS || got.Attempts != 2 || got.Error != "" {
 		t.Errorf("http answers: %v, fallback %q, %d attempts, error %q", got.Origin, got.Fallback, got.Attempts, got.Error)
 	}
 	dead := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) })
@@ -35,8 +35,8 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 // from here, fail the same way under every scheme.
 func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	server := serveDNS(t, zone{"inside.example": at("127.0.0.1")}, false)
-	for host, class := range map[string]robots.ErrorClass{
-		"none.example": robots.ErrorDNSNotFound, "inside.example": robots.ErrorAddressBlocked, "[2a00::1]": robots.ErrorNoRoute,
+	for host, class := range map[string]answer.ErrorClass{
+		"none.example": answer.ErrorDNSNotFound, "inside.example": answer.ErrorAddressBlocked, "[2a00::1]": answer.ErrorNoRoute,
 	} {
 		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolvers, c.Retries = []netip.AddrPort{server}, 2 })
 		c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
@@ -59,7 +59,7 @@ func TestAPreferredSchemeIsAskedWithoutHope(t *testing.T) {
 		}
 		got := lease.Fetch(prefer, origin(t, "https://none.example"), origin(t, "http://none.example"), origin(t, "ftp://none.example"))
 		lease.Leave()
-		if got.Error != robots.ErrorDNSNotFound || got.Origin.Scheme != scheme || got.Attempts != prefer+1 {
+		if got.Error != answer.ErrorDNSNotFound || got.Origin.Scheme != scheme || got.Attempts != prefer+1 {
 			t.Errorf("%s is preferred: %q (%v) of %s after %d attempts", scheme, got.Error, got.Err, got.Origin, got.Attempts)
 		}
 	}
@@ -94,7 +94,7 @@ func TestASchemeThatHangsLeavesTimeForTheNext(t *testing.T) {
 	defer func() { l.Close(); <-done }()
 	c := newClient(t, netip.MustParseAddrPort(l.Addr().String()), func(c *settings) { c.Timeout = time.Second })
 	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
-	if got.Origin.Scheme != "http" || got.Status() != 200 || got.Fallback != robots.ErrorTimeout {
+	if got.Origin.Scheme != "http" || got.Status() != 200 || got.Fallback != answer.ErrorTimeout {
 		t.Errorf("%v, status %d, fallback %q (%v)", got.Origin, got.Status(), got.Fallback, got.Err)
 	}
 }
@@ -108,7 +108,7 @@ func TestFallbackIsRememberedOverRetries(t *testing.T) {
 		c.Now = func() time.Time { now = now.Add(time.Hour); return now }
 	})
 	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
-	if got.Status() != 200 || got.Fallback != robots.ErrorTLS || got.Attempts != 3 {
+	if got.Status() != 200 || got.Fallback != answer.ErrorTLS || got.Attempts != 3 {
 		t.Errorf("status %d, fallback %q, %d attempts", got.Status(), got.Fallback, got.Attempts)
 	}
 	if began := now.Add(-2 * time.Hour); !got.Start.Equal(began) {
@@ -125,7 +125,7 @@ func TestAFailureBehindARedirectIsNoReasonForAnotherScheme(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 301 Moved\r\nLocation: http://dead.example/robots.txt\r\n\r\n")
 	}), nil)
 	got := c.Fetch(context.Background(), origin(t, "http://a.example"), origin(t, "http://b.example"))
-	if got.Origin.Host != "a.example" || len(got.Hops) != 2 || got.Error != robots.ErrorReset || got.Fallback != "" {
+	if got.Origin.Host != "a.example" || len(got.Hops) != 2 || got.Error != answer.ErrorReset || got.Fallback != "" {
 		t.Errorf("%v, hops %v, error %q, fallback %q", got.Origin, got.Hops, got.Error, got.Fallback)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // spool bounds the memory of answers in flight. A host may send almost all of
@@ -98,7 +98,7 @@ func (s *spool) put(block []byte) (at int64, err error) {
 }
 
 func spoolError(err error) error {
-	f := failed(robots.ErrorCanceled, "spool an answer to disk: %w", err)
+	f := failed(answer.ErrorCanceled, "spool an answer to disk: %w", err)
 	f.local = f.err
 	return f
 }
@@ -254,7 +254,7 @@ func (t *text) release() {
 func (lease *Lease) land(got *Capture) *Capture {
 	for i := range got.Also {
 		other := lease.land(got.Also[i].Capture)
-		if other.Local != nil || other.Error == robots.ErrorCanceled {
+		if other.Local != nil || other.Error == answer.ErrorCanceled {
 			return other
 		}
 		got.Also[i].Capture = other
@@ -274,13 +274,13 @@ func (lease *Lease) land(got *Capture) *Capture {
 		case lease.client.spool.landing <- struct{}{}:
 			lease.landed = true
 		case <-lease.ctx.Done():
-			got.Error, got.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
+			got.Error, got.Err = answer.ErrorCanceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
 			return got
 		}
 	}
 	var err error
 	if got.Body, err = t.bytes(); err != nil {
-		return &Capture{Origin: got.Origin, Start: time.Now(), Error: robots.ErrorCanceled, Err: err, Local: err}
+		return &Capture{Origin: got.Origin, Start: time.Now(), Error: answer.ErrorCanceled, Err: err, Local: err}
 	}
 	return got
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // spooling gives a client a spool file in a temporary folder.
@@ -128,7 +128,7 @@ func TestAFullDiskIsNoFailureOfTheHost(t *testing.T) {
 	})
 	client := newClient(t, address, spooling(t, 0))
 	client.spool.create = func() (*os.File, error) { return full, nil }
-	if got := client.Fetch(t.Context(), origin(t, "a.example")); got.Local == nil || got.Error != robots.ErrorCanceled {
+	if got := client.Fetch(t.Context(), origin(t, "a.example")); got.Local == nil || got.Error != answer.ErrorCanceled {
 		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
 	}
 }
@@ -159,7 +159,7 @@ func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
 	for i := range hosts {
 		all.Go(func() {
 			got := client.Fetch(t.Context(), origin(t, fmt.Sprintf("h%d.example", i)))
-			if got.Error != robots.ErrorTimeout || *got.Times.Total < timeout || *got.Times.Total > 2*timeout {
+			if got.Error != answer.ErrorTimeout || *got.Times.Total < timeout || *got.Times.Total > 2*timeout {
 				t.Errorf("error %q (%v) after %v, want a timeout after %v", got.Error, got.Err, *got.Times.Total, timeout)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // When no new host may begin, a request in flight still gets its answer,
@@ -17,12 +17,12 @@ import (
 func TestAStoppedRunBeginsNoRequest(t *testing.T) {
 	begin, stop := context.WithCancel(t.Context())
 	var requests atomic.Int32
-	inFlight, answer := make(chan struct{}), make(chan struct{})
+	inFlight, release := make(chan struct{}), make(chan struct{})
 	client := newClient(t, serve(t, func(conn *net.TCPConn, r *http.Request, n int) {
 		requests.Add(1)
 		if r.Host == "first.one.test" {
 			close(inFlight)
-			<-answer
+			<-release
 			io.WriteString(conn, "HTTP/1.1 301 Moved\r\nLocation: http://other.test/robots.txt\r\nContent-Length: 0\r\n\r\n")
 			return
 		}
@@ -41,14 +41,14 @@ func TestAStoppedRunBeginsNoRequest(t *testing.T) {
 	<-inFlight
 	second := fetch("second.one.test") // same domain, which has one place
 	stop()
-	close(answer)
+	close(release)
 	if got := <-first; got.Status() != 200 || got.Error != "" || len(got.Hops) != 2 {
 		t.Errorf("in flight: status %d, error %q (%v), hops %v", got.Status(), got.Error, got.Err, got.Hops)
 	}
-	if got := <-second; got.Error != robots.ErrorCanceled {
+	if got := <-second; got.Error != answer.ErrorCanceled {
 		t.Errorf("not begun: status %d, error %q", got.Status(), got.Error)
 	}
-	if got := <-fetch("other.test"); got.Error != robots.ErrorCanceled {
+	if got := <-fetch("other.test"); got.Error != answer.ErrorCanceled {
 		t.Errorf("begun after the end: status %d, error %q", got.Status(), got.Error)
 	}
 	if n := requests.Load(); n != 2 {
@@ -63,7 +63,7 @@ func TestABrokenOffRequestIsCanceled(t *testing.T) {
 		cancel(errors.New("the disk is full"))
 		hang(conn)
 	}), nil)
-	if got := client.Fetch(ctx, origin(t, "http://a.test")); got.Error != robots.ErrorCanceled {
+	if got := client.Fetch(ctx, origin(t, "http://a.test")); got.Error != answer.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 const (
@@ -27,15 +27,15 @@ type witness struct {
 }
 
 // notice records what an exchange proves.
-func (l *uplink) notice(o Origin, a *answer, fail *failure) {
+func (l *uplink) notice(o Origin, a *received, fail *failure) {
 	if l.times.patience == 0 {
 		return
 	}
 	proxied := l.client.config.Proxy != nil
 	switch {
 	case a.status != 0 && !(proxied && a.status >= 500):
-	case fail != nil && fail.class == robots.ErrorConnectRefused && !proxied:
-	case fail != nil && fail.class == robots.ErrorDNSNotFound && !a.looked.IsZero():
+	case fail != nil && fail.class == answer.ErrorConnectRefused && !proxied:
+	case fail != nil && fail.class == answer.ErrorDNSNotFound && !a.looked.IsZero():
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.unknown = []Origin{o}
@@ -184,7 +184,7 @@ func (l *uplink) reach(ctx context.Context, o Origin) (looked, dialed time.Time,
 			var fail *failure
 			deadline, _ := ctx.Deadline()
 			if addrs, _, fail = c.names.look(ctx, o.Host, deadline, true, func() {}); fail != nil {
-				return looked, looked, fail.class == robots.ErrorDNSNotFound, fail.local != nil
+				return looked, looked, fail.class == answer.ErrorDNSNotFound, fail.local != nil
 			}
 		}
 	}

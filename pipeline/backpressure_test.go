@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -41,11 +41,11 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 		return j
 	}
 	whole := func(body string) fetch.Capture {
-		return fetch.Capture{Hops: []robots.Hop{{Status: http.StatusOK}}, Body: []byte(body)}
+		return fetch.Capture{Hops: []answer.Hop{{Status: http.StatusOK}}, Body: []byte(body)}
 	}
 	stale := func(body string) fetch.Capture {
-		good, down := whole(body), fetch.Capture{Hops: []robots.Hop{{Status: http.StatusServiceUnavailable}}}
-		memory := robots.Memory{}.After(good.Facts().Kind(), now.AddDate(0, 0, -50)).After(down.Facts().Kind(), now.AddDate(0, 0, -40))
+		good, down := whole(body), fetch.Capture{Hops: []answer.Hop{{Status: http.StatusServiceUnavailable}}}
+		memory := answer.Memory{}.After(good.Facts().Kind(), now.AddDate(0, 0, -50)).After(down.Facts().Kind(), now.AddDate(0, 0, -40))
 		down.Memory, down.Copy = &memory, &fetch.WholeCopy{Fetched: now.AddDate(0, 0, -50), Body: []byte(body)}
 		return down
 	}
@@ -104,7 +104,7 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 	for i, host := range []string{"a.example", "b.example"} {
 		answer := func(body string) *fetch.Capture {
 			o := fetch.Origin{Scheme: "http", Host: host, Port: 80}
-			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []robots.Hop{{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
+			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []answer.Hop{{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
 		}
 		own, other := host+strings.Repeat("#", 1000), host+strings.Repeat("+", 1000)
 		j := &job{Target: source.Target{Seq: int64(i + 1), Capture: answer(own)}, segment: s, ordinal: i, evidence: []byte("evidence of " + host + "\n")}

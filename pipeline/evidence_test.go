@@ -24,7 +24,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -261,7 +261,7 @@ func TestEvidenceOfProbesAndSchemes(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := rowsOf[sink.Fetch](t, c, "fetches")[0]
-	if f.Reason != string(robots.AnswerMisconfiguredServer) || f.FallbackErrorClass == nil || f.ProbeFrontStatus == nil {
+	if f.Reason != string(answer.MisconfiguredServer) || f.FallbackErrorClass == nil || f.ProbeFrontStatus == nil {
 		t.Fatalf("%+v", f)
 	}
 	records := recordsIn(t, c.WARCOut)

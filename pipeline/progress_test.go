@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -52,16 +52,16 @@ func TestPhasesAfterTheLastAnswer(t *testing.T) {
 // Answers are counted by status; an answer that broke off is none with a file.
 func TestProgressCountsAnswers(t *testing.T) {
 	var p Progress
-	answer := func(status int, class robots.ErrorClass) *fetch.Capture {
-		return &fetch.Capture{Hops: []robots.Hop{{Status: status}}, Error: class}
+	answered := func(status int, class answer.ErrorClass) *fetch.Capture {
+		return &fetch.Capture{Hops: []answer.Hop{{Status: status}}, Error: class}
 	}
 	for _, c := range []*fetch.Capture{
-		answer(200, ""), answer(204, ""), answer(299, ""), answer(404, ""), answer(499, ""), answer(0, robots.ErrorTimeout),
-		answer(200, robots.ErrorTruncatedBody), answer(301, robots.ErrorRedirectLoop), answer(500, ""), answer(199, ""),
+		answered(200, ""), answered(204, ""), answered(299, ""), answered(404, ""), answered(499, ""), answered(0, answer.ErrorTimeout),
+		answered(200, answer.ErrorTruncatedBody), answered(301, answer.ErrorRedirectLoop), answered(500, ""), answered(199, ""),
 	} {
 		p.fetched(c, 2)
 	}
-	p.found(answer(200, ""), 2)
+	p.found(answered(200, ""), 2)
 	s := p.Snapshot()
 	got := [...]int64{s.Answered, s.ClientError, s.Unreachable, s.OtherError, s.Fetched, s.Earlier, s.Done}
 	if want := [...]int64{4, 2, 1, 4, 11, 1, 22}; got != want {

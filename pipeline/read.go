@@ -9,7 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // read cuts the source's targets into segments and fetches those without a
@@ -120,7 +120,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	case err != nil:
 		return &LocalError{err}
 	}
-	if j.Capture.Error == robots.ErrorCanceled {
+	if j.Capture.Error == answer.ErrorCanceled {
 		return nil // it did not begin, and its segment stays open
 	}
 	done, err := n.evidence.record(ctx, lease, j)

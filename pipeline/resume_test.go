@@ -16,7 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -168,7 +168,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	must(t, err)
 	captures, err := run.Captures(0)
 	must(t, err)
-	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []robots.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
+	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []answer.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
 	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: source.Target{Capture: &kept}, segment: &segment{captures: captures}}))
 	must(t, run.Close())
 	run, err = sink.Open(t.Context(), c.Dir, plan)

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -144,7 +145,7 @@ func TestMemoryOverTime_NoRace(t *testing.T) {
 // facts. One run each day, with one memory.
 func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 	strict, _ := robots.ProfileNamed("rfc9309")
-	strict.Name, strict.TooManyRequests = "strict", robots.AnswerServerError
+	strict.Name, strict.TooManyRequests = "strict", answer.ServerError
 	google, _ := robots.ProfileNamed("google")
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	tooMany := func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"slices"
 	"strings"
 )
@@ -68,7 +69,7 @@ func (a Agent) BeyondToken() string {
 // isStar reports whether a user-agent value is for all crawlers: a star, alone
 // or followed by white space and anything.
 func isStar(value []byte) bool {
-	return len(value) > 0 && value[0] == '*' && (len(value) == 1 || isSpace(value[1]))
+	return len(value) > 0 && value[0] == '*' && (len(value) == 1 || ascii.IsSpace(value[1]))
 }
 
 // tokens returns the longest leading runs of product token characters: narrow

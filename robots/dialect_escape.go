@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"strings"
 	"unicode/utf8"
 )
@@ -136,7 +137,7 @@ func requotePathOfURL(b []byte) []byte {
 // requotePathOfPattern does the same with a pattern. A last ?, ; or $ ends the path, even
 // if a query follows.
 func requotePathOfPattern(b []byte) []byte {
-	if hasPrefixFold(b, "https://") || hasPrefixFold(b, "http://") {
+	if ascii.HasPrefixFold(b, "https://") || ascii.HasPrefixFold(b, "http://") {
 		b = append([]byte("/"), b...)
 	}
 	var last []byte

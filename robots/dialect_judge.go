@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/robots/answer"
 	"slices"
 	"strings"
 )
@@ -39,10 +40,10 @@ func refusedFile() *File {
 
 // refuse gives a policy what a file means that the parser refuses.
 func (j *Judge) refuse(r *File, p *Policy) {
-	if j.profile.Refused != FullDisallow {
+	if j.profile.Refused != answer.FullDisallow {
 		j.addSet(p, nil)
 	}
-	if j.profile.Refused != FullAllow {
+	if j.profile.Refused != answer.FullAllow {
 		if j.byGroup[0] == nil {
 			j.byGroup[0] = j.compile(r, 0)
 		}
@@ -327,7 +328,7 @@ func (rs *ruleset) setOnce() {
 func (j *Judge) dialectVerdict(rs *ruleset, t *Target) Verdict {
 	switch {
 	case rs.file.refused:
-		return FullDisallow.verdict()
+		return outcomeVerdict(answer.FullDisallow)
 	case j.profile.GreatestOnly || j.profile.Length == LengthMatchEnd:
 		return j.verdict(rs, j.bestOdd(rs, t))
 	}

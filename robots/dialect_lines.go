@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"slices"
 	"strings"
 	"unicode"
@@ -103,7 +104,7 @@ func hasHTMLTag(body []byte) bool {
 			continue
 		}
 		for _, tag := range [...]string{"html", "head", "body"} {
-			if hasPrefixFold(body[i+1:], tag) && bytes.HasPrefix(bytes.TrimLeft(body[i+1+len(tag):], " \t\r\n\v\f"), []byte(">")) {
+			if ascii.HasPrefixFold(body[i+1:], tag) && bytes.HasPrefix(bytes.TrimLeft(body[i+1+len(tag):], " \t\r\n\v\f"), []byte(">")) {
 				return true
 			}
 		}
@@ -174,7 +175,7 @@ func (p *Profile) trim(b []byte) []byte {
 
 func (p *Profile) withoutComment(b []byte) []byte {
 	for i, c := range b {
-		if c == '#' && (p.Comments == "" || i == 0 || isSpace(b[i-1])) {
+		if c == '#' && (p.Comments == "" || i == 0 || ascii.IsSpace(b[i-1])) {
 			return b[:i]
 		}
 	}
@@ -222,7 +223,7 @@ func (p *Profile) split(b []byte) (key, value []byte, colon bool) {
 			return key, value, key != nil
 		}
 	case ColonTight:
-		if i > 0 && isSpace(b[i-1]) {
+		if i > 0 && ascii.IsSpace(b[i-1]) {
 			return nil, nil, false
 		}
 	}

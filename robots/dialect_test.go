@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robocensus/robocensus/robots/answer"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -138,7 +139,7 @@ func TestDialectFields(t *testing.T) {
 
 // A file that the parser refuses means what the profile says.
 func TestRefusedFiles(t *testing.T) {
-	for outcome, want := range map[Outcome]string{"": "undefined undefined", FullAllow: "allow no_group", FullDisallow: "disallow full_disallow"} {
+	for outcome, want := range map[answer.Outcome]string{"": "undefined undefined", answer.FullAllow: "allow no_group", answer.FullDisallow: "disallow full_disallow"} {
 		p := named(t, "temoto")
 		p.Refused = outcome
 		if err := p.Validate(); err != nil {
@@ -163,10 +164,10 @@ func TestUnauthorized(t *testing.T) {
 	for _, name := range ProfileNames() {
 		p := named(t, name)
 		for status, closes := range map[int]bool{401: true, 403: true, 404: false, 410: false} {
-			a := p.Answer(Facts{Hops: []Hop{{Status: status}}})
-			want := Answer{Outcome: FullAllow, Reason: AnswerClientError}
+			a := p.Answer(answer.Facts{Hops: []answer.Hop{{Status: status}}})
+			want := answer.Answer{Outcome: answer.FullAllow, Reason: answer.ClientError}
 			if closes && strings.HasPrefix(name, "urllib") {
-				want = Answer{Outcome: FullDisallow, Reason: AnswerUnauthorized}
+				want = answer.Answer{Outcome: answer.FullDisallow, Reason: answer.Unauthorized}
 			}
 			if a != want {
 				t.Errorf("%s takes %d for %s, %s", name, status, a.Outcome, a.Reason)

@@ -9,6 +9,9 @@
 //	File    -> Judge.Load       one policy for each agent (2.2.1)
 //	Policy  -> Policy.Judge     the verdict on a URL, and the rule behind it (2.2.2)
 //
+// Package answer has the facts and what follows from them, package usage the lines about
+// use, package template the texts that products write.
+//
 // Compare decides whether two policies mean the same for all URLs. If they do
 // not, it shows the shortest URL on which they differ.
 //
@@ -46,25 +49,15 @@
 //	dialect_judge.go     which group an agent follows, which rule decides
 //	dialect_class.go     a policy over all URLs
 //
-// Answers:
-//
-//	status.go        facts; the tables of error classes and of reasons
-//	kind.go          the part of facts that decides
-//	memory.go        the kinds of earlier answers
-//	answer.go        what a profile makes of them
-//	html.go          web pages in place of a file
-//	script.go        redirects by script
-//
 // Files:
 //
 //	file.go          what parsing finds
+//	digest.go        groups as normalized
 //	lines.go         where lines end
 //	parse.go         lines
 //	record.go        fields of lines, groups
 //	field.go         names of fields, misspelled ones
 //	extension.go     fields that decide nothing: crawl-delay, signals
-//	usage.go         lines about use, and what they state
-//	page_header.go   headers of a page about use
 //	pattern.go       rules and their patterns
 //	escape.go        percent escapes
 //	reading.go       choices that a profile leaves open
@@ -79,11 +72,10 @@
 //	match.go         patterns and paths
 //	target.go        URLs
 //	verdict.go       conflicts of rules; reasons
+//	outcome.go       answers that decide without rules
 //	class.go         a policy over all URLs
 //	uses.go          what may be done with what is fetched
 //	stance.go        the same over all URLs
-//	template.go      texts that a product wrote
-//	challenge.go     walls that answer in place of a file
 //
 // Comparison of policies:
 //

@@ -2,6 +2,8 @@ package robots
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
+	"github.com/robocensus/robocensus/robots/usage"
 	"strconv"
 )
 
@@ -18,7 +20,7 @@ func (s *parser) signal(ext extension, field, value []byte) bool {
 	case extContentSignal, extContentUsage:
 		return s.labels(field, usage)
 	case extLicense:
-		if !isAbsolute(value) {
+		if !ascii.IsAbsolute(value) {
 			return false
 		}
 	case extHost:
@@ -91,15 +93,15 @@ func decimal(b []byte) (float64, bool) {
 
 // labels adds the labels of a line about use, whatever they mean. It reports false for a
 // line that has none.
-func (s *parser) labels(field []byte, u *Usage) bool {
+func (s *parser) labels(field []byte, u *usage.Line) bool {
 	from := len(s.Signals)
-	if u.Mechanism == ContentSignal {
-		eachSignal(u.Value, func(key, value []byte) { s.addSignal(Signal{Field: field, Key: key, Value: value}) })
+	if u.Mechanism == usage.ContentSignal {
+		usage.EachSignal(u.Value, func(key, value []byte) { s.addSignal(Signal{Field: field, Key: key, Value: value}) })
 		return len(s.Signals) > from
 	}
 	path, _ := u.Path()
-	for _, x := range (Vocabulary)(nil).Statements(u) {
-		if x.Remark == RemarkNotParsed || x.Remark == RemarkNoStatement {
+	for _, x := range (usage.Vocabulary)(nil).Statements(u) {
+		if x.Remark == usage.RemarkNotParsed || x.Remark == usage.RemarkNoStatement {
 			return false
 		}
 		s.addSignal(Signal{Field: field, Path: path, Key: []byte(x.Label), Value: []byte(x.Value)})
@@ -108,7 +110,7 @@ func (s *parser) labels(field []byte, u *Usage) bool {
 }
 
 func (s *parser) cleanParam(field, value []byte) bool {
-	params, path := cutWord(value)
+	params, path := ascii.CutWord(value)
 	if len(params) == 0 || bytes.ContainsAny(path, " \t") {
 		return false
 	}
@@ -128,7 +130,7 @@ func (s *parser) cleanParam(field, value []byte) bool {
 // isRequestRate reports whether b is a number of documents, a slash, a time
 // with an optional unit, and optionally the hours.
 func isRequestRate(b []byte) bool {
-	rate, hours := cutWord(b)
+	rate, hours := ascii.CutWord(b)
 	if len(hours) > 0 && !isTimes(hours) {
 		return false
 	}
@@ -151,21 +153,23 @@ func isDigits(b []byte) bool {
 // isTimes reports whether b is hhmm-hhmm.
 func isTimes(b []byte) bool {
 	from, to, ok := bytes.Cut(b, []byte("-"))
-	from, to = trim(from), trim(to)
+	from, to = ascii.Trim(from), ascii.Trim(to)
 	return ok && len(from) == 4 && len(to) == 4 && isDigits(from) && isDigits(to)
 }
 
-// isAbsolute reports whether b is a URL with scheme and host.
-func isAbsolute(b []byte) bool {
-	i := bytes.Index(b, []byte("://"))
-	if i <= 0 || len(b) == i+3 || bytes.IndexByte([]byte("/?#"), b[i+3]) >= 0 {
-		return false
+// usage keeps a line about use, and returns it; nil for another extension.
+func (s *parser) usage(ext extension, value []byte) *usage.Line {
+	mechanism := usage.NoMechanism
+	switch ext {
+	case extContentUsage:
+		mechanism = usage.ContentUsage
+	case extContentSignal:
+		mechanism = usage.ContentSignal
+	case extLicense:
+		mechanism = usage.License
+	default:
+		return nil
 	}
-	for j, c := range b[:i] {
-		letter := c|0x20-'a' < 26
-		if !letter && (j == 0 || c-'0' >= 10 && c != '+' && c != '-' && c != '.') {
-			return false
-		}
-	}
-	return true
+	s.Usages = append(s.Usages, usage.Line{Line: s.line, Group: s.group, Mechanism: mechanism, Value: value})
+	return &s.Usages[len(s.Usages)-1]
 }

@@ -1,6 +1,9 @@
 package robots
 
-import "strings"
+import (
+	"github.com/robocensus/robocensus/robots/internal/ascii"
+	"strings"
+)
 
 // field is the field of a line, misspelled or not.
 type field uint8
@@ -47,7 +50,7 @@ func recognise(key []byte) (field, oddity) {
 // misspellings.
 func begins(key []byte, f field, spellings ...string) (field, oddity) {
 	for i, s := range spellings {
-		if !hasPrefixFold(key, s) {
+		if !ascii.HasPrefixFold(key, s) {
 			continue
 		}
 		var odd oddity
@@ -116,28 +119,6 @@ func isToken(key []byte) bool {
 		}
 	}
 	return len(key) > 0
-}
-
-// hasPrefixFold ignores ASCII case; s must be in lower case.
-func hasPrefixFold(b []byte, s string) bool {
-	return len(b) >= len(s) && equalFold(b[:len(s)], s)
-}
-
-// equalFold ignores ASCII case; s must be in lower case.
-func equalFold(b []byte, s string) bool {
-	if len(b) != len(s) {
-		return false
-	}
-	for i := range b {
-		c := b[i]
-		if c-'A' < 26 {
-			c |= 0x20
-		}
-		if c != s[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // extension is a field that the documents do not define but that is in use.

@@ -1,5 +1,7 @@
 package robots
 
+import "github.com/robocensus/robocensus/robots/usage"
+
 // Span is a half-open range of indices.
 type Span struct{ From, To int32 }
 
@@ -27,7 +29,7 @@ type File struct {
 	Sitemaps []Sitemap
 	Remarks  []Remark
 	Signals  []Signal
-	Usages   []Usage
+	Usages   []usage.Line
 
 	// Lines is the number of lines: line ends plus one, so an empty body has
 	// one.
@@ -218,3 +220,6 @@ func (f *File) reset(body []byte, p *Profile) {
 	}
 	f.body = body
 }
+
+// Body returns the part of the body that was parsed: what lies within the size limit.
+func (f *File) Body() []byte { return f.body }

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"slices"
 )
 
@@ -364,7 +365,7 @@ func (j *Judge) ruleOf(rs *ruleset, rule int32) int32 {
 // case.
 func containsFold(s, part []byte) bool {
 	for i := 0; i+len(part) <= len(s); i++ {
-		if equalFoldBytes(s[i:i+len(part)], part) {
+		if ascii.EqualFoldBytes(s[i:i+len(part)], part) {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package robots
 
-import "bytes"
+import (
+	"bytes"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
+)
 
 // names maps the tokens of agents to the groups that name them, with or without
 // regard to case.
@@ -80,17 +83,7 @@ func (t *tokenTable) equal(a, b []byte) bool {
 	if !t.fold {
 		return bytes.Equal(a, b)
 	}
-	return len(a) == len(b) && equalFoldBytes(a, b)
-}
-
-func equalFoldBytes(a, b []byte) bool {
-	for i, c := range a {
-		d := b[i]
-		if c != d && (c^d != 0x20 || c|0x20-'a' >= 26) {
-			return false
-		}
-	}
-	return true
+	return len(a) == len(b) && ascii.EqualFoldBytes(a, b)
 }
 
 // find returns the number of a token, or -1.

@@ -2,6 +2,8 @@ package robots
 
 import (
 	"bytes"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"unicode/utf8"
 )
 
@@ -40,7 +42,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		start = 0
 	}
 	f.IsUTF8 = validUTF8(body, f.Truncated)
-	f.IsHTML = IsHTML(body)
+	f.IsHTML = answer.IsHTML(body)
 
 	// The next LF, CR, # and NUL are looked up once each and kept until the
 	// line passes them. Most bodies have no CR or no NUL, and searching the
@@ -63,7 +65,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		end := min(lf, cr)
 		if end == len(body) && f.Truncated {
 			// The line's end lies beyond the limit: see Profile.SizeLimit.
-			s.remark(TruncatedLine, nil, trim(body[start:]))
+			s.remark(TruncatedLine, nil, ascii.Trim(body[start:]))
 			break
 		}
 		stop := end
@@ -72,13 +74,13 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 			stop = start + googleLine
 		}
 		if end-start > googleLine {
-			s.remark(TooLong, nil, trim(body[start:stop]))
+			s.remark(TooLong, nil, ascii.Trim(body[start:stop]))
 		}
 		if nul < start {
 			nul = next(body, start, 0)
 		}
 		if nul < stop {
-			s.remark(NUL, nil, trim(body[start:stop]))
+			s.remark(NUL, nil, ascii.Trim(body[start:stop]))
 			if s.google {
 				stop = nul
 			}
@@ -89,7 +91,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		if hash < stop {
 			f.commented = true
 			if f.KeepComments {
-				s.remark(Comment, nil, trim(body[hash+1:stop]))
+				s.remark(Comment, nil, ascii.Trim(body[hash+1:stop]))
 			}
 			stop = hash
 		}
@@ -161,33 +163,6 @@ type parser struct {
 
 func (s *parser) remark(c RemarkClass, field, value []byte) {
 	s.Remarks = append(s.Remarks, Remark{Line: s.line, Group: s.group, Class: c, Field: field, Value: value})
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
-// isSpace reports white space as C defines it: space, \t, \n, \v, \f, \r.
-func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }
-
-// trim removes white space of either kind. Remarks use it, so that they are the
-// same under every profile.
-func trim(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-func trimBlank(b []byte) []byte {
-	for len(b) > 0 && isBlank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isBlank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // trim removes the profile's white space.

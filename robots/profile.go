@@ -2,7 +2,7 @@ package robots
 
 import (
 	"fmt"
-	"time"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // To add a field to Profile:
@@ -14,7 +14,7 @@ import (
 //     profile that differs.
 //   - The code that reads it: record.go (lines, groups), judge.go (which group),
 //     pattern.go and target.go (patterns, URLs), verdict.go (conflicts),
-//     answer.go (answers). A value that leaves open how a line is read is a
+//     answer/answer.go (answers). A value that leaves open how a line is read is a
 //     choice in reading.go.
 //   - judge.go: if the field can make another rule than the longest decide, plain
 //     must be false for it.
@@ -50,10 +50,10 @@ type Profile struct {
 	// each agent.
 	ByAgent bool `yaml:"by_agent,omitempty"`
 
-	Lines    `yaml:"lines"`
-	Groups   `yaml:"groups"`
-	Matching `yaml:"matching"`
-	Answers  `yaml:"answers"`
+	Lines          `yaml:"lines"`
+	Groups         `yaml:"groups"`
+	Matching       `yaml:"matching"`
+	answer.Answers `yaml:"answers"`
 }
 
 // Lines says what the lines of a file are.
@@ -138,51 +138,6 @@ type Matching struct {
 	MatchDialect `yaml:",inline"`
 }
 
-// Answers says what answers mean that are not a file, or not only a file.
-type Answers struct {
-	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame, meta
-	// refresh or script: conditional_allow to read the first page, or
-	// undefined.
-	HTMLRedirect Outcome `yaml:"html_redirect"`
-	// RedirectUnsupported is the outcome of a redirect to a scheme that cannot
-	// be crawled, such as mailto: or file:. It is full_allow, as for a 404, or
-	// undefined.
-	RedirectUnsupported Outcome `yaml:"redirect_unsupported"`
-	// TooManyRequests is what 429 counts as: client_error or server_error.
-	TooManyRequests AnswerReason `yaml:"too_many_requests"`
-	// OtherStatus is what a status counts as that is neither 2xx, a redirect,
-	// 4xx nor 5xx: server_error, or invalid_response, a failure whose outcome
-	// is undefined.
-	OtherStatus AnswerReason `yaml:"other_status"`
-	// MisconfiguredAs404 counts a 5xx as 404 if the site is known to answer
-	// every missing page with 5xx.
-	MisconfiguredAs404 bool `yaml:"misconfigured_as_404"`
-
-	// ServerError and NetworkFailure are the outcomes while an origin answers
-	// 5xx, or does not answer. Whatever a profile counts as either makes the
-	// origin unreachable. ServerErrorCopy and NetworkCopy say whether the last
-	// whole copy is used meanwhile.
-	ServerError     Outcome `yaml:"server_error"`
-	ServerErrorCopy CopyUse `yaml:"server_error_copy"`
-	NetworkFailure  Outcome `yaml:"network_failure"`
-	NetworkCopy     CopyUse `yaml:"network_failure_copy"`
-	// UnreachableLimit is the time after which Unreachable and UnreachableCopy
-	// decide about an unreachable origin.
-	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
-	Unreachable      Outcome       `yaml:"unreachable"`
-	UnreachableCopy  CopyUse       `yaml:"unreachable_copy"`
-	// MaxAgeLengthens lets the Cache-Control of an answer extend its lifetime.
-	// Cache-Control can shorten it in any case.
-	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
-
-	// Unauthorized is what 401 and 403 mean: full_disallow, or empty if they are
-	// like any other 4xx.
-	Unauthorized Outcome `yaml:"unauthorized,omitempty"`
-	// Refused is what a file means that the parser refuses (strict): full_allow,
-	// full_disallow, or empty for undefined.
-	Refused Outcome `yaml:"refused,omitempty"`
-}
-
 // LineReading says how bytes form lines.
 type LineReading string
 
@@ -204,16 +159,6 @@ const (
 	Reject Leniency = "reject" // it does not count
 	Accept Leniency = "accept" // it counts
 	Open   Leniency = "open"   // either; a verdict that depends on it is undefined
-)
-
-// CopyUse says whether the last whole copy of the file of an unreachable origin
-// replaces the profile's outcome for the outage.
-type CopyUse string
-
-const (
-	IgnoreCopy CopyUse = "ignore" // the outcome decides
-	TakeCopy   CopyUse = "use"    // the copy decides
-	EitherCopy CopyUse = "open"   // either; a verdict that depends on it is undefined
 )
 
 // GroupEnd says what ends the list of agents at the head of a group. The next
@@ -353,16 +298,16 @@ func (p *Profile) Validate() error {
 		{"precedence", q.Precedence.UnmarshalText([]byte(p.Precedence))},
 		{"ties", q.Ties.UnmarshalText([]byte(p.Ties))},
 		{"bare_prefix", q.BarePrefix.UnmarshalText([]byte(p.BarePrefix))},
-		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), ConditionalAllow, OutcomeUndefined)},
-		{"redirect_unsupported", oneOf(&q.RedirectUnsupported, []byte(p.RedirectUnsupported), FullAllow, OutcomeUndefined)},
-		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), AnswerClientError, AnswerServerError)},
-		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), AnswerServerError, AnswerInvalidResponse)},
-		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), FullAllow, FullDisallow, OutcomeUndefined)},
+		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), answer.ConditionalAllow, answer.Undefined)},
+		{"redirect_unsupported", oneOf(&q.RedirectUnsupported, []byte(p.RedirectUnsupported), answer.FullAllow, answer.Undefined)},
+		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), answer.ClientError, answer.ServerError)},
+		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), answer.ServerError, answer.InvalidResponse)},
+		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
 		{"server_error_copy", q.ServerErrorCopy.UnmarshalText([]byte(p.ServerErrorCopy))},
-		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), FullAllow, FullDisallow, OutcomeUndefined)},
+		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
 		{"network_failure_copy", q.NetworkCopy.UnmarshalText([]byte(p.NetworkCopy))},
 		{"unreachable_copy", q.UnreachableCopy.UnmarshalText([]byte(p.UnreachableCopy))},
-		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), FullAllow, FullDisallow, OutcomeUndefined)},
+		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
 	} {
 		if f.err != nil {
 			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)

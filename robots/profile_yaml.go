@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"github.com/robocensus/robocensus/robots/answer"
 	"strings"
 )
 
@@ -11,19 +12,19 @@ import (
 // needs no import and leaves unknown fields to the decoder.
 func (p *Profile) UnmarshalYAML(decode func(any) error) error {
 	return decode(&struct {
-		Name         *string    `yaml:"name"`
-		SizeLimit    *int       `yaml:"size_limit"`
-		MaxRedirects *int       `yaml:"max_redirects"`
-		ByAgent      *bool      `yaml:"by_agent"`
-		Lines        *linesYAML `yaml:"lines"`
-		Groups       *Groups    `yaml:"groups"`
-		Matching     *Matching  `yaml:"matching"`
-		Answers      *Answers   `yaml:"answers"`
+		Name         *string         `yaml:"name"`
+		SizeLimit    *int            `yaml:"size_limit"`
+		MaxRedirects *int            `yaml:"max_redirects"`
+		ByAgent      *bool           `yaml:"by_agent"`
+		Lines        *linesYAML      `yaml:"lines"`
+		Groups       *Groups         `yaml:"groups"`
+		Matching     *Matching       `yaml:"matching"`
+		Answers      *answer.Answers `yaml:"answers"`
 
-		FlatLines    *Lines    `yaml:",inline"`
-		FlatGroups   *Groups   `yaml:",inline"`
-		FlatMatching *Matching `yaml:",inline"`
-		FlatAnswers  *Answers  `yaml:",inline"`
+		FlatLines    *Lines          `yaml:",inline"`
+		FlatGroups   *Groups         `yaml:",inline"`
+		FlatMatching *Matching       `yaml:",inline"`
+		FlatAnswers  *answer.Answers `yaml:",inline"`
 	}{
 		&p.Name, &p.SizeLimit, &p.MaxRedirects, &p.ByAgent, (*linesYAML)(&p.Lines), &p.Groups, &p.Matching, &p.Answers,
 		&p.Lines, &p.Groups, &p.Matching, &p.Answers,
@@ -60,11 +61,6 @@ func (v *LineReading) UnmarshalText(b []byte) error { return oneOf(v, b, LinesPl
 
 // UnmarshalText accepts the values of Leniency.
 func (v *Leniency) UnmarshalText(b []byte) error { return oneOf(v, b, Reject, Accept, Open) }
-
-// UnmarshalText accepts the values of CopyUse.
-func (v *CopyUse) UnmarshalText(b []byte) error {
-	return oneOf(v, b, IgnoreCopy, TakeCopy, EitherCopy)
-}
 
 // UnmarshalText accepts the values of GroupEnd.
 func (v *GroupEnd) UnmarshalText(b []byte) error {

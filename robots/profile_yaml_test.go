@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/robots/answer"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -29,8 +30,8 @@ func TestProfileYAML(t *testing.T) {
 	want.Name, want.SizeLimit, want.Typos, want.Precedence = "mine", 1000, Open, LongestOpen
 	want.Ties, want.NearTypos, want.GroupEnd, want.UnknownEnds = TiesOpen, Open, EndAtRecord, Open
 	want.AgentMatch, want.Escapes, want.Reserved = MatchTokenOpen, EscapesRFC, ReservedOpen
-	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = AnswerServerError, 48*time.Hour, OutcomeUndefined
-	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = OutcomeUndefined, EitherCopy, TakeCopy, IgnoreCopy
+	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = answer.ServerError, 48*time.Hour, answer.Undefined
+	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = answer.Undefined, answer.EitherCopy, answer.TakeCopy, answer.IgnoreCopy
 	if !reflect.DeepEqual(*p, want) {
 		t.Errorf("got %+v", *p)
 	}

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"github.com/robocensus/robocensus/robots/answer"
 	"slices"
 	"time"
 )
@@ -42,19 +43,19 @@ func google() Profile {
 			CountTrailingStar: true,
 			ReportEmptyRules:  true,
 		},
-		Answers: Answers{
-			HTMLRedirect:        ConditionalAllow,
-			RedirectUnsupported: FullAllow,
-			TooManyRequests:     AnswerClientError,
-			OtherStatus:         AnswerServerError,
+		Answers: answer.Answers{
+			HTMLRedirect:        answer.ConditionalAllow,
+			RedirectUnsupported: answer.FullAllow,
+			TooManyRequests:     answer.ClientError,
+			OtherStatus:         answer.ServerError,
 			MisconfiguredAs404:  true,
-			ServerError:         FullDisallow,
-			ServerErrorCopy:     IgnoreCopy,
-			NetworkFailure:      FullDisallow,
-			NetworkCopy:         IgnoreCopy,
+			ServerError:         answer.FullDisallow,
+			ServerErrorCopy:     answer.IgnoreCopy,
+			NetworkFailure:      answer.FullDisallow,
+			NetworkCopy:         answer.IgnoreCopy,
 			UnreachableLimit:    thirtyDays,
-			Unreachable:         FullAllow,
-			UnreachableCopy:     TakeCopy,
+			Unreachable:         answer.FullAllow,
+			UnreachableCopy:     answer.TakeCopy,
 			MaxAgeLengthens:     true,
 		},
 	}
@@ -94,10 +95,10 @@ func google2012() Profile {
 	p.AddSlash = true
 	p.Precedence = LongestOpen
 	p.Ties = TiesOpen
-	p.HTMLRedirect, p.RedirectUnsupported = OutcomeUndefined, OutcomeUndefined
-	p.OtherStatus = AnswerInvalidResponse
-	p.NetworkFailure = OutcomeUndefined
-	p.Unreachable, p.UnreachableCopy = OutcomeUndefined, IgnoreCopy
+	p.HTMLRedirect, p.RedirectUnsupported = answer.Undefined, answer.Undefined
+	p.OtherStatus = answer.InvalidResponse
+	p.NetworkFailure = answer.Undefined
+	p.Unreachable, p.UnreachableCopy = answer.Undefined, answer.IgnoreCopy
 	return p
 }
 
@@ -136,7 +137,7 @@ func rfc9309() Profile {
 	p.MisconfiguredAs404 = false
 	// Section 2.4 permits the copy although 2.3.1.4 says MUST disallow, and
 	// after 30 days 2.3.1.4 itself permits either.
-	p.ServerErrorCopy, p.NetworkCopy, p.UnreachableCopy = EitherCopy, EitherCopy, EitherCopy
+	p.ServerErrorCopy, p.NetworkCopy, p.UnreachableCopy = answer.EitherCopy, answer.EitherCopy, answer.EitherCopy
 	p.MaxAgeLengthens = false // section 2.4: no longer than 24 hours
 	return p
 }

@@ -1,5 +1,7 @@
 package robots
 
+import "github.com/robocensus/robocensus/robots/answer"
+
 // dialects are the parsers that crawlers run, as they were measured in November 2026.
 // What an answer means is google's, but where a parser's own reading of it is known.
 var dialects = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix, reppy, wget}
@@ -40,8 +42,8 @@ func urllib2025() Profile {
 	p.Wildcards = false
 	p.Order, p.EmptyAllows = OrderFirst, true
 	p.Requote, p.DoubleSlash = RequoteQuery, true
-	p.Unauthorized = FullDisallow
-	p.Unreachable, p.UnreachableCopy = FullDisallow, IgnoreCopy
+	p.Unauthorized = answer.FullDisallow
+	p.Unreachable, p.UnreachableCopy = answer.FullDisallow, answer.IgnoreCopy
 	return p
 }
 
@@ -54,8 +56,8 @@ func urllib2026() Profile {
 	p.Length, p.Dollar = LengthMatchEnd, DollarVoids
 	p.Requote, p.DoubleSlash = RequoteQuery, true
 	p.RobotsTxtAllowed = true
-	p.Unauthorized = FullDisallow
-	p.Unreachable, p.UnreachableCopy = FullDisallow, IgnoreCopy
+	p.Unauthorized = answer.FullDisallow
+	p.Unreachable, p.UnreachableCopy = answer.FullDisallow, answer.IgnoreCopy
 	return p
 }
 

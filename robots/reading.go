@@ -1,5 +1,7 @@
 package robots
 
+import "github.com/robocensus/robocensus/robots/internal/ascii"
+
 // choices records which of the profile's open points a file touches. A crawler
 // makes each choice once for the whole file:
 //
@@ -54,7 +56,7 @@ func (c *choices) add(f field, key []byte) {
 }
 
 func (s *spelling) is(key []byte) bool {
-	return len(s.key) == len(key) && equalFoldBytes(s.key, key)
+	return len(s.key) == len(key) && ascii.EqualFoldBytes(s.key, key)
 }
 
 // A reading is one combination of choices. The first reading accepts every line

@@ -3,6 +3,7 @@ package robots
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // content parses a line without its end and comment. It recognises the fields
@@ -87,7 +88,7 @@ func (s *parser) record(b []byte) {
 	case fieldDisallow:
 		s.rule(Disallow, key, value)
 	case fieldSitemap:
-		s.Sitemaps = append(s.Sitemaps, Sitemap{Line: s.line, URL: value, IsAbsolute: isAbsolute(value)})
+		s.Sitemaps = append(s.Sitemaps, Sitemap{Line: s.line, URL: value, IsAbsolute: ascii.IsAbsolute(value)})
 		s.aside(validRecord)
 	}
 	if odd&s.leave != 0 {
@@ -172,12 +173,12 @@ func split(b []byte) (key, value []byte, odd oddity, ok bool) {
 	if i := bytes.IndexByte(b, ':'); i >= 0 {
 		return b[:i], b[i+1:], 0, true
 	}
-	i := indexBlank(b)
+	i := ascii.IndexBlank(b)
 	if i < 0 {
 		return nil, nil, 0, false
 	}
-	value = trimBlank(b[i:])
-	if indexBlank(value) >= 0 {
+	value = ascii.TrimBlank(b[i:])
+	if ascii.IndexBlank(value) >= 0 {
 		return nil, nil, 0, false
 	}
 	return b[:i], value, oddNoColon, true
@@ -205,7 +206,7 @@ func (s *parser) agent(value []byte) {
 	}
 	for len(value) > 0 {
 		var word []byte
-		word, value = cutWord(value)
+		word, value = ascii.CutWord(value)
 		s.addAgent(word)
 	}
 }
@@ -243,26 +244,7 @@ func (s *parser) rule(kind Kind, key, value []byte) {
 	}
 	for len(value) > 0 {
 		var word []byte
-		word, value = cutWord(value)
+		word, value = ascii.CutWord(value)
 		s.addRule(kind, word)
 	}
-}
-
-// cutWord splits off the first word; b must not begin with a blank.
-func cutWord(b []byte) (word, rest []byte) {
-	i := indexBlank(b)
-	if i < 0 {
-		return b, nil
-	}
-	return b[:i], trimBlank(b[i:])
-}
-
-// indexBlank returns the index of the first space or tab, or -1.
-func indexBlank(b []byte) int {
-	for i, c := range b {
-		if isBlank(c) {
-			return i
-		}
-	}
-	return -1
 }

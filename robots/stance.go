@@ -1,6 +1,9 @@
 package robots
 
-import "slices"
+import (
+	"github.com/robocensus/robocensus/robots/usage"
+	"slices"
+)
 
 // Stance is what a file says to an agent about a use, over all paths.
 type Stance uint8
@@ -15,7 +18,7 @@ const (
 func (s Stance) String() string { return [...]string{"", "allow", "disallow", "partial"}[s] }
 
 // Stances are what a file says about each use.
-type Stances [NumUses]Stance
+type Stances [usage.NumUses]Stance
 
 // stanceKey tells policies apart that say the same about uses but for tokens: by their
 // groups and rules.
@@ -28,7 +31,7 @@ type stanceKey struct {
 // fetch; nothing, if it may fetch none. Like Class it asks about a witness for each
 // pattern. Where that would take too long, a use about which anything is stated is
 // partial.
-func (p *Policy) Stances(v Vocabulary, tokens ...TokenPolicy) (out Stances) {
+func (p *Policy) Stances(v usage.Vocabulary, tokens ...TokenPolicy) (out Stances) {
 	stating := slices.ContainsFunc(tokens, func(t TokenPolicy) bool { return t.states() })
 	saying := len(p.groups) > 0 && len(p.judge.file.Usages) > 0
 	if !saying && !stating {
@@ -49,11 +52,11 @@ func (p *Policy) Stances(v Vocabulary, tokens ...TokenPolicy) (out Stances) {
 	return out
 }
 
-func (p *Policy) findStances(v Vocabulary, tokens []TokenPolicy) (out Stances) {
+func (p *Policy) findStances(v usage.Vocabulary, tokens []TokenPolicy) (out Stances) {
 	if p.Class() == DisallowAll {
 		return out
 	}
-	var seen [NumUses][3]bool // by Preference
+	var seen [usage.NumUses][3]bool // by Preference
 	note := func(u Uses) {
 		for use, s := range u.Stated {
 			seen[use][s.Preference] = true
@@ -120,11 +123,11 @@ func (p *Policy) findStances(v Vocabulary, tokens []TokenPolicy) (out Stances) {
 	}
 	for use, s := range seen {
 		switch {
-		case s[Allows] && (s[Refuses] || s[Unknown]), s[Refuses] && s[Unknown]:
+		case s[usage.Allows] && (s[usage.Refuses] || s[usage.Unknown]), s[usage.Refuses] && s[usage.Unknown]:
 			out[use] = StancePartial
-		case s[Allows]:
+		case s[usage.Allows]:
 			out[use] = StanceAllow
-		case s[Refuses]:
+		case s[usage.Refuses]:
 			out[use] = StanceDisallow
 		}
 	}
@@ -140,14 +143,14 @@ func (j *Judge) witnessTarget(path []byte) Target {
 }
 
 // tooMany makes every use partial about which anything is stated.
-func (p *Policy) tooMany(v Vocabulary, tokens []TokenPolicy, seen *[NumUses][3]bool) {
-	partial := func(use Use) { seen[use][Refuses], seen[use][Unknown] = true, true }
+func (p *Policy) tooMany(v usage.Vocabulary, tokens []TokenPolicy, seen *[usage.NumUses][3]bool) {
+	partial := func(use usage.Use) { seen[use][usage.Refuses], seen[use][usage.Unknown] = true, true }
 	if len(p.judge.file.Usages) > 0 {
 		u := p.judge.usagesOf(v)
 		for _, g := range p.groups {
 			for _, i := range u.byGroup[g] {
 				for _, s := range u.statements[i] {
-					if s.Use != NoUse && s.Preference != Unknown {
+					if s.Use != usage.NoUse && s.Preference != usage.Unknown {
 						partial(s.Use)
 					}
 				}

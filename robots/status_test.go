@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"github.com/robocensus/robocensus/robots/answer"
 	"math"
 	"strings"
 	"testing"
@@ -9,10 +10,10 @@ import (
 
 const robotsURL = "http://example.com/robots.txt"
 
-func chain(statuses ...int) []Hop {
-	var hops []Hop
+func chain(statuses ...int) []answer.Hop {
+	var hops []answer.Hop
 	for _, s := range statuses {
-		hops = append(hops, Hop{robotsURL, s})
+		hops = append(hops, answer.Hop{URL: robotsURL, Status: s})
 	}
 	return hops
 }
@@ -34,70 +35,70 @@ func TestAnswer(t *testing.T) {
 	nowhere := by{cannot, cannot, "undefined redirect_unsupported", "undefined redirect_unsupported", cannot}
 	for _, c := range []struct {
 		name  string
-		facts Facts
+		facts answer.Facts
 		want  by
 	}{
-		{"200", Facts{Hops: chain(200)}, all(good)},
-		{"206", Facts{Hops: chain(206)}, all(good)},
-		{"204", Facts{Hops: chain(204)}, all(good)},
-		{"one redirect", Facts{Hops: chain(301, 200)}, all(good)},
-		{"5 redirects", Facts{Hops: chain(301, 302, 303, 307, 308, 200)}, all(good)},
-		{"6 redirects", Facts{Hops: chain(301, 302, 303, 307, 308, 301, 200)}, all("full_allow redirect_limit")},
-		{"limit told", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: ErrorRedirectLimit}, all("full_allow redirect_limit")},
-		{"not followed as far as the profile allows", Facts{Hops: chain(301, 301, 301, 301, 301), Error: ErrorRedirectLimit}, all("undefined redirect_unresolved")},
-		{"limit before failure", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: ErrorTimeout}, all("full_allow redirect_limit")},
-		{"redirect to 404", Facts{Hops: chain(301, 404)}, all(noFile)},
-		{"redirect to 500", Facts{Hops: chain(301, 500)}, all(down)},
-		{"redirect to failure", Facts{Hops: chain(301), Error: ErrorConnectRefused}, fail("network_failure")},
-		{"redirect to failure, noted", Facts{Hops: chain(301, 0), Error: ErrorConnectRefused}, fail("network_failure")},
-		{"no location", Facts{Hops: chain(301), Error: ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
-		{"no location, no error", Facts{Hops: chain(301)}, all("full_allow redirect_invalid")},
-		{"300 with a location, followed", Facts{Hops: chain(300, 200)}, all(good)},
-		{"300 without a location", Facts{Hops: chain(300), Error: ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
-		{"300 to mailto", Facts{Hops: chain(300), Error: ErrorRedirectUnsupported}, nowhere},
-		{"to mailto", Facts{Hops: chain(301), Error: ErrorRedirectUnsupported}, nowhere},
-		{"6 redirects, then to mailto", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: ErrorRedirectUnsupported}, all("full_allow redirect_limit")},
-		{"loop", Facts{Hops: chain(301, 301), Error: ErrorRedirectLoop}, all("full_allow redirect_loop")},
-		{"stored revisit", Facts{Hops: chain(200), Unstored: true}, all("undefined revisit_unresolved")},
-		{"stored revisit without a header", Facts{Hops: chain(0), Unstored: true}, all("undefined revisit_unresolved")},
-		{"stored revisit of an error", Facts{Hops: chain(404), Unstored: true}, all("full_allow client_error")},
-		{"stored redirect", Facts{Hops: chain(301), Unfollowed: true}, all("undefined redirect_unresolved")},
-		{"html redirect", Facts{Hops: chain(200), HTMLRedirect: true},
+		{"200", answer.Facts{Hops: chain(200)}, all(good)},
+		{"206", answer.Facts{Hops: chain(206)}, all(good)},
+		{"204", answer.Facts{Hops: chain(204)}, all(good)},
+		{"one redirect", answer.Facts{Hops: chain(301, 200)}, all(good)},
+		{"5 redirects", answer.Facts{Hops: chain(301, 302, 303, 307, 308, 200)}, all(good)},
+		{"6 redirects", answer.Facts{Hops: chain(301, 302, 303, 307, 308, 301, 200)}, all("full_allow redirect_limit")},
+		{"limit told", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorRedirectLimit}, all("full_allow redirect_limit")},
+		{"not followed as far as the profile allows", answer.Facts{Hops: chain(301, 301, 301, 301, 301), Error: answer.ErrorRedirectLimit}, all("undefined redirect_unresolved")},
+		{"limit before failure", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorTimeout}, all("full_allow redirect_limit")},
+		{"redirect to 404", answer.Facts{Hops: chain(301, 404)}, all(noFile)},
+		{"redirect to 500", answer.Facts{Hops: chain(301, 500)}, all(down)},
+		{"redirect to failure", answer.Facts{Hops: chain(301), Error: answer.ErrorConnectRefused}, fail("network_failure")},
+		{"redirect to failure, noted", answer.Facts{Hops: chain(301, 0), Error: answer.ErrorConnectRefused}, fail("network_failure")},
+		{"no location", answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
+		{"no location, no error", answer.Facts{Hops: chain(301)}, all("full_allow redirect_invalid")},
+		{"300 with a location, followed", answer.Facts{Hops: chain(300, 200)}, all(good)},
+		{"300 without a location", answer.Facts{Hops: chain(300), Error: answer.ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
+		{"300 to mailto", answer.Facts{Hops: chain(300), Error: answer.ErrorRedirectUnsupported}, nowhere},
+		{"to mailto", answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectUnsupported}, nowhere},
+		{"6 redirects, then to mailto", answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: answer.ErrorRedirectUnsupported}, all("full_allow redirect_limit")},
+		{"loop", answer.Facts{Hops: chain(301, 301), Error: answer.ErrorRedirectLoop}, all("full_allow redirect_loop")},
+		{"stored revisit", answer.Facts{Hops: chain(200), Unstored: true}, all("undefined revisit_unresolved")},
+		{"stored revisit without a header", answer.Facts{Hops: chain(0), Unstored: true}, all("undefined revisit_unresolved")},
+		{"stored revisit of an error", answer.Facts{Hops: chain(404), Unstored: true}, all("full_allow client_error")},
+		{"stored redirect", answer.Facts{Hops: chain(301), Unfollowed: true}, all("undefined redirect_unresolved")},
+		{"html redirect", answer.Facts{Hops: chain(200), HTMLRedirect: true},
 			by{good, good, "undefined html_redirect", "undefined html_redirect", good}},
-		{"400", Facts{Hops: chain(400)}, all(noFile)},
-		{"401", Facts{Hops: chain(401)}, all(noFile)},
-		{"403", Facts{Hops: chain(403)}, all(noFile)},
-		{"404", Facts{Hops: chain(404)}, all(noFile)},
-		{"410", Facts{Hops: chain(410)}, all(noFile)},
-		{"429", Facts{Hops: chain(429)}, all(noFile)},
-		{"499", Facts{Hops: chain(499)}, all(noFile)},
-		{"404 cut", Facts{Hops: chain(404), Error: ErrorTruncatedBody}, all(noFile)},
-		{"500", Facts{Hops: chain(500)}, all(down)},
-		{"503", Facts{Hops: chain(503)}, all(down)},
-		{"599", Facts{Hops: chain(599)}, all(down)},
-		{"misconfigured", Facts{Hops: chain(500), Misconfigured: true}, by{
+		{"400", answer.Facts{Hops: chain(400)}, all(noFile)},
+		{"401", answer.Facts{Hops: chain(401)}, all(noFile)},
+		{"403", answer.Facts{Hops: chain(403)}, all(noFile)},
+		{"404", answer.Facts{Hops: chain(404)}, all(noFile)},
+		{"410", answer.Facts{Hops: chain(410)}, all(noFile)},
+		{"429", answer.Facts{Hops: chain(429)}, all(noFile)},
+		{"499", answer.Facts{Hops: chain(499)}, all(noFile)},
+		{"404 cut", answer.Facts{Hops: chain(404), Error: answer.ErrorTruncatedBody}, all(noFile)},
+		{"500", answer.Facts{Hops: chain(500)}, all(down)},
+		{"503", answer.Facts{Hops: chain(503)}, all(down)},
+		{"599", answer.Facts{Hops: chain(599)}, all(down)},
+		{"misconfigured", answer.Facts{Hops: chain(500), Misconfigured: true}, by{
 			"full_allow misconfigured_server", "full_allow misconfigured_server",
 			"full_allow misconfigured_server", "full_allow misconfigured_server", down}},
-		{"304", Facts{Hops: chain(304)}, fail("invalid_response")},
-		{"100", Facts{Hops: chain(100)}, fail("invalid_response")},
-		{"600", Facts{Hops: chain(600)}, fail("invalid_response")},
-		{"999", Facts{Hops: chain(999)}, fail("invalid_response")},
-		{"redirect to 304", Facts{Hops: chain(301, 304)}, fail("invalid_response")},
-		{"nothing", Facts{}, fail("network_failure")},
-		{"dns", Facts{Error: ErrorDNSNotFound}, fail("network_failure")},
-		{"tls", Facts{Error: ErrorTLS}, fail("network_failure")},
-		{"timeout in the body", Facts{Hops: chain(200), Error: ErrorTimeout}, fail("network_failure")},
-		{"chunking", Facts{Hops: chain(200), Error: ErrorProtocol}, fail("invalid_response")},
-		{"headers", Facts{Error: ErrorHeaderTooLarge}, fail("invalid_response")},
-		{"short body", Facts{Hops: chain(200), Error: ErrorTruncatedBody}, fail("incomplete_body")},
-		{"our refusal", Facts{Error: ErrorAddressBlocked}, all("undefined address_blocked")},
-		{"no route from here", Facts{Error: ErrorNoRoute}, all("undefined no_route")},
-		{"our refusal of a hop", Facts{Hops: chain(302), Error: ErrorAddressBlocked}, all("undefined address_blocked")},
-		{"stopped", Facts{Error: ErrorCanceled}, all(undecided)},
-		{"ftp transfer", Facts{Hops: []Hop{{"ftp://h/robots.txt", 226}}}, all(good)},
-		{"ftp no such file", Facts{Hops: []Hop{{"FTP://h/robots.txt", 550}}}, all(noFile)},
-		{"ftp not now", Facts{Hops: []Hop{{"ftp://h/robots.txt", 421}}}, all(down)},
-		{"ftp no login", Facts{Hops: []Hop{{"ftp://h/robots.txt", 530}}}, all(down)},
+		{"304", answer.Facts{Hops: chain(304)}, fail("invalid_response")},
+		{"100", answer.Facts{Hops: chain(100)}, fail("invalid_response")},
+		{"600", answer.Facts{Hops: chain(600)}, fail("invalid_response")},
+		{"999", answer.Facts{Hops: chain(999)}, fail("invalid_response")},
+		{"redirect to 304", answer.Facts{Hops: chain(301, 304)}, fail("invalid_response")},
+		{"nothing", answer.Facts{}, fail("network_failure")},
+		{"dns", answer.Facts{Error: answer.ErrorDNSNotFound}, fail("network_failure")},
+		{"tls", answer.Facts{Error: answer.ErrorTLS}, fail("network_failure")},
+		{"timeout in the body", answer.Facts{Hops: chain(200), Error: answer.ErrorTimeout}, fail("network_failure")},
+		{"chunking", answer.Facts{Hops: chain(200), Error: answer.ErrorProtocol}, fail("invalid_response")},
+		{"headers", answer.Facts{Error: answer.ErrorHeaderTooLarge}, fail("invalid_response")},
+		{"short body", answer.Facts{Hops: chain(200), Error: answer.ErrorTruncatedBody}, fail("incomplete_body")},
+		{"our refusal", answer.Facts{Error: answer.ErrorAddressBlocked}, all("undefined address_blocked")},
+		{"no route from here", answer.Facts{Error: answer.ErrorNoRoute}, all("undefined no_route")},
+		{"our refusal of a hop", answer.Facts{Hops: chain(302), Error: answer.ErrorAddressBlocked}, all("undefined address_blocked")},
+		{"stopped", answer.Facts{Error: answer.ErrorCanceled}, all(undecided)},
+		{"ftp transfer", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 226}}}, all(good)},
+		{"ftp no such file", answer.Facts{Hops: []answer.Hop{{URL: "FTP://h/robots.txt", Status: 550}}}, all(noFile)},
+		{"ftp not now", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 421}}}, all(down)},
+		{"ftp no login", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 530}}}, all(down)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachProfile(t, func(t *testing.T, p *Profile) {
@@ -128,48 +129,48 @@ func TestAnswerMemory(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name  string
-		facts Facts
+		facts answer.Facts
 		since time.Duration
 		copy  bool
 		want  by
 	}{
-		{"5xx, no copy", Facts{Hops: chain(500)}, 30 * day, false, all(down)},
-		{"5xx, copy", Facts{Hops: chain(500)}, day, true, by{down, down, down, down, or + "full_disallow"}},
-		{"5xx, first time, copy", Facts{Hops: chain(503)}, 0, true, by{down, down, down, down, or + "full_disallow"}},
-		{"5xx, long, no copy", Facts{Hops: chain(500)}, 30*day + 1, false, by{long, long, forever, forever, long}},
-		{"5xx, long, copy", Facts{Hops: chain(500)}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
-		{"network, no copy", Facts{Error: ErrorDNSFailure}, day, false, by{broken, broken, open, open, broken}},
-		{"network, copy", Facts{Error: ErrorDNSFailure}, 30 * day, true, by{broken, broken, open, open, or + "full_disallow"}},
-		{"network, long, no copy", Facts{Error: ErrorReset}, 31 * day, false, by{long, long, forever, forever, long}},
-		{"network, long, copy", Facts{Error: ErrorReset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
-		{"other status, copy", Facts{Hops: chain(304)}, day, true, by{bad, bad, badOpen, badOpen, or + "full_disallow"}},
-		{"other status, long, no copy", Facts{Hops: chain(600)}, 31 * day, false, by{long, long, forever, forever, long}},
+		{"5xx, no copy", answer.Facts{Hops: chain(500)}, 30 * day, false, all(down)},
+		{"5xx, copy", answer.Facts{Hops: chain(500)}, day, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, first time, copy", answer.Facts{Hops: chain(503)}, 0, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, long, no copy", answer.Facts{Hops: chain(500)}, 30*day + 1, false, by{long, long, forever, forever, long}},
+		{"5xx, long, copy", answer.Facts{Hops: chain(500)}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
+		{"network, no copy", answer.Facts{Error: answer.ErrorDNSFailure}, day, false, by{broken, broken, open, open, broken}},
+		{"network, copy", answer.Facts{Error: answer.ErrorDNSFailure}, 30 * day, true, by{broken, broken, open, open, or + "full_disallow"}},
+		{"network, long, no copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, false, by{long, long, forever, forever, long}},
+		{"network, long, copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
+		{"other status, copy", answer.Facts{Hops: chain(304)}, day, true, by{bad, bad, badOpen, badOpen, or + "full_disallow"}},
+		{"other status, long, no copy", answer.Facts{Hops: chain(600)}, 31 * day, false, by{long, long, forever, forever, long}},
 		// rfc9309 has no misconfigured sites: this is a server error.
-		{"misconfigured, copy", Facts{Hops: chain(500), Misconfigured: true}, day, true, by{
+		{"misconfigured, copy", answer.Facts{Hops: chain(500), Misconfigured: true}, day, true, by{
 			"full_allow misconfigured_server", "full_allow misconfigured_server",
 			"full_allow misconfigured_server", "full_allow misconfigured_server", or + "full_disallow"}},
 		// Without an outage the memory does not count.
-		{"404, copy", Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
-		{"429, copy", Facts{Hops: chain(429)}, 31 * day, true, all("full_allow client_error")},
-		{"200, copy", Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
-		{"our refusal, copy", Facts{Error: ErrorAddressBlocked}, 31 * day, true, all("undefined address_blocked")},
+		{"404, copy", answer.Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
+		{"429, copy", answer.Facts{Hops: chain(429)}, 31 * day, true, all("full_allow client_error")},
+		{"200, copy", answer.Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
+		{"our refusal, copy", answer.Facts{Error: answer.ErrorAddressBlocked}, 31 * day, true, all("undefined address_blocked")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachProfile(t, func(t *testing.T, p *Profile) {
 				now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-				c.facts.Time, c.facts.Memory = now, &Memory{First: now.Add(-c.since)}
+				c.facts.Time, c.facts.Memory = now, &answer.Memory{First: now.Add(-c.since)}
 				if c.copy {
-					c.facts.Memory = &Memory{Seen: []Seen{{AnswerKind{Class: AnswerSuccess}, now.Add(-c.since)}}, HasCopy: true}
+					c.facts.Memory = &answer.Memory{Seen: []answer.Seen{{Kind: answer.Kind{Class: answer.Success}, Next: now.Add(-c.since)}}, HasCopy: true}
 				}
 				a := p.Answer(c.facts)
 				got := string(a.Outcome) + " " + string(a.Reason)
 				if a.Instead != "" {
 					got += " or " + string(a.Instead)
 				}
-				if got != c.want.of(p.Name) || a.UseCopy != (a.Reason == AnswerStaleCopy) {
+				if got != c.want.of(p.Name) || a.UseCopy != (a.Reason == answer.StaleCopy) {
 					t.Errorf("got %s, copy %v, want %s", got, a.UseCopy, c.want.of(p.Name))
 				}
-				reached := map[AnswerReason]bool{AnswerSuccess: true, AnswerClientError: true, AnswerAddressBlocked: true, AnswerMisconfiguredServer: true}[a.Reason]
+				reached := map[answer.Reason]bool{answer.Success: true, answer.ClientError: true, answer.AddressBlocked: true, answer.MisconfiguredServer: true}[a.Reason]
 				if since := now.Add(-c.since); reached != a.UnreachableSince.IsZero() || !reached && !a.UnreachableSince.Equal(since) {
 					t.Errorf("unreachable since %v, want %v", a.UnreachableSince, since)
 				}
@@ -181,33 +182,33 @@ func TestAnswerMemory(t *testing.T) {
 // TestAnswerFields changes the fields of a profile one by one.
 func TestAnswerFields(t *testing.T) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-	outage := func(f Facts) Facts {
-		f.Time, f.Memory = now, &Memory{Seen: []Seen{{AnswerKind{Class: AnswerSuccess}, now.Add(-time.Hour)}}, HasCopy: true}
+	outage := func(f answer.Facts) answer.Facts {
+		f.Time, f.Memory = now, &answer.Memory{Seen: []answer.Seen{{Kind: answer.Kind{Class: answer.Success}, Next: now.Add(-time.Hour)}}, HasCopy: true}
 		return f
 	}
 	for _, c := range []struct {
 		name   string
 		change func(*Profile)
-		facts  Facts
+		facts  answer.Facts
 		want   string
 	}{
-		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = AnswerServerError }, Facts{Hops: chain(429)}, "full_disallow server_error"},
-		{"429 as 5xx has the copy of 5xx", func(p *Profile) { p.TooManyRequests, p.ServerErrorCopy = AnswerServerError, TakeCopy },
-			outage(Facts{Hops: chain(429)}), "conditional_allow stale_copy"},
-		{"no redirects", func(p *Profile) { p.MaxRedirects = 0 }, Facts{Hops: chain(301, 200)}, "full_allow redirect_limit"},
-		{"ten redirects", func(p *Profile) { p.MaxRedirects = 10 }, Facts{Hops: chain(301, 301, 301, 301, 301, 301, 200)}, "conditional_allow success"},
-		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = OutcomeUndefined }, Facts{Hops: chain(301), Error: ErrorRedirectUnsupported}, "undefined redirect_unsupported"},
-		{"another status, undefined", func(p *Profile) { p.OtherStatus = AnswerInvalidResponse }, Facts{Hops: chain(304)}, "undefined invalid_response"},
-		{"another status, the copy of failures", func(p *Profile) { p.OtherStatus, p.NetworkCopy = AnswerInvalidResponse, TakeCopy },
-			outage(Facts{Hops: chain(304)}), "conditional_allow stale_copy"},
-		{"misconfigured as 5xx", func(p *Profile) { p.MisconfiguredAs404 = false }, Facts{Hops: chain(500), Misconfigured: true}, "full_disallow server_error"},
-		{"5xx, the copy", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
-		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = EitherCopy }, outage(Facts{Hops: chain(500)}), "undefined stale_copy"},
-		{"5xx, another outcome", func(p *Profile) { p.ServerError = FullAllow }, outage(Facts{Hops: chain(500)}), "full_allow server_error"},
-		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Error: ErrorReset}), "full_disallow network_failure"},
-		{"a short limit", func(p *Profile) { p.UnreachableLimit = time.Minute }, outage(Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
-		{"a short limit, no copy", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, IgnoreCopy },
-			outage(Facts{Hops: chain(500)}), "full_allow unreachable_too_long"},
+		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = answer.ServerError }, answer.Facts{Hops: chain(429)}, "full_disallow server_error"},
+		{"429 as 5xx has the copy of 5xx", func(p *Profile) { p.TooManyRequests, p.ServerErrorCopy = answer.ServerError, answer.TakeCopy },
+			outage(answer.Facts{Hops: chain(429)}), "conditional_allow stale_copy"},
+		{"no redirects", func(p *Profile) { p.MaxRedirects = 0 }, answer.Facts{Hops: chain(301, 200)}, "full_allow redirect_limit"},
+		{"ten redirects", func(p *Profile) { p.MaxRedirects = 10 }, answer.Facts{Hops: chain(301, 301, 301, 301, 301, 301, 200)}, "conditional_allow success"},
+		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = answer.Undefined }, answer.Facts{Hops: chain(301), Error: answer.ErrorRedirectUnsupported}, "undefined redirect_unsupported"},
+		{"another status, undefined", func(p *Profile) { p.OtherStatus = answer.InvalidResponse }, answer.Facts{Hops: chain(304)}, "undefined invalid_response"},
+		{"another status, the copy of failures", func(p *Profile) { p.OtherStatus, p.NetworkCopy = answer.InvalidResponse, answer.TakeCopy },
+			outage(answer.Facts{Hops: chain(304)}), "conditional_allow stale_copy"},
+		{"misconfigured as 5xx", func(p *Profile) { p.MisconfiguredAs404 = false }, answer.Facts{Hops: chain(500), Misconfigured: true}, "full_disallow server_error"},
+		{"5xx, the copy", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy }, outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
+		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = answer.EitherCopy }, outage(answer.Facts{Hops: chain(500)}), "undefined stale_copy"},
+		{"5xx, another outcome", func(p *Profile) { p.ServerError = answer.FullAllow }, outage(answer.Facts{Hops: chain(500)}), "full_allow server_error"},
+		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy }, outage(answer.Facts{Error: answer.ErrorReset}), "full_disallow network_failure"},
+		{"a short limit", func(p *Profile) { p.UnreachableLimit = time.Minute }, outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
+		{"a short limit, no copy", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, answer.IgnoreCopy },
+			outage(answer.Facts{Hops: chain(500)}), "full_allow unreachable_too_long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := named(t, "google")
@@ -229,24 +230,24 @@ func TestAnswerVerdict(t *testing.T) {
 	body := []byte("User-agent: *\nDisallow: /private\n")
 	for _, c := range []struct {
 		name    string
-		answer  Answer
+		answer  answer.Answer
 		path    string
 		profile string
 		want    string
 	}{
-		{"full allow", Answer{Outcome: FullAllow}, "/private", "google", "allow full_allow"},
-		{"full disallow", Answer{Outcome: FullDisallow}, "/", "google", "disallow full_disallow"},
-		{"undefined", Answer{Outcome: OutcomeUndefined}, "/", "google", "undefined undefined"},
-		{"the rules", Answer{Outcome: ConditionalAllow}, "/private", "google", "disallow rule"},
-		{"copy or full disallow: they agree", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullDisallow, time.Time{}}, "/private", "rfc9309", "disallow rule"},
-		{"copy or full disallow: they differ", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullDisallow, time.Time{}}, "/", "rfc9309", "undefined undefined"},
-		{"copy or full allow: they agree", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullAllow, time.Time{}}, "/", "rfc9309", "allow no_rule"},
-		{"copy or full allow: they differ", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullAllow, time.Time{}}, "/private", "rfc9309", "undefined undefined"},
-		{"copy or undefined", Answer{OutcomeUndefined, AnswerStaleCopy, true, OutcomeUndefined, time.Time{}}, "/", "google", "undefined undefined"},
-		{"robots.txt of a closed site", Answer{Outcome: FullDisallow}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt, undefined", Answer{Outcome: OutcomeUndefined}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt, copy or full disallow", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullDisallow, time.Time{}}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt is like another under google", Answer{Outcome: FullDisallow}, "/robots.txt", "google", "disallow full_disallow"},
+		{"full allow", answer.Answer{Outcome: answer.FullAllow}, "/private", "google", "allow full_allow"},
+		{"full disallow", answer.Answer{Outcome: answer.FullDisallow}, "/", "google", "disallow full_disallow"},
+		{"undefined", answer.Answer{Outcome: answer.Undefined}, "/", "google", "undefined undefined"},
+		{"the rules", answer.Answer{Outcome: answer.ConditionalAllow}, "/private", "google", "disallow rule"},
+		{"copy or full disallow: they agree", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/private", "rfc9309", "disallow rule"},
+		{"copy or full disallow: they differ", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/", "rfc9309", "undefined undefined"},
+		{"copy or full allow: they agree", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullAllow, UnreachableSince: time.Time{}}, "/", "rfc9309", "allow no_rule"},
+		{"copy or full allow: they differ", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullAllow, UnreachableSince: time.Time{}}, "/private", "rfc9309", "undefined undefined"},
+		{"copy or undefined", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.Undefined, UnreachableSince: time.Time{}}, "/", "google", "undefined undefined"},
+		{"robots.txt of a closed site", answer.Answer{Outcome: answer.FullDisallow}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt, undefined", answer.Answer{Outcome: answer.Undefined}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt, copy or full disallow", answer.Answer{Outcome: answer.Undefined, Reason: answer.StaleCopy, UseCopy: true, Instead: answer.FullDisallow, UnreachableSince: time.Time{}}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt is like another under google", answer.Answer{Outcome: answer.FullDisallow}, "/robots.txt", "google", "disallow full_disallow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := named(t, c.profile)
@@ -255,9 +256,9 @@ func TestAnswerVerdict(t *testing.T) {
 			judge := NewJudge(p, []Agent{{Name: "Foobot", Tokens: []string{"Foobot"}}})
 			judge.Load(&file)
 			target := p.Target("http://example.com" + c.path)
-			v, decided := c.answer.Verdict(&target)
+			v, decided := VerdictOf(c.answer, &target)
 			if rules := judge.Policy(0).Judge(&target); c.answer.AsksRules() {
-				if w := c.answer.Weigh(rules); decided && w != v {
+				if w := Weigh(c.answer, rules); decided && w != v {
 					t.Errorf("a verdict that was kept is weighed as %v, and %v decides", w, v)
 				} else {
 					v = w
@@ -285,9 +286,9 @@ func TestProfileValidate(t *testing.T) {
 		"unreachable_limit":       func(p *Profile) { p.UnreachableLimit = -1 },
 		"precedence: \"shortest\" is not one of longest, longest_open, longest_or_least": func(p *Profile) { p.Precedence = "shortest" },
 		"typos":             func(p *Profile) { p.Typos = "" },
-		"server_error":      func(p *Profile) { p.ServerError = ConditionalAllow },
-		"too_many_requests": func(p *Profile) { p.TooManyRequests = AnswerSuccess },
-		"redirect_unsupported: \"full_disallow\" is not one of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = FullDisallow },
+		"server_error":      func(p *Profile) { p.ServerError = answer.ConditionalAllow },
+		"too_many_requests": func(p *Profile) { p.TooManyRequests = answer.Success },
+		"redirect_unsupported: \"full_disallow\" is not one of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = answer.FullDisallow },
 		"server_error_copy: \"true\" is not one of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
 		"network_failure_copy": func(p *Profile) { p.NetworkCopy = "" },
 		"unreachable_copy":     func(p *Profile) { p.UnreachableCopy = "" },
@@ -326,48 +327,5 @@ func TestAgentValidate(t *testing.T) {
 	}
 	if err := (Agent{Name: "x"}).Validate(); err == nil {
 		t.Error("an agent without tokens is valid")
-	}
-}
-
-func TestHTML(t *testing.T) {
-	for body, want := range map[string][2]bool{
-		"<!DOCTYPE html><p>":             {true, false},
-		"\xef\xbb\xbf \n<!-- x --><HTML": {true, false},
-		"user-agent: *":                  {false, false},
-		"":                               {false, false},
-		"<foo>":                          {false, false},
-		"<?xml version='1.0'?>\n<html>":  {true, false},
-		`<html><meta http-equiv="refresh" content="0; url=http://x/">`:                            {true, true},
-		`<html><META content='0;URL=/x' HTTP-EQUIV=Refresh>`:                                      {true, true},
-		`<html><meta http-equiv="refresh" content="30">`:                                          {true, false},
-		`<html><!-- <meta http-equiv="refresh" content="0; url=/"> --><p>`:                        {true, false},
-		`<html><frameset><frame src="/x"></frameset>`:                                             {true, true},
-		`<html><iframe src="/x"></iframe>`:                                                        {true, false},
-		`<html><meta name="description" content="how to refresh a url, http-equiv">`:              {true, false},
-		`user-agent: * <meta http-equiv="refresh" content="0; url=/">`:                            {false, false},
-		`<script>location = "/x"</script>`:                                                        {true, true},
-		`<script>location.href='/x'</script>`:                                                     {true, true},
-		`<script>location.replace("/x")</script>`:                                                 {true, true},
-		"<html><script type=\"text/javascript\">\n  window . location\n= '/x';</script>":          {true, true},
-		`<html><SCRIPT async>if(top!=self){top.location.href = self.location.href}</SCRIPT>`:      {true, true},
-		`<html><script type=module>document.location.assign('/x')</script>`:                       {true, true},
-		`<html><script>/* it's */ var s = "</p>"; location="/x"</script>`:                         {true, true},
-		`<html><script>location.replace("/x")`:                                                    {true, true},
-		`<html><script src="a.js"></script><script>location="/x"</script>`:                        {true, true},
-		`<html><script>if (location == "/x") {}</script>`:                                         {true, false},
-		`<html><script>x = location.href; y = location.pathname</script>`:                         {true, false},
-		`<html><script>f(location => 1)</script>`:                                                 {true, false},
-		`<html><script>let location = 1</script>`:                                                 {true, false},
-		`<html><script>shop.location = 1; f().location = 2; mylocation = 3</script>`:              {true, false},
-		`<html><script>// location = "/x"` + "\n/* location = 1 */ s = 'location = 2'</script>":   {true, false},
-		`<html><script type="application/ld+json">{location = "/x"}</script>`:                     {true, false},
-		`<html><p>location = "/x"`:                                                                {true, false},
-		`<html><!-- <script>location = "/x"</script> --><p>`:                                      {true, false},
-		`<html><script>document.write('<meta http-equiv="refresh" content="0; url=/">')</script>`: {true, false},
-		`location = "/x"`: {false, false},
-	} {
-		if got := [2]bool{IsHTML([]byte(body)), HTMLRedirect([]byte(body))}; got != want {
-			t.Errorf("%s: got %v, want %v", body, got, want)
-		}
 	}
 }

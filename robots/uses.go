@@ -1,17 +1,20 @@
 package robots
 
-import "slices"
+import (
+	"github.com/robocensus/robocensus/robots/usage"
+	"slices"
+)
 
 // A Stated is what a file says about one use, and the first line that says so.
 type Stated struct {
-	Preference Preference
-	Mechanism  Mechanism
+	Preference usage.Preference
+	Mechanism  usage.Mechanism
 	Line       int32 // 0 for none
 }
 
 // combine adds a preference. Preferences combine restrictively: any that refuses counts,
 // else any that allows (vocab-07, 5.1). That is the opposite of a tie of rules.
-func (s *Stated) combine(p Preference, m Mechanism, line int32) {
+func (s *Stated) combine(p usage.Preference, m usage.Mechanism, line int32) {
 	if p > s.Preference {
 		*s = Stated{p, m, line}
 	}
@@ -19,9 +22,9 @@ func (s *Stated) combine(p Preference, m Mechanism, line int32) {
 
 // Uses are what a file says to an agent about each use, on one path.
 type Uses struct {
-	Stated [NumUses]Stated
+	Stated [usage.NumUses]Stated
 	// Level is the strictest ceiling of the content signals, NoLevel for none.
-	Level Level
+	Level usage.Level
 	// Licenses are the lines of the licences that hold for the agent. They state no
 	// use: that takes their documents.
 	Licenses []int32
@@ -31,7 +34,7 @@ type Uses struct {
 // that the paths which it forbids may not be put to these uses. It never permits one.
 type TokenPolicy struct {
 	Policy *Policy
-	Uses   []Use
+	Uses   []usage.Use
 	Star   bool // a group for * stands in for one of its own
 }
 
@@ -42,19 +45,19 @@ func (t *TokenPolicy) states() bool {
 
 // usages are the lines about use of the file that a judge has loaded, read once.
 type usages struct {
-	vocabulary Vocabulary
-	statements [][]Statement // per line
-	paths      *ruleset      // the paths of lines, as rules; the line of each is its index in File.Usages
+	vocabulary usage.Vocabulary
+	statements [][]usage.Statement // per line
+	paths      *ruleset            // the paths of lines, as rules; the line of each is its index in File.Usages
 	byGroup    map[int32][]int32
 }
 
 // usagesOf reads the lines about use of the file last loaded.
-func (j *Judge) usagesOf(v Vocabulary) *usages {
+func (j *Judge) usagesOf(v usage.Vocabulary) *usages {
 	if j.usages != nil {
 		return j.usages
 	}
 	f := j.file
-	u := &usages{vocabulary: v, statements: make([][]Statement, len(f.Usages)), byGroup: make(map[int32][]int32)}
+	u := &usages{vocabulary: v, statements: make([][]usage.Statement, len(f.Usages)), byGroup: make(map[int32][]int32)}
 	for i := range f.Usages {
 		line := &f.Usages[i]
 		u.statements[i] = v.Statements(line)
@@ -66,7 +69,7 @@ func (j *Judge) usagesOf(v Vocabulary) *usages {
 }
 
 // pathRules compiles the paths of lines by the profile's rules for patterns.
-func (p *Profile) pathRules(all []Usage) *ruleset {
+func (p *Profile) pathRules(all []usage.Line) *ruleset {
 	f := &File{Groups: make([]Group, 1), letter: p.Reserved == ReservedEqual}
 	s := parser{File: f, p: p}
 	for i := range all {
@@ -105,7 +108,7 @@ func (p *Profile) lengthOf(r *Rule) int32 {
 // policies of the tokens that bind the agent. It reports false if the agent may not fetch
 // the target: then no preference applies. Until the next Load, the vocabulary must be the
 // same.
-func (p *Policy) Uses(t *Target, v Vocabulary, tokens ...TokenPolicy) (Uses, bool) {
+func (p *Policy) Uses(t *Target, v usage.Vocabulary, tokens ...TokenPolicy) (Uses, bool) {
 	if p.Judge(t).Value == Disallowed {
 		return Uses{}, false
 	}
@@ -113,7 +116,7 @@ func (p *Policy) Uses(t *Target, v Vocabulary, tokens ...TokenPolicy) (Uses, boo
 }
 
 // usesOn returns the uses of a target that the agent may fetch.
-func (p *Policy) usesOn(t *Target, v Vocabulary, tokens []TokenPolicy) (out Uses) {
+func (p *Policy) usesOn(t *Target, v usage.Vocabulary, tokens []TokenPolicy) (out Uses) {
 	if len(p.judge.file.Usages) > 0 {
 		p.addLines(&out, t, p.judge.usagesOf(v))
 	}
@@ -126,7 +129,7 @@ func (p *Policy) usesOn(t *Target, v Vocabulary, tokens []TokenPolicy) (out Uses
 			continue
 		}
 		for _, use := range tokens[i].Uses {
-			out.Stated[use].combine(Refuses, PolicyToken, tokens[i].Policy.judge.file.Rules[got.Rule].Line)
+			out.Stated[use].combine(usage.Refuses, usage.PolicyToken, tokens[i].Policy.judge.file.Rules[got.Rule].Line)
 		}
 	}
 	return out
@@ -155,15 +158,15 @@ func (p *Policy) addLines(out *Uses, t *Target, u *usages) {
 		for _, i := range u.byGroup[g] {
 			line := &f.Usages[i]
 			switch line.Mechanism {
-			case ContentUsage:
+			case usage.ContentUsage:
 				if path, _ := line.Path(); path == nil && longest == 0 {
 					lines = append(lines, i)
 				}
-			case ContentSignal:
+			case usage.ContentSignal:
 				for _, s := range u.statements[i] {
 					out.add(&s, line)
 				}
-			case License:
+			case usage.License:
 				licensed = true
 				out.Licenses = append(out.Licenses, line.Line)
 			}
@@ -171,14 +174,14 @@ func (p *Policy) addLines(out *Uses, t *Target, u *usages) {
 	}
 	if !licensed {
 		for _, i := range u.byGroup[-1] {
-			if line := &f.Usages[i]; line.Mechanism == License {
+			if line := &f.Usages[i]; line.Mechanism == usage.License {
 				out.Licenses = append(out.Licenses, line.Line)
 			}
 		}
 	}
 	// Content-Usage comes first where several mechanisms say the same.
 	signals := out.Stated
-	out.Stated = [NumUses]Stated{}
+	out.Stated = [usage.NumUses]Stated{}
 	slices.Sort(lines)
 	for _, i := range slices.Compact(lines) {
 		for _, s := range u.statements[i] {
@@ -191,11 +194,11 @@ func (p *Policy) addLines(out *Uses, t *Target, u *usages) {
 }
 
 // add adds a statement of a line.
-func (u *Uses) add(s *Statement, line *Usage) {
-	if s.Use != NoUse {
+func (u *Uses) add(s *usage.Statement, line *usage.Line) {
+	if s.Use != usage.NoUse {
 		u.Stated[s.Use].combine(s.Preference, line.Mechanism, line.Line)
 	}
-	if s.Level != NoLevel && (u.Level == NoLevel || s.Level < u.Level) {
+	if s.Level != usage.NoLevel && (u.Level == usage.NoLevel || s.Level < u.Level) {
 		u.Level = s.Level
 	}
 }

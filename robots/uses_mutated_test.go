@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"github.com/robocensus/robocensus/robots/usage"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -54,7 +55,6 @@ func TestMutatedLinesOfUse(t *testing.T) {
 	paths := []string{"/a/b", "/x.php", "/%C3%A9?q=1"}
 	parts := []string{"", "user-agent: Other\n", "user-agent: Bot\ndisallow: /x\n", "allow: /x.php\n\nuser-agent: *\ndisallow: /a/c\n"}
 	whole := strings.Join(parts, "")
-	templates := NewTemplates(someTemplates)
 	stated := 0
 	for _, name := range []string{"google", "google-2019", "google-2012", "classic-1996", "rfc9309"} {
 		p := named(t, name)
@@ -67,7 +67,6 @@ func TestMutatedLinesOfUse(t *testing.T) {
 		read := func(body string) (verdicts, uses string, said int) {
 			file.Parse([]byte(body), p)
 			judge.Load(&file)
-			templates.Find(&file)
 			for i := range agents {
 				for k := range targets {
 					v := judge.Policy(i).Judge(&targets[k])
@@ -76,7 +75,7 @@ func TestMutatedLinesOfUse(t *testing.T) {
 					for _, s := range u.Stated {
 						said += int(s.Preference)
 					}
-					uses += fmt.Sprint(u.Stated[AITrain].Preference, u.Stated[AIInput].Preference, u.Stated[Search].Preference, u.Level, ok, " ")
+					uses += fmt.Sprint(u.Stated[usage.AITrain].Preference, u.Stated[usage.AIInput].Preference, u.Stated[usage.Search].Preference, u.Level, ok, " ")
 				}
 				uses += fmt.Sprint(judge.Policy(i).Stances(vocabulary), " ")
 			}

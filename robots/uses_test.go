@@ -8,16 +8,17 @@ import (
 	"testing"
 
 	"github.com/dunglas/httpsfv"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // vocabulary is the one of the current documents, as configs/uses.yaml has it.
-var vocabulary = Vocabulary{
-	{ContentUsage, "train-ai"}:  AITrain,
-	{ContentUsage, "search"}:    Search,
-	{ContentSignal, "ai-train"}: AITrain,
-	{ContentSignal, "ai-input"}: AIInput,
-	{ContentSignal, "search"}:   Search,
-	{ContentUsage, "bots"}:      NoUse,
+var vocabulary = usage.Vocabulary{
+	{Mechanism: usage.ContentUsage, Name: "train-ai"}:  usage.AITrain,
+	{Mechanism: usage.ContentUsage, Name: "search"}:    usage.Search,
+	{Mechanism: usage.ContentSignal, Name: "ai-train"}: usage.AITrain,
+	{Mechanism: usage.ContentSignal, Name: "ai-input"}: usage.AIInput,
+	{Mechanism: usage.ContentSignal, Name: "search"}:   usage.Search,
+	{Mechanism: usage.ContentUsage, Name: "bots"}:      usage.NoUse,
 }
 
 // askUses returns what a file says to an agent about a URL.
@@ -39,7 +40,7 @@ func short(u Uses, ok bool) string {
 	for _, s := range u.Stated {
 		cell := s.Preference.String()[:1]
 		if s.Line > 0 {
-			cell += fmt.Sprint(s.Line, map[Mechanism]string{ContentUsage: "u", ContentSignal: "s", PolicyToken: "t"}[s.Mechanism])
+			cell += fmt.Sprint(s.Line, map[usage.Mechanism]string{usage.ContentUsage: "u", usage.ContentSignal: "s", usage.PolicyToken: "t"}[s.Mechanism])
 		}
 		all = append(all, cell)
 	}
@@ -172,7 +173,7 @@ func TestStances(t *testing.T) {
 			for range 2 {
 				j.Load(&f)
 				for agent := range 2 {
-					got := j.Policy(agent).Stances(vocabulary, TokenPolicy{Policy: j.Policy(2), Uses: []Use{AITrain, AIInput}})
+					got := j.Policy(agent).Stances(vocabulary, TokenPolicy{Policy: j.Policy(2), Uses: []usage.Use{usage.AITrain, usage.AIInput}})
 					var words []string
 					for _, s := range got {
 						words = append(words, cmp.Or(s.String(), "-"))
@@ -191,15 +192,15 @@ func TestStances(t *testing.T) {
 func TestStancesOfSeveralFiles(t *testing.T) {
 	p := named(t, "google")
 	j := NewJudge(p, []Agent{{Tokens: []string{"Bot"}}, {Tokens: []string{"Other"}}, {Tokens: []string{"X"}}})
-	bound := TokenPolicy{Policy: j.Policy(2), Uses: []Use{AIInput}}
+	bound := TokenPolicy{Policy: j.Policy(2), Uses: []usage.Use{usage.AIInput}}
 	root := p.Target("/")
 	for _, row := range []struct {
 		file        string
 		bot, other  Stances
 		onRootOfBot string
 	}{
-		{"user-agent: *\ncontent-usage: train-ai=n\ndisallow: /x\nuser-agent: X\ndisallow: /", Stances{AITrain: StanceDisallow, AIInput: StanceDisallow}, Stances{AITrain: StanceDisallow}, "d2u d5t u"},
-		{"user-agent: *\ncontent-usage: train-ai=y\ndisallow: /x", Stances{AITrain: StanceAllow}, Stances{AITrain: StanceAllow}, "a2u u u"},
+		{"user-agent: *\ncontent-usage: train-ai=n\ndisallow: /x\nuser-agent: X\ndisallow: /", Stances{usage.AITrain: StanceDisallow, usage.AIInput: StanceDisallow}, Stances{usage.AITrain: StanceDisallow}, "d2u d5t u"},
+		{"user-agent: *\ncontent-usage: train-ai=y\ndisallow: /x", Stances{usage.AITrain: StanceAllow}, Stances{usage.AITrain: StanceAllow}, "a2u u u"},
 		{"user-agent: *\ndisallow: /x", Stances{}, Stances{}, "u u u"},
 	} {
 		var f File
@@ -247,7 +248,7 @@ func TestStancesOfManyPaths(t *testing.T) {
 	j := NewJudge(p, agents)
 	j.Load(&f)
 	for i := range agents {
-		if got := j.Policy(i).Stances(vocabulary); got != (Stances{AITrain: StancePartial}) {
+		if got := j.Policy(i).Stances(vocabulary); got != (Stances{usage.AITrain: StancePartial}) {
 			t.Fatalf("%v", got)
 		}
 	}
@@ -269,10 +270,10 @@ func TestUseLevelAndLicenses(t *testing.T) {
 	const file = "License: https://l.example/all\nLicense: nothing\nuser-agent: *\ncontent-signal: use=full\ncontent-signal: use=Immediate, use=reference\ndisallow:\n" +
 		"user-agent: bot\ndisallow:\nlicense: https://l.example/bot\n"
 	u, _ := askUses(named(t, "google"), file, "http://h/", "other")
-	if u.Level != LevelImmediate || !reflect.DeepEqual(u.Licenses, []int32{1, 2}) {
+	if u.Level != usage.LevelImmediate || !reflect.DeepEqual(u.Licenses, []int32{1, 2}) {
 		t.Errorf("other: level %v, licences %v", u.Level, u.Licenses)
 	}
-	if u, _ = askUses(named(t, "google"), file, "http://h/", "bot"); u.Level != NoLevel || !reflect.DeepEqual(u.Licenses, []int32{9}) {
+	if u, _ = askUses(named(t, "google"), file, "http://h/", "bot"); u.Level != usage.NoLevel || !reflect.DeepEqual(u.Licenses, []int32{9}) {
 		t.Errorf("bot: level %v, licences %v", u.Level, u.Licenses)
 	}
 }
@@ -298,7 +299,7 @@ func TestPolicyTokens(t *testing.T) {
 		j := NewJudge(p, []Agent{{Tokens: []string{"Bot"}}, {Tokens: []string{"Google-Extended"}}})
 		j.Load(&f)
 		target := p.Target(row.path)
-		token := TokenPolicy{Policy: j.Policy(1), Uses: []Use{AITrain, AIInput}, Star: row.star}
+		token := TokenPolicy{Policy: j.Policy(1), Uses: []usage.Use{usage.AITrain, usage.AIInput}, Star: row.star}
 		if got := short(j.Policy(0).Uses(&target, vocabulary, token)); got != row.want {
 			t.Errorf("%q on %s: %s, want %s", row.file, row.path, got, row.want)
 		}
@@ -307,23 +308,23 @@ func TestPolicyTokens(t *testing.T) {
 
 func TestStatements(t *testing.T) {
 	for _, row := range []struct {
-		mechanism Mechanism
+		mechanism usage.Mechanism
 		value     string
 		want      string
 	}{
-		{ContentUsage, "train-ai=n;x=1, note=\"a,b\", bots=y, tdm", `train-ai="n;x=1" disallow, note="\"a,b\"" unknown unknown_label, bots="y" allow old_label, tdm="" unknown unknown_label`},
-		{ContentUsage, "train-ai=y, search=maybe, train-ai=n", `train-ai="n" disallow repeated, search="maybe" unknown unknown_value`},
-		{ContentUsage, "/a Train-AI=n", `="/a Train-AI=n" unknown not_parsed`},
-		{ContentUsage, "/a", `="/a" unknown no_statement`},
-		{ContentUsage, "bots=maybe", `bots="maybe" unknown old_label`},
-		{ContentUsage, "train-ai=n\t,  search=y", `train-ai="n" disallow, search="y" allow`},
-		{ContentSignal, " , ", `=" , " unknown no_statement`},
-		{ContentSignal, "AI-Train = No, use=full, use=x, other=yes", `ai-train="No" disallow, use="full" unknown full, use="x" unknown unknown_value, other="yes" allow unknown_label`},
-		{License, "https://l.example/x", `="https://l.example/x" unknown`},
-		{License, "/x", `="/x" unknown not_url`},
+		{usage.ContentUsage, "train-ai=n;x=1, note=\"a,b\", bots=y, tdm", `train-ai="n;x=1" disallow, note="\"a,b\"" unknown unknown_label, bots="y" allow old_label, tdm="" unknown unknown_label`},
+		{usage.ContentUsage, "train-ai=y, search=maybe, train-ai=n", `train-ai="n" disallow repeated, search="maybe" unknown unknown_value`},
+		{usage.ContentUsage, "/a Train-AI=n", `="/a Train-AI=n" unknown not_parsed`},
+		{usage.ContentUsage, "/a", `="/a" unknown no_statement`},
+		{usage.ContentUsage, "bots=maybe", `bots="maybe" unknown old_label`},
+		{usage.ContentUsage, "train-ai=n\t,  search=y", `train-ai="n" disallow, search="y" allow`},
+		{usage.ContentSignal, " , ", `=" , " unknown no_statement`},
+		{usage.ContentSignal, "AI-Train = No, use=full, use=x, other=yes", `ai-train="No" disallow, use="full" unknown full, use="x" unknown unknown_value, other="yes" allow unknown_label`},
+		{usage.License, "https://l.example/x", `="https://l.example/x" unknown`},
+		{usage.License, "/x", `="/x" unknown not_url`},
 	} {
 		var got []string
-		for _, s := range vocabulary.Statements(&Usage{Mechanism: row.mechanism, Value: []byte(row.value)}) {
+		for _, s := range vocabulary.Statements(&usage.Line{Mechanism: row.mechanism, Value: []byte(row.value)}) {
 			got = append(got, strings.TrimRight(strings.Join(strings.Fields(fmt.Sprintf("%s=%q %s %s %s", s.Label, s.Value, s.Preference, s.Level, s.Remark)), " "), " "))
 		}
 		if all := strings.Join(got, ", "); strings.Join(strings.Fields(all), " ") != strings.Join(strings.Fields(row.want), " ") {
@@ -370,7 +371,7 @@ func TestConformanceStructuredFields(t *testing.T) {
 			t.Errorf("line %d: %s: labels %q, want %q", line, c.Name, got, names)
 		}
 		var labels []string
-		for _, s := range vocabulary.Statements(&Usage{Mechanism: ContentUsage, Value: []byte(c.Raw)}) {
+		for _, s := range vocabulary.Statements(&usage.Line{Mechanism: usage.ContentUsage, Value: []byte(c.Raw)}) {
 			labels = append(labels, s.Label)
 		}
 		if len(names) > 0 && strings.Join(labels, " ") != strings.Join(names, " ") {
@@ -419,7 +420,7 @@ func FuzzUses(f *testing.F) {
 		}
 		for i := range file.Usages {
 			u := &file.Usages[i]
-			if u.Mechanism != ContentUsage {
+			if u.Mechanism != usage.ContentUsage {
 				continue
 			}
 			_, rest := u.Path()

@@ -41,7 +41,7 @@ func BenchmarkArchive(b *testing.B) {
 		warc, captures := benchArchive(b, dir, farm, size)
 		var inflated int64
 		b.Run(fmt.Sprintf("gzip/captures=%d", captures), func(b *testing.B) {
-			var used usage
+			var used resources
 			for b.Loop() {
 				var count counting
 				gzip := exec.Command("gzip", "-dc", warc)
@@ -61,7 +61,7 @@ func BenchmarkArchive(b *testing.B) {
 		} {
 			for _, cores := range []int{1, 2} {
 				b.Run(fmt.Sprintf("%s/captures=%d/cores=%d", row.name, captures, cores), func(b *testing.B) {
-					var used usage
+					var used resources
 					for b.Loop() {
 						out := filepath.Join(dir, "out")
 						run := exec.Command(binary, append([]string{"run", "--warc", warc, "--out", out, "--run", "r", "--progress", "none"}, row.args...)...)
@@ -129,8 +129,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// usage is what some processes used and wrote.
-type usage struct {
+// resources is what some processes used and wrote.
+type resources struct {
 	runs      int
 	cpu, wall time.Duration
 	rss       int64 // KiB, the largest of them
@@ -138,7 +138,7 @@ type usage struct {
 	rows      map[string]int64
 }
 
-func (u *usage) add(b *testing.B, c *exec.Cmd) {
+func (u *resources) add(b *testing.B, c *exec.Cmd) {
 	b.Helper()
 	began := time.Now()
 	var text strings.Builder
@@ -152,7 +152,7 @@ func (u *usage) add(b *testing.B, c *exec.Cmd) {
 	u.rss = max(u.rss, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
 }
 
-func (u *usage) addTables(b *testing.B, out string) {
+func (u *resources) addTables(b *testing.B, out string) {
 	b.Helper()
 	text, err := os.ReadFile(filepath.Join(out, "_runs", "r", "manifest.json"))
 	if err != nil {
@@ -176,7 +176,7 @@ func (u *usage) addTables(b *testing.B, out string) {
 	}
 }
 
-func (u *usage) report(b *testing.B, captures int, inflated int64) {
+func (u *resources) report(b *testing.B, captures int, inflated int64) {
 	n := float64(u.runs * captures)
 	b.ReportMetric(float64(u.cpu.Microseconds())/n, "cpu-µs/capture")
 	b.ReportMetric(n/u.cpu.Seconds(), "captures/cpu-s")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // FuzzMemoryRecord checks that bytes either are a damaged record or encode back
@@ -20,8 +20,8 @@ func FuzzMemoryRecord(f *testing.F) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := fetch.Origin{Scheme: "https", Host: "a.test", Port: 443}
 	for _, c := range []*fetch.Capture{
-		{Origin: o, Start: day, Attempts: 1, Hops: []robots.Hop{{URL: "https://a.test/robots.txt", Status: 200}}, Body: []byte("a"), HTTPVersion: "1.1"},
-		{Origin: o, Start: day, Error: robots.ErrorTimeout, Err: errors.New("caf\xe9"), Fallback: robots.ErrorTLS, Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
+		{Origin: o, Start: day, Attempts: 1, Hops: []answer.Hop{{URL: "https://a.test/robots.txt", Status: 200}}, Body: []byte("a"), HTTPVersion: "1.1"},
+		{Origin: o, Start: day, Error: answer.ErrorTimeout, Err: errors.New("caf\xe9"), Fallback: answer.ErrorTLS, Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
 	} {
 		r := new(record).followed("run", c)
 		value, err := r.encode()

@@ -23,7 +23,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Memory is a store of earlier answers in a folder on disk, which one process
@@ -58,7 +58,7 @@ type history struct {
 	Last     *fetch.Capture
 	LastBody *digest
 	// Memory holds the kinds of answers up to Last.
-	Memory robots.Memory
+	Memory answer.Memory
 	// Copy is the last whole copy, nil unless some profile could still use it.
 	Copy *goodCopy
 }
@@ -219,7 +219,7 @@ func (m *Memory) recall(o fetch.Origin) (history, error) {
 // comes after which no profile could use it: using it would restore rules that
 // were withdrawn.
 func (m *Memory) keep(run string, c *fetch.Capture) error {
-	if c.Error == robots.ErrorCanceled || c.Error == robots.ErrorAddressBlocked || c.Error == robots.ErrorNoRoute {
+	if c.Error == answer.ErrorCanceled || c.Error == answer.ErrorAddressBlocked || c.Error == answer.ErrorNoRoute {
 		return nil
 	}
 	origin := fnv.New32a()

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 func openMemory(t testing.TB, dir string) *Memory {
@@ -56,15 +57,15 @@ func recall(t testing.TB, m *Memory, o fetch.Origin) history {
 var day = time.Date(2026, 11, 20, 10, 15, 0, 123456000, time.UTC)
 
 func whole(o fetch.Origin, at time.Time, body string) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(body)}
+	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(body)}
 }
 
 func status(o fetch.Origin, at time.Time, status int) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: status}}}
+	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: status}}}
 }
 
-func broken(o fetch.Origin, at time.Time, class robots.ErrorClass) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL()}}, Error: class, Err: errors.New("connect: failed")}
+func broken(o fetch.Origin, at time.Time, class answer.ErrorClass) *fetch.Capture {
+	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL()}}, Error: class, Err: errors.New("connect: failed")}
 }
 
 func host(i int) fetch.Origin {
@@ -132,8 +133,8 @@ func TestAnswersComeBackAsTheyWere(t *testing.T) {
 func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 	text, d, n := "\x00\xff<&>\u2028", time.Duration(1), 1
 	c := &fetch.Capture{
-		Origin: host(1), Start: day, Hops: []robots.Hop{{URL: text, Status: 200}}, Attempts: 1,
-		Error: robots.ErrorTruncatedBody, Err: errors.New(text), Fallback: robots.ErrorTLS,
+		Origin: host(1), Start: day, Hops: []answer.Hop{{URL: text, Status: 200}}, Attempts: 1,
+		Error: answer.ErrorTruncatedBody, Err: errors.New(text), Fallback: answer.ErrorTLS,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
 		Headers: fetch.Headers{ContentType: &text, ContentEncoding: &text, Server: &text, ETag: &text, LastModified: &text, CacheControl: &text, RetryAfter: &text},
 		Times:   fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503}, Challenge: "generic",
@@ -166,7 +167,7 @@ func TestAWallIsNoCopy(t *testing.T) {
 	if err != nil || p.Copy != nil || len(p.Memory.Seen) != 0 {
 		t.Errorf("a wall alone leaves %+v, %v", p, err)
 	}
-	for _, c := range []*fetch.Capture{whole(o, at(2), "User-agent: *\n"), broken(o, at(3), robots.ErrorConnectTimeout), wall, broken(o, at(4), robots.ErrorConnectTimeout)} {
+	for _, c := range []*fetch.Capture{whole(o, at(2), "User-agent: *\n"), broken(o, at(3), answer.ErrorConnectTimeout), wall, broken(o, at(4), answer.ErrorConnectTimeout)} {
 		keepIn(t, m, c)
 	}
 	if p, err = m.recall(o); err != nil || p.Copy == nil || !p.Copy.Fetched.Equal(at(2)) || len(p.Memory.Seen) != 2 {
@@ -181,8 +182,8 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 	o := host(1)
 	at := func(n int) time.Time { return day.AddDate(0, 0, n) }
 	good := func(n int, body string) *fetch.Capture { return whole(o, at(n), body) }
-	down := func(n int) *fetch.Capture { return broken(o, at(n), robots.ErrorConnectTimeout) }
-	cut := broken(o, at(2), robots.ErrorTruncatedBody)
+	down := func(n int) *fetch.Capture { return broken(o, at(n), answer.ErrorConnectTimeout) }
+	cut := broken(o, at(2), answer.ErrorTruncatedBody)
 	cut.Body = []byte("User-agent: *\nDisa")
 	long := whole(o, at(1), "long")
 	long.Truncated = true
@@ -210,12 +211,12 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 		{"4xx ends it", []*fetch.Capture{down(1), status(o, at(2), 403)}, time.Time{}, nil},
 		{"4xx: the site says that it has no file: no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 404)}, time.Time{}, nil},
 		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []*fetch.Capture{good(1, "a"), status(o, at(2), 404), down(3)}, at(3), nil},
-		{"redirect loop, as 404: no copy", []*fetch.Capture{good(1, "a"), broken(o, at(2), robots.ErrorRedirectLoop)}, time.Time{}, nil},
+		{"redirect loop, as 404: no copy", []*fetch.Capture{good(1, "a"), broken(o, at(2), answer.ErrorRedirectLoop)}, time.Time{}, nil},
 		{"429, an outage to some: the copy stands for them", []*fetch.Capture{good(1, "a"), status(o, at(2), 429)}, time.Time{}, copied(1, "a", false)},
 		{"429, and later a 5xx", []*fetch.Capture{good(1, "a"), status(o, at(2), 429), status(o, at(3), 500)}, at(3), copied(1, "a", false)},
 		{"a 2xx without a body is no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 204)}, time.Time{}, nil},
-		{"a stopped run says nothing", []*fetch.Capture{good(1, "a"), down(2), broken(o, at(3), robots.ErrorCanceled), broken(o, at(3), robots.ErrorCanceled)}, at(2), copied(1, "a", false)},
-		{"our own refusal to dial says nothing", []*fetch.Capture{good(1, "a"), broken(o, at(3), robots.ErrorAddressBlocked)}, time.Time{}, copied(1, "a", false)},
+		{"a stopped run says nothing", []*fetch.Capture{good(1, "a"), down(2), broken(o, at(3), answer.ErrorCanceled), broken(o, at(3), answer.ErrorCanceled)}, at(2), copied(1, "a", false)},
+		{"our own refusal to dial says nothing", []*fetch.Capture{good(1, "a"), broken(o, at(3), answer.ErrorAddressBlocked)}, time.Time{}, copied(1, "a", false)},
 		{"a clock that went back: the beginning is not in the future", []*fetch.Capture{down(5), down(1)}, at(1), nil},
 	} {
 		t.Run(row.clause, func(t *testing.T) {
@@ -267,7 +268,7 @@ func TestMemoryLeavesNothingBehind(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 64 {
 		all.Go(func() {
-			if err := m.keep("r", broken(host(i/4), day, robots.ErrorReset)); err != nil {
+			if err := m.keep("r", broken(host(i/4), day, answer.ErrorReset)); err != nil {
 				t.Error(err)
 			}
 			if _, err := m.recall(host(i / 4)); err != nil {

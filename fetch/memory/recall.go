@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Terms say when a stored answer may be used without a request. An answer
@@ -38,7 +38,7 @@ func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) 
 		return m.remembered(candidates[serves], &pasts[serves], t)
 	}
 	got := lease.Fetch(prefer, candidates...)
-	if got.Error == robots.ErrorCanceled || got.Local != nil {
+	if got.Error == answer.ErrorCanceled || got.Local != nil {
 		return got
 	}
 	past := &pasts[max(0, slices.Index(candidates, got.Origin))]
@@ -75,7 +75,7 @@ func (t Terms) choose(pasts []history) (serves, prefer int) {
 }
 
 func lost(o fetch.Origin, err error) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: time.Now(), Error: robots.ErrorCanceled, Err: err, Local: err}
+	return &fetch.Capture{Origin: o, Start: time.Now(), Error: answer.ErrorCanceled, Err: err, Local: err}
 }
 
 // isOwn reports whether this run stored the answer itself, before it was
@@ -88,7 +88,7 @@ func (t Terms) isOwn(past *history) bool { return past.Last != nil && past.Run =
 func (t Terms) isFresh(past *history) bool {
 	last := past.Last
 	if last == nil || !past.Memory.Settled() || last.Truncated ||
-		last.Error == robots.ErrorRedirectLimit && len(last.Hops) <= t.MaxRedirects {
+		last.Error == answer.ErrorRedirectLimit && len(last.Hops) <= t.MaxRedirects {
 		return false
 	}
 	age := t.now().Sub(past.Last.Start)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // An earlier run's answer is used only if this run would get the same.
@@ -13,9 +13,9 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, MaxRedirects: 2, Now: func() time.Time { return day }}
 	o := host(1)
 	limited := func(hops int) *fetch.Capture {
-		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: robots.ErrorRedirectLimit}
+		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: answer.ErrorRedirectLimit}
 		for range hops {
-			got.Hops = append(got.Hops, robots.Hop{URL: o.RobotsURL(), Status: 301})
+			got.Hops = append(got.Hops, answer.Hop{URL: o.RobotsURL(), Status: 301})
 		}
 		return got
 	}
@@ -36,9 +36,9 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 		{"as many as are followed now", limited(2), false},
 		{"an outage to some profile", status(o, day.Add(-time.Hour), 503), false},
 		{"429", status(o, day.Add(-time.Hour), 429), false},
-		{"nobody answered", broken(o, day.Add(-time.Hour), robots.ErrorConnectTimeout), false},
+		{"nobody answered", broken(o, day.Add(-time.Hour), answer.ErrorConnectTimeout), false},
 	} {
-		past := &history{Run: "another", Last: row.last, Memory: robots.Memory{}.After(row.last.Facts().Kind(), row.last.Start)}
+		past := &history{Run: "another", Last: row.last, Memory: answer.Memory{}.After(row.last.Facts().Kind(), row.last.Start)}
 		if got := terms.isFresh(past); got != row.want {
 			t.Errorf("%s: serves %v", row.name, got)
 		}
@@ -74,10 +74,10 @@ func TestAnswersOfCandidates(t *testing.T) {
 	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, Now: func() time.Time { return day }}
 	https := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
 	http := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
-	past := func(o fetch.Origin, hours int, givenUp robots.ErrorClass) history {
+	past := func(o fetch.Origin, hours int, givenUp answer.ErrorClass) history {
 		last := whole(o, day.Add(time.Duration(-hours)*time.Hour), "")
 		last.Fallback = givenUp
-		return history{Run: "another", Last: last, Memory: robots.Memory{}.After(last.Facts().Kind(), last.Start)}
+		return history{Run: "another", Last: last, Memory: answer.Memory{}.After(last.Facts().Kind(), last.Start)}
 	}
 	for _, row := range []struct {
 		name string
@@ -88,10 +88,10 @@ func TestAnswersOfCandidates(t *testing.T) {
 		{"https", []history{past(https, 3, ""), {}}, 0},
 		{"http, of a run that asked by http alone", []history{{}, past(http, 2, "")}, -1},
 		{"https, and http later in such a run", []history{past(https, 3, ""), past(http, 2, "")}, 0},
-		{"http, after https was given up", []history{{}, past(http, 2, robots.ErrorConnectTimeout)}, 1},
-		{"https, and http later, after it was given up", []history{past(https, 3, ""), past(http, 2, robots.ErrorConnectTimeout)}, 1},
-		{"http, and https later", []history{past(https, 1, ""), past(http, 2, robots.ErrorConnectTimeout)}, 0},
-		{"https, given up after another", []history{past(https, 1, robots.ErrorConnectTimeout), {}}, -1},
+		{"http, after https was given up", []history{{}, past(http, 2, answer.ErrorConnectTimeout)}, 1},
+		{"https, and http later, after it was given up", []history{past(https, 3, ""), past(http, 2, answer.ErrorConnectTimeout)}, 1},
+		{"http, and https later", []history{past(https, 1, ""), past(http, 2, answer.ErrorConnectTimeout)}, 0},
+		{"https, given up after another", []history{past(https, 1, answer.ErrorConnectTimeout), {}}, -1},
 	} {
 		if got, _ := terms.choose(row.past); got != row.want {
 			t.Errorf("%s: candidate %d serves, want %d", row.name, got, row.want)
@@ -142,7 +142,7 @@ func TestRequestsNotSentAreNotKept(t *testing.T) {
 	defer closeMemory(t, m)
 	o := host(1)
 	keepIn(t, m, whole(o, day, "User-agent: *\n"))
-	for _, class := range []robots.ErrorClass{robots.ErrorCanceled, robots.ErrorAddressBlocked, robots.ErrorNoRoute} {
+	for _, class := range []answer.ErrorClass{answer.ErrorCanceled, answer.ErrorAddressBlocked, answer.ErrorNoRoute} {
 		keepIn(t, m, broken(o, day.Add(time.Hour), class))
 		if past := recall(t, m, o); past.Last.Error != "" || !past.Last.Start.Equal(day) || past.Copy == nil {
 			t.Errorf("%s is remembered: %+v", class, past.Last)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // recordVersion is the first byte of a record: the format of a folder. Format 1
@@ -24,7 +24,7 @@ type record struct {
 	body, copy digest
 	rest       struct {
 		Run    []byte
-		Memory robots.Memory
+		Memory answer.Memory
 		Copy   *good `json:",omitempty"`
 	}
 	last *fetch.Capture

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // bodies counts the stored bodies and their marks, which must be equal in
@@ -80,7 +80,7 @@ func TestASweepLeavesWhatIsNamed(t *testing.T) {
 				if rapid.Bool().Draw(rt, "body") {
 					c = whole(o, day, rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(rt, "text"))
 					if outage {
-						c.Error = robots.ErrorTruncatedBody
+						c.Error = answer.ErrorTruncatedBody
 					}
 				}
 				keepIn(t, m, c)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // The records of a fetch, as [Evidence] writes them:
@@ -55,7 +55,7 @@ type exchanged struct {
 	Remote   netip.AddrPort    `json:"remote_address,omitzero"`
 	TLS      string            `json:"tls_version,omitempty"`
 	Status   int               `json:"status,omitempty"`
-	Error    robots.ErrorClass `json:"error_class,omitempty"`
+	Error    answer.ErrorClass `json:"error_class,omitempty"`
 	Text     string            `json:"error,omitempty"`
 	Cut      string            `json:"truncated,omitempty"`
 	Request  string            `json:"request,omitempty"` // IDs of the records

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // fetched collects the records of a fetch that [Evidence] has written.
@@ -201,10 +202,10 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 
 // isFetch reports whether facts can be those of a fetch. Anybody may write a file.
 func isFetch(c *fetch.Capture) bool {
-	class := func(e robots.ErrorClass) bool { return e == "" || isClass(e) }
+	class := func(e answer.ErrorClass) bool { return e == "" || isClass(e) }
 	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
 	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
-		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(robots.ChallengeVendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
+		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
 		(c.HTTPVersion == "" || isVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
@@ -222,9 +223,9 @@ func isFetch(c *fetch.Capture) bool {
 		names[also.Identity.Name] = true
 	}
 	if c.Memory != nil {
-		ok = ok && len(c.Memory.Seen) <= robots.MaxSeen
+		ok = ok && len(c.Memory.Seen) <= answer.MaxSeen
 		for _, s := range c.Memory.Seen {
-			ok = ok && slices.Contains(robots.AnswerClasses, s.Kind.Class) && s.Kind.Redirects >= 0 && s.Kind.Redirects < maxHops
+			ok = ok && slices.Contains(answer.Classes, s.Kind.Class) && s.Kind.Redirects >= 0 && s.Kind.Redirects < maxHops
 		}
 	}
 	return ok
@@ -232,14 +233,14 @@ func isFetch(c *fetch.Capture) bool {
 
 // isFront reports whether facts can be those of a front page.
 func isFront(f *fetch.Front) bool {
-	asked := f.Outcome != robots.PageUnread && (f.Outcome != robots.PageDisallowed || len(f.Hops) > 0)
-	ok := slices.Contains(robots.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && asked == (len(f.Hops) > 0) && len(f.Header) <= maxFrontLines &&
-		(f.Outcome == robots.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) && (f.Outcome == robots.PageRead || f.Header == nil)
+	asked := f.Outcome != usage.PageUnread && (f.Outcome != usage.PageDisallowed || len(f.Hops) > 0)
+	ok := slices.Contains(usage.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && asked == (len(f.Hops) > 0) && len(f.Header) <= maxFrontLines &&
+		(f.Outcome == usage.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) && (f.Outcome == usage.PageRead || f.Header == nil)
 	for _, h := range f.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}
 	for _, h := range f.Header {
-		ok = ok && slices.Contains(robots.PageHeaders, h.Name) && (h.Value == nil || len(*h.Value) <= maxStoredHeader)
+		ok = ok && slices.Contains(usage.PageHeaders, h.Name) && (h.Value == nil || len(*h.Value) <= maxStoredHeader)
 	}
 	return ok
 }
@@ -247,8 +248,8 @@ func isFront(f *fetch.Front) bool {
 func isStatus(s int) bool { return s >= 0 && s <= 999 }
 
 // isClass reports whether a failure is one of a fetch.
-func isClass(e robots.ErrorClass) bool {
-	return slices.Contains(robots.ErrorClasses, e) && e != robots.ErrorCanceled && e != robots.ErrorServerError && e != robots.ErrorUnexpectedStatus
+func isClass(e answer.ErrorClass) bool {
+	return slices.Contains(answer.ErrorClasses, e) && e != answer.ErrorCanceled && e != answer.ErrorServerError && e != answer.ErrorUnexpectedStatus
 }
 
 // Bounds of a fetch, above those of any run.

@@ -23,7 +23,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // answers are what hosts answer, byte by byte.
@@ -272,10 +273,10 @@ func fromMemory(t testing.TB) []*fetch.Capture {
 	must(t, err)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_000, time.UTC)
 	kind, second, text := "text/plain\x01", time.Second, "no answer"
-	fresh := &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: *\n"), Remembered: true,
+	fresh := &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: *\n"), Remembered: true,
 		Headers: fetch.Headers{ContentType: &kind}, Times: fetch.Times{Total: &second}}
-	m := robots.Memory{}.After(robots.Facts{Error: robots.ErrorTimeout}.Kind(), at)
-	stale := &fetch.Capture{Origin: o, Start: at, Attempts: 3, Hops: []robots.Hop{{URL: o.RobotsURL()}}, Error: robots.ErrorTimeout, Err: fmt.Errorf("%s\xff", text), Memory: &m,
+	m := answer.Memory{}.After(answer.Facts{Error: answer.ErrorTimeout}.Kind(), at)
+	stale := &fetch.Capture{Origin: o, Start: at, Attempts: 3, Hops: []answer.Hop{{URL: o.RobotsURL()}}, Error: answer.ErrorTimeout, Err: fmt.Errorf("%s\xff", text), Memory: &m,
 		Copy: &fetch.WholeCopy{Fetched: at.Add(-time.Hour), Body: []byte("Disallow: /\n"), Truncated: true}}
 	return []*fetch.Capture{fresh, stale}
 }
@@ -417,7 +418,7 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 	if compare(t, []*fetch.Capture{want}, got); len(damages) > 0 {
 		t.Errorf("%q", damages)
 	}
-	if f := got[0].Front; f == nil || f.Outcome != robots.PageRead || len(f.Header) != 1 || string(got[0].Body) != "User-agent: *\nDisallow: /file\n" {
+	if f := got[0].Front; f == nil || f.Outcome != usage.PageRead || len(f.Header) != 1 || string(got[0].Body) != "User-agent: *\nDisallow: /file\n" {
 		t.Errorf("%+v, %q", f, got[0].Body)
 	}
 	pages := 0

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 const (
@@ -49,7 +49,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	if h.status == 0 {
 		if c.Revisit == nil {
-			c.Error, c.Err = robots.ErrorProtocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
+			c.Error, c.Err = answer.ErrorProtocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
 		}
 		return nil
 	}
@@ -63,7 +63,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return err
 	}
 	if !ended && w.left > 0 {
-		c.Error, c.Err = robots.ErrorHeaderTooLarge, errLongHeader
+		c.Error, c.Err = answer.ErrorHeaderTooLarge, errLongHeader
 		return nil
 	}
 	declared, stored := parseLength(h.length), w.left
@@ -80,20 +80,20 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	switch {
 	case c.Cut == "time" || c.Cut == "disconnect":
 		c.Truncated = true
-		c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
+		c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
 	case c.Cut != "":
 		// The writer's own limit cut the body, or it gives no reason.
 		c.Truncated = true
-		if c.Error == robots.ErrorTruncatedBody {
+		if c.Error == answer.ErrorTruncatedBody {
 			c.Error, c.Err = "", nil
 		}
 	case c.Error != "":
 	case !ended:
-		c.Error, c.Err = robots.ErrorTruncatedBody, errNoEnd
+		c.Error, c.Err = answer.ErrorTruncatedBody, errNoEnd
 	case declared > stored && h.isAsSent() && h.sent != nil && stored > 0 && stored%(1<<20) == 0:
 		c.Truncated = true // Common Crawl's own limit, which it did not always record
 	case declared > stored && h.isAsSent() && len(c.Body) < w.limit:
-		c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
+		c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	if w.asStored && !c.Truncated && c.Error == "" {
 		// Not for a chunked or encoded body: its digest may be of either form.
@@ -105,7 +105,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if h.status == http.StatusPartialContent && c.Error == "" {
 		beyond, err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit)
 		if err != nil {
-			c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: %w", err)
+			c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: %w", err)
 		} else {
 			c.Truncated = c.Truncated || beyond
 		}
@@ -113,7 +113,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if c.Error == "" {
 		c.Err, err = fetch.Unknown(string(h.sentEncoding()), bytes.NewReader(c.Body), c.Truncated)
 		if err != nil {
-			c.Error, c.Err = robots.ErrorProtocol, &brokenBody{robots.ErrorProtocol, err}
+			c.Error, c.Err = answer.ErrorProtocol, &brokenBody{answer.ErrorProtocol, err}
 		}
 	}
 	return nil
@@ -126,11 +126,11 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	if c.Revisit != nil || w.headOnly || !w.challenges.WantsBody(h.status, h.values) {
 		return nil, nil
 	}
-	stored := make([]byte, min(w.left, robots.ChallengeBytes))
+	stored := make([]byte, min(w.left, answer.ChallengeBytes))
 	if err := w.readFull(in, stored); err != nil {
 		return nil, err
 	}
-	page, _, _ := h.decode(stored, robots.ChallengeBytes)
+	page, _, _ := h.decode(stored, answer.ChallengeBytes)
 	return page, nil
 }
 
@@ -291,7 +291,7 @@ func (h *answerHead) isAsSent() bool {
 
 // brokenBody is a body that does not decode.
 type brokenBody struct {
-	class robots.ErrorClass
+	class answer.ErrorClass
 	err   error
 }
 
@@ -352,9 +352,9 @@ func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bo
 
 func broken(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &brokenBody{robots.ErrorTruncatedBody, err}
+		return &brokenBody{answer.ErrorTruncatedBody, err}
 	}
-	return &brokenBody{robots.ErrorProtocol, err}
+	return &brokenBody{answer.ErrorProtocol, err}
 }
 
 // looksChunked reports whether the first line is a length in hexadecimal, with

@@ -21,7 +21,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Capture is a stored capture of a robots.txt, as one record (a response or a
@@ -66,7 +66,7 @@ type Counts struct {
 // Config says what to keep of captures.
 type Config struct {
 	MaxBody    int               // bytes of a body
-	Challenges robots.Challenges // marks of walls
+	Challenges answer.Challenges // marks of walls
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or
@@ -154,7 +154,7 @@ type reader struct {
 	*members
 	name       string
 	limit      int
-	challenges robots.Challenges
+	challenges answer.Challenges
 	body       func() bool // nil if captures of other URLs are passed over
 	emit       func(*Capture) error
 	damaged    func(offset int64, what string) error
@@ -416,7 +416,7 @@ func (w *reader) capture(in *bufio.Reader, origin fetch.Origin, url string, date
 	h := &w.head
 	c := &Capture{Cut: string(h.truncated), PayloadDigest: string(h.digest), PayloadType: string(h.payloadType)}
 	c.Origin, c.Start, c.Attempts = origin, date, 1
-	c.Hops = []robots.Hop{{URL: url}}
+	c.Hops = []answer.Hop{{URL: url}}
 	if addr, err := netip.ParseAddr(string(h.address)); err == nil {
 		c.Remote = netip.AddrPortFrom(addr, origin.Port)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -123,9 +124,9 @@ func (r *reading) policyOf(agent int) *robots.Policy {
 func (e *Evaluator) classOf(r *reading, agent int, own *fetch.Capture) int {
 	switch {
 	case own.Challenge != "":
-	case r.answer.Outcome == robots.FullAllow:
+	case r.answer.Outcome == answer.FullAllow:
 		return int(robots.AllowAll)
-	case r.answer.Outcome == robots.ConditionalAllow:
+	case r.answer.Outcome == answer.ConditionalAllow:
 		r.load()
 		return int(r.policyOf(agent).Class())
 	}
@@ -166,7 +167,7 @@ func treatmentOf(own, c *fetch.Capture) summary.Treatment {
 
 // relate returns the relation of the agent's policy in the answer to an identity to that
 // in the host's own, and where they first differ.
-func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read robots.Answer) (relation, difference string) {
+func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read answer.Answer) (relation, difference string) {
 	if !isFile(own) || !isFile(c) || !r.answer.AsksRules() || !read.AsksRules() || r.answer.UseCopy || read.UseCopy {
 		return summary.ClassNames[summary.ClassUnknown], ""
 	}

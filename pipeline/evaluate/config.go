@@ -8,6 +8,8 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -17,8 +19,8 @@ type Config struct {
 	Samples      []registry.Sample
 	Profiles     []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
 	NamedOnly    []string                   // names that files carry and no operator sends
-	Templates    *robots.Templates          // nil finds none
-	Labels       robots.Vocabulary          // of preferences about use
+	Templates    *template.Set              // nil finds none
+	Labels       usage.Vocabulary           // of preferences about use
 	Readers      map[string]*robots.Profile // the profiles of the agents' parsers, by name, and google; those that judge under own
 	KeepComments bool                       // also write comments to the table lines
 	Vantage      string                     // where the requests are made from, "" if it is not said

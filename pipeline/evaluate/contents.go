@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -16,7 +17,7 @@ type content struct {
 	patterns    []string // the patterns of its rules, as text
 	classes     []string // the classes of its groups, if asked for
 	digests     []string // of its groups, if asked for
-	templates   []robots.TemplateMatch
+	templates   []template.Match
 	wordsOf     []int32             // per group: the template whose words it is, -1 for none
 	policies    []policy            // per agent, if asked for; zero for agents that the reading does not judge
 	versusFirst []robots.Difference // per agent, against the first profile; if asked for

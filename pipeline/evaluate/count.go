@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -29,7 +31,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 		status = strconv.Itoa(int(*row.Status))
 	}
 	n.Add("status", stratum, status)
-	if row.Reason == string(robots.AnswerNetworkFailure) {
+	if row.Reason == string(answer.NetworkFailure) {
 		class := "none"
 		if row.ErrorClass != nil {
 			class = *row.ErrorClass
@@ -44,7 +46,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 		}
 		e.examples.Add("error_class", *row.ErrorClass, row.Host, 0, text)
 	}
-	if row.Reason != string(robots.AnswerSuccess) {
+	if row.Reason != string(answer.Success) {
 		text := ""
 		switch {
 		case row.FinalURL != nil:
@@ -204,7 +206,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 }
 
 // isKnown reports whether a label is in the vocabulary of the run.
-func (e *Evaluator) isKnown(l robots.Label) bool {
+func (e *Evaluator) isKnown(l usage.Label) bool {
 	_, known := e.config.Labels[l]
 	return known
 }

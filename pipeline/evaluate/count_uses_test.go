@@ -12,6 +12,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -64,7 +66,7 @@ func TestUsesAreCounted(t *testing.T) {
 			"policy_template Finder google cloudflare-managed; policy_template Finder rfc9309 cloudflare-managed; template cloudflare-managed"},
 		{"comments alone", "# As a condition of accessing this website, you agree to abide by the\n", "body only_comments; template cloudflare-signals"},
 	} {
-		counts := countedOf(t, Config{Agents: agents, Labels: labels, Templates: robots.NewTemplates(templates), Profiles: []*robots.Profile{google, rfc}}, row.body)
+		counts := countedOf(t, Config{Agents: agents, Labels: labels, Templates: template.New(templates), Profiles: []*robots.Profile{google, rfc}}, row.body)
 		var got []string
 		for _, c := range counts.List() {
 			switch c.Metric {
@@ -101,7 +103,7 @@ func countedOf(t *testing.T, c Config, files ...string) *summary.Counts {
 	counts, err := Prepare(c).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
 		for i, body := range files {
 			o := fetch.Origin{Scheme: "https", Host: string(rune('a'+i)) + ".example"}
-			capture := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.String() + "/robots.txt", Status: 404}}, Attempts: 1}
+			capture := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.String() + "/robots.txt", Status: 404}}, Attempts: 1}
 			if body != "" {
 				capture.Hops[0].Status, capture.Body = 200, []byte(body)
 			}

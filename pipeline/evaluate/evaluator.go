@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -84,7 +85,7 @@ type reading struct {
 	judge   *robots.Judge
 	tokens  [][]robots.TokenPolicy // per slot: the policy tokens that bind the agent
 	loaded  *content               // what the judge has loaded
-	answer  robots.Answer
+	answer  answer.Answer
 	body    []byte // nil for none
 	content *content
 	once    content // content of a body that is not cached
@@ -188,7 +189,7 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target,
 
 // receive gives reading i a capture: the answer, and the content of the body that it
 // judges.
-func (e *Evaluator) receive(i int, c *fetch.Capture, facts robots.Facts, asks func(*reading) questions) {
+func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks func(*reading) questions) {
 	r := &e.readings[i]
 	r.answer = r.profile.Answer(facts)
 	body, cut := c.Whole(), c.Truncated
@@ -212,7 +213,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 			return questions{
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
 				versusFirst: judging && c.Challenge == "" && e.sameBody(r),
-				parity:      i == 0 && e.explainers != nil && c.Challenge == "" && r.answer.Outcome == robots.ConditionalAllow && (judging || out.Lines.Wanted() || out.Examples.Wanted()),
+				parity:      i == 0 && e.explainers != nil && c.Challenge == "" && r.answer.Outcome == answer.ConditionalAllow && (judging || out.Lines.Wanted() || out.Examples.Wanted()),
 			}
 		})
 	}

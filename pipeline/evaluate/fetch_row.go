@@ -6,14 +6,14 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // fetchRow makes the row of fetches. Status, hops and error are those of the new
 // attempt; size, digest and counts are those of the body that the first profile
 // judges, which may be an earlier copy.
-func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
+func (e *Evaluator) fetchRow(t *source.Target, facts *answer.Facts) sink.Fetch {
 	c, first, failure := t.Capture, &e.readings[0], facts.Failure()
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
 	row := sink.Fetch{
@@ -101,7 +101,7 @@ func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
 
 // addFacts adds the facts of the memory and of the probe, from which other profiles than
 // the first derive what they need.
-func addFacts(row *sink.Fetch, c *fetch.Capture, facts *robots.Facts) {
+func addFacts(row *sink.Fetch, c *fetch.Capture, facts *answer.Facts) {
 	row.ProbeFrontStatus, row.ProbeRandomStatus = sink.NonZero(int32(c.Probe.Front)), sink.NonZero(int32(c.Probe.Missing))
 	if facts.Memory == nil || facts.Memory.Settled() {
 		return
@@ -116,7 +116,7 @@ func addFacts(row *sink.Fetch, c *fetch.Capture, facts *robots.Facts) {
 	}
 }
 
-func hopsOf(hops []robots.Hop) (out []sink.Hop) {
+func hopsOf(hops []answer.Hop) (out []sink.Hop) {
 	for _, h := range hops {
 		out = append(out, sink.Hop{URL: sink.TextString(h.URL), Status: sink.NonZero(int32(h.Status))})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -18,19 +19,19 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 	e := Prepare(Config{Profiles: profilesNamed("google")}).Evaluator()
 	for _, row := range []struct {
 		name     string
-		hops     []robots.Hop
+		hops     []answer.Hop
 		location string
 		want     string
 		n        int
 	}{
-		{"an answer", []robots.Hop{{URL: "a", Status: 404}}, "", "a", 1},
-		{"a redirect", []robots.Hop{{URL: "a", Status: 301}, {URL: "b", Status: 200}}, "", "b", 2},
-		{"a failure", []robots.Hop{{URL: "a"}}, "", "", 1},
-		{"a failure after a redirect", []robots.Hop{{URL: "a", Status: 301}, {URL: "b"}}, "", "", 2},
-		{"a stored redirect", []robots.Hop{{URL: "a", Status: 301}}, "b", "", 2},
+		{"an answer", []answer.Hop{{URL: "a", Status: 404}}, "", "a", 1},
+		{"a redirect", []answer.Hop{{URL: "a", Status: 301}, {URL: "b", Status: 200}}, "", "b", 2},
+		{"a failure", []answer.Hop{{URL: "a"}}, "", "", 1},
+		{"a failure after a redirect", []answer.Hop{{URL: "a", Status: 301}, {URL: "b"}}, "", "", 2},
+		{"a stored redirect", []answer.Hop{{URL: "a", Status: 301}}, "b", "", 2},
 	} {
 		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: row.hops, Location: row.location}
-		got := e.fetchRow(&source.Target{Capture: c}, &robots.Facts{Hops: row.hops})
+		got := e.fetchRow(&source.Target{Capture: c}, &answer.Facts{Hops: row.hops})
 		if url := got.FinalURL; len(got.Hops) != row.n || (url == nil) != (row.want == "") || url != nil && *url != row.want {
 			t.Errorf("%s: %d hops, final URL %v, want %q", row.name, len(got.Hops), url, row.want)
 		}
@@ -41,10 +42,10 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 func TestFactsOfARow(t *testing.T) {
 	at := time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return at.AddDate(0, 0, n) }
-	good, limited, down := robots.AnswerKind{Class: robots.AnswerSuccess}, robots.Facts{Hops: []robots.Hop{{Status: 301}, {Status: 429}}}.Kind(), robots.Facts{Hops: []robots.Hop{{Status: 503}}}.Kind()
-	memory := robots.Memory{}.After(good, day(0)).After(limited, day(1)).After(down, day(2))
+	good, limited, down := answer.Kind{Class: answer.Success}, answer.Facts{Hops: []answer.Hop{{Status: 301}, {Status: 429}}}.Kind(), answer.Facts{Hops: []answer.Hop{{Status: 503}}}.Kind()
+	memory := answer.Memory{}.After(good, day(0)).After(limited, day(1)).After(down, day(2))
 	asked := func(status int, change func(c *fetch.Capture)) *fetch.Capture {
-		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Start: day(3), Hops: []robots.Hop{{URL: "a", Status: status}}}
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Start: day(3), Hops: []answer.Hop{{URL: "a", Status: status}}}
 		change(c)
 		return c
 	}
@@ -59,7 +60,7 @@ func TestFactsOfARow(t *testing.T) {
 		{"no memory", asked(503, func(c *fetch.Capture) {}), sink.Fetch{}},
 		{"an answer", asked(404, func(c *fetch.Capture) { c.Memory = &memory }), sink.Fetch{}},
 		{"an outage", asked(503, func(c *fetch.Capture) { c.Memory = &memory }), sink.Fetch{AnswersSince: seen}},
-		{"its first answer", asked(503, func(c *fetch.Capture) { c.Memory = new(robots.Memory) }),
+		{"its first answer", asked(503, func(c *fetch.Capture) { c.Memory = new(answer.Memory) }),
 			sink.Fetch{AnswersSince: []sink.Seen{{Since: day(3), Kind: "server_error"}}}},
 		{"a copy", asked(503, func(c *fetch.Capture) { c.Memory, c.Copy = &memory, copied }), sink.Fetch{
 			AnswersSince: seen, CopyTime: sink.Some(day(0)), CopyDigest: sink.Some(sink.ContentDigest(copied.Body)), KeptTruncated: &yes,

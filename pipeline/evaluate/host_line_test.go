@@ -6,7 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -20,7 +20,7 @@ func TestHostLine(t *testing.T) {
 		Agents: []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "C", Tokens: []string{"C"}, ReadsAs: sink.Some("urllib-2025")}}, Profiles: profilesNamed("own"), Readers: readers("google", "urllib-2025"),
 	}).Evaluator()
 	o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
-	blank := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: A\nUser-agent: C\n\nDisallow: /\n")}
+	blank := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: A\nUser-agent: C\n\nDisallow: /\n")}
 	if l := own.HostLine(&source.Target{Candidates: []fetch.Origin{o}, Capture: blank}); len(l.Closed) != 1 || l.Closed[0] != "A" {
 		t.Errorf("under own %v are shut out, want A: C's parser ends a group at a blank line", l.Closed)
 	}
@@ -35,7 +35,7 @@ func TestHostLine(t *testing.T) {
 		{503, "", `"outcome":"full_disallow","reason":"server_error","status":503,"error_class":"server_error","bytes":null,"groups":0,"rules":0,"closed":[]}`},
 	} {
 		o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
-		c := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: row.status}}}
+		c := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: row.status}}}
 		if row.status == 200 {
 			c.Body = []byte(row.body)
 		}

@@ -2,6 +2,8 @@ package evaluate
 
 import (
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -117,7 +119,7 @@ func (e *Evaluator) policy(p *sink.Policy, row *sink.Fetch, k, agent int) (robot
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
 	switch {
 	case e.walled: // neither is a wall
-	case r.answer.Outcome == robots.ConditionalAllow:
+	case r.answer.Outcome == answer.ConditionalAllow:
 		found := &r.content.policies[agent]
 		match, class = found.match, found.class
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
@@ -126,12 +128,12 @@ func (e *Evaluator) policy(p *sink.Policy, row *sink.Fetch, k, agent int) (robot
 		if p.IsExplicit {
 			p.VersusStar = &summary.RelationNames[found.versusStar]
 		}
-		for use, cell := range [robots.NumUses]**string{robots.AITrain: &p.AITrain, robots.AIInput: &p.AIInput, robots.Search: &p.Search} {
+		for use, cell := range [usage.NumUses]**string{usage.AITrain: &p.AITrain, usage.AIInput: &p.AIInput, usage.Search: &p.Search} {
 			if s := found.stances[use]; s != robots.NoStance {
 				*cell = &stanceNames[s]
 			}
 		}
-	case r.answer.Outcome == robots.FullAllow:
+	case r.answer.Outcome == answer.FullAllow:
 		class = int(robots.AllowAll)
 	}
 	p.Class = summary.ClassNames[class]
@@ -160,18 +162,18 @@ func (r *reading) lead(agent int) int {
 // verdictOn judges a URL, prepared for reading k, for an agent.
 func (e *Evaluator) verdictOn(k, agent int, target *robots.Target) robots.Verdict {
 	r := &e.readings[k]
-	if got, decided := r.answer.Verdict(target); decided {
+	if got, decided := robots.VerdictOf(r.answer, target); decided {
 		return got
 	}
 	r.load()
-	return r.answer.Weigh(r.policy(agent).Judge(target))
+	return robots.Weigh(r.answer, r.policy(agent).Judge(target))
 }
 
 // verdictOnPath judges one of the samples that apply to every host.
 func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	r := &e.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
-		return r.answer.Weigh(known[r.slots[agent]*len(e.samples.paths)+path])
+		return robots.Weigh(r.answer, known[r.slots[agent]*len(e.samples.paths)+path])
 	}
 	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }

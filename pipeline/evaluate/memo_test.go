@@ -7,6 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -37,7 +38,7 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 	for range 3 { // parsed, cached, found in the cache
 		for k := range profiles {
 			r := &a.readings[k]
-			r.answer = robots.Answer{Outcome: robots.ConditionalAllow}
+			r.answer = answer.Answer{Outcome: answer.ConditionalAllow}
 			a.read(k, body, questions{judging: true})
 			a.memo.forget(len(agents))
 
@@ -106,7 +107,7 @@ func BenchmarkHostileHost(b *testing.B) {
 	}
 	profiles := []*robots.Profile{p}
 	a := Prepare(Config{Agents: agents, Samples: list, Profiles: profiles}).Evaluator()
-	a.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+	a.readings[0].answer = answer.Answer{Outcome: answer.ConditionalAllow}
 	for _, each := range []bool{false, true} {
 		b.Run(map[bool]string{false: "each set of rules", true: "each agent"}[each], func(b *testing.B) {
 			for b.Loop() {

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -54,7 +54,7 @@ func dayKey(t time.Time) string {
 // failed reports whether an origin gave no answer or a 5xx. A redirect that leads
 // nowhere is an answer, and our own refusal says nothing about the host.
 func failed(row *sink.Fetch) bool {
-	return row.ErrorClass != nil && robots.ErrorClass(*row.ErrorClass).Answer().IsOutage()
+	return row.ErrorClass != nil && answer.ErrorClass(*row.ErrorClass).Answer().IsOutage()
 }
 
 // reserved are top-level domains of RFC 2606, 6761, 6762, 7686 and 9476, and

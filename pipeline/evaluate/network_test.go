@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -49,9 +49,9 @@ func countsOf(t *testing.T, count func(e *Evaluator)) map[string]int64 {
 // A failure is one of the host: no answer or a 5xx, and neither our refusal to ask it
 // nor a redirect that leads nowhere.
 func TestFailuresOfHosts(t *testing.T) {
-	for class, want := range map[robots.ErrorClass]int64{
-		"": 0, robots.ErrorTimeout: 1, robots.ErrorServerError: 1, robots.ErrorDNSNotFound: 1,
-		robots.ErrorRedirectLoop: 0, robots.ErrorAddressBlocked: 0, robots.ErrorNoRoute: 0, robots.ErrorCanceled: 0,
+	for class, want := range map[answer.ErrorClass]int64{
+		"": 0, answer.ErrorTimeout: 1, answer.ErrorServerError: 1, answer.ErrorDNSNotFound: 1,
+		answer.ErrorRedirectLoop: 0, answer.ErrorAddressBlocked: 0, answer.ErrorNoRoute: 0, answer.ErrorCanceled: 0,
 	} {
 		got := countsOf(t, func(e *Evaluator) {
 			e.countNetwork(&sink.Fetch{Source: "network", TLD: sink.Some("com"), ErrorClass: sink.NonZero(string(class))}, summary.Unranked)

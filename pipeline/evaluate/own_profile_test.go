@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -24,7 +25,7 @@ func readers(names ...string) map[string]*robots.Profile {
 // ask gives every reading an answer.
 func (e *Evaluator) ask(status int, body string) {
 	o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
-	c := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: status}}}
+	c := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: status}}}
 	if status == 200 {
 		c.Body = []byte(body)
 	}

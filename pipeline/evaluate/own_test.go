@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Preparing 20,000 URLs under five profiles all at once would take a gigabyte.
@@ -29,7 +30,7 @@ func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 	before := heap()
 	own := newOwn("http://h.example", paths, nil)
 	for k := range profiles {
-		a.readings[k].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+		a.readings[k].answer = answer.Answer{Outcome: answer.ConditionalAllow}
 		a.read(k, []byte("User-agent: *\nDisallow: /*1\n"), questions{judging: true})
 		a.memo.forget(len(agents))
 		for i := range agents {

@@ -4,7 +4,7 @@ import (
 	"net/url"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -23,7 +23,7 @@ func (e *Evaluator) pageRows(row *sink.Fetch, front *fetch.Front) {
 	for _, s := range e.config.Labels.OfPage(front.Header) {
 		r := sink.Preference{
 			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: sink.Some(s.Agent), Scope: "page",
-			Mechanism: robots.PageHeader.String(), Header: sink.Some(s.Header), Path: path,
+			Mechanism: usage.PageHeader.String(), Header: sink.Some(s.Header), Path: path,
 		}
 		state(&r, &s.Statement)
 		e.preferences = append(e.preferences, r)
@@ -71,7 +71,7 @@ func (e *Evaluator) countPage(row *sink.Fetch, stratum string) {
 // to any agent.
 func (e *Evaluator) pageRefuses() bool {
 	for i := range e.preferences {
-		if p := &e.preferences[i]; p.Header != nil && p.Use != nil && *p.Use == robots.AITrain.String() && p.Preference != nil && *p.Preference == robots.Refuses.String() {
+		if p := &e.preferences[i]; p.Header != nil && p.Use != nil && *p.Use == usage.AITrain.String() && p.Preference != nil && *p.Preference == usage.Refuses.String() {
 			return true
 		}
 	}

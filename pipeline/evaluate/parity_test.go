@@ -9,7 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -52,7 +52,7 @@ func TestParity(t *testing.T) {
 				e.counts.Reset()
 				clear(e.counted)
 				o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
-				capture := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(c.body)}
+				capture := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(c.body)}
 				for k := range e.readings {
 					e.receive(k, capture, capture.Facts(), func(*reading) questions { return questions{parity: k == 0} })
 				}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -39,13 +40,13 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 }
 
 // state sets the cells of a statement.
-func state(r *sink.Preference, s *robots.Statement) {
+func state(r *sink.Preference, s *usage.Statement) {
 	r.Label, r.Value, r.Remark = sink.TextString(s.Label), sink.TextString(s.Value), sink.NonZero(s.Remark)
 	r.Use, r.Preference, r.Level = nil, nil, sink.NonZero(s.Level.String())
-	if s.Use != robots.NoUse {
+	if s.Use != usage.NoUse {
 		r.Use = &registry.UseNames[s.Use]
 	}
-	if s.Preference != robots.Unknown {
+	if s.Preference != usage.Unknown {
 		r.Preference = sink.Some(s.Preference.String())
 	}
 }
@@ -69,8 +70,8 @@ func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *sink.Agent
 			pattern := &e.readings[0].content.patterns[k]
 			for _, use := range token.Uses {
 				e.preferences = append(e.preferences, sink.Preference{
-					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: robots.PolicyToken.String(),
-					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: sink.Some(robots.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
+					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: usage.PolicyToken.String(),
+					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: sink.Some(usage.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
 				})
 			}
 		}
@@ -97,8 +98,8 @@ func groupAgent(f *robots.File, group int32) *string {
 }
 
 // scopeOf returns where a line about use stands.
-func scopeOf(f *robots.File, u *robots.Usage) string {
-	license := u.Mechanism == robots.License
+func scopeOf(f *robots.File, u *usage.Line) string {
+	license := u.Mechanism == usage.License
 	switch {
 	case u.Group < 0 && license:
 		return "file"
@@ -129,7 +130,7 @@ func markConflicts(rows []sink.Preference) {
 	const allows, refuses = 1, 2
 	said := make(map[subject]int)
 	for i := range rows {
-		if s, says := of(&rows[i]); says && *rows[i].Preference == robots.Allows.String() {
+		if s, says := of(&rows[i]); says && *rows[i].Preference == usage.Allows.String() {
 			said[s] |= allows
 		} else if says {
 			said[s] |= refuses

@@ -8,6 +8,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -70,13 +71,13 @@ func TestPreferenceRows(t *testing.T) {
 		if policy.AITrain != nil { // the answer is none yet
 			t.Errorf("%v", *policy.AITrain)
 		}
-		e.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+		e.readings[0].answer = answer.Answer{Outcome: answer.ConditionalAllow}
 		policy = sink.Policy{}
 		e.policy(&policy, &sink.Fetch{}, 0, i)
 		if got := deref(policy.AITrain) + " " + deref(policy.AIInput) + " " + deref(policy.Search); got != want {
 			t.Errorf("%s: %s, want %s", policy.Agent, got, want)
 		}
-		e.readings[0].answer = robots.Answer{}
+		e.readings[0].answer = answer.Answer{}
 	}
 	e.preferences = e.preferences[:0]
 	if e.preferenceRows(&sink.Fetch{}, new(robots.File)); len(e.preferences) > 0 {

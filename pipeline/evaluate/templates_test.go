@@ -3,14 +3,14 @@ package evaluate
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // A policy that is merged from a template's group and one of the file's own has no
 // template, as a dialect reads it too.
 func TestTemplateOfMergedGroups(t *testing.T) {
-	templates := robots.NewTemplates([]robots.Template{{ID: "x", Kind: "cdn", Begin: "# begin", End: "# end"}})
+	templates := template.New([]template.Template{{ID: "x", Kind: "cdn", Begin: "# begin", End: "# end"}})
 	const managed = "# begin\nUser-agent: *\nDisallow: /a\n# end\n"
 	for _, profile := range []string{"google", "rfc9309", "protego"} {
 		for body, want := range map[string]string{managed: "x", managed + "User-agent: *\nDisallow: /b\n": "", "User-agent: *\nDisallow: /b\n" + managed: ""} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -70,7 +71,7 @@ func (e *Evaluator) sameBody(r *reading) bool {
 // and under profile k, and both read the same body.
 func (e *Evaluator) hasVersusFirst(k, agent int) bool {
 	first, r := e.under(0, agent), e.under(k, agent)
-	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
+	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == answer.ConditionalAllow && r.answer.Outcome == answer.ConditionalAllow
 }
 
 // countVersusFirst counts a host by whether two profiles differ on it for any agent that

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -22,7 +23,7 @@ func TestVersusFirst(t *testing.T) {
 	a := Prepare(Config{Agents: agents, Profiles: profiles}).Evaluator()
 	for range 3 {
 		for k := range profiles {
-			a.readings[k].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+			a.readings[k].answer = answer.Answer{Outcome: answer.ConditionalAllow}
 			a.read(k, []byte(body), questions{judging: true, versusFirst: k > 0})
 		}
 		var got []string

@@ -15,6 +15,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -32,15 +34,15 @@ func TestAWallIsUnread(t *testing.T) {
 			s, err := run.Segment(0)
 			must(t, err)
 			o := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
-			answer := func(challenge string) *fetch.Capture {
-				c := &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []robots.Hop{{URL: o.RobotsURL(), Status: status}}, Attempts: 1, Challenge: challenge}
+			answered := func(challenge string) *fetch.Capture {
+				c := &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []answer.Hop{{URL: o.RobotsURL(), Status: status}}, Attempts: 1, Challenge: challenge}
 				if status < 300 {
 					c.Body = []byte("<!--\nUser-agent: *\nDisallow: /\n")
 				}
 				return c
 			}
-			own := answer(wall)
-			own.Also = []fetch.Also{{Identity: fetch.Identity{Name: "i"}, Capture: answer("")}}
+			own := answered(wall)
+			own.Also = []fetch.Also{{Identity: fetch.Identity{Name: "i"}, Capture: answered("")}}
 			targets := iter.Seq2[*source.Target, error](func(yield func(*source.Target, error) bool) { yield(&source.Target{Seq: 1, Capture: own}, nil) })
 			_, err = Prepare(Config{Agents: []sink.Agent{{Name: "A", Tokens: []string{"a"}, Category: "x"}}, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, targets)
 			must(t, err)
@@ -64,23 +66,23 @@ func TestAWallIsUnread(t *testing.T) {
 
 // What an identity meets is told against the host's own answer.
 func TestTreatment(t *testing.T) {
-	answer := func(status int, challenge string, class robots.ErrorClass) *fetch.Capture {
-		c := &fetch.Capture{Hops: []robots.Hop{{URL: "a", Status: status}}, Challenge: challenge, Error: class}
+	answered := func(status int, challenge string, class answer.ErrorClass) *fetch.Capture {
+		c := &fetch.Capture{Hops: []answer.Hop{{URL: "a", Status: status}}, Challenge: challenge, Error: class}
 		if status/100 == 2 && class == "" {
 			c.Body = []byte("User-agent: *\n")
 		}
 		return c
 	}
-	file, none, wall := answer(200, "", ""), answer(404, "", ""), answer(200, "human", "")
+	file, none, wall := answered(200, "", ""), answered(404, "", ""), answered(200, "human", "")
 	for _, row := range []struct {
 		own, c *fetch.Capture
 		want   summary.Treatment
 	}{
-		{file, file, summary.Served}, {none, none, summary.Absent}, {none, answer(410, "", ""), summary.Absent}, {file, none, summary.OtherAnswer}, {none, file, summary.OtherAnswer},
-		{file, wall, summary.Challenged}, {none, wall, summary.Challenged}, {file, answer(403, "", ""), summary.Refused}, {file, answer(429, "", ""), summary.Refused},
-		{file, answer(503, "", ""), summary.Failing}, {file, answer(0, "", robots.ErrorTimeout), summary.Unreached}, {file, answer(200, "", robots.ErrorReset), summary.Unreached},
-		{file, answer(301, "", robots.ErrorRedirectLoop), summary.Failing},
-		{wall, file, summary.Incomparable}, {answer(403, "", ""), file, summary.Incomparable}, {answer(503, "", ""), file, summary.Incomparable}, {answer(200, "", robots.ErrorReset), file, summary.Incomparable},
+		{file, file, summary.Served}, {none, none, summary.Absent}, {none, answered(410, "", ""), summary.Absent}, {file, none, summary.OtherAnswer}, {none, file, summary.OtherAnswer},
+		{file, wall, summary.Challenged}, {none, wall, summary.Challenged}, {file, answered(403, "", ""), summary.Refused}, {file, answered(429, "", ""), summary.Refused},
+		{file, answered(503, "", ""), summary.Failing}, {file, answered(0, "", answer.ErrorTimeout), summary.Unreached}, {file, answered(200, "", answer.ErrorReset), summary.Unreached},
+		{file, answered(301, "", answer.ErrorRedirectLoop), summary.Failing},
+		{wall, file, summary.Incomparable}, {answered(403, "", ""), file, summary.Incomparable}, {answered(503, "", ""), file, summary.Incomparable}, {answered(200, "", answer.ErrorReset), file, summary.Incomparable},
 	} {
 		if got := treatmentOf(row.own, row.c); got != row.want {
 			t.Errorf("%d %s %s against %d %s: %s, want %s", row.c.Status(), row.c.Challenge, row.c.Error, row.own.Status(), row.own.Challenge, summary.TreatmentNames[got], summary.TreatmentNames[row.want])
@@ -95,19 +97,19 @@ func TestPagesAreCountedApart(t *testing.T) {
 	must(t, err)
 	google, _ := robots.ProfileNamed("google")
 	noai := "noai, bot: noai"
-	said := []robots.HeaderField{{Name: "x-robots-tag", Value: &noai}, {Name: "tdm-reservation"}}
+	said := []usage.HeaderField{{Name: "x-robots-tag", Value: &noai}, {Name: "tdm-reservation"}}
 	for _, row := range []struct {
 		what, body string
 		front      *fetch.Front
 		want       string
 	}{
 		{"not looked at", "User-agent: *\nDisallow:\n", nil, ""},
-		{"not asked", "User-agent: *\nDisallow:\n", &fetch.Front{Outcome: robots.PageUnread}, "front_page unread"},
-		{"alone", "User-agent: *\nDisallow:\n", &fetch.Front{Outcome: robots.PageRead, Hops: []robots.Hop{{URL: "https://a.example/en", Status: 200}}, Header: said},
+		{"not asked", "User-agent: *\nDisallow:\n", &fetch.Front{Outcome: usage.PageUnread}, "front_page unread"},
+		{"alone", "User-agent: *\nDisallow:\n", &fetch.Front{Outcome: usage.PageRead, Hops: []answer.Hop{{URL: "https://a.example/en", Status: 200}}, Header: said},
 			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal alone; page_refusal any"},
-		{"with no file", "", &fetch.Front{Outcome: robots.PageRead, Hops: []robots.Hop{{URL: "https://a.example/", Status: 200}}, Header: said},
+		{"with no file", "", &fetch.Front{Outcome: usage.PageRead, Hops: []answer.Hop{{URL: "https://a.example/", Status: 200}}, Header: said},
 			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal alone; page_refusal any"},
-		{"as the file", "User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", &fetch.Front{Outcome: robots.PageRead, Hops: []robots.Hop{{URL: "https://a.example/", Status: 200}}, Header: said},
+		{"as the file", "User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", &fetch.Front{Outcome: usage.PageRead, Hops: []answer.Hop{{URL: "https://a.example/", Status: 200}}, Header: said},
 			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal any; preference content-signal ai-train disallow; refusal any; refusal content-signal; refusal_set content-signal"},
 	} {
 		dir := t.TempDir()
@@ -115,7 +117,7 @@ func TestPagesAreCountedApart(t *testing.T) {
 		must(t, err)
 		s, err := run.Segment(0)
 		must(t, err)
-		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: []robots.Hop{{URL: "https://a.example/robots.txt", Status: 404}}, Attempts: 1, Front: row.front}
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: []answer.Hop{{URL: "https://a.example/robots.txt", Status: 404}}, Attempts: 1, Front: row.front}
 		if row.body != "" {
 			c.Hops[0].Status, c.Body = 200, []byte(row.body)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -172,7 +173,7 @@ func (d *Differences) readers() (names []string) {
 // status 4xx means.
 var answering = func() map[string]bool {
 	out := map[string]bool{"max_redirects": true}
-	group := reflect.TypeFor[robots.Answers]()
+	group := reflect.TypeFor[answer.Answers]()
 	for i := range group.NumField() {
 		name, _, _ := strings.Cut(group.Field(i).Tag.Get("yaml"), ",")
 		out[name] = true

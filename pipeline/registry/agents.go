@@ -3,7 +3,6 @@ package registry
 import (
 	"fmt"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -49,14 +48,25 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 	}
 	lines := make(map[string]int)
 	var at []int // lines of the agents
-	type entry struct {
-		sink.Agent `yaml:",inline"`
-		Source     *string `yaml:"source"`
-	}
-	err = userfile.Each(path, nodes, func(e *entry, line int) error {
-		a := e.Agent
-		if e.Source != nil && !isURL(*e.Source) {
-			return fmt.Errorf("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *e.Source)
+	for _, node := range nodes {
+		fail := func(format string, args ...any) error {
+			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+		}
+		var a sink.Agent
+		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as", "source"); err != nil {
+			return nil, nil, err
+		}
+		var from struct {
+			Source *string `yaml:"source"`
+		}
+		if err := userfile.Decode(path, node, &from); err != nil {
+			return nil, nil, err
+		}
+		if from.Source != nil && !isURL(*from.Source) {
+			return nil, nil, fail("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *from.Source)
+		}
+		if err := userfile.Decode(path, node, &a); err != nil {
+			return nil, nil, err
 		}
 		for _, text := range []**string{&a.Operator, &a.UserAgent, &a.ReadsAs} {
 			if *text != nil && **text == "" {
@@ -64,21 +74,25 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 			}
 		}
 		if a.Name == "" {
-			return fmt.Errorf("an agent needs a name")
+			return nil, nil, fail("an agent needs a name")
 		}
 		if first, ok := lines[strings.ToLower(a.Name)]; ok {
-			return fmt.Errorf("agent %q is already in line %d", a.Name, first)
+			return nil, nil, fail("agent %q is already in line %d", a.Name, first)
 		}
-		lines[strings.ToLower(a.Name)] = line
+		lines[strings.ToLower(a.Name)] = node.Line
 		if a.Kind == KindNamedOnly {
-			if !reflect.DeepEqual(a, sink.Agent{Name: a.Name, Kind: a.Kind}) {
-				return fmt.Errorf("%q is of kind %s, which has only a name and a source; remove the other keys", a.Name, KindNamedOnly)
+			keys := len(node.Content) / 2
+			if from.Source != nil {
+				keys--
+			}
+			if keys > 2 {
+				return nil, nil, fail("%q is of kind %s, which has only a name and a source; remove the other keys", a.Name, KindNamedOnly)
 			}
 			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
-				return err
+				return nil, nil, fail("%w", err)
 			}
 			named = append(named, a.Name)
-			return nil
+			continue
 		}
 		if len(a.Tokens) == 0 {
 			a.Tokens = []string{a.Name}
@@ -87,19 +101,15 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 			a.Category = "other"
 		}
 		if !slices.Contains(Categories, a.Category) {
-			return fmt.Errorf("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
+			return nil, nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
 		}
 		if a.ReadsAs != nil && !slices.Contains(profiles, *a.ReadsAs) {
-			return fmt.Errorf("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs, strings.Join(profiles, ", "))
+			return nil, nil, fail("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs, strings.Join(profiles, ", "))
 		}
 		if err := Robots(&a).Validate(); err != nil {
-			return err
+			return nil, nil, fail("%w", err)
 		}
-		agents, at = append(agents, a), append(at, line)
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
+		agents, at = append(agents, a), append(at, node.Line)
 	}
 	fail := func(i int, format string, args ...any) error {
 		return &userfile.Error{Path: path, Line: int64(at[i]), Err: fmt.Errorf(format, args...)}

@@ -2,33 +2,41 @@ package registry
 
 import (
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
 )
 
 // ParseTemplates parses a list of templates in YAML. An unknown key or kind, and an entry
 // without a signature, are errors with their line.
-func ParseTemplates(path string, text []byte) ([]robots.Template, error) {
+func ParseTemplates(path string, text []byte) ([]template.Template, error) {
 	nodes, err := userfile.List(path, text, "template")
 	if err != nil {
 		return nil, err
 	}
-	type entry struct {
-		ID        string   `yaml:"id"`
-		Kind      string   `yaml:"kind"`
-		Version   string   `yaml:"version"`
-		Begin     string   `yaml:"begin"`
-		End       string   `yaml:"end"`
-		Line      string   `yaml:"line"`
-		Has       string   `yaml:"has"`
-		Digest    string   `yaml:"digest"`
-		Agent     string   `yaml:"agent"`
-		Disallows []string `yaml:"disallows"`
-	}
-	var out []robots.Template
-	err = userfile.Each(path, nodes, func(e *entry, _ int) error {
-		t := robots.Template(*e)
+	var out []template.Template
+	for _, node := range nodes {
+		var entry struct {
+			ID        string   `yaml:"id"`
+			Kind      string   `yaml:"kind"`
+			Version   string   `yaml:"version"`
+			Begin     string   `yaml:"begin"`
+			End       string   `yaml:"end"`
+			Line      string   `yaml:"line"`
+			Has       string   `yaml:"has"`
+			Digest    string   `yaml:"digest"`
+			Agent     string   `yaml:"agent"`
+			Disallows []string `yaml:"disallows"`
+		}
+		if err := userfile.CheckKeys(path, node, "id", "kind", "version", "begin", "end", "line", "has", "digest", "agent", "disallows"); err != nil {
+			return nil, err
+		}
+		if err := userfile.Decode(path, node, &entry); err != nil {
+			return nil, err
+		}
+		t := template.Template(entry)
+		if err := t.Validate(); err != nil {
+			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
+		}
 		out = append(out, t)
-		return t.Validate()
-	})
-	return out, err
+	}
+	return out, nil
 }

@@ -10,11 +10,12 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // ParseUses parses a list of labels in YAML, and adds it to a vocabulary.
-func ParseUses(path string, text []byte, to robots.Vocabulary) (robots.Vocabulary, error) {
+func ParseUses(path string, text []byte, to usage.Vocabulary) (usage.Vocabulary, error) {
 	nodes, err := userfile.List(path, text, "label")
 	if err != nil {
 		return nil, err
@@ -24,65 +25,73 @@ func ParseUses(path string, text []byte, to robots.Vocabulary) (robots.Vocabular
 
 // ReadUses returns a vocabulary with the labels of a list added. An entry for a label
 // that it has replaces it; a label that the list has twice is an error with its line.
-func ReadUses(path string, nodes []*yaml.Node, to robots.Vocabulary) (robots.Vocabulary, error) {
-	out := make(robots.Vocabulary)
+func ReadUses(path string, nodes []*yaml.Node, to usage.Vocabulary) (usage.Vocabulary, error) {
+	out := make(usage.Vocabulary)
 	maps.Copy(out, to)
-	lines := make(map[robots.Label]int)
-	type entry struct {
-		Mechanism string `yaml:"mechanism"`
-		Label     string `yaml:"label"`
-		Use       string `yaml:"use"`
-		Document  string `yaml:"document"`
-	}
-	err := userfile.Each(path, nodes, func(entry *entry, line int) error {
-		label := robots.Label{Name: entry.Label}
-		switch entry.Mechanism {
-		case robots.ContentUsage.String():
-			label.Mechanism = robots.ContentUsage
-		case robots.ContentSignal.String():
-			label.Mechanism = robots.ContentSignal
-		case robots.PageHeader.String():
-			label.Mechanism = robots.PageHeader
-		default:
-			return fmt.Errorf("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, robots.ContentUsage, robots.ContentSignal, robots.PageHeader)
+	lines := make(map[usage.Label]int)
+	for _, node := range nodes {
+		fail := func(format string, args ...any) error {
+			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
-		use := robots.NoUse
+		var entry struct {
+			Mechanism string `yaml:"mechanism"`
+			Label     string `yaml:"label"`
+			Use       string `yaml:"use"`
+			Document  string `yaml:"document"`
+		}
+		if err := userfile.CheckKeys(path, node, "mechanism", "label", "use", "document"); err != nil {
+			return nil, err
+		}
+		if err := userfile.Decode(path, node, &entry); err != nil {
+			return nil, err
+		}
+		label := usage.Label{Name: entry.Label}
+		switch entry.Mechanism {
+		case usage.ContentUsage.String():
+			label.Mechanism = usage.ContentUsage
+		case usage.ContentSignal.String():
+			label.Mechanism = usage.ContentSignal
+		case usage.PageHeader.String():
+			label.Mechanism = usage.PageHeader
+		default:
+			return nil, fail("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, usage.ContentUsage, usage.ContentSignal, usage.PageHeader)
+		}
+		use := usage.NoUse
 		switch {
 		case entry.Label == "":
-			return fmt.Errorf("an entry needs a label")
+			return nil, fail("an entry needs a label")
 		case entry.Label != strings.ToLower(entry.Label):
-			return fmt.Errorf("label %q: write it in lower case, as files are compared", entry.Label)
+			return nil, fail("label %q: write it in lower case, as files are compared", entry.Label)
 		case lines[label] > 0:
-			return fmt.Errorf("label %q of %s is already in line %d", entry.Label, entry.Mechanism, lines[label])
+			return nil, fail("label %q of %s is already in line %d", entry.Label, entry.Mechanism, lines[label])
 		case entry.Use != "":
-			if use = UseNamed(entry.Use); use == robots.NoUse {
-				return fmt.Errorf("label %q: no use %q; use one of %s", entry.Label, entry.Use, strings.Join(UseNames, ", "))
+			if use = UseNamed(entry.Use); use == usage.NoUse {
+				return nil, fail("label %q: no use %q; use one of %s", entry.Label, entry.Use, strings.Join(UseNames, ", "))
 			}
 		}
-		lines[label] = line
+		lines[label] = node.Line
 		out[label] = use
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // UseNames are the names of the uses.
 var UseNames = func() (names []string) {
-	for use := range robots.Use(robots.NumUses) {
+	for use := range usage.Use(usage.NumUses) {
 		names = append(names, use.String())
 	}
 	return names
 }()
 
 // StanceColumns are the columns of the table policies with the stances on the uses.
-var StanceColumns = map[string]string{robots.AITrain.String(): "ai_train", robots.AIInput.String(): "ai_input", robots.Search.String(): "search"}
+var StanceColumns = map[string]string{usage.AITrain.String(): "ai_train", usage.AIInput.String(): "ai_input", usage.Search.String(): "search"}
 
 // UseNamed returns the use of a name, NoUse if there is none.
-func UseNamed(name string) robots.Use {
+func UseNamed(name string) usage.Use {
 	if i := slices.Index(UseNames, name); i >= 0 {
-		return robots.Use(i)
+		return usage.Use(i)
 	}
-	return robots.NoUse
+	return usage.NoUse
 }
 
 // Kinds of agents.
@@ -139,7 +148,7 @@ func checkKinds(agents []sink.Agent, fail func(i int, format string, args ...any
 			return fail(i, "agent %q: falls_back_to: only a policy token may name *; crawlers follow its group anyway", a.Name)
 		}
 		for _, name := range a.Uses {
-			if UseNamed(name) == robots.NoUse {
+			if UseNamed(name) == usage.NoUse {
 				return fail(i, "agent %q: no use %q; use one of %s", a.Name, name, strings.Join(UseNames, ", "))
 			}
 		}

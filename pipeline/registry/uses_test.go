@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 func TestParseUses(t *testing.T) {
@@ -13,21 +13,21 @@ func TestParseUses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for label, want := range map[robots.Label]robots.Use{
-		{Mechanism: robots.ContentUsage, Name: "train-ai"}:  robots.AITrain,
-		{Mechanism: robots.ContentUsage, Name: "search"}:    robots.Search,
-		{Mechanism: robots.ContentUsage, Name: "tdm"}:       robots.NoUse,
-		{Mechanism: robots.ContentSignal, Name: "ai-train"}: robots.AITrain,
-		{Mechanism: robots.ContentSignal, Name: "ai-input"}: robots.AIInput,
-		{Mechanism: robots.ContentSignal, Name: "search"}:   robots.Search,
+	for label, want := range map[usage.Label]usage.Use{
+		{Mechanism: usage.ContentUsage, Name: "train-ai"}:  usage.AITrain,
+		{Mechanism: usage.ContentUsage, Name: "search"}:    usage.Search,
+		{Mechanism: usage.ContentUsage, Name: "tdm"}:       usage.NoUse,
+		{Mechanism: usage.ContentSignal, Name: "ai-train"}: usage.AITrain,
+		{Mechanism: usage.ContentSignal, Name: "ai-input"}: usage.AIInput,
+		{Mechanism: usage.ContentSignal, Name: "search"}:   usage.Search,
 	} {
 		if use, known := built[label]; use != want || !known {
 			t.Errorf("%v: %v, %v", label, use, known)
 		}
 	}
 	own, err := ParseUses("own.yaml", []byte("- {mechanism: content-usage, label: tdm, use: ai-train}\n- {mechanism: content-usage, label: search}"), built)
-	if err != nil || own[robots.Label{Mechanism: robots.ContentUsage, Name: "tdm"}] != robots.AITrain ||
-		own[robots.Label{Mechanism: robots.ContentUsage, Name: "search"}] != robots.NoUse || len(own) != len(built) {
+	if err != nil || own[usage.Label{Mechanism: usage.ContentUsage, Name: "tdm"}] != usage.AITrain ||
+		own[usage.Label{Mechanism: usage.ContentUsage, Name: "search"}] != usage.NoUse || len(own) != len(built) {
 		t.Errorf("%v, %v", own, err)
 	}
 	for text, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestKindsOfAgents(t *testing.T) {
 	if len(tokens) != 1 || tokens[0].Name != "X" || len(Robots(&tokens[0]).FallsBackTo) != 0 || agents[0].Kind != KindCrawler || agents[0].Uses[0] != "ai-input" {
 		t.Errorf("%+v", agents)
 	}
-	if p := TokenPolicy(&tokens[0], nil); !p.Star || len(p.Uses) != 1 || p.Uses[0] != robots.AITrain {
+	if p := TokenPolicy(&tokens[0], nil); !p.Star || len(p.Uses) != 1 || p.Uses[0] != usage.AITrain {
 		t.Errorf("%+v", p)
 	}
 	for text, want := range map[string]string{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -244,7 +245,7 @@ func (s *hostSegment) preferenceRows(batch arrow.RecordBatch) func(i, host int) 
 }
 
 // isKnown reports whether the run knows a label: its signals have keys of their own.
-func (f *figures) isKnown(l robots.Label) bool {
+func (f *figures) isKnown(l usage.Label) bool {
 	for _, value := range [...]string{"yes", "no", "y", "n", summary.Other} {
 		if f.contents[id{metric: "signal", key: l.Mechanism.String() + " " + l.Name + "=" + value}] > 0 {
 			return true

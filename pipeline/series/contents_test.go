@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -107,7 +108,7 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	must(t, err)
 	templates, err := registry.ParseTemplates("templates.yaml", configs.Templates)
 	must(t, err)
-	c.Evaluate.Templates = robots.NewTemplates(templates)
+	c.Evaluate.Templates = template.New(templates)
 	_, err = pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	must(t, err)
 	type figure struct {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -115,7 +116,7 @@ func (f *figures) of(vector string) []int32 {
 	}
 	list = append(list, f.number(id{metric: "targets"}))
 	if h.first {
-		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(robots.AnswerReasons[vector[head-3]])}))
+		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(answer.Reasons[vector[head-3]])}))
 	}
 	status := "none"
 	if n := binary.LittleEndian.Uint16([]byte(vector[head-2 : head])); n > 0 {

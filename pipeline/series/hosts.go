@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -197,10 +198,10 @@ func (h *hostReader) head() int { return len(h.profiles) + 4 }
 func (h *hostReader) size() int { return h.head() + len(h.profiles)*len(h.agents) }
 
 // outcomes are those of the tables, after none; the index of an outcome, or of a reason
-// in robots.AnswerReasons, is its byte in a vector.
+// in answer.Reasons, is its byte in a vector.
 var outcomes = func() []string {
 	names := []string{""}
-	for _, o := range robots.Outcomes {
+	for _, o := range answer.Outcomes {
 		names = append(names, string(o))
 	}
 	return names
@@ -253,7 +254,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				}
 				s.twice = append(s.twice, twice)
 				v := make([]byte, s.size())
-				outcome, reason := slices.Index(outcomes, said.Value(i)), slices.Index(robots.AnswerReasons, robots.AnswerReason(why.Value(i)))
+				outcome, reason := slices.Index(outcomes, said.Value(i)), slices.Index(answer.Reasons, answer.Reason(why.Value(i)))
 				if outcome < 0 || reason < 0 {
 					return fmt.Errorf("%s: seq %d has the outcome %.40q and the reason %.40q, and one of them is unknown", p.Path, seqs.Value(i), said.Value(i), why.Value(i))
 				}

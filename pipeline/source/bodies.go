@@ -20,7 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -97,7 +97,7 @@ func (s *Source) takeBody(file storedFile, emit func(Target) error) error {
 			return err
 		}
 	}
-	c := &fetch.Capture{Origin: o, Start: file.modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
+	c := &fetch.Capture{Origin: o, Start: file.modified, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}}
 	if limit := s.config.MaxBody; len(body) > limit {
 		body, c.Truncated = body[:limit], true
 	}

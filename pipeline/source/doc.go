@@ -22,7 +22,7 @@
 //     [Rejects]. A stored target has [Stored], whose Source goes to fetches.source.
 //   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
 //     divide the hosts, the values of fetches.source (rows.go, and values.go in package
-//     verify), and its role in datasheet.go of package describe.
+//     verify), and its role in datasheet.go of package publish.
 //   - cmd/internal/run: the flag and the usage lines (run.go, plan.go), given and
 //     checkSource (checks.go), build (config.go). What changes nothing with it is refused by
 //     checkEffect (relations.go).

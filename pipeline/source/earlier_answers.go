@@ -10,7 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -116,11 +116,11 @@ func (r *answerReader) close() {
 // alsoOf makes the answer to an identity of its row.
 func alsoOf(row *sink.Answer, o fetch.Origin, body []byte) fetch.Also {
 	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: 1, Error: robots.ErrorClass(value(row.ErrorClass)), Challenge: value(row.Challenge),
+		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(value(row.ErrorClass)), Challenge: value(row.Challenge),
 		Times: fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,
 	}
 	switch {
-	case c.Error == robots.ErrorServerError, c.Error == robots.ErrorUnexpectedStatus:
+	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:
 		c.Error = "" // in a capture, these are statuses
 	case row.Error != nil:
 		c.Err = errors.New(*row.Error)

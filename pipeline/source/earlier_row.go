@@ -11,28 +11,30 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // memoryOf returns the memory of a row, nil if no profile needs one. An older run only
 // has what its first profile derived from it.
-func memoryOf(row *sink.Fetch) *robots.Memory {
+func memoryOf(row *sink.Fetch) *answer.Memory {
 	if len(row.AnswersSince) == 0 {
 		if row.UnreachableSince == nil {
 			return nil
 		}
-		m := &robots.Memory{First: *row.UnreachableSince}
+		m := &answer.Memory{First: *row.UnreachableSince}
 		if row.StaleSince != nil {
-			m.Seen = []robots.Seen{{Kind: robots.AnswerKind{Class: robots.AnswerSuccess}, Next: *row.UnreachableSince}}
+			m.Seen = []answer.Seen{{Kind: answer.Kind{Class: answer.Success}, Next: *row.UnreachableSince}}
 		}
 		return m
 	}
-	m := &robots.Memory{First: row.AnswersSince[0].Since}
+	m := &answer.Memory{First: row.AnswersSince[0].Since}
 	for i, a := range row.AnswersSince {
 		if i > 0 {
 			m.Seen[i-1].Next = a.Since
 		}
-		m.Seen = append(m.Seen, robots.Seen{Kind: robots.AnswerKind{Class: robots.AnswerReason(a.Kind), Redirects: int(a.Redirects)}})
+		m.Seen = append(m.Seen, answer.Seen{Kind: answer.Kind{Class: answer.Reason(a.Kind), Redirects: int(a.Redirects)}})
 	}
 	return m
 }
@@ -43,8 +45,8 @@ func memoryOf(row *sink.Fetch) *robots.Memory {
 func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: robots.ErrorClass(value(row.ErrorClass)),
-		Fallback: robots.ErrorClass(value(row.FallbackErrorClass)), HTTPVersion: value(row.HTTPVersion), TLSVersion: value(row.TLSVersion),
+		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: answer.ErrorClass(value(row.ErrorClass)),
+		Fallback: answer.ErrorClass(value(row.FallbackErrorClass)), HTTPVersion: value(row.HTTPVersion), TLSVersion: value(row.TLSVersion),
 		Headers: fetch.Headers{
 			ContentType: row.ContentType, ContentEncoding: row.ContentEncoding, Server: row.Server, ETag: row.ETag,
 			LastModified: row.LastModified, CacheControl: row.CacheControl, RetryAfter: row.RetryAfter,
@@ -57,7 +59,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 		Challenge: value(row.Challenge),
 	}
 	switch {
-	case c.Error == robots.ErrorServerError, c.Error == robots.ErrorUnexpectedStatus:
+	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:
 		c.Error = "" // in a capture, these are statuses
 	case row.Error != nil:
 		c.Err = errors.New(*row.Error)
@@ -73,14 +75,14 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
 		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
 	}
-	c.Unstored = row.Reason == string(robots.AnswerRevisitUnresolved)
+	c.Unstored = row.Reason == string(answer.RevisitUnresolved)
 	if row.ContentDigest == nil {
 		s.Bytes, s.Truncated = row.BodyBytes, row.BodyTruncated
 	}
 	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
-		s.Assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
+		s.Assumed, c.Hops = true, []answer.Hop{{URL: o.RobotsURL(), Status: 200}}
 	}
-	if row.ProbeFrontStatus == nil && row.Reason == string(robots.AnswerMisconfiguredServer) {
+	if row.ProbeFrontStatus == nil && row.Reason == string(answer.MisconfiguredServer) {
 		c.Probe = fetch.Probe{Front: 200, Missing: c.Status()} // of an older run
 	}
 	c.Memory = memoryOf(row)
@@ -97,16 +99,16 @@ func frontOf(row *sink.Fetch) *fetch.Front {
 	if row.FrontPage == nil {
 		return nil
 	}
-	front := &fetch.Front{Outcome: robots.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops), Error: robots.ErrorClass(value(row.FrontErrorClass))}
+	front := &fetch.Front{Outcome: usage.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops), Error: answer.ErrorClass(value(row.FrontErrorClass))}
 	for _, h := range row.FrontHeaders {
-		front.Header = append(front.Header, robots.HeaderField(h))
+		front.Header = append(front.Header, usage.HeaderField(h))
 	}
 	return front
 }
 
-func hopsOf(hops []sink.Hop) (out []robots.Hop) {
+func hopsOf(hops []sink.Hop) (out []answer.Hop) {
 	for _, h := range hops {
-		out = append(out, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
+		out = append(out, answer.Hop{URL: h.URL, Status: int(value(h.Status))})
 	}
 	return out
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -34,7 +35,7 @@ func judges() (all []*robots.Profile) {
 		func(p *robots.Profile) { p.SizeLimit, p.MaxRedirects = mostBytes, 2 },
 		func(p *robots.Profile) { p.SizeLimit, p.MisconfiguredAs404 = 80, false },
 		func(p *robots.Profile) {
-			p.SizeLimit, p.MaxRedirects, p.TooManyRequests, p.MisconfiguredAs404 = mostBytes, mostRedirects, robots.AnswerServerError, true
+			p.SizeLimit, p.MaxRedirects, p.TooManyRequests, p.MisconfiguredAs404 = mostBytes, mostRedirects, answer.ServerError, true
 		},
 		func(p *robots.Profile) { p.SizeLimit, p.UnreachableLimit = 30, 0 },
 	} {
@@ -62,7 +63,7 @@ var targets = rapid.Custom(func(t *rapid.T) (all []source.Target) {
 		o := fetch.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: 80}
 		c := &fetch.Capture{Origin: o, Start: epoch.Add(some(t)), Attempts: 1}
 		one := source.Target{Seq: int64(i + 1), Input: o.Host, Candidates: []fetch.Origin{o}, Capture: c}
-		answer(t, c)
+		answered(t, c)
 		body := func() ([]byte, bool) {
 			text := []byte(strings.Repeat("User-agent: *\nDisallow: /a\n", 4)[:rapid.SampledFrom([]int{0, 20, 54, 60, 79, 81}).Draw(t, "bytes")])
 			if rapid.Bool().Draw(t, "long") {
@@ -78,11 +79,11 @@ var targets = rapid.Custom(func(t *rapid.T) (all []source.Target) {
 			c.Cut = &n
 		}
 		if rapid.Bool().Draw(t, "memory") {
-			at, m := epoch.Add(-time.Hour), robots.Memory{}
+			at, m := epoch.Add(-time.Hour), answer.Memory{}
 			for n := range rapid.IntRange(0, 6).Draw(t, "answers") {
 				before := &fetch.Capture{Start: at.Add(some(t))}
-				if answer(t, before); rapid.IntRange(0, 2).Draw(t, "plain") > 0 { // a file, and an outage since
-					before.Hops, before.Error = []robots.Hop{{URL: "http://h.example/", Status: []int{200, 503}[min(n, 1)]}}, ""
+				if answered(t, before); rapid.IntRange(0, 2).Draw(t, "plain") > 0 { // a file, and an outage since
+					before.Hops, before.Error = []answer.Hop{{URL: "http://h.example/", Status: []int{200, 503}[min(n, 1)]}}, ""
 				}
 				m, at = m.After(before.Facts().Kind(), before.Start), before.Start
 			}
@@ -114,21 +115,21 @@ func some(t *rapid.T) time.Duration {
 }
 
 // answer draws what answered a request: redirects, statuses, failures, and the probe.
-func answer(t *rapid.T, c *fetch.Capture) {
+func answered(t *rapid.T, c *fetch.Capture) {
 	url := func(n int) string { return fmt.Sprintf("http://h.example/%d", n) }
 	redirects := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 5, 6, mostRedirects, mostRedirects + 1}).Draw(t, "redirects")
 	for n := range redirects {
-		c.Hops = append(c.Hops, robots.Hop{URL: url(n), Status: 301})
+		c.Hops = append(c.Hops, answer.Hop{URL: url(n), Status: 301})
 	}
 	if redirects > mostRedirects {
-		c.Error, c.Err = robots.ErrorRedirectLimit, errors.New("redirected")
+		c.Error, c.Err = answer.ErrorRedirectLimit, errors.New("redirected")
 		return
 	}
-	last := robots.Hop{URL: url(redirects), Status: rapid.SampledFrom([]int{200, 503, 206, 204, 404, 429, 500, 200, 503, 304, 600, 0, 0}).Draw(t, "status")}
+	last := answer.Hop{URL: url(redirects), Status: rapid.SampledFrom([]int{200, 503, 206, 204, 404, 429, 500, 200, 503, 304, 600, 0, 0}).Draw(t, "status")}
 	c.Hops = append(c.Hops, last)
-	switch failure := rapid.SampledFrom([]robots.ErrorClass{robots.ErrorTimeout, robots.ErrorProtocol, robots.ErrorTruncatedBody}).Draw(t, "error"); {
+	switch failure := rapid.SampledFrom([]answer.ErrorClass{answer.ErrorTimeout, answer.ErrorProtocol, answer.ErrorTruncatedBody}).Draw(t, "error"); {
 	case last.Status == 0:
-		c.Error, c.Err = robots.ErrorTimeout, errors.New("timeout")
+		c.Error, c.Err = answer.ErrorTimeout, errors.New("timeout")
 	case rapid.IntRange(0, 4).Draw(t, "fails") == 0:
 		c.Error, c.Err = failure, errors.New("failed")
 	case last.Status >= 500 && last.Status < 600 && rapid.Bool().Draw(t, "probed"):
@@ -148,14 +149,14 @@ func stored(t *rapid.T, one *source.Target) {
 	one.Stored = &source.Stored{Source: "warc", WARC: "a.warc", Offset: one.Seq}
 	switch rapid.IntRange(0, 3).Draw(t, "unknown") {
 	case 0:
-		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []robots.Hop{{URL: "http://h.example/", Status: 301}}, "", nil, nil, nil, false, fetch.Probe{}
+		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 301}}, "", nil, nil, nil, false, fetch.Probe{}
 		c.Location = "http://h.example/there"
 	case 1:
-		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []robots.Hop{{URL: "http://h.example/", Status: 200}}, "", nil, nil, nil, false, fetch.Probe{}
+		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []answer.Hop{{URL: "http://h.example/", Status: 200}}, "", nil, nil, nil, false, fetch.Probe{}
 		c.Unstored = true
 	case 2:
 		if c.Body != nil {
-			one.Stored.Source, one.Stored.Assumed, c.Hops = "body", true, []robots.Hop{{URL: c.Origin.RobotsURL(), Status: 200}}
+			one.Stored.Source, one.Stored.Assumed, c.Hops = "body", true, []answer.Hop{{URL: c.Origin.RobotsURL(), Status: 200}}
 		}
 	}
 }
@@ -301,9 +302,9 @@ func TestJudgedAgainUnderAnyProfiles(t *testing.T) {
 // lead.
 func TestRedirectsThatWereNotFollowed(t *testing.T) {
 	o := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
-	c := &fetch.Capture{Origin: o, Start: epoch, Error: robots.ErrorRedirectLimit, Err: errors.New("redirected more than 2 times")}
+	c := &fetch.Capture{Origin: o, Start: epoch, Error: answer.ErrorRedirectLimit, Err: errors.New("redirected more than 2 times")}
 	for range 3 {
-		c.Hops = append(c.Hops, robots.Hop{URL: "http://a.example/", Status: 301})
+		c.Hops = append(c.Hops, answer.Hop{URL: "http://a.example/", Status: 301})
 	}
 	dir, all := t.TempDir(), judges()
 	write(t, dir, "first", all[1:2], []source.Target{{Seq: 1, Input: "a.example", Candidates: []fetch.Origin{o}, Capture: c}})

@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -19,8 +20,8 @@ func TestFrontPageOfARow(t *testing.T) {
 		FrontHeaders: []sink.HeaderLine{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
 	}
 	want := &fetch.Front{
-		Outcome: robots.PageFailed, Error: robots.ErrorReset, Hops: []robots.Hop{{URL: "https://a.example/", Status: 301}, {URL: "https://a.example/en"}},
-		Header: []robots.HeaderField{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
+		Outcome: usage.PageFailed, Error: answer.ErrorReset, Hops: []answer.Hop{{URL: "https://a.example/", Status: 301}, {URL: "https://a.example/en"}},
+		Header: []usage.HeaderField{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
 	}
 	if diff := cmp.Diff(want, targetOf(row, nil, limits{}).Capture.Front); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

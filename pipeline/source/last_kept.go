@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -278,9 +278,9 @@ func (c *chain) end() {
 	case c.Location == "":
 		return
 	case c.seen[c.Location]:
-		c.Error, c.Err = robots.ErrorRedirectLoop, errors.New("redirected to a URL of the same chain")
+		c.Error, c.Err = answer.ErrorRedirectLoop, errors.New("redirected to a URL of the same chain")
 	case len(c.Hops) > c.limit:
-		c.Error, c.Err = robots.ErrorRedirectLimit, fmt.Errorf("redirected more than %d times", c.limit)
+		c.Error, c.Err = answer.ErrorRedirectLimit, fmt.Errorf("redirected more than %d times", c.limit)
 	default:
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -50,7 +50,7 @@ type Config struct {
 	Planning bool // for a plan, which holds no queries of URLs
 	MaxBody  int  // bytes at which stored bodies are cut
 
-	Challenges robots.Challenges // marks of walls among stored captures
+	Challenges answer.Challenges // marks of walls among stored captures
 
 	// LastCapture takes the last capture of each host in the archives, and follows its
 	// redirects to captures of the archives, at most MaxRedirects of them.

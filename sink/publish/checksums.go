@@ -19,7 +19,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
-	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -29,9 +28,9 @@ var ErrDamaged = errors.New("is damaged")
 // list lists the files that are written so far, sorted, with their digests. Those of
 // the descriptions that list them follow.
 func (p *publisher) list() (err error) {
-	names, err := namesIn(p.Out.Path("."))
+	names, err := namesIn(p.out.Path("."))
 	if err == nil {
-		p.Files, err = digests(p.ctx, p.Out.Path("."), names)
+		p.files, err = digests(p.ctx, p.out.Path("."), names)
 	}
 	return err
 }
@@ -54,14 +53,14 @@ func namesIn(folder string) (names []string, err error) {
 }
 
 // digests reads files, several at a time.
-func digests(ctx context.Context, folder string, names []string) ([]describe.File, error) {
-	files := make([]describe.File, len(names))
+func digests(ctx context.Context, folder string, names []string) ([]file, error) {
+	files := make([]file, len(names))
 	err := atOnce(ctx, len(names), func(ctx context.Context, i int) error {
 		name := names[i]
 		digest, err := digestOf(ctx, filepath.Join(folder, filepath.FromSlash(name)))
-		files[i] = describe.File{Name: name, Digest: digest}
+		files[i] = file{name: name, Digest: digest}
 		if path.Ext(name) == ".parquet" {
-			files[i].Table, _, _ = strings.Cut(name, "/")
+			files[i].table, _, _ = strings.Cut(name, "/")
 		}
 		return err
 	})
@@ -88,18 +87,18 @@ func digestOf(ctx context.Context, name string) (d store.Digest, err error) {
 }
 
 // checksums returns checksums.sha256, for sha256sum -c.
-func checksums(files []describe.File) []byte {
-	slices.SortFunc(files, func(a, b describe.File) int { return cmp.Compare(a.Name, b.Name) })
+func checksums(files []file) []byte {
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	var out strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&out, "%s  %s\n", f.SHA256, f.Name)
+		fmt.Fprintf(&out, "%s  %s\n", f.SHA256, f.name)
 	}
 	return []byte(out.String())
 }
 
 // IsDataSet reports whether a folder has what [Write] writes last, and no other command.
 func IsDataSet(folder string) bool {
-	info, err := os.Stat(filepath.Join(folder, describe.ChecksumsName))
+	info, err := os.Stat(filepath.Join(folder, checksumsName))
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -111,11 +110,11 @@ func (m misfit) Unwrap() error { return ErrDamaged }
 
 // Set is a data set whose files match its checksums.
 type Set struct {
-	*describe.Provenance
+	*Provenance
 	in        store.Store
 	runs      []*sink.Manifest
-	files     []describe.File // all but that of the checksums
-	sums, own []byte          // the files of checksums and provenance
+	files     []file // all but that of the checksums
+	sums, own []byte // the files of checksums and provenance
 }
 
 // Manifests returns the manifests of the runs, in the order of the provenance.
@@ -123,26 +122,24 @@ func (d *Set) Manifests() []*sink.Manifest { return d.runs }
 
 // Compared reports whether the data set has comparisons of a run with earlier ones.
 func (d *Set) Compared(run string) bool {
-	return slices.ContainsFunc(d.files, func(f describe.File) bool {
-		return strings.HasPrefix(f.Name, layout.TableFolder(layout.Changes, run)+"/")
-	})
+	return slices.ContainsFunc(d.files, func(f file) bool { return strings.HasPrefix(f.name, layout.TableFolder(layout.Changes, run)+"/") })
 }
 
 // Check compares the files of a data set with its checksums, and reads its provenance
 // and manifests. A file that differs, is missing or has no checksum, or a part that no
 // manifest names, is [ErrDamaged].
 func Check(ctx context.Context, in store.Store) (*Set, error) {
-	d := &Set{Provenance: new(describe.Provenance), in: in}
+	d := &Set{Provenance: new(Provenance), in: in}
 	folder := in.Path(".")
 	var err error
-	if d.sums, err = readDescription(in, describe.ChecksumsName); err != nil {
+	if d.sums, err = readDescription(in, checksumsName); err != nil {
 		return nil, err
 	}
 	want := make(map[string]string)
 	for line := range strings.Lines(string(d.sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || want[name] != "" || len(sum) != 2*sha256.Size {
-			return nil, fmt.Errorf("%s %w: %q is not a checksum", describe.ChecksumsName, ErrDamaged, line)
+			return nil, fmt.Errorf("%s %w: %q is not a checksum", checksumsName, ErrDamaged, line)
 		}
 		want[name] = sum
 	}
@@ -150,27 +147,27 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == describe.ChecksumsName })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == checksumsName })
 	if d.files, err = digests(ctx, folder, names); err != nil {
 		return nil, err
 	}
 	for _, f := range d.files {
 		switch {
-		case want[f.Name] == "":
-			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.Name, describe.ChecksumsName))
-		case want[f.Name] != f.SHA256:
-			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.Name, ErrDamaged, f.SHA256, want[f.Name])
+		case want[f.name] == "":
+			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.name, checksumsName))
+		case want[f.name] != f.SHA256:
+			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.name, ErrDamaged, f.SHA256, want[f.name])
 		}
-		delete(want, f.Name)
+		delete(want, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, describe.ChecksumsName))
+		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, checksumsName))
 	}
-	if d.own, err = readDescription(in, describe.ProvenanceName); err != nil {
+	if d.own, err = readDescription(in, provenanceName); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(d.own, d.Provenance); err != nil {
-		return nil, fmt.Errorf("%s %w: %w", describe.ProvenanceName, ErrDamaged, err)
+		return nil, fmt.Errorf("%s %w: %w", provenanceName, ErrDamaged, err)
 	}
 	return d, d.checkContents(ctx)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -16,13 +16,13 @@ const Other = "other"
 
 // SignalKey returns the key of the metric signal: the field, in lower case, and for the
 // two fields with a vocabulary also the label and what it says, as a file writes it.
-func SignalKey(field, key, value string, isKnown func(robots.Label) bool) string {
-	label, yes, no := robots.Label{Mechanism: robots.ContentUsage, Name: key}, "y", "n"
+func SignalKey(field, key, value string, isKnown func(usage.Label) bool) string {
+	label, yes, no := usage.Label{Mechanism: usage.ContentUsage, Name: key}, "y", "n"
 	switch field {
-	case robots.ContentUsage.String():
+	case usage.ContentUsage.String():
 		value, _, _ = strings.Cut(value, ";") // parameters do not count
-	case robots.ContentSignal.String():
-		label = robots.Label{Mechanism: robots.ContentSignal, Name: strings.ToLower(key)}
+	case usage.ContentSignal.String():
+		label = usage.Label{Mechanism: usage.ContentSignal, Name: strings.ToLower(key)}
 		value, yes, no = strings.ToLower(value), "yes", "no"
 	default:
 		return field
@@ -42,7 +42,7 @@ const Orphan = "orphan"
 // PreferenceKey returns the key of the metric preference, "" for a row that states
 // nothing, or is of a page and not of the file.
 func PreferenceKey(p *sink.Preference) string {
-	if p.Scope == Orphan || p.Mechanism == robots.PageHeader.String() || p.Use == nil || p.Preference == nil {
+	if p.Scope == Orphan || p.Mechanism == usage.PageHeader.String() || p.Use == nil || p.Preference == nil {
 		return ""
 	}
 	return p.Mechanism + " " + *p.Use + " " + *p.Preference
@@ -50,7 +50,7 @@ func PreferenceKey(p *sink.Preference) string {
 
 // Refusals are the ways in which a host refuses the training of models: the keys of the
 // metric refusal, but for AnyRefusal, in the order in which those of refusal_set name them.
-var Refusals = [...]string{"crawler", robots.PolicyToken.String(), robots.ContentSignal.String(), robots.ContentUsage.String(), robots.License.String()}
+var Refusals = [...]string{"crawler", usage.PolicyToken.String(), usage.ContentSignal.String(), usage.ContentUsage.String(), usage.License.String()}
 
 // AnyRefusal is the key of hosts that refuse in any way.
 const AnyRefusal = "any"
@@ -62,7 +62,7 @@ const AITraining = "ai-training"
 // token for the training of models, or a crawler of its category.
 func RefusalByPolicy(isToken bool, category string, uses []string) int {
 	switch {
-	case isToken && slices.Contains(uses, robots.AITrain.String()):
+	case isToken && slices.Contains(uses, usage.AITrain.String()):
 		return 1
 	case !isToken && category == AITraining:
 		return 0
@@ -76,9 +76,9 @@ func RefusalByStatement(p *sink.Preference) int {
 	way := slices.Index(Refusals[2:], p.Mechanism) + 2
 	switch {
 	case way < 2 || p.Scope == Orphan:
-	case p.Mechanism == robots.License.String() && p.Remark == nil:
+	case p.Mechanism == usage.License.String() && p.Remark == nil:
 		return way
-	case p.Mechanism != robots.License.String() && p.Use != nil && *p.Use == robots.AITrain.String() && p.Preference != nil && *p.Preference == robots.Refuses.String():
+	case p.Mechanism != usage.License.String() && p.Use != nil && *p.Use == usage.AITrain.String() && p.Preference != nil && *p.Preference == usage.Refuses.String():
 		return way
 	}
 	return -1

@@ -9,7 +9,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/portable"
+	"github.com/robocensus/robocensus/robots/template"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -18,19 +21,19 @@ import (
 // the empty text, is of a file that somebody else wrote, and could stand for anything.
 var values = func() map[string]map[string][]string {
 	kinds := []string{robots.Allow.String(), robots.Disallow.String()}
-	outcomes := texts(robots.Outcomes[:])
+	outcomes := texts(answer.Outcomes[:])
 	classes := summary.ClassNames[:]
 	stances := named[robots.Stance](int(robots.StancePartial) + 1)[1:]
-	errors := texts(robots.ErrorClasses)
+	errors := texts(answer.ErrorClasses)
 	return map[string]map[string][]string{
 		"fetches": {
 			"scheme": {"https", "http", "ftp"}, "source": {"network", "cache", "warc", "body"}, "outcome": outcomes,
-			"reason": texts(robots.AnswerReasons), "error_class": errors, "fallback_error_class": errors,
-			"answers_since": texts(robots.AnswerClasses), // its kind
-			"challenge":     robots.ChallengeVendors, "front_page": texts(robots.PageOutcomes), "front_error_class": errors,
+			"reason": texts(answer.Reasons), "error_class": errors, "fallback_error_class": errors,
+			"answers_since": texts(answer.Classes), // its kind
+			"challenge":     answer.Vendors, "front_page": texts(usage.PageOutcomes), "front_error_class": errors,
 		},
 		"answers": {
-			"outcome": outcomes, "reason": texts(robots.AnswerReasons), "error_class": errors, "challenge": robots.ChallengeVendors, "class": classes,
+			"outcome": outcomes, "reason": texts(answer.Reasons), "error_class": errors, "challenge": answer.Vendors, "class": classes,
 			"policy": append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...), "treatment": summary.TreatmentNames[:],
 		},
 		"groups": {"class": append([]string{summary.ClassEmpty}, classes...)},
@@ -39,12 +42,12 @@ var values = func() map[string]map[string][]string {
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
-			"scope": {"group", "file", "trailing", "orphan", "page"}, "mechanism": named[robots.Mechanism](int(robots.PageHeader) + 1)[1:], "header": robots.PageHeaders, "use": named[robots.Use](robots.NumUses),
-			"preference": named[robots.Preference](int(robots.Refuses) + 1)[1:], "level": named[robots.Level](int(robots.LevelFull) + 1)[1:],
-			"remark": {robots.RemarkNotParsed, robots.RemarkNoStatement, robots.RemarkUnknownLabel, robots.RemarkOldLabel, robots.RemarkUnknownValue, robots.RemarkRepeated, robots.RemarkNotURL, robots.RemarkTooLong},
+			"scope": {"group", "file", "trailing", "orphan", "page"}, "mechanism": named[usage.Mechanism](int(usage.PageHeader) + 1)[1:], "header": usage.PageHeaders, "use": named[usage.Use](usage.NumUses),
+			"preference": named[usage.Preference](int(usage.Refuses) + 1)[1:], "level": named[usage.Level](int(usage.LevelFull) + 1)[1:],
+			"remark": {usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel, usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL, usage.RemarkTooLong},
 		},
-		"changes":   {"use": named[robots.Use](robots.NumUses)},
-		"templates": {"kind": robots.TemplateKinds},
+		"changes":   {"use": named[usage.Use](usage.NumUses)},
+		"templates": {"kind": template.Kinds},
 		"agents":    {"kind": {"crawler", "token"}},
 		"summary":   {"stratum": summary.StratumNames()},
 		"verdicts":  {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonRobotsTxt) + 1), "rule_kind": kinds},
@@ -79,8 +82,8 @@ func CheckFetch(row *sink.Fetch) error {
 	}); err != nil {
 		return err
 	}
-	if n := len(row.AnswersSince); n > robots.MaxSeen {
-		return fmt.Errorf("seq %d: column %s has %d answers, and memory holds %d", row.Seq, seenColumn, n, robots.MaxSeen)
+	if n := len(row.AnswersSince); n > answer.MaxSeen {
+		return fmt.Errorf("seq %d: column %s has %d answers, and memory holds %d", row.Seq, seenColumn, n, answer.MaxSeen)
 	}
 	for _, a := range row.AnswersSince {
 		if err := checkSeen(a.Kind, a.Redirects); err != nil {

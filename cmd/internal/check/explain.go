@@ -14,6 +14,8 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -28,8 +30,8 @@ type explainer struct {
 
 	disallowed, undefined bool
 
-	labels robots.Vocabulary // nil unless uses are asked for
-	tokens []sink.Agent      // the policy tokens that bind the agent: agents of the first judge, after it
+	labels usage.Vocabulary // nil unless uses are asked for
+	tokens []sink.Agent     // the policy tokens that bind the agent: agents of the first judge, after it
 
 	json    io.Writer // nil for text
 	answers []explainedURL
@@ -56,7 +58,7 @@ type explained struct {
 	Profile *robots.Profile
 	File    robots.File
 	judge   *robots.Judge
-	answer  robots.Answer
+	answer  answer.Answer
 }
 
 func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
@@ -129,46 +131,46 @@ func (e *explainer) capture(c *fetch.Capture) {
 		e.note(visible.Text(c.Err.Error()))
 	}
 	fmt.Fprintln(e.out)
-	if first.answer.Outcome == robots.ConditionalAllow {
+	if first.answer.Outcome == answer.ConditionalAllow {
 		e.unread()
 	}
 }
 
 // effects describes what an outcome means for the URLs of an origin.
-var effects = map[robots.Outcome]string{
-	robots.ConditionalAllow: "the rules decide",
-	robots.FullAllow:        "everything is allowed",
-	robots.FullDisallow:     "nothing may be fetched while that lasts",
-	robots.OutcomeUndefined: "what may be fetched stays undefined",
+var effects = map[answer.Outcome]string{
+	answer.ConditionalAllow: "the rules decide",
+	answer.FullAllow:        "everything is allowed",
+	answer.FullDisallow:     "nothing may be fetched while that lasts",
+	answer.Undefined:        "what may be fetched stays undefined",
 }
 
 // answered describes what an origin answered.
-func answered(c *fetch.Capture, a robots.Answer) string {
+func answered(c *fetch.Capture, a answer.Answer) string {
 	status := c.Status()
 	who := c.Origin.String() + " "
 	if n := len(c.Hops); n > 1 {
 		who += "redirects to " + c.Hops[n-1].URL + ", which "
 	}
 	switch a.Reason {
-	case robots.AnswerSuccess:
+	case answer.Success:
 		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
-	case robots.AnswerClientError:
+	case answer.ClientError:
 		return fmt.Sprintf("%s has no robots.txt (%d): everything is allowed", c.Origin, status)
-	case robots.AnswerHTMLRedirect:
+	case answer.HTMLRedirect:
 		return fmt.Sprintf("%sanswers with a web page that redirects (%d)", who, status)
-	case robots.AnswerRedirectLimit:
+	case answer.RedirectLimit:
 		return c.Origin.String() + " redirects too often"
-	case robots.AnswerRedirectLoop, robots.AnswerRedirectInvalid, robots.AnswerRedirectUnsupported:
+	case answer.RedirectLoop, answer.RedirectInvalid, answer.RedirectUnsupported:
 		return fmt.Sprintf("%s gave no robots.txt: %s (%d)", c.Origin, words.Reason.Of(string(a.Reason)), status)
-	case robots.AnswerAddressBlocked:
+	case answer.AddressBlocked:
 		return who + "was not asked: its address is a special one, and --allow-private is not given"
 	}
 	switch class := c.Facts().Failure(); {
-	case class == robots.ErrorServerError && a.Reason == robots.AnswerMisconfiguredServer:
+	case class == answer.ErrorServerError && a.Reason == answer.MisconfiguredServer:
 		return fmt.Sprintf("%sanswers with a server error (%d), as it does for any page that is missing", who, status)
-	case class == robots.ErrorServerError:
+	case class == answer.ErrorServerError:
 		return fmt.Sprintf("%sanswers with a server error (%d)", who, status)
-	case class == robots.ErrorUnexpectedStatus:
+	case class == answer.ErrorUnexpectedStatus:
 		return fmt.Sprintf("%sanswers with a status that means nothing here (%d)", who, status)
 	case class == "":
 		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if the profile treats it as an outage
@@ -197,10 +199,10 @@ func (e *explainer) exit() error {
 // Verdict returns the verdict of a reading on a URL.
 func (r *explained) Verdict(url string) robots.Verdict {
 	t := r.Profile.Target(url)
-	if v, decided := r.answer.Verdict(&t); decided {
+	if v, decided := robots.VerdictOf(r.answer, &t); decided {
 		return v
 	}
-	return r.answer.Weigh(r.judge.Policy(0).Judge(&t))
+	return robots.Weigh(r.answer, r.judge.Policy(0).Judge(&t))
 }
 
 // explain prints the verdict on a URL.

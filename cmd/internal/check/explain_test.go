@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // The description of an answer follows from the facts.
@@ -13,11 +14,11 @@ func TestAnswered(t *testing.T) {
 	at := func(statuses ...int) *fetch.Capture {
 		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}}
 		for i, s := range statuses {
-			c.Hops = append(c.Hops, robots.Hop{URL: []string{"http://a.example/robots.txt", "http://b.example/x"}[min(i, 1)], Status: s})
+			c.Hops = append(c.Hops, answer.Hop{URL: []string{"http://a.example/robots.txt", "http://b.example/x"}[min(i, 1)], Status: s})
 		}
 		return c
 	}
-	failed := func(class robots.ErrorClass, statuses ...int) *fetch.Capture {
+	failed := func(class answer.ErrorClass, statuses ...int) *fetch.Capture {
 		c := at(statuses...)
 		c.Error, c.Err = class, errors.New("so")
 		return c
@@ -28,7 +29,7 @@ func TestAnswered(t *testing.T) {
 	page.Body = []byte("<html><frame src=x>")
 	google, _ := robots.ProfileNamed("google")
 	strict, _ := robots.ProfileNamed("google-2012")
-	strict.TooManyRequests = robots.AnswerServerError
+	strict.TooManyRequests = answer.ServerError
 	for _, row := range []struct {
 		capture *fetch.Capture
 		profile *robots.Profile
@@ -45,13 +46,13 @@ func TestAnswered(t *testing.T) {
 		{at(301, 502), google, "redirects to http://b.example/x, which answers with a server error (502)"},
 		{broken, google, "answers with a server error (503), as it does for any page that is missing"},
 		{at(304), google, "answers with a status that means nothing here (304)"},
-		{failed(robots.ErrorDNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
-		{failed(robots.ErrorTimeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
-		{failed(robots.ErrorTruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
-		{failed(robots.ErrorRedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
-		{failed(robots.ErrorRedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
+		{failed(answer.ErrorDNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
+		{failed(answer.ErrorTimeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
+		{failed(answer.ErrorTruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
+		{failed(answer.ErrorRedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
+		{failed(answer.ErrorRedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
 		{at(301, 301, 301, 301, 301, 301, 200), google, "redirects too often"},
-		{failed(robots.ErrorAddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
+		{failed(answer.ErrorAddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
 	} {
 		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
 			t.Errorf("%s, want %s", got, row.want)

@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -58,7 +59,7 @@ func useAnswers(uses robots.Uses, fetchable bool) *map[string]useAnswer {
 	all := make(map[string]useAnswer)
 	if fetchable {
 		for use, s := range uses.Stated {
-			all[robots.Use(use).String()] = useAnswer{s.Preference.String(), sink.NonZero(s.Mechanism.String()), s.Line}
+			all[usage.Use(use).String()] = useAnswer{s.Preference.String(), sink.NonZero(s.Mechanism.String()), s.Line}
 		}
 	}
 	return &all
@@ -270,7 +271,7 @@ func notQuestion(err error) error {
 
 // answer takes tokens and URL literally: no registry, no escaping, and so no policy
 // token.
-func (q *question) answer(profile *robots.Profile, file *robots.File, body []byte, labels robots.Vocabulary) reply {
+func (q *question) answer(profile *robots.Profile, file *robots.File, body []byte, labels usage.Vocabulary) reply {
 	file.Parse(body, profile)
 	judge := robots.NewJudge(profile, []robots.Agent{{Name: q.Agents[0], Tokens: q.Agents}})
 	judge.Load(file)

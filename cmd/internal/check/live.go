@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // liveURL returns the URL that is checked for a word: a bare host stands for its
@@ -94,7 +95,7 @@ func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.
 		if c.IsDoubtful() {
 			doubtful = cmp.Or(doubtful, c.Err)
 		} else {
-			reached = reached || c.Error != robots.ErrorAddressBlocked
+			reached = reached || c.Error != answer.ErrorAddressBlocked
 		}
 	}
 	if doubtful != nil && !reached {

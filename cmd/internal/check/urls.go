@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -88,7 +89,7 @@ func (f *flags) captureOf(ctx context.Context, name string, profiles []*robots.P
 }
 
 func fileCapture(body []byte) *fetch.Capture {
-	return &fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body}
+	return &fetch.Capture{Hops: []answer.Hop{{Status: 200}}, Body: body}
 }
 
 // eachURL reads the list that --urls names.

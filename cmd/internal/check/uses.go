@@ -5,12 +5,13 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // showUses makes the explainer show uses: what labels state, and the policy tokens that
 // bind the agent.
-func (e *explainer) showUses(labels robots.Vocabulary, tokens []sink.Agent) {
+func (e *explainer) showUses(labels usage.Vocabulary, tokens []sink.Agent) {
 	e.labels, e.tokens = labels, tokens
 	agents := []robots.Agent{e.agent}
 	for i := range tokens {
@@ -36,13 +37,13 @@ func (e *explainer) uses(url string, v robots.Verdict) *map[string]useAnswer {
 		got, _ = first.judge.Policy(0).Uses(&t, e.labels, tokens...)
 	}
 	for use, s := range got.Stated {
-		if name := robots.Use(use).String(); s.Line > 0 {
+		if name := usage.Use(use).String(); s.Line > 0 {
 			e.Line(name, s.Line, fmt.Sprintf("%s, by %s", s.Preference, s.Mechanism))
 		} else {
 			e.note(fmt.Sprintf("%-11s unknown: nothing is stated", name))
 		}
 	}
-	if got.Level != robots.NoLevel {
+	if got.Level != usage.NoLevel {
 		e.note("content signals limit every use to: " + got.Level.String())
 	}
 	for _, line := range got.Licenses {

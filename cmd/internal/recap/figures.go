@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -16,16 +16,16 @@ import (
 // are separate from the effects of outages.
 var answers = []struct {
 	name     string
-	evidence []robots.Evidence
+	evidence []answer.Evidence
 }{
-	{"answered", []robots.Evidence{robots.ShowsFile, robots.ShowsNoFile, robots.ShowsDeadRedirect, robots.NotStored}},
-	{"server error", []robots.Evidence{robots.ServerFails}},
-	{"could not be reached", []robots.Evidence{robots.NotReached}},
-	{"no usable answer", []robots.Evidence{robots.BrokenAnswer}},
-	{"unreachable for now, judged by memory", []robots.Evidence{robots.OnlyMemory}},
-	{"not asked, a special address", []robots.Evidence{robots.AddressBlocked}},
-	{"not asked, no route from here", []robots.Evidence{robots.NoRoute}},
-	{"unknown", []robots.Evidence{robots.ShowsNothing}},
+	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored}},
+	{"server error", []answer.Evidence{answer.ServerFails}},
+	{"could not be reached", []answer.Evidence{answer.NotReached}},
+	{"no usable answer", []answer.Evidence{answer.BrokenAnswer}},
+	{"unreachable for now, judged by memory", []answer.Evidence{answer.OnlyMemory}},
+	{"not asked, a special address", []answer.Evidence{answer.SpecialAddress}},
+	{"not asked, no route from here", []answer.Evidence{answer.NoRouteHere}},
+	{"unknown", []answer.Evidence{answer.ShowsNothing}},
 }
 
 // shutOut counts the hosts that shut an agent out, those of them that name it, and
@@ -135,16 +135,16 @@ func fromMemory(r *pipeline.Result) (n int64) {
 
 // parts returns the rows below a group of answers: its reasons if it has several or,
 // for hosts that could not be reached, the error classes.
-func (f *figures) parts(evidence []robots.Evidence) (n int64, parts map[string]int64) {
+func (f *figures) parts(evidence []answer.Evidence) (n int64, parts map[string]int64) {
 	parts = make(map[string]int64)
 	for reason, count := range f.Reasons {
-		if count > 0 && slices.Contains(evidence, robots.AnswerReason(reason).Evidence()) {
+		if count > 0 && slices.Contains(evidence, answer.Reason(reason).Evidence()) {
 			n += count
 			parts[words.Reason.Of(reason)] += count
 		}
 	}
 	switch {
-	case evidence[0] == robots.NotReached:
+	case evidence[0] == answer.NotReached:
 		clear(parts)
 		for class, count := range f.Failures {
 			parts[words.ErrorClass.Of(class)] += count

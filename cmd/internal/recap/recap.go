@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -201,7 +201,7 @@ func skippedTexts(c *source.Config, s source.Skipped) (out []string) {
 // showAnswers prints how many hosts gave which answer, and what it means.
 func showAnswers(p *screen.Text, profile string, f *figures) {
 	answered, _ := f.parts(answers[0].evidence)
-	files := f.Outcomes[string(robots.ConditionalAllow)]
+	files := f.Outcomes[string(answer.ConditionalAllow)]
 	isStored := f.stored == f.targets
 	shareOf := func(n int64) string {
 		if f.targets < words.Few {
@@ -244,7 +244,7 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 
 // showShutOut prints which agents are shut out by rules. An outage shuts out nobody.
 func showShutOut(p *screen.Text, f *figures) {
-	files := f.Outcomes[string(robots.ConditionalAllow)]
+	files := f.Outcomes[string(answer.ConditionalAllow)]
 	if files == 0 {
 		p.Line(fmt.Sprintf("\nNo %s gave rules: nobody is known to be shut out.", f.noun))
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // answerKinds classify answers by what they show: an outage is not a policy. one
@@ -16,38 +16,38 @@ import (
 type answerKind struct {
 	key, class, name string
 	one, many        string
-	evidence         []robots.Evidence
+	evidence         []answer.Evidence
 }
 
 var answerKinds = []answerKind{
-	{"file", "allow", "has a file", "has a file", "have a file", []robots.Evidence{robots.ShowsFile}},
-	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []robots.Evidence{robots.ShowsNoFile}},
-	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere", []robots.Evidence{robots.ShowsDeadRedirect}},
-	{"server_error", "partly", "server error", "gives a server error", "give a server error", []robots.Evidence{robots.ServerFails}},
-	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []robots.Evidence{robots.NotReached}},
-	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []robots.Evidence{robots.BrokenAnswer}},
-	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []robots.Evidence{robots.OnlyMemory}},
+	{"file", "allow", "has a file", "has a file", "have a file", []answer.Evidence{answer.ShowsFile}},
+	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []answer.Evidence{answer.ShowsNoFile}},
+	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere", []answer.Evidence{answer.ShowsDeadRedirect}},
+	{"server_error", "partly", "server error", "gives a server error", "give a server error", []answer.Evidence{answer.ServerFails}},
+	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []answer.Evidence{answer.NotReached}},
+	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []answer.Evidence{answer.BrokenAnswer}},
+	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []answer.Evidence{answer.OnlyMemory}},
 	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored",
-		[]robots.Evidence{robots.AddressBlocked, robots.NoRoute, robots.NotStored, robots.ShowsNothing}},
+		[]answer.Evidence{answer.SpecialAddress, answer.NoRouteHere, answer.NotStored, answer.ShowsNothing}},
 }
 
 // kindOf returns the index of the kind of answer.
 func kindOf(reason string) int {
 	return slices.IndexFunc(answerKinds, func(k answerKind) bool {
-		return slices.Contains(k.evidence, robots.AnswerReason(reason).Evidence())
+		return slices.Contains(k.evidence, answer.Reason(reason).Evidence())
 	})
 }
 
 // answered returns the number of hosts whose policy is known.
 func (d *data) answered() (n int64) {
 	for reason, count := range d.sums.By("reason", d.profile, counters.Key) {
-		if e := robots.AnswerReason(reason).Evidence(); e.IsCurrent() || e == robots.OnlyMemory {
+		if e := answer.Reason(reason).Evidence(); e.IsCurrent() || e == answer.OnlyMemory {
 			n += count
 		}
 	}
 	for k, count := range d.sums.By("challenge", d.profile, counters.Key) { // which are unread, whatever the status says
 		_, reason, _ := strings.Cut(k, " ")
-		if e := robots.AnswerReason(reason).Evidence(); e.IsCurrent() || e == robots.OnlyMemory {
+		if e := answer.Reason(reason).Evidence(); e.IsCurrent() || e == answer.OnlyMemory {
 			n -= count
 		}
 	}
@@ -60,7 +60,7 @@ func (d *data) failures() string {
 	classes := d.sums.By("error_class", d.profile, counters.Key)
 	var said []string
 	for _, class := range counters.Ranked(classes) {
-		if robots.ErrorClass(class).Answer() == robots.AnswerNetworkFailure {
+		if answer.ErrorClass(class).Answer() == answer.NetworkFailure {
 			said = append(said, words.ErrorClass.Of(class)+" "+words.Number(classes[class]))
 		}
 	}
@@ -111,14 +111,11 @@ func (d *data) answers() *draw.Figure {
 	}
 	f.Title = words.And(said)
 	f.Note = d.meaning()
-	if _, walls := d.vendors(); walls > 0 {
-		f.Note = fmt.Sprintf("%s among these answers, by what its status says. ", words.Verbed(walls, "wall is", "walls are")) + f.Note
-	}
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}
 	others := d.sums.By("reason", d.profile, counters.Key)
-	delete(others, string(robots.AnswerSuccess))
+	delete(others, string(answer.Success))
 	f.Examples = d.examples.List("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, counters.Ranked(others)...)
 	for _, stratum := range counters.Ascending(byStratum) {
 		n, whole := make([]int64, len(answerKinds)), int64(0)

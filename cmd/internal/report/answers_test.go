@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Every answer is of exactly one kind: otherwise a figure would omit it or count it twice.
 func TestEveryReasonIsOneKindOfAnswer(t *testing.T) {
-	for _, r := range append(slices.Clone(robots.AnswerReasons), "of_another_version") {
+	for _, r := range append(slices.Clone(answer.Reasons), "of_another_version") {
 		var kinds []string
 		for _, k := range answerKinds {
 			if slices.Contains(k.evidence, r.Evidence()) {

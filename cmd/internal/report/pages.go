@@ -7,7 +7,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // frontPages shows what the headers of front pages say about use (--front-page), beside
@@ -21,7 +21,7 @@ func (d *data) frontPages() *draw.Figure {
 	for _, n := range outcomes {
 		asked += n
 	}
-	read := outcomes[string(robots.PageRead)]
+	read := outcomes[string(usage.PageRead)]
 	stated, refusing := d.sums.By("page_preference", d.profile, counters.Key), d.sums.By("page_refusal", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "front-pages", Of: fmt.Sprintf("Shares of the %s whose front page was read.", words.Count(read, "host")),
@@ -31,10 +31,10 @@ func (d *data) frontPages() *draw.Figure {
 		Title: fmt.Sprintf("No front page of the %s that were read says in its header whether models may be trained", words.Number(read)),
 	}
 	if n := refusing["any"]; n > 0 {
-		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", draw.OfHosts(n, read), words.Number(refusing["alone"]))
+		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", words.ShareOf(n, read, "hosts"), words.Number(refusing["alone"]))
 	}
 	if asked > read {
-		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Hosts(asked), words.Verbed(asked-read, "front page was", "front pages were"), pagesUnread(outcomes))
+		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Count(asked, "host"), words.Number(asked-read)+" front pages were", pagesUnread(outcomes))
 	}
 	scale := int64(1)
 	for _, n := range stated {
@@ -82,11 +82,11 @@ func headersOf(stated map[string]int64) map[string]int64 {
 func pagesUnread(outcomes map[string]int64) string {
 	var out []string
 	for _, outcome := range counters.Ranked(outcomes) {
-		if outcome != string(robots.PageRead) {
+		if outcome != string(usage.PageRead) {
 			out = append(out, words.Number(outcomes[outcome])+" "+words.PageOutcome.Of(outcome))
 		}
 	}
-	return strings.Join(out, "; ")
+	return strings.Join(out, ", ")
 }
 
 // pageName returns the display name of a counter of front pages.

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -197,7 +198,7 @@ func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
 
 // readTemplates reads the templates: first those of --templates, then the built-in ones.
 func (f *Flags) readTemplates(ctx context.Context, c *pipeline.Config) error {
-	var all []robots.Template
+	var all []template.Template
 	add := func(path string, text []byte) error {
 		templates, err := registry.ParseTemplates(path, text)
 		all = append(all, templates...)
@@ -216,7 +217,7 @@ func (f *Flags) readTemplates(ctx context.Context, c *pipeline.Config) error {
 	if err := add("built-in templates.yaml", f.BuiltInTemplates); err != nil {
 		return err
 	}
-	c.Evaluate.Templates = robots.NewTemplates(all)
+	c.Evaluate.Templates = template.New(all)
 	return nil
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -60,7 +61,7 @@ type Flags struct {
 type configFile struct {
 	Own             map[string]*robots.Profile // profiles of the configuration file
 	OwnAsWritten    map[string]map[string]any
-	Labels          robots.Vocabulary // labels, with those of the configuration file
+	Labels          usage.Vocabulary // labels, with those of the configuration file
 	LabelsAsWritten []map[string]any
 	NamedOnly       []string // names of the registry that no operator sends
 	ConfigInput     *sink.Input

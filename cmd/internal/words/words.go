@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -38,7 +38,7 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = vocabulary(robots.AnswerReasons)
+var Reason = vocabulary(answer.Reasons)
 
 // Challenge has words for the vendors of walls.
 var Challenge = Vocabulary{
@@ -52,7 +52,7 @@ var Challenge = Vocabulary{
 }
 
 // ErrorClass has words for error classes.
-var ErrorClass = vocabulary(robots.ErrorClasses)
+var ErrorClass = vocabulary(answer.ErrorClasses)
 
 func vocabulary[T interface {
 	~string
@@ -379,8 +379,8 @@ var PageOutcome = Vocabulary{
 	"challenge":  "a wall answered",
 	"elsewhere":  "redirected to another domain, which was not asked",
 	"failed":     "no answer",
-	"disallowed": "not asked, because robots.txt shuts this census out",
-	"unread":     "not asked, because robots.txt does not say whether it may be",
+	"disallowed": "not asked: robots.txt shuts this census out",
+	"unread":     "not asked: robots.txt does not say whether it may be",
 }
 
 // Stance has words for what a file states about a use.

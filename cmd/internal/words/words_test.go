@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 func texts[T ~string](values []T) (out []string) {
@@ -34,10 +35,10 @@ func TestEveryValueHasWords(t *testing.T) {
 		words  Vocabulary
 		values []string
 	}{
-		{"outcome", Outcome, texts(robots.Outcomes[:])},
-		{"reason", Reason, texts(robots.AnswerReasons)},
-		{"error_class", ErrorClass, texts(robots.ErrorClasses)},
-		{"challenge", Challenge, slices.Clone(robots.ChallengeVendors)},
+		{"outcome", Outcome, texts(answer.Outcomes[:])},
+		{"reason", Reason, texts(answer.Reasons)},
+		{"error_class", ErrorClass, texts(answer.ErrorClasses)},
+		{"challenge", Challenge, slices.Clone(answer.Vendors)},
 		{"class", Class, append(classes, "empty", "unknown")},
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},

@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
-var classes = []robots.ErrorClass{
-	"", robots.ErrorDNSNotFound, robots.ErrorDNSFailure, robots.ErrorConnectRefused, robots.ErrorConnectTimeout, robots.ErrorConnectFailure,
-	robots.ErrorTLS, robots.ErrorTimeout, robots.ErrorReset, robots.ErrorProtocol, robots.ErrorTruncatedBody, robots.ErrorHeaderTooLarge,
-	robots.ErrorRedirectInvalid, robots.ErrorRedirectUnsupported, robots.ErrorRedirectLoop, robots.ErrorRedirectLimit,
+var classes = []answer.ErrorClass{
+	"", answer.ErrorDNSNotFound, answer.ErrorDNSFailure, answer.ErrorConnectRefused, answer.ErrorConnectTimeout, answer.ErrorConnectFailure,
+	answer.ErrorTLS, answer.ErrorTimeout, answer.ErrorReset, answer.ErrorProtocol, answer.ErrorTruncatedBody, answer.ErrorHeaderTooLarge,
+	answer.ErrorRedirectInvalid, answer.ErrorRedirectUnsupported, answer.ErrorRedirectLoop, answer.ErrorRedirectLimit,
 }
 
 // Captures draws any capture of o, with arbitrary bytes in everything that
@@ -43,7 +43,7 @@ func Captures(o fetch.Origin) *rapid.Generator[*fetch.Capture] {
 			Truncated: rapid.Bool().Draw(t, "truncated"),
 		}
 		for range rapid.IntRange(0, 6).Draw(t, "hops") {
-			c.Hops = append(c.Hops, robots.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
+			c.Hops = append(c.Hops, answer.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
 		}
 		if c.Error != "" {
 			c.Err = errors.New(anything.Draw(t, "err"))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -157,7 +158,7 @@ var Kinds = func() (names []string) {
 var (
 	Classes      = summary.ClassNames[:summary.ClassUnknown]
 	Stances      = []string{robots.StanceAllow.String(), robots.StanceDisallow.String(), robots.StancePartial.String()}
-	outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
+	outcomeNames = []string{string(answer.ConditionalAllow), string(answer.FullAllow), string(answer.FullDisallow), string(answer.Undefined)}
 )
 
 // shapesOf returns the shapes of changes of one severity.
@@ -186,7 +187,7 @@ func classShapes() []Shape { return eachTwo(Classes, ClassSeverity) }
 // profile takes such an answer for full_disallow; a host that an outage closes has a
 // change of kind reachability.
 func outcomeShapes() []Shape {
-	return eachTwo(slices.DeleteFunc(slices.Clone(outcomeNames), func(name string) bool { return name == string(robots.FullDisallow) }), OutcomeSeverity)
+	return eachTwo(slices.DeleteFunc(slices.Clone(outcomeNames), func(name string) bool { return name == string(answer.FullDisallow) }), OutcomeSeverity)
 }
 
 // preferenceShapes returns the shapes of changes of what is stated about a use; one that
@@ -234,7 +235,7 @@ func redirectShapes() []Shape {
 // reachabilityShapes returns the shapes of [comparison.reachability]. An outage may
 // follow one with another outcome.
 func reachabilityShapes() (out []Shape) {
-	reasons := append(slices.Clone(robots.AnswerReasons), Challenged)
+	reasons := append(slices.Clone(answer.Reasons), Challenged)
 	for _, reason := range reasons {
 		for _, later := range reasons {
 			if before, after := string(reason), string(later); Unreachable(before) || Unreachable(after) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -69,9 +70,9 @@ func PreferenceSeverity(before, after string) string {
 // OutcomeSeverity rates the change of what an answer means as a whole.
 func OutcomeSeverity(before, after string) string {
 	switch {
-	case after == string(robots.FullDisallow):
+	case after == string(answer.FullDisallow):
 		return Critical
-	case before == string(robots.FullAllow) && after == string(robots.ConditionalAllow):
+	case before == string(answer.FullAllow) && after == string(answer.ConditionalAllow):
 		return Minor
 	}
 	return Major
@@ -123,7 +124,7 @@ func TextSeverity(proven bool) string {
 // Unreachable reports whether an answer with a reason does not show what a host's
 // robots.txt says now. Like all reasons, it depends on the profile.
 func Unreachable(reason string) bool {
-	return !robots.AnswerReason(reason).Evidence().IsCurrent()
+	return !answer.Reason(reason).Evidence().IsCurrent()
 }
 
 // Challenged stands for the reason of an answer that is a wall: whatever its status says, the

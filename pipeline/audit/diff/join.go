@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // A pair is an origin with its row of fetches in each run.
@@ -66,7 +66,7 @@ func (p *pair) seen() bool {
 // redirects and outages.
 func (p *pair) plain() bool {
 	for _, f := range p.sides {
-		if f.Reason != string(robots.AnswerSuccess) && f.Reason != string(robots.AnswerClientError) {
+		if f.Reason != string(answer.Success) && f.Reason != string(answer.ClientError) {
 			return false
 		}
 	}
@@ -75,7 +75,7 @@ func (p *pair) plain() bool {
 
 // ruled reports whether the host's rules decided in both runs.
 func (p *pair) ruled() bool {
-	return p.sides[0].Outcome == string(robots.ConditionalAllow) && p.sides[1].Outcome == string(robots.ConditionalAllow)
+	return p.sides[0].Outcome == string(answer.ConditionalAllow) && p.sides[1].Outcome == string(answer.ConditionalAllow)
 }
 
 // comparable reports whether policies of a pair are compared.
@@ -87,7 +87,7 @@ func (d *differ) comparable(p *pair) bool {
 // is.
 func (d *differ) unknown(p *pair) []string {
 	for _, f := range p.sides {
-		if f != nil && f.Outcome != string(robots.ConditionalAllow) && f.Outcome != string(robots.FullAllow) {
+		if f != nil && f.Outcome != string(answer.ConditionalAllow) && f.Outcome != string(answer.FullAllow) {
 			return []string{d.runs[1].FirstProfile()}
 		}
 	}
@@ -230,7 +230,7 @@ func pairsOf(before, after []*records.Fetched) []*pair {
 		i := slices.IndexFunc(out, func(p *pair) bool { f := p.sides[side]; return f != nil && f.Fallback != "" && f.IsBare() })
 		if i >= 0 && left.last().IsBare() {
 			given := *out[i].sides[side]
-			given.Origin, given.Outcome, given.Reason = left.last().Origin, string(robots.OutcomeUndefined), string(robots.AnswerNetworkFailure)
+			given.Origin, given.Outcome, given.Reason = left.last().Origin, string(answer.Undefined), string(answer.NetworkFailure)
 			given.Digest, given.Final, given.Since = "", "", 0
 			left.sides[side] = &given
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -86,7 +87,7 @@ func TestAnUnknownPolicyOfARedefinedProfileDoesNotChange(t *testing.T) {
 			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text+"User-agent: *\n"+rules), 0o666))
 		}
 		mine := *google
-		mine.Name, mine.HTMLRedirect, mine.Wildcards = "mine", robots.OutcomeUndefined, i == 1
+		mine.Name, mine.HTMLRedirect, mine.Wildcards = "mine", answer.Undefined, i == 1
 		audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, tablesOfRules+" bodies", google, &mine)
 	}
 	_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // planProfiles decides what can be compared under the runs' profiles. A profile that
@@ -94,7 +94,7 @@ func (d *differ) compares(key records.PolicyKey, p *pair) bool {
 	if !slices.Contains(d.common, profile) || !d.redefined[d.names.Text(key.Agent)] {
 		return slices.Contains(d.common, profile)
 	}
-	return profile == d.runs[1].FirstProfile() && d.reading && (p.sides[0].Outcome == string(robots.FullAllow) || p.sides[1].Outcome == string(robots.FullAllow))
+	return profile == d.runs[1].FirstProfile() && d.reading && (p.sides[0].Outcome == string(answer.FullAllow) || p.sides[1].Outcome == string(answer.FullAllow))
 }
 
 // planTables finds the tables that both runs have and that can be compared.

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -138,26 +139,26 @@ func plantAnswers(t *testing.T) string {
 			rows[i] = append(rows[i], f)
 		}
 	}
-	answer := func(reason, outcome string) sink.Fetch {
+	answered := func(reason, outcome string) sink.Fetch {
 		f := audittest.Fetch("https://x", reason, "", 1)
 		f.Outcome = outcome
 		return f
 	}
-	for _, before := range robots.AnswerReasons {
-		for _, after := range robots.AnswerReasons {
+	for _, before := range answer.Reasons {
+		for _, after := range answer.Reasons {
 			if before, after := string(before), string(after); change.Unreachable(before) || change.Unreachable(after) {
-				add(answer(before, "full_disallow"), answer(after, "undefined"))
+				add(answered(before, "full_disallow"), answered(after, "undefined"))
 			}
 		}
 	}
 	for _, two := range [][2]string{{"conditional_allow", "full_allow"}, {"conditional_allow", "undefined"}, {"full_allow", "undefined"}} {
-		add(answer("html_redirect", two[0]), answer("html_redirect", two[1]))
+		add(answered("html_redirect", two[0]), answered("html_redirect", two[1]))
 	}
-	moved := answer("success", "conditional_allow")
+	moved := answered("success", "conditional_allow")
 	fellBack := moved
 	fellBack.Origin, fellBack.FallbackErrorClass = "http://x", sink.Some("timeout")
 	add(moved, fellBack)
-	long := answer("server_error", "full_disallow")
+	long := answered("server_error", "full_disallow")
 	again := long
 	long.UnreachableSince, again.UnreachableSince = sink.Some(audittest.FirstDay), sink.Some(audittest.FirstDay.Add(time.Hour))
 	add(long, again)
@@ -174,7 +175,7 @@ func plantAnswers(t *testing.T) string {
 	add(text, other)
 	for _, outcome := range []string{"conditional_allow", "full_allow", "full_disallow", "undefined"} {
 		n++
-		f := answer("success", outcome)
+		f := answered("success", outcome)
 		f.Host = fmt.Sprintf("h%d.example", n)
 		f.Origin = "https://" + f.Host
 		rows[0] = append(rows[0], f)

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -53,14 +54,14 @@ func (c *comparison) preferences(p *pair) error {
 	for d := p.rows[1][records.Policies]; len(d) > 0; {
 		now := d.Policy()
 		two, both := c.both[now.Key()]
-		if !both || two[0].Stances == two[1].Stances && now.Stances == [robots.NumUses]uint64{} {
+		if !both || two[0].Stances == two[1].Stances && now.Stances == [usage.NumUses]uint64{} {
 			continue // as of nearly all files
 		}
 		agent, class := names.Text(now.Agent), c.classes[now.Key()]
 		if c.d.unstated[agent] != "" || !c.d.compares(now.Key(), p) || class[0] == unknown || class[1] == unknown {
 			continue
 		}
-		for use := range robots.Use(robots.NumUses) {
+		for use := range usage.Use(usage.NumUses) {
 			row := c.preferenceRow(files, two, use)
 			switch {
 			case row == nil:
@@ -80,7 +81,7 @@ func (c *comparison) preferences(p *pair) error {
 // preferenceRow returns the row of a use, nil if the file states the same about it. If
 // that depends on the path before and after, the row is undecided where the statements
 // differ on which it rests.
-func (c *comparison) preferenceRow(files [2]*statedFile, two [2]records.Policy, use robots.Use) *sink.Change {
+func (c *comparison) preferenceRow(files [2]*statedFile, two [2]records.Policy, use usage.Use) *sink.Change {
 	names := c.d.names
 	agent, profile := names.Text(two[1].Agent), names.Text(two[1].Profile)
 	row := &sink.Change{
@@ -156,7 +157,7 @@ func (f *statedFile) load() {
 // states reports whether a statement of the file is one that a question is about: a line
 // in a group of the token, or a rule of a policy token.
 func (f *statedFile) states(s *records.Statement, of stating) bool {
-	if s.Mechanism == robots.PolicyToken.String() {
+	if s.Mechanism == usage.PolicyToken.String() {
 		return slices.Contains(strings.Fields(of.tokens), s.Label)
 	}
 	i, found := slices.BinarySearchFunc(f.groups, s.Line, func(g records.Group, line int32) int { return int(g.Line - line) })
@@ -203,7 +204,7 @@ func (f *statedFile) basis(of stating) map[string]bool {
 	for i := range f.statements {
 		s := &f.statements[i]
 		says := s.Use == of.use && s.Preference != ""
-		if !f.states(s, of) || s.Mechanism == robots.PolicyToken.String() || !says && (s.Mechanism != robots.ContentUsage.String() || about[s.Line]) {
+		if !f.states(s, of) || s.Mechanism == usage.PolicyToken.String() || !says && (s.Mechanism != usage.ContentUsage.String() || about[s.Line]) {
 			continue
 		}
 		text := strings.Join([]string{s.Mechanism, s.Path}, " ")

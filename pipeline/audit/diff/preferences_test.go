@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -54,7 +55,7 @@ func (s statingRun) run(t *testing.T, dir, id string) {
 	c.Evaluate.Labels = labels
 	templates, err := registry.ParseTemplates("templates", []byte(s.templates+string(configs.Templates)))
 	pipelinetest.Must(t, err)
-	c.Evaluate.Templates = robots.NewTemplates(templates)
+	c.Evaluate.Templates = template.New(templates)
 	c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}, {Role: "uses", SHA256: s.uses}, {Role: "templates", SHA256: s.templates}}
 	_, err = pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	pipelinetest.Must(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -181,7 +182,7 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 				continue
 			}
 			t.host, t.outcome = strings.Clone(t.host), strings.Clone(outcome.Value(i))
-			if t.outcome == string(robots.ConditionalAllow) {
+			if t.outcome == string(answer.ConditionalAllow) {
 				list = append(list, records.Wanted{Seq: seq.Value(i), N: int64(len(targets)), Digest: strings.Clone(digest.Value(i))})
 			}
 			targets = append(targets, t)
@@ -239,9 +240,9 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 	m := c.model
 	var file *meaning.File
 	switch {
-	case t.outcome == string(robots.FullAllow):
+	case t.outcome == string(answer.FullAllow):
 		file = m.empty
-	case t.outcome != string(robots.ConditionalAllow):
+	case t.outcome != string(answer.ConditionalAllow):
 	case len(rows[records.Bodies]) > 0:
 		file = m.read(rows[records.Bodies][1:])
 	case m.tables:
@@ -258,7 +259,7 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 			switch {
 			case !m.binds[k][i]:
 				continue
-			case t.outcome != string(robots.FullAllow) && t.outcome != string(robots.ConditionalAllow):
+			case t.outcome != string(answer.FullAllow) && t.outcome != string(answer.ConditionalAllow):
 				p.Unknown++
 				hid = true
 				continue

@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // A promise that nothing can break by its own words is an error with its line.
@@ -103,8 +104,8 @@ func TestKindsKnowAllOutcomes(t *testing.T) {
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)
 		for status := 100; status < 700; status++ {
-			a := p.Answer(robots.Facts{Hops: []robots.Hop{{Status: status}}, Misconfigured: status%2 == 0})
-			if a.Reason == robots.AnswerUnauthorized {
+			a := p.Answer(answer.Facts{Hops: []answer.Hop{{Status: status}}, Misconfigured: status%2 == 0})
+			if a.Reason == answer.Unauthorized {
 				continue // a dialect's: a promise about it would be one that no other profile can break
 			}
 			if !change.Unreachable(string(a.Reason)) && !shown[string(a.Outcome)] {

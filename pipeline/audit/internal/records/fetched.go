@@ -9,7 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -148,7 +148,7 @@ func AddTarget(t *lookup.Target, answers []sink.Answer, into *sorter.Sorter) err
 
 // wall makes the row that of a host that a wall kept from being read.
 func (f *Fetched) wall() {
-	f.Outcome, f.Reason, f.Digest = string(robots.OutcomeUndefined), change.Challenged, ""
+	f.Outcome, f.Reason, f.Digest = string(answer.Undefined), change.Challenged, ""
 }
 
 // addTo adds the row to a sorter. e is a buffer.

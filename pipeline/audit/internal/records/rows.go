@@ -2,6 +2,7 @@ package records
 
 import (
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -89,14 +90,14 @@ type AgentLine struct {
 }
 
 // Policy is a row of policies. It holds the numbers of its texts in names; Group,
-// Template and Stances, by [robots.Use], are 0 for null, else the number plus 1.
+// Template and Stances, by [usage.Use], are 0 for null, else the number plus 1.
 type Policy struct {
 	Profile, Agent, Category, Class, Group, Template uint64
-	Stances                                          [robots.NumUses]uint64
+	Stances                                          [usage.NumUses]uint64
 }
 
 func (d *Decoder) Policy() (p Policy) {
-	for _, field := range []*uint64{&p.Profile, &p.Agent, &p.Category, &p.Class, &p.Group, &p.Template, &p.Stances[robots.AITrain], &p.Stances[robots.AIInput], &p.Stances[robots.Search]} {
+	for _, field := range []*uint64{&p.Profile, &p.Agent, &p.Category, &p.Class, &p.Group, &p.Template, &p.Stances[usage.AITrain], &p.Stances[usage.AIInput], &p.Stances[usage.Search]} {
 		*field = d.Uint()
 	}
 	return p

@@ -1,0 +1,112 @@
+package answer
+
+import "time"
+
+// An Answer is a profile's reading of Facts.
+type Answer struct {
+	Outcome Outcome
+	Reason  Reason
+	// UseCopy reports whether verdicts use the rules of the last whole copy
+	// instead of the body just received. If Outcome is undefined, the document
+	// permits both the copy and Instead.
+	UseCopy bool
+	Instead Outcome
+	// UnreachableSince is the start of the outage. It is zero if the origin was
+	// reached or Facts has no Memory.
+	UnreachableSince time.Time
+}
+
+// AsksRules reports whether verdicts depend on the rules of a file.
+func (a Answer) AsksRules() bool { return a.Outcome == ConditionalAllow || a.UseCopy }
+
+// Read interprets the facts (RFC 9309, 2.3.1) for a profile that follows at most
+// maxRedirects redirects.
+func (p *Answers) Read(f Facts, maxRedirects int) Answer {
+	r := p.read(f.Kind(), maxRedirects)
+	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 && (f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
+		r.Outcome, r.Reason = p.Unauthorized, Unauthorized
+	}
+	if !r.Unreachable {
+		return r.Answer
+	}
+	a := r.Answer
+	if f.Memory == nil {
+		return a
+	}
+	since, stands := p.recall(f.Memory, f.Time, maxRedirects)
+	a.UnreachableSince = since
+	if f.Time.Sub(since) > p.UnreachableLimit {
+		a.Outcome, a.Reason, r.copy = p.Unreachable, UnreachableTooLong, p.UnreachableCopy
+	}
+	if !stands {
+		return a
+	}
+	switch r.copy {
+	case TakeCopy:
+		a.Outcome, a.Reason, a.UseCopy = ConditionalAllow, StaleCopy, true
+	case EitherCopy:
+		a.Outcome, a.Reason, a.UseCopy, a.Instead = Undefined, StaleCopy, true, a.Outcome
+	}
+	return a
+}
+
+// rowReading is a profile's reading of a kind of answer. If the origin is
+// unreachable, copy says whether the last whole copy may be used.
+type rowReading struct {
+	Answer
+	Unreachable bool
+	copy        CopyUse
+}
+
+// read implements the table of answers. More than maxRedirects redirects count
+// as a 404. A blocked address, a missing route, a stopped run, a capture that
+// the archive lacks, and a chain that was given up before maxRedirects say
+// nothing about the site: undefined.
+func (p *Answers) read(k Kind, maxRedirects int) rowReading {
+	answered := func(o Outcome, why Reason) rowReading {
+		return rowReading{Answer: Answer{Outcome: o, Reason: why}}
+	}
+	failed := func(o Outcome, why Reason, copy CopyUse) rowReading {
+		return rowReading{Answer{Outcome: o, Reason: why}, true, copy}
+	}
+	if k.Redirects > maxRedirects {
+		return answered(FullAllow, RedirectLimit)
+	}
+	switch k.Class {
+	case HTMLRedirect:
+		if p.HTMLRedirect == Undefined {
+			return answered(Undefined, HTMLRedirect)
+		}
+		return answered(ConditionalAllow, Success)
+	case ClientError, RedirectLoop, RedirectInvalid:
+		return answered(FullAllow, k.Class)
+	case RedirectLimit: // that of another run, whose profiles follow fewer
+		return answered(Undefined, RedirectUnresolved)
+	case RedirectUnsupported:
+		return answered(p.RedirectUnsupported, RedirectUnsupported)
+	case AddressBlocked, NoRoute, RedirectUnresolved, RevisitUnresolved:
+		return answered(Undefined, k.Class)
+	case canceled:
+		return answered(Undefined, NetworkFailure)
+	case tooManyRequests:
+		if p.TooManyRequests != ServerError {
+			return answered(FullAllow, ClientError)
+		}
+		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
+	case MisconfiguredServer:
+		if p.MisconfiguredAs404 {
+			return answered(FullAllow, MisconfiguredServer)
+		}
+		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
+	case ServerError:
+		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
+	case otherStatus:
+		if p.OtherStatus == ServerError {
+			return failed(p.ServerError, InvalidResponse, p.ServerErrorCopy)
+		}
+		return failed(Undefined, InvalidResponse, p.NetworkCopy)
+	case NetworkFailure, InvalidResponse, IncompleteBody:
+		return failed(p.NetworkFailure, k.Class, p.NetworkCopy)
+	}
+	return answered(ConditionalAllow, Success)
+}

@@ -1,0 +1,71 @@
+package answer
+
+import (
+	"fmt"
+	"time"
+)
+
+// Answers says what answers mean that are not a file, or not only a file.
+type Answers struct {
+	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame, meta
+	// refresh or script: conditional_allow to read the first page, or
+	// undefined.
+	HTMLRedirect Outcome `yaml:"html_redirect"`
+	// RedirectUnsupported is the outcome of a redirect to a scheme that cannot
+	// be crawled, such as mailto: or file:. It is full_allow, as for a 404, or
+	// undefined.
+	RedirectUnsupported Outcome `yaml:"redirect_unsupported"`
+	// TooManyRequests is what 429 counts as: client_error or server_error.
+	TooManyRequests Reason `yaml:"too_many_requests"`
+	// OtherStatus is what a status counts as that is neither 2xx, a redirect,
+	// 4xx nor 5xx: server_error, or invalid_response, a failure whose outcome
+	// is undefined.
+	OtherStatus Reason `yaml:"other_status"`
+	// MisconfiguredAs404 counts a 5xx as 404 if the site is known to answer
+	// every missing page with 5xx.
+	MisconfiguredAs404 bool `yaml:"misconfigured_as_404"`
+
+	// ServerError and NetworkFailure are the outcomes while an origin answers
+	// 5xx, or does not answer. Whatever a profile counts as either makes the
+	// origin unreachable. ServerErrorCopy and NetworkCopy say whether the last
+	// whole copy is used meanwhile.
+	ServerError     Outcome `yaml:"server_error"`
+	ServerErrorCopy CopyUse `yaml:"server_error_copy"`
+	NetworkFailure  Outcome `yaml:"network_failure"`
+	NetworkCopy     CopyUse `yaml:"network_failure_copy"`
+	// UnreachableLimit is the time after which Unreachable and UnreachableCopy
+	// decide about an unreachable origin.
+	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
+	Unreachable      Outcome       `yaml:"unreachable"`
+	UnreachableCopy  CopyUse       `yaml:"unreachable_copy"`
+	// MaxAgeLengthens lets the Cache-Control of an answer extend its lifetime.
+	// Cache-Control can shorten it in any case.
+	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
+
+	// Unauthorized is what 401 and 403 mean: full_disallow, or empty if they are
+	// like any other 4xx.
+	Unauthorized Outcome `yaml:"unauthorized,omitempty"`
+	// Refused is what a file means that the parser refuses (strict): full_allow,
+	// full_disallow, or empty for undefined.
+	Refused Outcome `yaml:"refused,omitempty"`
+}
+
+// CopyUse says whether the last whole copy of the file of an unreachable origin
+// replaces the profile's outcome for the outage.
+type CopyUse string
+
+const (
+	IgnoreCopy CopyUse = "ignore" // the outcome decides
+	TakeCopy   CopyUse = "use"    // the copy decides
+	EitherCopy CopyUse = "open"   // either; a verdict that depends on it is undefined
+)
+
+// UnmarshalText accepts the values of CopyUse.
+func (v *CopyUse) UnmarshalText(b []byte) error {
+	switch u := CopyUse(b); u {
+	case IgnoreCopy, TakeCopy, EitherCopy:
+		*v = u
+		return nil
+	}
+	return fmt.Errorf("%q is not one of %s, %s, %s", b, IgnoreCopy, TakeCopy, EitherCopy)
+}

@@ -1,0 +1,297 @@
+package answer
+
+import "time"
+
+// ErrorClass says why a request got no usable answer. It is empty if it got
+// one.
+type ErrorClass string
+
+const (
+	ErrorDNSNotFound         ErrorClass = "dns_not_found"
+	ErrorDNSFailure          ErrorClass = "dns_failure"
+	ErrorAddressBlocked      ErrorClass = "address_blocked" // we refused to dial the address
+	ErrorNoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
+	ErrorConnectRefused      ErrorClass = "connect_refused"
+	ErrorConnectTimeout      ErrorClass = "connect_timeout"
+	ErrorConnectFailure      ErrorClass = "connect_failure"
+	ErrorTLS                 ErrorClass = "tls"
+	ErrorTimeout             ErrorClass = "timeout"
+	ErrorReset               ErrorClass = "reset"
+	ErrorProtocol            ErrorClass = "protocol" // not HTTP, bad chunking, bad content coding
+	ErrorTruncatedBody       ErrorClass = "truncated_body"
+	ErrorHeaderTooLarge      ErrorClass = "header_too_large"
+	ErrorCanceled            ErrorClass = "canceled" // the run was stopped
+	ErrorRedirectInvalid     ErrorClass = "redirect_invalid"
+	ErrorRedirectUnsupported ErrorClass = "redirect_unsupported"
+	ErrorRedirectLoop        ErrorClass = "redirect_loop"
+	ErrorRedirectLimit       ErrorClass = "redirect_limit"
+
+	// Facts.Failure returns these classes for a final status that gives no answer.
+	ErrorServerError      ErrorClass = "server_error"
+	ErrorUnexpectedStatus ErrorClass = "unexpected_status"
+)
+
+// errorRows is the table of error classes: what follows from a class, in any
+// package, follows from its row.
+var errorRows = [...]struct {
+	class     ErrorClass
+	words     string
+	answer    Reason // class of an answer that ends so
+	mayBeOurs bool   // an outage of the asking machine looks the same
+}{
+	{ErrorDNSNotFound, "DNS: no such name", NetworkFailure, false},
+	{ErrorDNSFailure, "DNS failure", NetworkFailure, true},
+	{ErrorAddressBlocked, "special address, not asked", AddressBlocked, false},
+	{ErrorNoRoute, "no route from this machine", NoRoute, true},
+	{ErrorConnectRefused, "connection refused", NetworkFailure, false},
+	{ErrorConnectTimeout, "timeout while connecting", NetworkFailure, true},
+	{ErrorConnectFailure, "connection failed", NetworkFailure, true},
+	{ErrorTLS, "TLS failure", NetworkFailure, true},
+	{ErrorTimeout, "timeout", NetworkFailure, true},
+	{ErrorReset, "connection reset", NetworkFailure, true},
+	{ErrorProtocol, "not valid HTTP", InvalidResponse, false},
+	{ErrorTruncatedBody, "answer broke off", IncompleteBody, true},
+	{ErrorHeaderTooLarge, "header too large", InvalidResponse, false},
+	{ErrorCanceled, "run was stopped", canceled, false},
+	{ErrorRedirectInvalid, "redirect without a usable location", RedirectInvalid, false},
+	{ErrorRedirectUnsupported, "redirect to what cannot be crawled", RedirectUnsupported, false},
+	{ErrorRedirectLoop, "redirects in a loop", RedirectLoop, false},
+	{ErrorRedirectLimit, "too many redirects", RedirectLimit, false},
+	{ErrorServerError, "server error", ServerError, false},
+	{ErrorUnexpectedStatus, "unexpected status", otherStatus, false},
+}
+
+// ErrorClasses holds all error classes.
+var ErrorClasses = func() (classes []ErrorClass) {
+	for _, row := range errorRows {
+		classes = append(classes, row.class)
+	}
+	return classes
+}()
+
+func (c ErrorClass) row() int {
+	for i := range errorRows {
+		if errorRows[i].class == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// Words says in a few words what went wrong.
+func (c ErrorClass) Words() string {
+	if i := c.row(); i >= 0 {
+		return errorRows[i].words
+	}
+	return ""
+}
+
+// Answer returns the class of an answer that ends with such an error. If that is
+// an outage, a status of 4xx or 5xx stands nonetheless.
+func (c ErrorClass) Answer() Reason {
+	if i := c.row(); i >= 0 {
+		return errorRows[i].answer
+	}
+	return NetworkFailure
+}
+
+// MayBeOurs reports whether an outage of the asking machine looks the same.
+func (c ErrorClass) MayBeOurs() bool {
+	i := c.row()
+	return i >= 0 && errorRows[i].mayBeOurs
+}
+
+// A Hop is one request of a redirect chain and the status of its answer: that
+// of HTTP, or the last reply of an FTP server (226 for a transfer, 550 for no
+// such file). Status 0 means that no answer came.
+type Hop struct {
+	URL    string
+	Status int
+}
+
+// Facts are what an answer's meaning depends on. With several profiles they
+// hold the longest chain that any of them asks for; each profile reads its own
+// part.
+type Facts struct {
+	Hops []Hop
+	// Error is the failure that ended the chain, if any.
+	Error ErrorClass
+	// HTMLRedirect reports whether func HTMLRedirect holds for the last body.
+	HTMLRedirect bool
+	// Misconfigured reports whether the site answers missing pages with 5xx.
+	Misconfigured bool
+	// Unstored reports whether the body is that of another capture, which is
+	// not available.
+	Unstored bool
+	// Unfollowed reports whether the last hop is a redirect in a stored capture
+	// whose target was not stored.
+	Unfollowed bool
+	// Time is when the request was made. Memory is the history of earlier
+	// requests, nil if none is kept.
+	Time   time.Time
+	Memory *Memory
+}
+
+// Failure returns why the request got no answer: Error, or the class of the
+// final status. A 5xx is a failure whatever a profile makes of it, and so is a
+// status that does not answer a GET. Failure is empty if an answer came.
+func (f Facts) Failure() ErrorClass {
+	if f.Error != "" {
+		return f.Error
+	}
+	switch f.Kind().Class {
+	case ServerError, MisconfiguredServer:
+		return ErrorServerError
+	case otherStatus:
+		return ErrorUnexpectedStatus
+	}
+	return ""
+}
+
+// Outcome is what an answer means for the URLs of its origin.
+type Outcome string
+
+const (
+	ConditionalAllow Outcome = "conditional_allow" // the rules decide
+	FullAllow        Outcome = "full_allow"
+	FullDisallow     Outcome = "full_disallow"
+	Undefined        Outcome = "undefined"
+)
+
+// Outcomes holds all outcomes.
+var Outcomes = [...]Outcome{ConditionalAllow, FullAllow, FullDisallow, Undefined}
+
+// Reason says why an answer has its outcome.
+type Reason string
+
+const (
+	Success             Reason = "success"
+	ClientError         Reason = "client_error"
+	Unauthorized        Reason = "unauthorized" // 401 or 403, for a dialect that obeys them
+	ServerError         Reason = "server_error"
+	MisconfiguredServer Reason = "misconfigured_server"
+	RedirectLimit       Reason = "redirect_limit"
+	RedirectLoop        Reason = "redirect_loop"
+	RedirectInvalid     Reason = "redirect_invalid"
+	RedirectUnsupported Reason = "redirect_unsupported"
+	RedirectUnresolved  Reason = "redirect_unresolved"
+	RevisitUnresolved   Reason = "revisit_unresolved"
+	HTMLRedirect        Reason = "html_redirect"
+	NetworkFailure      Reason = "network_failure"
+	InvalidResponse     Reason = "invalid_response"
+	IncompleteBody      Reason = "incomplete_body"
+	StaleCopy           Reason = "stale_copy"
+	UnreachableTooLong  Reason = "unreachable_too_long"
+	AddressBlocked      Reason = "address_blocked"
+	NoRoute             Reason = "no_route"
+)
+
+// Evidence is what an answer shows of a site's policy.
+type Evidence uint8
+
+const (
+	ShowsNothing Evidence = iota // of an unknown reason
+	ShowsFile
+	ShowsNoFile
+	ShowsDeadRedirect
+	NotStored // the capture that would show it
+	ServerFails
+	NotReached
+	BrokenAnswer
+	OnlyMemory // an outage, which is judged by earlier answers
+	SpecialAddress
+	NoRouteHere
+)
+
+// IsCurrent reports whether the answer shows what the site's robots.txt says
+// now.
+func (e Evidence) IsCurrent() bool {
+	return e == ShowsFile || e == ShowsNoFile || e == ShowsDeadRedirect
+}
+
+// Reasons returns the reasons with this evidence.
+func (e Evidence) Reasons() (reasons []Reason) {
+	for _, r := range Reasons {
+		if r.Evidence() == e {
+			reasons = append(reasons, r)
+		}
+	}
+	return reasons
+}
+
+// reasonRows is the table of reasons and of classes of [AnswerKind]: what
+// follows from one, in any package, follows from its row.
+var reasonRows = [...]struct {
+	reason   Reason
+	words    string // empty for a class that is not a reason
+	evidence Evidence
+	outage   bool // some profile treats the origin as unreachable
+}{
+	{Success, "a robots.txt", ShowsFile, false},
+	{ClientError, "no robots.txt (4xx)", ShowsNoFile, false},
+	{Unauthorized, "closed by status 401 or 403", ShowsNoFile, false},
+	{ServerError, "server error", ServerFails, true},
+	{MisconfiguredServer, "no robots.txt (5xx for any missing page)", ShowsNoFile, true},
+	{RedirectLimit, "too many redirects", ShowsDeadRedirect, false},
+	{RedirectLoop, "redirects in a loop", ShowsDeadRedirect, false},
+	{RedirectInvalid, "redirect without a usable location", ShowsDeadRedirect, false},
+	{RedirectUnsupported, "redirect to what cannot be crawled", ShowsDeadRedirect, false},
+	{RedirectUnresolved, "redirect that was not followed", NotStored, false},
+	{RevisitUnresolved, "revisit record without its body", NotStored, false},
+	{HTMLRedirect, "redirect inside an HTML page", ShowsDeadRedirect, false},
+	{NetworkFailure, "could not be reached", NotReached, true},
+	{InvalidResponse, "invalid answer", BrokenAnswer, true},
+	{IncompleteBody, "answer that broke off", BrokenAnswer, true},
+	{StaleCopy, "unreachable; an earlier copy is judged", OnlyMemory, true},
+	{UnreachableTooLong, "unreachable for more than 30 days", OnlyMemory, true},
+	{AddressBlocked, "not asked: special address", SpecialAddress, false},
+	{NoRoute, "not asked: no route from here", NoRouteHere, false},
+	{tooManyRequests, "", ShowsNothing, true},
+	{otherStatus, "", ShowsNothing, true},
+	{canceled, "", ShowsNothing, false},
+}
+
+// Reasons holds all reasons, and AnswerClasses all classes of
+// [AnswerKind]. A reason that needs memory is not a class.
+var Reasons, Classes = func() (reasons, classes []Reason) {
+	for _, row := range reasonRows {
+		if row.words != "" {
+			reasons = append(reasons, row.reason)
+		}
+		if row.evidence != OnlyMemory {
+			classes = append(classes, row.reason)
+		}
+	}
+	return reasons, classes
+}()
+
+func (r Reason) row() int {
+	for i := range reasonRows {
+		if reasonRows[i].reason == r {
+			return i
+		}
+	}
+	return -1
+}
+
+// Words says in a few words what the reason means.
+func (r Reason) Words() string {
+	if i := r.row(); i >= 0 {
+		return reasonRows[i].words
+	}
+	return ""
+}
+
+// Evidence returns what an answer with this reason shows of a site's policy.
+func (r Reason) Evidence() Evidence {
+	if i := r.row(); i >= 0 {
+		return reasonRows[i].evidence
+	}
+	return ShowsNothing
+}
+
+// IsOutage reports whether some profile treats the origin as unreachable.
+func (r Reason) IsOutage() bool {
+	i := r.row()
+	return i >= 0 && reasonRows[i].outage
+}

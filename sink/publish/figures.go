@@ -1,0 +1,104 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink/store"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// figuresName is the query that gives the figures of the data sheet from the tables.
+const figuresName = queriesFolder + "/datasheet.sql"
+
+// mostValues bounds the values of a column that are counted one by one: a run writes a
+// dozen, but somebody else may have written the part.
+const mostValues = 1000
+
+// countingTable returns the table of a published run that gives the hosts, or the hosts by a
+// column of fetches; "" for none.
+func countingTable(m *sink.Manifest, column string) string {
+	switch {
+	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
+		return "fetches"
+	case slices.Contains(m.Tables, "summary"):
+		return "summary"
+	}
+	return ""
+}
+
+// hostsBy counts the hosts of a published run by a column of fetches, nil if no table
+// gives them.
+func hostsBy(ctx context.Context, in store.Store, m *sink.Manifest, column string) (map[string]int64, error) {
+	of := make(map[string]int64)
+	switch countingTable(m, column) {
+	case "fetches":
+		for _, part := range m.PartsOf("fetches") {
+			if err := scan.Texts(ctx, in, part, []string{column}, func(cells []*string) {
+				if cells[0] == nil {
+					return
+				}
+				value := *cells[0]
+				if _, known := of[value]; !known {
+					if len(of) == mostValues {
+						value = "others"
+					}
+					value = strings.Clone(value)
+				}
+				of[value]++
+			}); err != nil {
+				return nil, err
+			}
+		}
+	case "summary":
+		counts, err := summary.Read(ctx, in, m)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range counts.List() {
+			if c.Metric == column && (c.Profile == "" || c.Profile == m.FirstProfile()) {
+				of[c.Key] += c.N
+			}
+		}
+	default:
+		return nil, nil
+	}
+	return of, nil
+}
+
+// figures returns one query with a row for each figure of the data sheet, which counts
+// rows wherever the published tables have them.
+func (p *publisher) figures() string {
+	var union []string
+	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
+	for _, table := range p.selection.tables {
+		if table == layout.Changes && len(p.changes) > 0 || slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
+			add("SELECT NULL, 'rows', '%s', count(*) FROM history.%s", table, table)
+		}
+	}
+	for _, m := range p.runs {
+		manifest := layout.RunFile(m.Run, layout.ManifestName)
+		add("SELECT '%s', 'rejected', NULL, rejected FROM read_json('%s', columns = {rejected: 'BIGINT'})", m.Run, manifest)
+		if len(m.Skipped) > 0 {
+			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped)) FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
+		}
+		for _, column := range []string{"outcome", "error_class"} {
+			switch countingTable(m, column) {
+			case "fetches":
+				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
+			case "summary":
+				add("SELECT '%s', '%s', key, sum(count)::BIGINT FROM history.summary WHERE run = '%[1]s' AND metric = '%[2]s' AND profile IS NOT DISTINCT FROM %s GROUP BY ALL",
+					m.Run, column, map[string]string{"outcome": "'" + strings.ReplaceAll(m.Profiles[0], "'", "''") + "'", "error_class": "NULL"}[column])
+			}
+		}
+	}
+	return "-- The figures of DATASHEET.md, from the tables: the rows of each table, and what each run lacks. skipped and\n" +
+		"-- rejected are lines of the input, outcome and error_class are hosts. Run it in the folder of the data set.\n" +
+		"WITH figures(run, figure, key, n) AS (\n" + strings.Join(union, "\nUNION ALL ") + "\n)\nFROM figures ORDER BY run NULLS FIRST, figure, n DESC, key\n"
+}

@@ -1,0 +1,278 @@
+package publish
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Provenance says how the tables of a data set came about.
+type Provenance struct {
+	Tool        string            `json:"tool"`
+	ToolVersion string            `json:"tool_version"` // of the program that published
+	Build       map[string]string `json:"build"`        // of that program
+	HostsHashed bool              `json:"hosts_hashed"`
+	Without     []string          `json:"without"` // columns that the tables lack
+	Metadata    Metadata          `json:"words"`
+	Runs        []*Run            `json:"runs"`
+}
+
+// Run says how a run came about.
+type Run struct {
+	Run                 string                    `json:"run"`
+	Date                time.Time                 `json:"date"`
+	Started             time.Time                 `json:"started"`
+	Finished            time.Time                 `json:"finished"`
+	ToolVersion         string                    `json:"tool_version"`
+	SchemaVersion       int                       `json:"schema_version"`
+	ManifestSHA256      string                    `json:"manifest_sha256"` // of the run that was published
+	Configuration       sink.Values               `json:"configuration"`   // paths are names of files only
+	ConfigurationDigest string                    `json:"configuration_digest"`
+	Adjustable          sink.Values               `json:"pace"`
+	Inputs              []sink.Input              `json:"inputs"`
+	Earlier             []sink.Choice             `json:"earlier,omitempty"` // see sink.Plan
+	Profiles            []string                  `json:"profiles"`
+	ProfileFields       map[string]map[string]any `json:"profile_fields"`
+	Agents              string                    `json:"agents,omitempty"`        // file of the registry; "" if it is not at hand
+	URLSamples          string                    `json:"url_samples,omitempty"`   // file of the URL samples; "" if it is not at hand
+	Uses                string                    `json:"uses,omitempty"`          // file of labels about use; the configuration has others
+	Templates           string                    `json:"templates,omitempty"`     // file of the program's templates
+	OwnTemplates        string                    `json:"own_templates,omitempty"` // file of the templates that come before these
+	Tables              map[string]int64          `json:"tables"`                  // rows by table
+	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
+	sink.Tally
+
+	texts []document // the files of judging
+}
+
+// isStored reports whether the run read answers that were stored before it.
+func (r *Run) isStored() bool {
+	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return slices.Contains([]string{"warc", "cdx", "bodies", "run"}, in.Role) })
+}
+
+// file returns the name of the file in which a data set has an input that judging takes,
+// and the place for it in r; nil for other inputs.
+func (r *Run) file(in sink.Input) (name string, at *string) {
+	switch in.Role {
+	case "agents":
+		name, at = "agents.yaml", &r.Agents
+	case "urls":
+		name, at = "urls.txt", &r.URLSamples
+	case "uses":
+		name, at = "uses.yaml", &r.Uses
+	case "templates":
+		name, at = "templates.yaml", &r.Templates
+		if !isBuiltIn(in) {
+			name, at = "own-templates.yaml", &r.OwnTemplates
+		}
+	default:
+		return "", nil
+	}
+	return layout.RunFile(r.Run, name), at
+}
+
+// lacks reports whether an input that judging takes is not in the data set.
+func (r *Run) lacks(in sink.Input) bool {
+	_, at := r.file(in)
+	return at != nil && *at == ""
+}
+
+// Lacks reports whether the data set lacks a file that judging the answers again takes:
+// agents, URL samples, labels about use, templates. A run may be older than the last two.
+func (r *Run) Lacks() bool {
+	return r.Agents == "" || r.URLSamples == "" || slices.ContainsFunc(r.Inputs, r.lacks)
+}
+
+func provenanceOf(c Config, s selection) Provenance {
+	build := make(map[string]string)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		build["go"] = info.GoVersion
+		for _, setting := range info.Settings {
+			switch setting.Key {
+			case "GOOS", "GOARCH", "CGO_ENABLED", "vcs.revision", "vcs.time", "vcs.modified":
+				build[setting.Key] = setting.Value
+			}
+		}
+	}
+	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...), Metadata: c.Metadata}
+}
+
+// add adds a run. text returns the text of an input that judging takes, which the data set
+// has in a file of that name, nil if it is not at hand.
+func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
+	r := &Run{
+		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
+		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
+		Adjustable: published(m.Adjustable, c.HashHosts), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
+	}
+	for _, in := range m.Inputs {
+		if name, at := r.file(in); at != nil {
+			namesHosts := func(content []byte) bool { return in.Role == "urls" && bytes.Contains(content, []byte("://")) }
+			if content := text(name, in); content != nil && !(c.HashHosts && namesHosts(content)) {
+				*at = name
+				r.texts = append(r.texts, document{name, content})
+			}
+		}
+		r.Inputs = append(r.Inputs, nameless(in, c.HashHosts))
+	}
+	for _, choice := range m.Earlier {
+		choice.Inputs = slices.Clone(choice.Inputs)
+		for i, in := range choice.Inputs {
+			choice.Inputs[i] = nameless(in, c.HashHosts)
+		}
+		r.Earlier = append(r.Earlier, choice)
+	}
+	for _, table := range m.Tables {
+		if !s.has(table) {
+			r.TablesLeftOut = append(r.TablesLeftOut, table)
+			continue
+		}
+		r.Tables[table] = 0
+		for _, part := range m.PartsOf(table) {
+			r.Tables[table] += part.Rows
+		}
+	}
+	p.Runs = append(p.Runs, r)
+	return r
+}
+
+// nameless returns an input with the name of its file alone.
+func nameless(in sink.Input, hidden bool) sink.Input {
+	if in.Role != "run" && in.Path != sink.NamedHosts && !isBuiltIn(in) {
+		in.Path = fileName(in.Path, in.Role, hidden)
+	}
+	return in
+}
+
+// isBuiltIn reports whether an input is a file of the program.
+func isBuiltIn(in sink.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
+
+// builtIn are the files of the program, by role.
+var builtIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses, "templates": configs.Templates}
+
+// textOf returns the bytes of an input, nil if they are not at hand or have changed. A
+// data set that is published again has them itself, under a name.
+func textOf(dir, name string, in sink.Input, builtIn []byte) []byte {
+	if digest(builtIn) == in.SHA256 {
+		return builtIn
+	}
+	for _, file := range []string{filepath.Join(dir, filepath.FromSlash(name)), in.Path} {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if text, err := os.ReadFile(file); err == nil && digest(text) == in.SHA256 {
+			return text
+		}
+	}
+	return nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// fileName returns the last element of a path or URL, or the role of the file if its
+// name may be that of a host. A URL may have a password in it, or a signature.
+func fileName(name, role string, hidden bool) string {
+	if hidden {
+		return role
+	}
+	if _, rest, ok := strings.Cut(name, "://"); ok {
+		u, err := url.Parse(name)
+		if store.IsURL(name) || err != nil { // the name of an object has no escapes
+			_, name, _ = strings.Cut(rest, "/")
+			name, _, _ = strings.Cut(name, "?")
+		} else {
+			name = u.Path
+		}
+	}
+	if base := path.Base(filepath.ToSlash(name)); base != "/" && base != "." {
+		return base
+	}
+	return role
+}
+
+// isGiven reports whether a setting has a value, or had one when it was published first.
+func isGiven(value any) bool { return value != nil && value != "" && value != false }
+
+// published returns what a data set says of settings: nothing of the operator's network
+// and machine.
+func published(settings sink.Values, hidden bool) sink.Values {
+	out := make(sink.Values)
+	for name, value := range settings {
+		setting, _ := sink.SettingNamed(name)
+		switch setting.Published {
+		case sink.NotPublished:
+			continue
+		case sink.ItsValue:
+		case sink.ItsFileName:
+			switch v := value.(type) {
+			case string:
+				if v != "" {
+					value = fileName(v, name, hidden)
+				}
+			case []any:
+				var names []any
+				for _, one := range v {
+					text, _ := one.(string)
+					names = append(names, fileName(text, name, hidden))
+				}
+				value = names
+			}
+		case sink.ItsArchive:
+			if base, _ := value.(string); base != "" {
+				value = archiveName(base)
+			}
+		default:
+			value = isGiven(value)
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// manifest returns the manifest of the run as published.
+func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
+	out := *m
+	out.Configuration, out.Adjustable, out.Inputs, out.Earlier = r.Configuration, r.Adjustable, r.Inputs, r.Earlier
+	out.WARC = nil // not published
+	if f := m.WARCFile; f != nil {
+		out.WARCFile = &sink.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}
+	}
+	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []sink.RecordName{}, s.names()
+	for _, of := range []struct {
+		out *[]sink.Part
+		in  []sink.Part
+	}{{&out.RunParts, m.RunParts}, {&out.Parts, m.Parts}} {
+		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p sink.Part) bool { return !s.has(p.Table) })
+	}
+	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.has(table) })
+	return &out
+}
+
+// indented encodes a description. Keys of maps are sorted.
+func indented(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("a description as JSON: " + err.Error()) // all are texts, numbers and flags
+	}
+	return out.Bytes()
+}
