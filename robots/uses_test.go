@@ -91,20 +91,6 @@ func TestContentUsageValues(t *testing.T) {
 	}
 }
 
-// The example of draft-ietf-aipref-attach-05, row by row.
-func TestContentUsageDraft(t *testing.T) {
-	const file = "User-Agent: *\nAllow: /\nDisallow: /never/\nContent-Usage: train-ai=n\nContent-Usage: /ai-ok/ train-ai=y\n" +
-		"\nUser-Agent: ExampleBot\nAllow: /\nContent-Usage: train-ai=y\n"
-	for _, row := range []struct{ agent, path, want string }{
-		{"Other", "/test", "d4u u u"}, {"Other", "/never/test", "shut"}, {"Other", "/ai-ok/test", "a5u u u"},
-		{"ExampleBot", "/test", "a9u u u"}, {"ExampleBot", "/never/test", "a9u u u"}, {"ExampleBot", "/ai-ok/test", "a9u u u"},
-	} {
-		if got := short(askUses(named(t, "google"), file, "http://a"+row.path, row.agent)); got != row.want {
-			t.Errorf("%s %s: %s, want %s", row.agent, row.path, got, row.want)
-		}
-	}
-}
-
 // The clauses of the specification's section on usage preferences.
 func TestUses(t *testing.T) {
 	const star = "user-agent: *\n"
