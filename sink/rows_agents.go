@@ -134,4 +134,7 @@ type Agent struct {
 	// Profile of the parser that the crawler is documented to use; profile `own` judges by it. Null if the
 	// registry names none. Example: `crawler-commons`.
 	ReadsAs *string `parquet:"reads_as,dict" yaml:"reads_as"`
+	// Page that names it: the operator's or the software's manual; a directory of crawlers where no such page
+	// is known. Null if the registry does not say. Example: `https://platform.openai.com/docs/bots`.
+	Source *string `parquet:"source,dict" yaml:"source"`
 }

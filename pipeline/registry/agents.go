@@ -56,17 +56,11 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as", "source"); err != nil {
 			return nil, nil, err
 		}
-		var from struct {
-			Source *string `yaml:"source"`
-		}
-		if err := userfile.Decode(path, node, &from); err != nil {
-			return nil, nil, err
-		}
-		if from.Source != nil && !isURL(*from.Source) {
-			return nil, nil, fail("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *from.Source)
-		}
 		if err := userfile.Decode(path, node, &a); err != nil {
 			return nil, nil, err
+		}
+		if a.Source != nil && !isURL(*a.Source) {
+			return nil, nil, fail("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *a.Source)
 		}
 		for _, text := range []**string{&a.Operator, &a.UserAgent, &a.ReadsAs} {
 			if *text != nil && **text == "" {
@@ -82,7 +76,7 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 		lines[strings.ToLower(a.Name)] = node.Line
 		if a.Kind == KindNamedOnly {
 			keys := len(node.Content) / 2
-			if from.Source != nil {
+			if a.Source != nil {
 				keys--
 			}
 			if keys > 2 {

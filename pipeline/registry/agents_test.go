@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,20 +11,31 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Each entry of the built-in registry says where it is from: also a dead name.
+// Each entry of the built-in registry says where it is from, also a dead name. That is a page of
+// the operator's, or the software's manual; a directory of crawlers has the names that no
+// operator is known to send, and four agents for which no other page is known.
 func TestEachEntryHasItsSource(t *testing.T) {
 	nodes, err := userfile.List("agents.yaml", configs.Agents, "agent")
 	if err != nil || len(nodes) < 200 {
 		t.Fatalf("%d entries: %v", len(nodes), err)
 	}
+	var secondHand []string
 	for _, node := range nodes {
-		var entry struct{ Name, Source string }
+		var entry struct{ Name, Kind, Source string }
 		if err := userfile.Decode("agents.yaml", node, &entry); err != nil || !isURL(entry.Source) {
 			t.Errorf("line %d: %s has the source %q: %v", node.Line, entry.Name, entry.Source, err)
 		}
+		for _, list := range []string{"knownagents.com", "darkvisitors.com", "ai-robots-txt", "crawler-user-agents", "radar.cloudflare.com"} {
+			if strings.Contains(entry.Source, list) && entry.Kind != KindNamedOnly {
+				secondHand = append(secondHand, entry.Name)
+			}
+		}
+	}
+	if want := []string{"Bytespider", "PanguBot", "Webzio-Extended", "FirecrawlAgent"}; !slices.Equal(secondHand, want) {
+		t.Errorf("agents on the word of a directory alone: %v, want %v", secondHand, want)
 	}
 	for text, want := range map[string]string{
-		"- {name: A, source: manual}": `source: "manual" is not the URL of a page`, "- {name: A, source: \"ftp://a.example/\"}": "is not the URL",
+		"- {name: A, source: manual}": `agent "A": source: "manual" is not the URL of a page`, "- {name: A, source: \"ftp://a.example/\"}": "is not the URL",
 		"- {name: A, kind: named_only, source: \"https://a.example/\", category: other}": "only a name and a source",
 	} {
 		if _, _, err := ParseAgents("mine.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "mine.yaml:1: ") || !strings.Contains(err.Error(), want) {

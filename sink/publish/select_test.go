@@ -22,7 +22,7 @@ func TestHashesLeaveOutForeignText(t *testing.T) {
 		"preferences": "scope mechanism header use preference level remark",
 		"templates":   "template kind version",
 		"answers":     "identity user_agent agent category outcome reason error_class content_digest challenge policy treatment class",
-		"agents":      "agent category operator tokens falls_back_to user_agent kind uses policy_tokens reads_as",
+		"agents":      "agent category operator tokens falls_back_to user_agent kind uses policy_tokens reads_as source",
 		"policies":    "agent category profile judged_by outcome match class versus_star versus_first parity template ai_train ai_input search",
 		"verdicts":    "agent profile judged_by url verdict reason rule_kind", // hashAbsolute
 		"summary":     "metric stratum agent category profile key",
