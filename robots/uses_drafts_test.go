@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Every example in the text of draft-ietf-aipref-attach-05, as a file, or a header.
@@ -24,9 +26,9 @@ func TestExamplesOfAttach(t *testing.T) {
 		}
 	}
 	value := "train-ai=n" // of the response in 1.2
-	got := saidOnPage(vocabulary.OfPage([]HeaderField{{Name: "content-usage", Value: &value}}))
-	if want := `content-usage * train-ai ai-train disallow "n" -`; len(got) != 1 || got[0] != want {
-		t.Errorf("1.2: header: %q, want %s", got, want)
+	got := vocabulary.OfPage([]usage.HeaderField{{Name: "content-usage", Value: &value}})
+	if len(got) != 1 || got[0].Use != usage.AITrain || got[0].Preference != usage.Refuses {
+		t.Errorf("1.2: header: %+v, want a refusal of ai-train", got)
 	}
 }
 
@@ -110,7 +112,7 @@ func TestExamplesOfSignalsAndLicenses(t *testing.T) {
 			t.Errorf("%s: %s: %s, want %s", row.source, row.path, got, row.want)
 		}
 	}
-	if u, _ := askUses(named(t, "google"), with("Content-Signal: search=yes,ai-train=no,use=reference"), "http://h/", "Bot"); u.Level != LevelReference {
+	if u, _ := askUses(named(t, "google"), with("Content-Signal: search=yes,ai-train=no,use=reference"), "http://h/", "Bot"); u.Level != usage.LevelReference {
 		t.Errorf("level %v, want reference", u.Level)
 	}
 	u, ok := askUses(named(t, "google"), "License: https://your-website.com/license.xml\n\nUser-agent: Googlebot\nAllow: /\n", "http://h/", "Googlebot")

@@ -21,12 +21,13 @@ func ParseTemplates(path string, text []byte) ([]template.Template, error) {
 			Begin     string   `yaml:"begin"`
 			End       string   `yaml:"end"`
 			Line      string   `yaml:"line"`
+			Comment   string   `yaml:"comment"`
 			Has       string   `yaml:"has"`
 			Digest    string   `yaml:"digest"`
 			Agent     string   `yaml:"agent"`
 			Disallows []string `yaml:"disallows"`
 		}
-		if err := userfile.CheckKeys(path, node, "id", "kind", "version", "begin", "end", "line", "has", "digest", "agent", "disallows"); err != nil {
+		if err := userfile.CheckKeys(path, node, "id", "kind", "version", "begin", "end", "line", "comment", "has", "digest", "agent", "disallows"); err != nil {
 			return nil, err
 		}
 		if err := userfile.Decode(path, node, &entry); err != nil {

@@ -14,7 +14,8 @@ import (
 )
 
 // A Template is a mark by which a text is known that a product wrote. It has one
-// signature: a region, a line, the digest of a group, or rules that a group holds.
+// signature: a region, a line, a comment, the digest of a group, or rules that a group
+// holds.
 type Template struct {
 	ID      string
 	Kind    string
@@ -23,6 +24,9 @@ type Template struct {
 	// All are compared without the white space around a line, as prefixes of it, and with
 	// regard to case.
 	Begin, End, Line string
+	// Comment names the whole file too: a text that a comment contains, wherever the product
+	// breaks its lines, or within a box that it draws.
+	Comment string
 	// Has is a line that must stand in the region or the file too, as Line does: it tells
 	// versions apart.
 	Has string
@@ -40,7 +44,7 @@ var Kinds = []string{"cdn", "cms", "plugin", "list", "legal"}
 // several.
 func (t *Template) Validate() error {
 	signatures := 0
-	for _, has := range []bool{t.Begin != "" && t.End != "", t.Line != "", t.Digest != "", t.Agent != "" && len(t.Disallows) > 0} {
+	for _, has := range []bool{t.Begin != "" && t.End != "", t.Line != "", t.Comment != "", t.Digest != "", t.Agent != "" && len(t.Disallows) > 0} {
 		if has {
 			signatures++
 		}
@@ -51,21 +55,22 @@ func (t *Template) Validate() error {
 	case !slices.Contains(Kinds, t.Kind):
 		return fmt.Errorf("template %s: no kind %q; use one of %s", t.ID, t.Kind, strings.Join(Kinds, ", "))
 	case signatures != 1 || (t.Begin != "") != (t.End != "") || (t.Agent != "") != (len(t.Disallows) > 0):
-		return fmt.Errorf("template %s: give begin and end, or line, or digest, or agent and disallows", t.ID)
-	case t.Has != "" && t.Begin == "" && t.Line == "":
-		return fmt.Errorf("template %s: has goes with begin and end, or with line", t.ID)
+		return fmt.Errorf("template %s: give begin and end, or line, or comment, or digest, or agent and disallows", t.ID)
+	case t.Has != "" && t.Begin == "" && t.Line == "" && t.Comment == "":
+		return fmt.Errorf("template %s: has goes with begin and end, with line, or with comment", t.ID)
 	}
 	return nil
 }
 
 // Set find templates in files. It is made once and may be used concurrently.
 type Set struct {
-	list    []Template
-	marks   []mark     // of all lines
-	first   [256][]int // marks, by the byte with which they begin
-	needed  []byte     // the bytes with which those begin without which no region and no file matches
-	digests map[string]int
-	rules   []int // templates that name rules
+	list     []Template
+	marks    []mark     // of all lines
+	first    [256][]int // marks that begin a line, by the byte with which they begin
+	comments []int      // marks that a comment contains
+	needed   []byte     // the bytes with which those begin without which no region and no file matches
+	digests  map[string]int
+	rules    []int // templates that name rules
 }
 
 // A mark is a line that a template names.
@@ -81,6 +86,7 @@ const (
 	beginMark markKind = iota
 	endMark
 	lineMark
+	commentMark
 	hasMark
 )
 
@@ -90,14 +96,20 @@ func New(list []Template) *Set {
 	t := &Set{list: list, digests: make(map[string]int)}
 	for i := range list {
 		x := &list[i]
-		for what, text := range [...]string{beginMark: x.Begin, endMark: x.End, lineMark: x.Line, hasMark: x.Has} {
-			if text != "" {
-				if kind := markKind(what); kind.isNeeded() && bytes.IndexByte(t.needed, text[0]) < 0 {
-					t.needed = append(t.needed, text[0])
-				}
-				t.first[text[0]] = append(t.first[text[0]], len(t.marks))
-				t.marks = append(t.marks, mark{[]byte(text), i, markKind(what)})
+		for what, text := range [...]string{beginMark: x.Begin, endMark: x.End, lineMark: x.Line, commentMark: x.Comment, hasMark: x.Has} {
+			if text == "" {
+				continue
 			}
+			kind, begins := markKind(what), text[0]
+			if kind == commentMark {
+				begins, t.comments = '#', append(t.comments, len(t.marks))
+			} else {
+				t.first[begins] = append(t.first[begins], len(t.marks))
+			}
+			if kind.isNeeded() && bytes.IndexByte(t.needed, begins) < 0 {
+				t.needed = append(t.needed, begins)
+			}
+			t.marks = append(t.marks, mark{[]byte(text), i, kind})
 		}
 		if _, ok := t.digests[x.Digest]; x.Digest != "" && !ok {
 			t.digests[x.Digest] = i
@@ -110,7 +122,7 @@ func New(list []Template) *Set {
 }
 
 // isNeeded reports whether a region or a file begins with such a mark, or has no other.
-func (k markKind) isNeeded() bool { return k == beginMark || k == lineMark }
+func (k markKind) isNeeded() bool { return k == beginMark || k == lineMark || k == commentMark }
 
 // A Match is a region, a file or a group that a template wrote.
 type Match struct {
@@ -199,7 +211,7 @@ func (c *claims) of(from, to int32) int {
 	return -1
 }
 
-// A markedLine is a line that begins as a mark does.
+// A markedLine is a line that begins as a mark does, or whose comment contains it.
 type markedLine struct {
 	line int32
 	mark *mark
@@ -232,8 +244,21 @@ func (t *Set) lines(f *robots.File) (found []markedLine) {
 				found = append(found, markedLine{number, &t.marks[k]})
 			}
 		}
+		for _, k := range t.comments {
+			if bytes.Contains(commentOf(line), t.marks[k].text) {
+				found = append(found, markedLine{number, &t.marks[k]})
+			}
+		}
 	}
 	return found
+}
+
+// commentOf returns the comment of a line, nil for none.
+func commentOf(line []byte) []byte {
+	if i := bytes.IndexByte(line, '#'); i >= 0 {
+		return line[i:]
+	}
+	return nil
 }
 
 // mayMatch reports whether a body has a line without which no region and no file matches.
@@ -257,7 +282,15 @@ func (t *Set) mayMatch(body []byte, ends string) bool {
 					}
 				}
 			}
-			at += lineEnd(body[at:], ends)
+			end := at + lineEnd(body[at:], ends)
+			if c == '#' {
+				for _, k := range t.comments {
+					if bytes.Contains(body[at:end], t.marks[k].text) {
+						return true
+					}
+				}
+			}
+			at = end
 		}
 	}
 	return false
@@ -285,6 +318,7 @@ func (t *Set) regions(found []markedLine, last int32) (matches []Match) {
 		})
 	}
 	begun := make(map[int]int32)
+	var of []int // per match: its template
 	for _, l := range found {
 		k := l.mark.template
 		m := Match{Template: &t.list[k], First: 1, Last: last}
@@ -300,9 +334,15 @@ func (t *Set) regions(found []markedLine, last int32) (matches []Match) {
 			}
 			delete(begun, k)
 		}
-		same := func(x Match) bool { return x.ID == m.ID && x.First == m.First && x.Last == m.Last }
-		if has(k, m.First, m.Last) && !slices.ContainsFunc(matches, same) {
-			matches = append(matches, m)
+		if !has(k, m.First, m.Last) {
+			continue
+		}
+		i := slices.IndexFunc(matches, func(x Match) bool { return x.ID == m.ID && x.First == m.First && x.Last == m.Last })
+		switch {
+		case i < 0:
+			matches, of = append(matches, m), append(of, k)
+		case k < of[i]: // the first of the list counts, wherever its line stands
+			matches[i], of[i] = m, k
 		}
 	}
 	return matches
