@@ -410,6 +410,9 @@ func TestFiguresCanBeTakenAway(t *testing.T) {
 		if n.Data == "th" && attribute(n, "scope") == "" {
 			t.Error("a head has no scope")
 		}
+		if n.Data == "svg" && attribute(n, "aria-hidden") != "true" && (attribute(n, "role") != "img" || attribute(n, "aria-label") == "") {
+			t.Error("a drawing has no text for those who do not see it")
+		}
 		if n.Data != "figure" {
 			continue
 		}

@@ -63,7 +63,7 @@ func (s *svg) heat(h *Heat) {
 		s.text(svgMargin, s.y+16, `font-size="13" fill="#16202a"`, r.Name)
 		for k, c := range r.Cells {
 			x := svgMargin + svgNames + width*float64(k)
-			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="%.2f"/>`, esc(c.Tip), x, s.y, width-1, height-1, fills["closed"], float64(c.Level)/heatLevels)
+			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="%.2f"/>`, esc(c.Tip), x, s.y, width-1, height-1, fills["closed"], heatShades[c.Level])
 			ink := "#16202a"
 			if c.Level > heatDark {
 				ink = "#ffffff"
@@ -75,5 +75,9 @@ func (s *svg) heat(h *Heat) {
 	}
 }
 
+// heatShades are the shares of the full colour in each level, as in the style sheet: no text
+// stands on a shade on which neither ink can be read.
+var heatShades = [heatLevels + 1]float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.84, 0.92, 1}
+
 // heatDark is the last level with dark text.
-const heatDark = 5
+const heatDark = 6
