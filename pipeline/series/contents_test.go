@@ -3,6 +3,8 @@ package series
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -95,10 +98,13 @@ func TestCoverageOfSignals(t *testing.T) {
 // The pass over hosts counts in the tables what the counters of the run say: every figure
 // about contents, in every stratum and of every base.
 func TestContentsAreCountedByHost(t *testing.T) {
-	dir := t.TempDir()
+	dir, files := t.TempDir(), t.TempDir()
+	must(t, os.CopyFS(files, os.DirFS("../../testdata/demo/hosts")))
+	// A wall has what a file has, and none of it counts.
+	must(t, os.WriteFile(filepath.Join(files, "wall.example"), []byte("\ufeff<title>Just a moment...</title>\nUser-agent: *\nDisallow: /*x$\nSitemap: https://wall.example/s.xml\n"), 0o666))
 	google, _ := robots.ProfileNamed("google")
 	c := pipeline.Config{
-		Dir: dir, Run: "a", Tables: sink.TableNames, Source: source.Config{Bodies: "../../testdata/demo/hosts", Schemes: []string{"https"}},
+		Dir: dir, Run: "a", Tables: sink.TableNames, Source: source.Config{Bodies: files, Schemes: []string{"https"}},
 		Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}}, Fetch: fetch.Config{Timeout: time.Second, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
@@ -109,8 +115,23 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	templates, err := registry.ParseTemplates("templates.yaml", configs.Templates)
 	must(t, err)
 	c.Evaluate.Templates = template.New(templates)
+	c.Fetch.Challenges, err = registry.ParseChallenges("challenges.yaml", configs.Challenges)
+	must(t, err)
 	_, err = pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	must(t, err)
+	walls := 0
+	m, err := sink.ReadManifest(sinktest.Open(t, dir), "a")
+	must(t, err)
+	for _, p := range m.PartsOf("fetches") {
+		must(t, scan.Texts(t.Context(), sinktest.Open(t, dir), p, []string{"challenge"}, func(cells []*string) {
+			if cells[0] != nil {
+				walls++
+			}
+		}))
+	}
+	if walls != 1 {
+		t.Fatalf("%d hosts have a wall", walls)
+	}
 	type figure struct {
 		metric, stratum, agent, category, key, base string
 		count, of                                   int64
