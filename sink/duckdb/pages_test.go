@@ -77,7 +77,7 @@ func TestFrontPages(t *testing.T) {
 			t.Errorf("-report +%s: %v\n%s\n%s", name, err, diff, query)
 		}
 	}
-	if want := "The front page of 66.7% of hosts refuses AI training in its header; the robots.txt of 10 of these hosts does not"; f.title != want {
+	if want := "The front page of 66.7% of 30 hosts refuses AI training in its header; the robots.txt of 10 of these hosts does not"; f.title != want {
 		t.Errorf("the figure says %q, want %q", f.title, want)
 	}
 	for query, want := range map[string]string{

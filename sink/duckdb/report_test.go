@@ -154,6 +154,8 @@ var numbersOf = map[string]string{
 		GROUP BY category HAVING before + after > 0 ORDER BY category = 'ai-training' DESC, after DESC, before DESC, category`,
 	"before-agents": `FROM (SELECT agent, count(*) FILTER (run = 'before' AND class = 'disallow_all') AS before, count(*) FILTER (run = 'after' AND class = 'disallow_all') AS after, ` + ofBothRuns + ` FROM history.policies
 		GROUP BY agent HAVING before + after > 0) ORDER BY abs(after * of_before - before * of_after) DESC, agent`,
+	"before-average": `SELECT coalesce(category, 'all') AS category, count(DISTINCT agent) AS agents, count(*) FILTER (run = 'before' AND class = 'disallow_all') AS before,
+		count(*) FILTER (run = 'after' AND class = 'disallow_all') AS after, ` + ofBothRuns + ` FROM history.policies GROUP BY GROUPING SETS ((), (category)) ORDER BY policies.category IS NOT NULL, policies.category`,
 	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
 	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(replace(url, host, '@'), '-'),
 			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-')) AS row
@@ -248,7 +250,7 @@ var sentences = map[string][]sentence{
 		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
 		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
 	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
-	"parity": {{"%s of files shut out a crawler under its own name and are open to it by its own parser", []string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
+	"parity": {{"%s of hosts with rules shut out a crawler under its own name and are open to it by its own parser", []string{shareOf("(SELECT count(DISTINCT seq) FROM policies WHERE parity = 'let_in')", "files()")}}},
 	"parity-causes": {{"%s of %d files mean something else to the parser of a crawler that they name", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'not_portable')", "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"), "(SELECT count(DISTINCT seq) FROM policies WHERE parity IS NOT NULL)"}}},
 	"flaws": {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
@@ -259,7 +261,7 @@ var sentences = map[string][]sentence{
 		shareOf(ofRefusals("count(DISTINCT seq)"), "hosts()"), "hosts()", shareOf(ofRefusals("count(DISTINCT seq)"), "files()"), "files()", "",
 		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()")}}},
 	"preferences": {
-		{"Content-Signal refuses AI training in %s of files and permits it in %s and Content-Usage refuses AI training in %s of files and permits it in %s", []string{
+		{"Content-Signal refuses AI training in %s of files and permits it in %s; Content-Usage refuses AI training in %s of files and permits it in %s", []string{
 			shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()"), shareOf(stated("content-usage", "disallow"), "files()"), shareOf(stated("content-usage", "allow"), "files()")}},
 		{"Content-Signal refuses AI training in %s of files and permits it in %s; no file has a Content-Usage about it", []string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()")}},
 		{"No file says in so many words whether models may be trained", nil},
@@ -297,8 +299,23 @@ var sentences = map[string][]sentence{
 		"SELECT [max(common), any_value(hosts)] FROM (" + numbersOf["together"] + ") WHERE hosts = (SELECT max(hosts) FROM (" + numbersOf["together"] + "))", ""}}},
 	"before-categories": {{"%w of hosts shut out an agent for AI training", []string{arrow("before-categories")}}},
 	"before-agents":     {{"%w moved most: %w of hosts shut it out", []string{"SELECT agent FROM (" + numbersOf["before-agents"] + ") LIMIT 1", arrow("before-agents")}}},
-	"change-together":   {{"%d hosts changed in the same way, such as %w: %w", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")", "SELECT split_part(such_as, '://', 2) FROM (" + numbersOf["change-together"] + ") LIMIT 1", ""}}},
-	"change-kinds":      {{"What changed on most hosts: %w, on %d", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
+	"before-average": {
+		{"The average host shuts out %w of %d agents; at %s of %d hosts that both runs could read, every agent may fetch what it could before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts that both runs could read, every agent that was compared may fetch what it could before", averageValues},
+	},
+	"delays": {{"%s of files ask for a crawl delay; %s of their groups ask for %w seconds", []string{
+		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE crawl_delay IS NOT NULL)", "(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL)"),
+		"SELECT [max(groups), sum(groups)] FROM (" + numbersOf["delays"] + ")",
+		"SELECT CASE WHEN least = most THEN least::VARCHAR ELSE least || ' to ' || most END FROM (" + numbersOf["delays"] + ") ORDER BY groups DESC, least LIMIT 1"}}},
+	"change-together": {{"%d hosts changed in the same way, such as %w: %w", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")", "SELECT split_part(such_as, '://', 2) FROM (" + numbersOf["change-together"] + ") LIMIT 1", ""}}},
+	"change-kinds":    {{"What changed on most hosts: %w, on %d", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
+}
+
+// averageValues are what the average host shuts out before and after, of how many agents,
+// and the hosts whose policies mean the same.
+var averageValues = []string{
+	"SELECT printf('%.1f → %.1f', before / of_before, after / of_after) FROM (" + numbersOf["before-average"] + ") LIMIT 1", "SELECT count(DISTINCT agent) FROM policies",
+	shareOf("(SELECT count(*) - (SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class')) FROM fetches)", "hosts()"), "hosts()",
 }
 
 const (
@@ -408,7 +425,13 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 				t.Errorf("%s (-report +%s):\n%s", id, name, diff)
 			}
 		}
-		said := sentences[id] == nil && slices.Contains([]string{"answers", "delays", "tld", "server", "address-block"}, id)
+		said := false
+		if expect := composed[id]; expect != nil {
+			said = true
+			if want := expect(f.rows, bases[0]); f.title != want {
+				t.Errorf("%s says %q, want %q", id, f.title, want)
+			}
+		}
 		for _, s := range sentences[id] {
 			said = said || s.holds(t, db, f.title)
 		}

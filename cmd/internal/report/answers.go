@@ -111,6 +111,9 @@ func (d *data) answers() *draw.Figure {
 	}
 	f.Title = words.And(said)
 	f.Note = d.meaning()
+	if _, walls := d.vendors(); walls > 0 {
+		f.Note = fmt.Sprintf("%s among these answers, by what its status says. ", words.Verbed(walls, "wall is", "walls are")) + f.Note
+	}
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}

@@ -75,21 +75,32 @@ type moved struct {
 	n         [2]int64 // before, after
 }
 
+// beforeBase returns the numbers of hosts before and after of which shares are, what they
+// are, and the condition that chooses their counters.
+func (d *data) beforeBase() (of [2]int64, base, condition string) {
+	if d.byRules() {
+		return [2]int64{d.before.files, d.files}, "hosts with rules", "metric = 'outcome' AND key = 'conditional_allow' AND profile = " + counters.Quote(d.profile)
+	}
+	return [2]int64{d.before.hosts, d.hosts}, "hosts", "metric = 'targets'"
+}
+
+// beforeClasses are the colours of the runs before and after.
+var beforeClasses = [2]string{"star", "closed"}
+
+func (d *data) beforeLegend() []draw.Legend {
+	return []draw.Legend{{Class: beforeClasses[0], Name: d.before.date}, {Class: beforeClasses[1], Name: words.Day(d.manifest.Date)}}
+}
+
 // beforeAfter draws shares of two runs in pairs. metric and condition choose the counters
 // of both, and head names the label. title says what the shares of the first are.
 func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string, all []moved, title func(shares string) string) *draw.Figure {
-	of, base := [2]int64{d.before.hosts, d.hosts}, "hosts"
-	whole := "metric = 'targets'"
-	if d.byRules() {
-		of, base = [2]int64{d.before.files, d.files}, "hosts with rules"
-		whole = "metric = 'outcome' AND key = 'conditional_allow' AND profile = " + counters.Quote(d.profile)
-	}
+	of, base, whole := d.beforeBase()
 	f.Title = title(words.Arrow(all[0].n[0], of[0], all[0].n[1], of[1]) + " of " + base)
 	f.Of = fmt.Sprintf("Shares of the %s %s of %s and the %s of %s.", words.Number(of[0]), base, d.before.date, words.Number(of[1]), words.Day(d.manifest.Date))
 	if base != "hosts" {
 		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
 	}
-	f.Legend = []draw.Legend{{Class: "star", Name: d.before.date}, {Class: "closed", Name: words.Day(d.manifest.Date)}}
+	f.Legend = d.beforeLegend()
 	f.Head = []string{head, "before", "after", "of_before", "of_after"}
 	scale := int64(1)
 	for _, m := range all {
@@ -100,8 +111,8 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 		f.Rows = append(f.Rows, []string{m.name, counters.Digits(m.n[0]), counters.Digits(m.n[1]), counters.Digits(of[0]), counters.Digits(of[1])})
 		if i < draw.MostBars {
 			f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, m.name), Sub: m.sub, Tracks: []draw.Track{
-				{Label: "before", Parts: draw.Parts(scale, of[0], draw.Share{Class: "star", Name: "before", N: m.n[0]}), Values: []string{words.Percent(m.n[0], of[0])}},
-				{Label: "after", Parts: draw.Parts(scale, of[1], draw.Share{Class: "closed", Name: "after", N: m.n[1]}), Values: []string{words.Percent(m.n[1], of[1])}},
+				{Label: "before", Parts: draw.Parts(scale, of[0], draw.Share{Class: beforeClasses[0], Name: "before", N: m.n[0]}), Values: []string{words.Percent(m.n[0], of[0])}},
+				{Label: "after", Parts: draw.Parts(scale, of[1], draw.Share{Class: beforeClasses[1], Name: "after", N: m.n[1]}), Values: []string{words.Percent(m.n[1], of[1])}},
 			}})
 		}
 	}
@@ -182,10 +193,7 @@ func (d *data) beforeAgents() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	of := [2]int64{d.before.hosts, d.hosts}
-	if d.byRules() {
-		of = [2]int64{d.before.files, d.files}
-	}
+	of, _, _ := d.beforeBase()
 	// By the difference of the shares, in whole numbers, so that equal ones are equal.
 	by := func(m moved) int64 {
 		d := m.n[1]*of[0] - m.n[0]*of[1]

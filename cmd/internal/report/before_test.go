@@ -64,7 +64,7 @@ func TestBeforeAndAfter(t *testing.T) {
 		},
 		{"nothing moved", ofRun(800, 0, 100, 50, "Old"), ofRun(800, 0, 100, 50, "New"), []string{"No agent is shut out by another share of hosts than before"}, []string{"moved most"}},
 		{"as far", ofRun(800, 0, 100, 200, "Old"), ofRun(800, 0, 200, 100, "New"), []string{"2 agents moved most, such as AhrefsBot: 20.0 → 10.0% of hosts shut it out"}, nil},
-		{"alike", ofRun(800, 0, 100, 100, "Old"), ofRun(800, 0, 200, 200, "New"), []string{"AhrefsBot and GPTBot moved most: 10.0 → 20.0% of hosts shut each of them out"}, []string{"2 agents"}},
+		{"alike", ofRun(800, 0, 100, 100, "Old"), ofRun(800, 0, 200, 200, "New"), []string{"AhrefsBot and GPTBot moved most: 10.0 → 20.0% of hosts shut each of them out"}, []string{"2 agents moved"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			out := compared(t, row.before, row.after)

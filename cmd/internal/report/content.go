@@ -190,11 +190,23 @@ func commonest(what string, counts map[string]int64, of int64, named func(string
 	return fmt.Sprintf("The commonest %s is %s, in %s", what, names, share)
 }
 
-// worst returns the name with the highest rate n/of.
-func worst(names []string, n, of map[string]int64) string {
-	return slices.MaxFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(float64(n[a])/float64(of[a]), float64(n[b])/float64(of[b])), cmp.Compare(of[a], of[b]), cmp.Compare(b, a))
-	})
+// highest returns the names with the highest rate n/of, in their order.
+func highest(names []string, n, of map[string]int64) (out []string) {
+	for _, k := range names {
+		if of[k] == 0 {
+			continue
+		}
+		if out != nil {
+			switch c := cmp.Compare(n[k]*of[out[0]], n[out[0]]*of[k]); {
+			case c < 0:
+				continue
+			case c > 0:
+				out = nil
+			}
+		}
+		out = append(out, k)
+	}
+	return out
 }
 
 // about formats a quantile, which is exact below 100 only.

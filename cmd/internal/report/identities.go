@@ -40,21 +40,24 @@ func (d *data) turnedAway() *draw.Figure {
 		return nil
 	}
 	var control, top *summary.Met
+	var names []string
+	hostsOf, awayOf, met := make(map[string]int64), make(map[string]int64), make(map[string]*summary.Met)
 	for _, m := range all {
-		hosts, away := m.Compared()
 		if m.Control {
 			if control == nil {
 				control = m
 			}
 			continue
 		}
+		names, met[m.Name] = append(names, m.Name), m
+		hostsOf[m.Name], awayOf[m.Name] = m.Compared()
 		if top == nil {
 			top = m
-			continue
 		}
-		if h, a := top.Compared(); float64(away)*float64(max(h, 1)) > float64(a)*float64(max(hosts, 1)) {
-			top = m
-		}
+	}
+	most := highest(names, awayOf, hostsOf)
+	if most != nil {
+		top = met[most[0]]
 	}
 	f := &draw.Figure{
 		ID: "turned-away", Of: "Shares of the hosts that let the agent in on paper, in part or whole, and gave us a file, or said that there is none.",
@@ -69,6 +72,9 @@ func (d *data) turnedAway() *draw.Figure {
 	default:
 		hosts, away := top.Compared()
 		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name, words.ShareOf(away, hosts, "hosts"))
+		if len(most) > 1 {
+			f.Title = fmt.Sprintf("%s are turned away most, each by %s that let it in on paper", words.Tied(most, "identities"), words.ShareOf(away, hosts, "hosts"))
+		}
 		if away == 0 {
 			f.Title = "No identity is turned away by a host that lets it in on paper"
 		} else if control != nil {
@@ -138,20 +144,12 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 	keys := counters.Ascending(by)
 	f := &draw.Figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Note: d.unsubtracted(), Names: name,
 		Head: []string{column, "answers", "turned_away"}}
-	scale, top, least := int64(1), "", ""
-	rate := func(k string) float64 {
-		hosts, away := by[k].Compared()
-		return float64(away) / float64(max(hosts, 1))
-	}
+	scale := int64(1)
+	hostsOf, awayOf, letIn := make(map[string]int64), make(map[string]int64), make(map[string]int64)
 	for _, k := range keys {
 		hosts, away := by[k].Compared()
+		hostsOf[k], awayOf[k], letIn[k] = hosts, away, hosts-away
 		scale = max(scale, draw.ScaleFor(away, hosts))
-		if top == "" || rate(k) > rate(top) {
-			top = k
-		}
-		if least == "" || rate(k) < rate(least) {
-			least = k
-		}
 		f.Rows = append(f.Rows, []string{k, counters.Digits(hosts), counters.Digits(away)})
 	}
 	f.Axis = fmt.Sprintf("%d%% of answers", scale)
@@ -159,13 +157,27 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 		hosts, away := by[k].Compared()
 		f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, k), Sub: "of " + words.Count(hosts, "answer"), Tracks: []draw.Track{{Parts: draw.Parts(scale, hosts, draw.Share{Class: "closed", Name: "turned away", N: away}), Values: []string{words.Percent(away, hosts)}}}})
 	}
-	hosts, away := by[top].Compared()
-	few, also := by[least].Compared()
-	f.Title = fmt.Sprintf("%s: %s of answers turn an identity away", f.Cell(0, top), words.Percent(away, hosts))
-	if away == 0 {
-		f.Title = "No answer turns an identity away"
-	} else if least != top {
-		f.Title += fmt.Sprintf("; %s: %s", f.Cell(0, least), words.Percent(also, few))
+	f.Title = "No answer turns an identity away"
+	if top := highest(keys, awayOf, hostsOf); top != nil && awayOf[top[0]] > 0 {
+		told := func(tied []string) (names, share, each string) {
+			k := tied[0]
+			share = words.Percent(awayOf[k], hostsOf[k])
+			for i := range tied {
+				tied[i] = f.Cell(0, tied[i])
+			}
+			if len(tied) > 1 {
+				each = " each"
+			}
+			return words.And(tied), share, each
+		}
+		least := highest(keys, letIn, hostsOf)
+		same := least[0] == top[0]
+		names, share, each := told(top)
+		f.Title = fmt.Sprintf("%s: %s of answers%s turn an identity away", names, share, each)
+		if !same {
+			names, share, each := told(least)
+			f.Title += fmt.Sprintf("; %s: %s%s", names, share, each)
+		}
 	}
 	shown, grouped, order := "coalesce(category, '') AS category", "ALL", "category"
 	if column == "stratum" {
@@ -212,12 +224,11 @@ func (d *data) servedOtherwise() *draw.Figure {
 	for _, k := range kinds {
 		f.Legend = append(f.Legend, draw.Legend{Class: k.Class, Name: k.Name})
 	}
-	var top *said
-	for _, name := range slices.Sorted(maps.Keys(by)) {
+	names := slices.Sorted(maps.Keys(by))
+	otherOf, allOf := make(map[string]int64), make(map[string]int64)
+	for _, name := range names {
 		s := by[name]
-		if top == nil || s.other*top.all > top.other*s.all {
-			top = s
-		}
+		otherOf[name], allOf[name] = s.other, s.all
 		row, shares := []string{s.name}, slices.Clone(kinds)
 		for i, k := range keys {
 			row, shares[i].N = append(row, counters.Digits(s.by[k])), s.by[k]
@@ -230,8 +241,16 @@ func (d *data) servedOtherwise() *draw.Figure {
 		f.Bars = append(f.Bars, draw.Bar{Name: title, Sub: "of " + words.Count(s.all, "host"), Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, s.all, shares...)), Values: []string{words.Percent(s.other, s.all) + " otherwise"}}}})
 	}
 	f.Title = "No host serves a file of another meaning to an identity"
-	if top.other > 0 {
-		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), top.name)
+	if most := highest(names, otherOf, allOf); otherOf[most[0]] > 0 {
+		top := by[most[0]]
+		for i := range most {
+			most[i] = by[most[i]].name
+		}
+		whom := top.name
+		if len(most) > 1 {
+			whom = "each of " + words.Tied(most, "identities")
+		}
+		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), whom)
 	}
 	var sums []string
 	for _, k := range keys {
@@ -255,24 +274,34 @@ func (d *data) wallsFor() *draw.Figure {
 		who, vendor := counters.CutLast(k)
 		return strings.TrimPrefix(who, summary.Control) + ": " + words.Challenge.Of(vendor)
 	}
-	top := counters.Ranked(all)[0]
-	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name,
-		Title: fmt.Sprintf("The commonest wall is that for %s, on %s", name(top), words.ShareOf(all[top], d.hosts, "hosts")),
-		Note:  "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too. " + d.unsubtracted()}
+	top, each := counters.Leading(all, name)
+	share := words.ShareOf(all[counters.Ranked(all)[0]], d.hosts, "hosts")
+	title := fmt.Sprintf("The commonest wall is that for %s, on %s", top, share)
+	if strings.HasSuffix(each, "each") {
+		title = fmt.Sprintf("The commonest walls are those for %s, on %s each", top, share)
+	}
+	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name, Title: title,
+		Note: "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too. " + d.unsubtracted()}
 	d.byKey(f, "answer_challenge", "identity_and_vendor", "hosts", true, all, "closed", d.hosts)
 	return f
 }
 
-// walls shows the hosts that could not be read for a wall, by vendor.
-func (d *data) walls() *draw.Figure {
-	all, n := make(map[string]int64), int64(0)
+// vendors counts the hosts that could not be read for a wall, by vendor and in all.
+func (d *data) vendors() (by map[string]int64, n int64) {
+	by = make(map[string]int64)
 	for k, count := range d.sums.By("challenge", d.profile, counters.Key) {
 		if vendor, _, _ := strings.Cut(k, " "); vendor != summary.NoChallenge {
-			all[vendor] += count
+			by[vendor] += count
 			n += count
 		}
 	}
-	if len(all) == 0 {
+	return by, n
+}
+
+// walls shows the hosts that could not be read for a wall, by vendor.
+func (d *data) walls() *draw.Figure {
+	all, n := d.vendors()
+	if n == 0 {
 		return nil
 	}
 	f := &draw.Figure{

@@ -75,27 +75,50 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: %s or more, failed or not. Of all %s, %s failed and %s were slow.",
 			microsName(summary.SlowMicros), d.all(), words.Percent(d.sums.Total(metric+"_failed"), d.hosts), words.Percent(d.sums.Total(metric+"_slow"), d.hosts)),
 		Head: []string{metric, "hosts", "failed", "slow"}, Names: shown,
-		Legend: []draw.Legend{{Class: "closed", Name: "failed"}, {Class: "partly", Name: "slow"}},
+	}
+	type part struct {
+		class, name string
+		n           map[string]int64
+	}
+	var drawn []part // nothing that no host of any part is
+	for _, of := range []part{{"closed", "failed", failed}, {"partly", "slow", slow}} {
+		if slices.ContainsFunc(names, func(k string) bool { return of.n[k] > 0 }) {
+			drawn = append(drawn, of)
+			f.Legend = append(f.Legend, draw.Legend{Class: of.class, Name: of.name})
+		}
 	}
 	var said []string
-	if k := worst(names, failed, all); failed[k] > 0 {
-		said = append(said, fmt.Sprintf("failures are commonest for %s (%s of %s)", shown(k), words.Percent(failed[k], all[k]), words.Hosts(all[k])))
+	tell := func(what string, n map[string]int64) {
+		most := highest(names, n, all)
+		k := most[0]
+		if n[k] == 0 {
+			return
+		}
+		if said == nil {
+			what += " are commonest"
+		}
+		if len(most) == 1 {
+			said = append(said, fmt.Sprintf("%s for %s (%s of %s)", what, shown(k), words.Percent(n[k], all[k]), words.Hosts(all[k])))
+			return
+		}
+		for i := range most {
+			most[i] = shown(most[i])
+		}
+		slices.Sort(most)
+		said = append(said, fmt.Sprintf("%s for %s (%s each)", what, words.Tied(most, "of them"), words.Percent(n[k], all[k])))
 	}
-	if k := worst(names, slow, all); slow[k] > 0 {
-		said = append(said, fmt.Sprintf("slow answers for %s (%s of %s)", shown(k), words.Percent(slow[k], all[k]), words.Hosts(all[k])))
-	}
-	if len(said) == 1 && failed[worst(names, failed, all)] == 0 {
-		said[0] = strings.Replace(said[0], "answers for", "answers are commonest for", 1)
-	}
+	tell("failures", failed)
+	tell("slow answers", slow)
 	f.Title = fmt.Sprintf("By %s, %s", what, strings.Join(said, ", "))
 	scale := draw.ScaleFor(max(failed[names[0]], slow[names[0]]), all[names[0]])
 	f.Axis = fmt.Sprintf("%d%% of its hosts", scale)
 	for i, k := range names[:min(len(names), networkListed)] {
 		if i < networkDrawn && rate(k) > 0 {
-			f.Bars = append(f.Bars, draw.Bar{Name: shown(k), Sub: words.Hosts(all[k]), Tracks: []draw.Track{
-				{Label: "failed", Parts: draw.Parts(scale, all[k], draw.Share{Class: "closed", Name: "failed", N: failed[k]}), Values: []string{words.Percent(failed[k], all[k]) + " failed"}},
-				{Label: "slow", Parts: draw.Parts(scale, all[k], draw.Share{Class: "partly", Name: "slow", N: slow[k]}), Values: []string{words.Percent(slow[k], all[k]) + " slow"}},
-			}})
+			b := draw.Bar{Name: shown(k), Sub: words.Hosts(all[k])}
+			for _, of := range drawn {
+				b.Tracks = append(b.Tracks, draw.Track{Label: of.name, Parts: draw.Parts(scale, all[k], draw.Share{Class: of.class, Name: of.name, N: of.n[k]}), Values: []string{words.Percent(of.n[k], all[k]) + " " + of.name}})
+			}
+			f.Bars = append(f.Bars, b)
 		}
 		f.Rows = append(f.Rows, []string{k, counters.Digits(all[k]), counters.Digits(failed[k]), counters.Digits(slow[k])})
 	}

@@ -31,10 +31,10 @@ func (d *data) frontPages() *draw.Figure {
 		Title: fmt.Sprintf("No front page of the %s that were read says in its header whether models may be trained", words.Number(read)),
 	}
 	if n := refusing["any"]; n > 0 {
-		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", words.ShareOf(n, read, "hosts"), words.Number(refusing["alone"]))
+		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", draw.OfHosts(n, read), words.Number(refusing["alone"]))
 	}
 	if asked > read {
-		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Count(asked, "host"), words.Number(asked-read)+" front pages were", pagesUnread(outcomes))
+		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Hosts(asked), words.Verbed(asked-read, "front page was", "front pages were"), pagesUnread(outcomes))
 	}
 	scale := int64(1)
 	for _, n := range stated {
@@ -86,7 +86,7 @@ func pagesUnread(outcomes map[string]int64) string {
 			out = append(out, words.Number(outcomes[outcome])+" "+words.PageOutcome.Of(outcome))
 		}
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(out, "; ")
 }
 
 // pageName returns the display name of a counter of front pages.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
@@ -33,7 +34,7 @@ func (d *data) parity() *draw.Figure {
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "parity", Of: "Shares of the files that name the crawler.",
-		Title: fmt.Sprintf("%s of files shut out a crawler under its own name and are open to it by its own parser", words.Percent(on[summary.LetIn], d.files)),
+		Title: fmt.Sprintf("%s shut out a crawler under its own name and are open to it by its own parser", words.ShareOf(on[summary.LetIn], d.files, "hosts with rules")),
 		Note:  parityNote + "What differs on URLs with needless escapes only counts apart.",
 		Head:  []string{"agent", "category", "named"}, Heads: []string{"named by", "different"}, Axis: "100% of the files that name the crawler",
 	}
@@ -79,8 +80,26 @@ func (d *data) parityCauses() *draw.Figure {
 		Note:  parityNote + "The cause is the first simplification of the file after which both readings agree; several where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
 	}
 	d.byKey(f, "parity_cause_hosts", "cause", "files", false, all, "partly", named)
-	f.Examples = d.examples.List("Examples", "crawler, what the file as a whole is to it", "parity_cause", parityCause, counters.Ranked(all)...)
+	if f.Examples = d.examples.List("Examples", "what the file as a whole is to the crawler", "parity_cause", parityCause, counters.Ranked(all)...); f.Examples != nil {
+		for i := range f.Examples.Rows {
+			f.Examples.Rows[i].Text = parityText(f.Examples.Rows[i].Text)
+		}
+	}
 	return f
+}
+
+// parityText has words for an example, such as "Wget, google: partial; wget: allow_all".
+func parityText(text string) string {
+	agent, readings, _ := strings.Cut(text, ", google: ")
+	google, own, _ := strings.Cut(readings, "; ")
+	parser, class, ok := strings.Cut(own, ": ")
+	switch {
+	case !ok:
+		return text
+	case class == google:
+		return fmt.Sprintf("%s: %s as Google's parser reads it, and as %s does, on other paths", agent, words.Class.Of(google), parser)
+	}
+	return fmt.Sprintf("%s: %s as Google's parser reads it, %s as %s does", agent, words.Class.Of(google), words.Class.Of(class), parser)
 }
 
 // parityCause returns the display name of a cause.

@@ -67,7 +67,12 @@ func (d *data) ranks() *draw.Figure {
 	}
 	f.Heat.Shade(shares)
 	top := f.Heat.Rows[0]
-	f.Title = fmt.Sprintf("%s is shut out by %s of %s, and by %s of %s", agents[0].agent,
+	most := namesOf(d.fates(), func(a fate) bool { return a.closed == agents[0].closed })
+	lead := agents[0].agent + " is shut out"
+	if len(most) > 1 {
+		lead = fmt.Sprintf("%s are shut out most often; %s", words.Tied(most, "agents"), agents[0].agent)
+	}
+	f.Title = fmt.Sprintf("%s by %s of %s, and by %s of %s", lead,
 		words.ShareOf(closed[[2]string{agents[0].agent, bands[0]}], hostsOf[bands[0]], "hosts"), rankWords(bands[0]),
 		top.Cells[len(bands)-1].Text, rankWords(bands[len(bands)-1]))
 	slices.Sort(names)
@@ -130,11 +135,16 @@ func (d *data) together() *draw.Figure {
 	}
 	f.Heat.Shade(shares)
 	first := agents[0]
-	other := slices.MaxFunc(agents[1:], func(a, b fate) int {
-		return cmp.Or(cmp.Compare(both[[2]string{first.agent, a.agent}], both[[2]string{first.agent, b.agent}]), cmp.Compare(b.agent, a.agent))
-	})
-	n := both[[2]string{first.agent, other.agent}]
-	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)), first.agent, words.Percent(n, named(first)), other.agent)
+	n := int64(0)
+	for _, a := range agents[1:] {
+		n = max(n, both[[2]string{first.agent, a.agent}])
+	}
+	others := namesOf(agents[1:], func(a fate) bool { return both[[2]string{first.agent, a.agent}] == n })
+	other := others[0]
+	if len(others) > 1 {
+		other = "each of " + words.Tied(others, "others")
+	}
+	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)), first.agent, words.Percent(n, named(first)), other)
 	slices.Sort(names)
 	of := make(map[string]int64)
 	for _, a := range agents {

@@ -199,7 +199,7 @@ func (d *data) page() *draw.Page {
 		}
 	}
 	if c := d.changes; c != nil {
-		add("What changed since "+c.Since, append([]*draw.Figure{d.beforeCategories(), d.beforeAgents()}, c.Figures(d.all())...)...)
+		add("What changed since "+c.Since, append([]*draw.Figure{d.beforeCategories(), d.beforeAgents(), d.beforeAverage()}, c.Figures(d.all())...)...)
 	}
 	if d.known > 0 {
 		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())

@@ -125,7 +125,7 @@ func TestHostileTextIsText(t *testing.T) {
 	tree, err := html.Parse(bytes.NewReader(out))
 	must(t, err)
 	elements := strings.Fields("html head meta title style body main header footer h1 h2 h3 a b bdi small strong p span div dl dt dd nav ol ul li section figure figcaption svg g rect text line table caption thead tbody tr th td details summary pre code")
-	attributes := strings.Fields("aria-hidden aria-label aria-labelledby charset class content download dy height href http-equiv id lang name role rowspan scope tabindex title width x x1 x2 y y1 y2")
+	attributes := strings.Fields("aria-hidden aria-label aria-labelledby charset class content download dy height href http-equiv id lang name role rowspan scope start tabindex title width x x1 x2 y y1 y2")
 	policies, shown, taken := 0, 0, 0
 	for n := range tree.Descendants() {
 		switch n.Type {

@@ -162,9 +162,19 @@ func (d *data) profileAgents() *draw.Figure {
 		return nil
 	}
 	top := by[all[0]]
+	most := make(map[string]bool)
+	for _, a := range all {
+		if by[a]["different"] == top["different"] {
+			most[a.agent] = true
+		}
+	}
+	lead := all[0].agent
+	if len(most) > 1 {
+		lead = fmt.Sprintf("%s agents, such as %s", words.Number(int64(len(most))), lead)
+	}
 	f := &draw.Figure{
 		ID: "profile-agents", Of: "Shares of the hosts whose rules decide under both profiles.", Note: versusFirstNote,
-		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", all[0].agent, all[0].profile, d.profile, draw.OfHosts(top["different"], top["files"])),
+		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead, all[0].profile, d.profile, draw.OfHosts(top["different"], top["files"])),
 		Legend: []draw.Legend{{Class: "closed", Name: "different"}, {Class: "unknown", Name: "undecided"}}, Heads: []string{"files", "different"},
 		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "escapes_only", "equal"},
 	}

@@ -28,7 +28,8 @@ func (d *data) refusals() *draw.Figure {
 		Heads:  d.heads(), Names: waysName,
 	}
 	names := counters.Ranked(ways)
-	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), words.Refusal.Of(names[0]), words.ShareOf(ways[names[0]], d.hosts, "hosts"))
+	most, _ := counters.Leading(ways, words.Refusal.Of)
+	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), most, words.ShareOf(ways[names[0]], d.hosts, "hosts"))
 	scale := draw.ScaleFor(ways[names[0]], d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for _, way := range names {
@@ -84,7 +85,7 @@ func (d *data) preferences() *draw.Figure {
 		}
 	}
 	if said != nil {
-		f.Title = words.And(said)
+		f.Title = strings.Join(said, "; ")
 		if none != nil {
 			f.Title += "; no file has a " + none[0] + " about it"
 		}
@@ -203,8 +204,11 @@ func (d *data) templateRanks() *draw.Figure {
 			least = stratum
 		}
 	}
-	f.Title = fmt.Sprintf("%s is in %s of the files of hosts of %s, and in %s of those of %s", top, words.Percent(byTemplate[top][most], texts[most]), words.Rank(most), words.Percent(byTemplate[top][least], texts[least]), words.Rank(least))
-	f.Title = strings.ReplaceAll(f.Title, "of unranked", "without a rank")
+	f.Title = fmt.Sprintf("%s is in as many of the files of each band of ranks: %s", top, words.Percent(byTemplate[top][most], texts[most]))
+	if most != least {
+		f.Title = fmt.Sprintf("%s is in %s of the files of hosts of %s, and in %s of those of %s", top, words.Percent(byTemplate[top][most], texts[most]), words.Rank(most), words.Percent(byTemplate[top][least], texts[least]), words.Rank(least))
+		f.Title = strings.ReplaceAll(f.Title, "of unranked", "without a rank")
+	}
 	f.SQL = fmt.Sprintf(`SELECT template, stratum, files, of_files
 FROM (SELECT key AS template, stratum, sum(count)::BIGINT AS files, sum(sum(count)) OVER (PARTITION BY key) AS total
     %s GROUP BY key, stratum)

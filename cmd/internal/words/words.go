@@ -379,8 +379,8 @@ var PageOutcome = Vocabulary{
 	"challenge":  "a wall answered",
 	"elsewhere":  "redirected to another domain, which was not asked",
 	"failed":     "no answer",
-	"disallowed": "not asked: robots.txt shuts this census out",
-	"unread":     "not asked: robots.txt does not say whether it may be",
+	"disallowed": "not asked, because robots.txt shuts this census out",
+	"unread":     "not asked, because robots.txt does not say whether it may be",
 }
 
 // Stance has words for what a file states about a use.

@@ -61,6 +61,15 @@ type Changes struct {
 	seen   map[string]bool // kinds
 }
 
+// Compared returns the hosts that both runs have and could read, and those of them whose
+// policies mean the same for every agent as before. Hosts of which that is undecided are not
+// among these.
+func (c *Changes) Compared() (hosts, same int64) {
+	n := c.closing.Profiles[c.profile].Counts
+	hosts = c.compared - c.unread
+	return hosts, hosts - (n.Closed + n.Opened - n.Both + n.Undecided)
+}
+
 func newChanges(profile, since string) *Changes {
 	return &Changes{
 		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),

@@ -281,7 +281,7 @@ func (c *Changes) closedCategories() (out []closedTo) {
 
 // closerList lists the best-ranked hosts that closed a path to the first of the agents.
 func (c *Changes) closerList(of []closedTo) *draw.Listed {
-	out := &draw.Listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true, HasLine: true}
+	out := &draw.Listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true}
 	for _, a := range of[:min(len(of), draw.MostBars/2)] {
 		have := c.closers[a.name]
 		for i, x := range have {
@@ -293,7 +293,7 @@ func (c *Changes) closerList(of []closedTo) *draw.Listed {
 				row.Rank, out.HasRank = words.Number(x.rank), true
 			}
 			if x.line != nil {
-				row.Line = counters.Digits(int64(*x.line))
+				row.Line, out.HasLine = counters.Digits(int64(*x.line)), true
 			}
 			out.Rows = append(out.Rows, row)
 		}

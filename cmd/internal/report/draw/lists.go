@@ -67,6 +67,28 @@ const (
 	firstPart = 12
 )
 
+// findings are the figures of a page by their titles: those of its list, and those of the
+// part that is folded.
+type findings struct{ First, More []*Figure }
+
+// Next is the number of the first finding that is folded.
+func (f *findings) Next() int { return len(f.First) + 1 }
+
+// Findings returns the findings of a page, or nil if it has no figures.
+func (p *Page) Findings() *findings {
+	f := new(findings)
+	for _, s := range p.Sections {
+		f.First = append(f.First, s.Figures...)
+	}
+	if f.First == nil {
+		return nil
+	}
+	if len(f.First) > shortList {
+		f.First, f.More = f.First[:firstPart], f.First[firstPart:]
+	}
+	return f
+}
+
 // FirstBars returns the bars that are not folded.
 func (f *Figure) FirstBars() []Bar {
 	if len(f.Bars) <= shortList {

@@ -8,6 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // mostMultiples is the most small drawings of a figure.
@@ -23,7 +24,7 @@ func (d *seriesData) training() *draw.Figure {
 	f := &draw.Figure{
 		ID: "closed", Legend: d.twoBases(), Wide: true,
 		Of:    "Shares of all hosts, and of those with rules. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
-		Title: d.told(line("", "hosts"), "shut out an agent for AI training"),
+		Title: d.told(func(base string) followed { return line("", base) }, "shut out an agent for AI training"),
 	}
 	f = d.follow(f, d.query("series_categories", "category", "hosts, files", "closes = 'any' AND stratum = 'all' AND category = "+counters.Quote(counters.Headline)+" AND profile = "+counters.Quote(d.profile)),
 		d.bothBases("AI training", nil, "files", nil, func(base string) followed { return line("", base) }))
@@ -42,7 +43,7 @@ func (d *seriesData) ofCategories() *draw.Figure {
 		return nil
 	}
 	line := func(name, base string) followed { return d.closing(name, series.All, series.All, base) }
-	title := d.leading(names, categoryWords, func(name string) followed { return line(name, "hosts") })
+	title := d.leading(names, categoryWords, func(name string) followed { return line(name, d.titled()) })
 	names, alike, note := d.apart(names, categoryWords, "categories", "", func(name string) followed { return line(name, "hosts") })
 	var all []*lines
 	for _, name := range names {
@@ -78,7 +79,7 @@ func (d *seriesData) ofStrata() *draw.Figure {
 		all = append(all, d.bothBases(strataName(name), nil, "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&draw.Figure{
-		ID: "strata", Title: "Agents for AI training are shut out, by rank: " + d.tell(names[:min(len(names), leaders)], strataName, func(name string) followed { return line(name, "hosts") }), Of: "Shares of the hosts of each band of rank.", Legend: d.twoBases(),
+		ID: "strata", Title: "Agents for AI training are shut out, by rank: " + d.tell(names[:min(len(names), leaders)], strataName, func(name string) followed { return line(name, d.titled()) }), Of: "Shares of the hosts of each band of rank.", Legend: d.twoBases(),
 	}, d.query("series_categories", "stratum", "hosts, files", "closes = 'any' AND stratum IN ("+counters.QuoteAll(names)+") AND category = "+counters.Quote(counters.Headline)+" AND profile = "+counters.Quote(d.profile)), all...)
 	if f != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == series.Weighted }) // the views have no weights
@@ -105,7 +106,7 @@ func (d *seriesData) ofAgents() *draw.Figure {
 		return nil
 	}
 	line := func(name, base string) followed { return d.ofPolicy("policy", "disallow_all", name, base) }
-	title := d.leading(names, words.Plain, func(name string) followed { return line(name, "hosts") })
+	title := d.leading(names, words.Plain, func(name string) followed { return line(name, d.titled()) })
 	names, alike, note := d.apart(names, words.Plain, "agents", "that hosts shut out", func(name string) followed { return line(name, "hosts") })
 	var all []*lines
 	for _, name := range names {
@@ -148,8 +149,9 @@ func (d *seriesData) ofNamed() *draw.Figure {
 
 // populations follows the panel and the others beside all hosts.
 func (d *seriesData) populations() *draw.Figure {
-	if d.Panel == nil {
-		return nil
+	others := func(p *sink.Point) bool { return p.Denominator > 0 }
+	if d.Panel == nil || !slices.ContainsFunc(d.lines[d.closing(counters.Headline, "others", series.All, "hosts")], others) {
+		return nil // the lines would be those of all hosts
 	}
 	var all []*lines
 	for _, base := range []string{"hosts", "files"} {
@@ -179,6 +181,10 @@ func (d *seriesData) movements() *draw.Figure {
 	m := &lines{name: "Hosts that come and go"}
 	ofMove := func(name string) followed {
 		return followed{metric: name, population: series.All, stratum: series.All, base: map[string]string{"entered": "hosts", "left": "before"}[name]}
+	}
+	moved := func(p *sink.Point) bool { return p.Count > 0 }
+	if !slices.ContainsFunc(d.lines[ofMove("entered")], moved) && !slices.ContainsFunc(d.lines[ofMove("left")], moved) {
+		return nil
 	}
 	m.add(d, "allow", "entered", ofMove("entered"))
 	m.add(d, "closed", "left", ofMove("left"))
@@ -240,7 +246,7 @@ func (d *seriesData) byStatus(id, title, metric string, names func(string) strin
 	if profiled {
 		where += " AND profile = " + counters.Quote(profile)
 	}
-	f := d.follow(&draw.Figure{ID: id, Title: title + ", moved most: " + d.movers(keys, names, func(key string) followed { return line(key, "hosts") }), Of: "Shares of hosts."}, d.query("series_statuses", "key", "hosts", where), all...)
+	f := d.follow(&draw.Figure{ID: id, Title: d.movers(title, keys, names, func(key string) followed { return line(key, "hosts") }), Of: "Shares of hosts."}, d.query("series_statuses", "key", "hosts", where), all...)
 	if f != nil {
 		d.rows(f, "key", []string{"hosts"}, keys, line)
 	}
@@ -293,7 +299,7 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 		where, name = "metric = "+counters.Quote(metric)+" AND "+where, "key"
 	}
 	f := d.follow(&draw.Figure{
-		ID: id, Title: title + ", moved most: " + d.movers(keys, names, func(key string) followed { return line(key, "texts") }),
+		ID: id, Title: d.movers(title, keys, names, func(key string) followed { return line(key, "texts") }),
 		Of: "Shares of hosts, and of those with a file.", Legend: []draw.Legend{{Class: "allow", Name: "of hosts"}, {Class: "closed", Name: "of hosts with a file"}},
 	}, d.query(view, name, "hosts, texts", where), all...)
 	if f != nil {

@@ -32,6 +32,7 @@ func fromTo(a, b *sink.Point) string {
 
 // lines are drawn together as one multiple.
 type lines struct {
+	wide  bool // takes the width of the page
 	name  string
 	lines []*line
 	alike []string // names whose lines are the same
@@ -85,13 +86,17 @@ func (m *lines) most() (most float64) {
 	return most
 }
 
-// across returns the position of a date in a plot.
-func (d *seriesData) across(t time.Time) float64 {
+// across returns the position of a date in a plot, right of the ticks of its scale.
+func (m *lines) across(d *seriesData, t time.Time) float64 {
 	first, last := d.Runs[0].Date, d.Runs[len(d.Runs)-1].Date
 	if !last.After(first) {
 		return draw.MultipleWidth / 2
 	}
-	return draw.MultipleWidth * (0.02 + 0.96*float64(t.Sub(first))/float64(last.Sub(first)))
+	left := 0.14
+	if m.wide {
+		left = 0.06
+	}
+	return draw.MultipleWidth * (left + (0.98-left)*float64(t.Sub(first))/float64(last.Sub(first)))
 }
 
 // events are what happened in each run, by its index.
@@ -107,7 +112,7 @@ func (e events) add(at int, text string) {
 // scale per cent.
 func (m *lines) place(d *seriesData, scale int64) *draw.Multiple {
 	first, last := d.Runs[0].Date, d.Runs[len(d.Runs)-1].Date
-	out := &draw.Multiple{Name: m.name, First: shortDay(first), Last: shortDay(last), Ticks: d.ticks()}
+	out := &draw.Multiple{Name: m.name, First: shortDay(first), Last: shortDay(last), Ticks: m.ticks(d)}
 	if out.First == out.Last {
 		out.Last = ""
 	}
@@ -134,7 +139,7 @@ func (m *lines) place(d *seriesData, scale int64) *draw.Multiple {
 	var marked []draw.Dashed
 	for at, run := range d.Runs {
 		if happened := append(slices.Clone(shared[at]), own[at]...); happened != nil {
-			marked = append(marked, draw.Dashed{X: draw.Decimal(d.across(run.Date)), Tip: shortDay(run.Date) + ": " + strings.Join(happened, "; ")})
+			marked = append(marked, draw.Dashed{X: draw.Decimal(m.across(d, run.Date)), Tip: shortDay(run.Date) + ": " + strings.Join(happened, "; ")})
 		}
 	}
 	var why []string
@@ -181,7 +186,7 @@ func (m *lines) plot(d *seriesData, scale int64, marked []draw.Dashed) draw.Plot
 				end()
 			}
 			before = at
-			x := draw.Decimal(d.across(p.Date))
+			x := draw.Decimal(m.across(d, p.Date))
 			path = append(path, x+" "+up(*p.Share))
 			dot := draw.Mark{X: x, Y: up(*p.Share), Tip: tipOf(p, c.base), Hollow: p.Caution != nil}
 			if p.Low != nil {
@@ -198,7 +203,7 @@ func (m *lines) plot(d *seriesData, scale int64, marked []draw.Dashed) draw.Plot
 
 // ticks returns the years between the first and the last run or, of a short series, the
 // months: at most six.
-func (d *seriesData) ticks() (out []draw.Tick) {
+func (m *lines) ticks(d *seriesData) (out []draw.Tick) {
 	first, last := d.Runs[0].Date.UTC(), d.Runs[len(d.Runs)-1].Date.UTC()
 	months, layout := 12, "2006"
 	if last.Sub(first) < 400*24*time.Hour {
@@ -215,7 +220,7 @@ func (d *seriesData) ticks() (out []draw.Tick) {
 	every := (len(dates) + most - 1) / most
 	for i, date := range dates {
 		if i%every == 0 {
-			x := d.across(date)
+			x := m.across(d, date)
 			out = append(out, draw.Tick{X: draw.Decimal(x), Percent: draw.Decimal(100 * x / draw.MultipleWidth), Label: date.Format(layout)})
 		}
 	}

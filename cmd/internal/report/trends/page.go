@@ -167,6 +167,7 @@ func (d *seriesData) follow(f *draw.Figure, query string, of ...*lines) *draw.Fi
 	most := 0.0
 	for _, m := range of {
 		if m != nil && m.hasPoints() {
+			m.wide = f.Wide
 			all = append(all, m)
 			most = max(most, m.most())
 		}

@@ -13,17 +13,33 @@ import (
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
 
+// bases of the shares in titles, in words.
+var baseWords = map[string]string{"hosts": "hosts", "files": "hosts with rules"}
+
+// titled is the base of the shares in titles: of an outage at either end of the series the
+// share of hosts tells more than of policies.
+func (d *seriesData) titled() string {
+	for _, m := range d.marksOf([]string{"outage"}, "") {
+		if m.Run == d.Runs[0].Run || m.Run == d.last {
+			return "files"
+		}
+	}
+	return "hosts"
+}
+
 // told says a share at the first and the last run that have the line.
-func (d *seriesData) told(l followed, what string) string {
+func (d *seriesData) told(line func(base string) followed, what string) string {
+	base := d.titled()
+	l, of := line(base), baseWords[base]
 	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Denominator == 0 })
 	if len(points) == 0 {
 		return "No host " + what
 	}
 	a, b := points[0], points[len(points)-1]
 	if a == b {
-		return fmt.Sprintf("%s of hosts %s", words.Percent(a.Count, a.Denominator), what)
+		return fmt.Sprintf("%s of %s %s", words.Percent(a.Count, a.Denominator), of, what)
 	}
-	text := fmt.Sprintf("%s of hosts %s", words.Arrow(a.Count, a.Denominator, b.Count, b.Denominator), what)
+	text := fmt.Sprintf("%s of %s %s", words.Arrow(a.Count, a.Denominator, b.Count, b.Denominator), of, what)
 	return text + d.between(points)
 }
 
@@ -51,7 +67,7 @@ var ofPairs = map[string]bool{"change": true, "entered": true, "left": true}
 const leaders = 3
 
 // leading says the shares of the first of some lines at both ends. Lines that tie with the
-// last one that it could name are not named.
+// last one that it could name are not named, but counted if they tie with the first.
 func (d *seriesData) leading(names []string, named func(string) string, line func(name string) followed) string {
 	last := func(name string) float64 {
 		points := d.lines[line(name)]
@@ -64,11 +80,19 @@ func (d *seriesData) leading(names []string, named func(string) string, line fun
 	for n > 1 && n < len(names) && last(names[n]) == last(names[n-1]) {
 		n--
 	}
-	return d.tell(names[:n], named, line)
+	said := d.tell(names[:n], named, line)
+	more := 0
+	for n == 1 && 1+more < len(names) && last(names[1+more]) == last(names[0]) {
+		more++
+	}
+	if more > 0 {
+		said += fmt.Sprintf(", and %d more as many", more)
+	}
+	return said
 }
 
-// movers says the shares of the lines that moved most.
-func (d *seriesData) movers(names []string, named func(string) string, line func(name string) followed) string {
+// movers completes a title with the shares of the lines that moved most.
+func (d *seriesData) movers(title string, names []string, named func(string) string, line func(name string) followed) string {
 	by := func(name string) float64 {
 		points := d.drawn(line(name))
 		if len(points) < 2 {
@@ -76,9 +100,18 @@ func (d *seriesData) movers(names []string, named func(string) string, line func
 		}
 		return math.Abs(*points[len(points)-1].Share - *points[0].Share)
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return by(name) == 0 })
+	if d.last == d.Runs[0].Run {
+		return title + ": " + d.leading(names, named, line)
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		points := d.drawn(line(name))
+		return by(name) == 0 || shareOf(points[0]) == shareOf(points[len(points)-1])
+	})
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(by(b), by(a)) })
-	return d.tell(names[:min(len(names), leaders)], named, line)
+	if len(names) == 0 {
+		return title + ": no share moved by 0.1 points from the first run to the last"
+	}
+	return title + ", moved most: " + d.tell(names[:min(len(names), leaders)], named, line)
 }
 
 // drawn returns the points of a line that have a share.

@@ -25,7 +25,7 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 		all = append(all, d.bothBases(name, nil, "files", nil, func(base string) followed { return line(way, base) }))
 	}
 	f := d.follow(&draw.Figure{
-		ID: "refusals", Title: d.told(line("any", "hosts"), "refuse AI training in some way"), Legend: d.twoBases(),
+		ID: "refusals", Title: d.told(func(base string) followed { return line("any", base) }, "refuse AI training in some way"), Legend: d.twoBases(),
 		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
 	}, d.query("series_refusals", "way", "hosts, files", "stratum = 'all' AND profile = "+counters.Quote(d.profile)), all...)
 	if f != nil {
@@ -48,14 +48,16 @@ func (d *seriesData) ofWords() *draw.Figure {
 		return l
 	}
 	names := d.values(func(l followed) string { return l.agent + ", " + l.key }, func(l followed) bool { return l == templated[l.agent+", "+l.key] })
-	names = names[:min(len(names), mostMultiples)]
+	named := func(name string) string { return templated[name].agent + " (" + templated[name].key + ")" }
+	onHosts := func(name string) followed { return line(name, "hosts") }
+	title := d.leading(names, named, onHosts)
+	names, alike, note := d.apart(names, named, "agents", "that templates shut out", onHosts)
 	var all []*lines
 	for _, name := range names {
-		l := templated[name]
-		all = append(all, d.bothBases(l.agent+", "+l.key, nil, "files", nil, func(base string) followed { return line(name, base) }))
+		all = append(all, d.bothBases(named(name), alike[name], "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&draw.Figure{
-		ID: "words", Title: "Shut out in a template's words: " + d.leading(names, words.Plain, func(name string) followed { return line(name, "hosts") }), Legend: d.twoBases(),
+		ID: "words", Title: "Shut out in a template's words: " + title, Legend: d.twoBases(), Note: note,
 		Of: "Shares of hosts in whose file every group that decides about the agent is the template's.",
 	}, d.query("series_templates", "words", "hosts, files", "stratum = 'all' AND profile = "+counters.Quote(d.profile)+" AND words IN ("+counters.QuoteAll(names)+")"), all...)
 	if f != nil {

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+)
+
+// allAgents is the row of [data.beforeAverage] that adds up its categories.
+const allAgents = "all"
+
+// beforeAverage says what the average host did: how many agents of each category it shuts
+// out, before and after, and how many hosts changed nothing for any agent.
+func (d *data) beforeAverage() *draw.Figure {
+	if d.before == nil {
+		return nil
+	}
+	type shutOut struct {
+		agents int64
+		n      [2]int64 // hosts that shut an agent out, added up over the agents
+	}
+	ofAgent := func(l counters.Label) string { return l.Agent }
+	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent), d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
+	by := map[string]shutOut{allAgents: {}}
+	for agent, n := range after {
+		was, ok := before[agent]
+		if !ok {
+			continue
+		}
+		for _, c := range []string{allAgents, category[agent]} {
+			s := by[c]
+			s.agents++
+			s.n[0] += was["disallow_all"]
+			s.n[1] += n["disallow_all"]
+			by[c] = s
+		}
+	}
+	all := by[allAgents]
+	if all.agents == 0 {
+		return nil
+	}
+	of, base, whole := d.beforeBase()
+	mean := func(n, of int64) string { return fmt.Sprintf("%.1f", float64(n)/float64(max(1, of))) }
+	f := &draw.Figure{
+		ID: "before-average", Of: fmt.Sprintf("Agents that a host shuts out on average, of the %s %s of %s and the %s of %s.", words.Number(of[0]), base, d.before.date, words.Number(of[1]), words.Day(d.manifest.Date)),
+		Note:   "A mean over the agents that both runs have: a host that shuts out all of them counts as much as many that shut out one.",
+		Legend: d.beforeLegend(), Head: []string{"category", "agents", "before", "after", "of_before", "of_after"},
+		Names: func(category string) string {
+			if category == allAgents {
+				return "all agents"
+			}
+			return words.Category.Of(category)
+		},
+		Title: fmt.Sprintf("The average host shuts out %s → %s of %s", mean(all.n[0], of[0]), mean(all.n[1], of[1]), words.Count(all.agents, "agent")),
+	}
+	if hosts, same := d.changes.Compared(); hosts > 0 {
+		every := "every agent"
+		if len(d.changes.Notes) > 0 {
+			every += " that was compared"
+		}
+		f.Title += fmt.Sprintf("; at %s that both runs could read, %s may fetch what it could before", draw.OfHosts(same, hosts), every)
+	}
+	scale := int64(1)
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(-isFirst(a == allAgents, b == allAgents), cmp.Compare(a, b))
+	})
+	for _, c := range names {
+		scale = max(scale, draw.ScaleFor(by[c].n[0], of[0]*by[c].agents), draw.ScaleFor(by[c].n[1], of[1]*by[c].agents))
+	}
+	f.Axis = fmt.Sprintf("%d%% of the agents", scale)
+	for _, c := range names {
+		s := by[c]
+		f.Rows = append(f.Rows, []string{c, counters.Digits(s.agents), counters.Digits(s.n[0]), counters.Digits(s.n[1]), counters.Digits(of[0]), counters.Digits(of[1])})
+		b := draw.Bar{Name: f.Cell(0, c), Sub: words.Count(s.agents, "agent")}
+		for i, name := range []string{"before", "after"} {
+			b.Tracks = append(b.Tracks, draw.Track{
+				Label: name, Parts: draw.Parts(scale, of[i]*s.agents, draw.Share{Class: beforeClasses[i], Name: name + ", hosts × agents", N: s.n[i]}),
+				Values: []string{mean(s.n[i], of[i]) + " of " + words.Number(s.agents)},
+			})
+		}
+		f.Bars = append(f.Bars, b)
+	}
+	f.SQL = fmt.Sprintf(`WITH agents AS (SELECT agent, any_value(category) AS category,
+    coalesce(sum(count) FILTER (run = %[1]s AND key = 'disallow_all'), 0) AS before,
+    coalesce(sum(count) FILTER (run = %[2]s AND key = 'disallow_all'), 0) AS after
+  FROM history.summary WHERE run IN (%[1]s, %[2]s) AND metric = 'policy' AND profile = %[3]s
+  GROUP BY agent HAVING count(DISTINCT run) = 2)
+SELECT coalesce(category, '%[4]s') AS category, count(*) AS agents, sum(before)::BIGINT AS before, sum(after)::BIGINT AS after,
+  (SELECT sum(count) FROM history.summary WHERE run = %[1]s AND %[5]s)::BIGINT AS of_before,
+  (SELECT sum(count) FROM history.summary WHERE run = %[2]s AND %[5]s)::BIGINT AS of_after
+FROM agents GROUP BY GROUPING SETS ((), (category)) ORDER BY grouping(agents.category) DESC, category`,
+		counters.Quote(d.against), counters.Quote(d.run), counters.Quote(d.profile), allAgents, whole)
+	return f
+}

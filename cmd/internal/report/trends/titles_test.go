@@ -1,0 +1,84 @@
+package trends
+
+import (
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// followedRuns is a series of two runs of 10,000 hosts, 8,000 of them with rules. counts holds
+// the hosts of a line in both, by metric, name and key of it.
+func followedRuns(counts map[[3]string][2]int64) *seriesData {
+	r := &series.Result{Profiles: []string{"google"}}
+	for i, run := range []string{"one", "two"} {
+		r.Runs = append(r.Runs, series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 10_000, Files: sink.Some(int64(8000))})
+	}
+	for l, n := range counts {
+		for i, run := range r.Runs {
+			for base, of := range map[string]int64{"hosts": 10_000, "files": 8000, "texts": 9000, "before": 10_000} {
+				share := float64(n[i]) / float64(of)
+				p := sink.Point{Metric: l[0], Population: series.All, Stratum: series.All, Profile: sink.Some("google"), Key: sink.NonZero(l[2]), Run: run.Run, Date: run.Date, Base: base, Count: n[i], Denominator: of, Share: &share}
+				switch l[0] {
+				case "policy", "policy_template":
+					p.Agent = sink.Some(l[1])
+				case "category":
+					p.Category = sink.Some(l[1])
+				case "feature", "entered", "left":
+					p.Profile = nil
+				}
+				r.Points = append(r.Points, p)
+			}
+		}
+	}
+	return newSeriesData(r)
+}
+
+// A title says who leads and who moved: of equals how many there are, and nothing of what did
+// not move by as much as the digits show.
+func TestTitlesOfASeries(t *testing.T) {
+	closed := func(agents ...string) map[[3]string][2]int64 {
+		out := make(map[[3]string][2]int64)
+		for i, agent := range agents {
+			out[[3]string{"policy", agent, "disallow_all"}] = [2]int64{int64(1000 + 10*i), 2000}
+		}
+		return out
+	}
+	outage := func(d *seriesData, run string) *seriesData {
+		d.Marks = append(d.Marks, series.Mark{Run: run, Kind: "outage", Text: "an outage"})
+		return d
+	}
+	training := map[[3]string][2]int64{{"category", "ai-training", "any"}: {1000, 2000}}
+	features := func(group, rule [2]int64) map[[3]string][2]int64 {
+		return map[[3]string][2]int64{{"feature", "", "group"}: group, {"feature", "", "rule"}: rule}
+	}
+	for _, row := range []struct {
+		name, title, want string
+	}{
+		{"two that lead", followedRuns(closed("A", "B")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%; B 10.1 → 20.0%"},
+		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%, and 4 more as many"},
+		{"of hosts", followedRuns(training).training().Title, "10.0 → 20.0% of hosts shut out an agent for AI training"},
+		{"an outage at the end", outage(followedRuns(training), "two").training().Title, "12.5 → 25.0% of hosts with rules shut out an agent for AI training"},
+		{"of agents too", outage(followedRuns(closed("A", "B")), "one").ofAgents().Title, "Shut out by most hosts: A 12.5 → 25.0%; B 12.6 → 25.0%"},
+		{"moved", followedRuns(features([2]int64{4500, 5400}, [2]int64{4000, 4010})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%; an allow or disallow rule 44.4 → 44.6%"},
+		{"moved less than the digits show", followedRuns(features([2]int64{4500, 5400}, [2]int64{4001, 4002})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%"},
+		{"nothing moved", followedRuns(features([2]int64{4500, 4500}, [2]int64{4000, 4000})).ofFeatures().Title, "What files contain: no share moved by 0.1 points from the first run to the last"},
+		{"words", followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200}, {"policy_template", "D", "t"}: {100, 200}}).ofWords().Title,
+			"Shut out in a template's words: A (t) 1.0 → 2.0%, and 3 more as many"},
+	} {
+		if row.title != row.want {
+			t.Errorf("%s: %q, want %q", row.name, row.title, row.want)
+		}
+	}
+	if f := followedRuns(map[[3]string][2]int64{{"entered", "", ""}: {0, 0}, {"left", "", ""}: {0, 0}}).movements(); f != nil {
+		t.Errorf("nobody came or went, and a figure says %q", f.Title)
+	}
+	if f := followedRuns(map[[3]string][2]int64{{"entered", "", ""}: {0, 5}, {"left", "", ""}: {0, 0}}).movements(); f == nil {
+		t.Error("hosts came, and no figure says so")
+	}
+	f := followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200}}).ofWords()
+	if len(f.Multiples) != 1 || len(f.Multiples[0].Why) != 1 || f.Multiples[0].Why[0] != "The same for B (t), C (t)." {
+		t.Errorf("lines that are the same are drawn %d times: %q", len(f.Multiples), f.Multiples[0].Why)
+	}
+}
