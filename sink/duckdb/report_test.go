@@ -315,8 +315,11 @@ var sentences = map[string][]sentence{
 // and the hosts whose policies mean the same.
 var averageValues = []string{
 	"SELECT printf('%.1f → %.1f', before / of_before, after / of_after) FROM (" + numbersOf["before-average"] + ") LIMIT 1", "SELECT count(DISTINCT agent) FROM policies",
-	shareOf("(SELECT count(*) - (SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class')) FROM fetches)", "hosts()"), "hosts()",
+	shareOf("("+readInBoth+" - (SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class')))", readInBoth), readInBoth,
 }
+
+// readInBoth is the number of hosts whose stored files both runs could read: a wall is none.
+const readInBoth = "(SELECT count(*) FROM (SELECT origin FROM history.fetches WHERE challenge IS NULL GROUP BY origin HAVING count(*) = 2))"
 
 const (
 	closed    = "(SELECT count(*) FROM closings WHERE category = 'ai-training' AND one)"
