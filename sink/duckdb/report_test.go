@@ -300,8 +300,8 @@ var sentences = map[string][]sentence{
 	"before-categories": {{"%w of hosts shut out an agent for AI training", []string{arrow("before-categories")}}},
 	"before-agents":     {{"%w moved most: %w of hosts shut it out", []string{"SELECT agent FROM (" + numbersOf["before-agents"] + ") LIMIT 1", arrow("before-agents")}}},
 	"before-average": {
-		{"The average host shuts out %w of %d agents; at %s of %d hosts that both runs could read, every agent may fetch what it could before", averageValues},
-		{"The average host shuts out %w of %d agents; at %s of %d hosts that both runs could read, every agent that was compared may fetch what it could before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent may fetch what it could before", averageValues},
+		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent that was compared may fetch what it could before", averageValues},
 	},
 	"delays": {{"%s of files ask for a crawl delay; %s of their groups ask for %w seconds", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE crawl_delay IS NOT NULL)", "(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL)"),

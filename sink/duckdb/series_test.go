@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -328,7 +332,36 @@ func wantCautionOfDomains(t *testing.T, out string, clustered []string) {
 	}
 }
 
-// The SQL below each drawing of a series gives its numbers.
+// pairPattern is a share at the first and the last run in a title.
+var pairPattern = regexp.MustCompile(`<?[\d.]+ → <?[\d.]+%`)
+
+// movesOf returns the shares of each line of a figure at the first and the last run that has
+// it, by its rows: run, date, name, count and one or two bases.
+func movesOf(rows [][]string) map[string]bool {
+	moves, ends := make(map[string]bool), make(map[string][2]string)
+	for _, row := range rows {
+		for base := 4; base < len(row); base++ {
+			of := int(digits(row[base]))
+			if of == 0 {
+				continue
+			}
+			line, said := row[2]+" "+strconv.Itoa(base), percentOf(int(digits(row[3])), of)
+			end := ends[line]
+			if end[0] == "" {
+				end[0] = said
+			}
+			end[1] = said
+			ends[line] = end
+		}
+	}
+	for _, end := range ends {
+		moves[strings.TrimSuffix(end[0], "%")+" → "+end[1]] = true
+	}
+	return moves
+}
+
+// The SQL below each drawing of a series gives its numbers, and its title the shares of one
+// of its lines.
 func TestSQLOfASeries(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -338,7 +371,7 @@ func TestSQLOfASeries(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, "series.html"))
 	must(t, err)
 	db := everyRun(t, out)
-	asked := 0
+	asked, told := 0, 0
 	for _, figure := range figurePattern.FindAllStringSubmatch(string(page), -1) {
 		content, err := base64.StdEncoding.DecodeString(html.UnescapeString(csvPattern.FindStringSubmatch(figure[0])[1]))
 		must(t, err)
@@ -353,6 +386,15 @@ func TestSQLOfASeries(t *testing.T) {
 		if diff := cmp.Diff(want, append([][]string{head}, rows...)); err != nil || diff != "" {
 			t.Errorf("%s (-page +SQL): %v\n%s", figure[1], err, diff)
 		}
+		moves, title := movesOf(rows), html.UnescapeString(titlePattern.FindStringSubmatch(figure[0])[1])
+		for _, pair := range pairPattern.FindAllString(title, -1) {
+			if told++; !moves[pair] {
+				t.Errorf("%s says %q, and no line moved %s: %v", figure[1], title, pair, slices.Sorted(maps.Keys(moves)))
+			}
+		}
+	}
+	if told < 12 {
+		t.Errorf("titles have %d pairs of shares", told)
 	}
 	if asked < 8 {
 		t.Errorf("%d drawings have SQL", asked)

@@ -63,7 +63,7 @@ func (d *data) beforeAverage() *draw.Figure {
 		if len(d.changes.Notes) > 0 {
 			every += " that was compared"
 		}
-		f.Title += fmt.Sprintf("; at %s that both runs could read, %s may fetch what it could before", draw.OfHosts(same, hosts), every)
+		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch what it could before", draw.OfHosts(same, hosts), every)
 	}
 	scale := int64(1)
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {

@@ -54,12 +54,13 @@ func TestBeforeAndAfter(t *testing.T) {
 	}{
 		{
 			"of hosts", ofRun(800, 10, 205, 100, "Old"), ofRun(800, 20, 268, 90, "New"),
-			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training", "GPTBot moved most: 20.5 → 26.8% of hosts shut it out", "Shares of the 1,000 hosts of 8 January 2027 and the 1,000 of 15 January 2027."},
+			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training", "GPTBot moved most: 20.5 → 26.8% of hosts shut it out", "Shares of the 1,000 hosts of 8 January 2027 and the 1,000 of 15 January 2027.",
+				"The average host shuts out 0.3 → 0.4 of 2 agents; at 100% of 900 hosts whose policies were compared every agent that was compared may fetch what it could before"},
 			[]string{"hosts with rules of 8"},
 		},
 		{
 			"an outage", ofRun(600, 250, 150, 60, "Old"), ofRun(800, 20, 240, 80, "New"),
-			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training", "GPTBot moved most: 25.0 → 30.0% of hosts with rules shut it out", "an outage in one of the runs lowers shares of all hosts"},
+			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training", "GPTBot moved most: 25.0 → 30.0% of hosts with rules shut it out", "an outage in one of the runs lowers shares of all hosts", "The average host shuts out 0.3 → 0.4 of 2 agents"},
 			[]string{"15.0 → 24.0%"},
 		},
 		{"nothing moved", ofRun(800, 0, 100, 50, "Old"), ofRun(800, 0, 100, 50, "New"), []string{"No agent is shut out by another share of hosts than before"}, []string{"moved most"}},

@@ -97,7 +97,7 @@ func (d *data) turnedAway() *draw.Figure {
 		hosts, away := m.Compared()
 		f.Rows = append(f.Rows, []string{m.Name, fmt.Sprint(m.Control), counters.Digits(hosts), counters.Digits(m.By[summary.Challenged]), counters.Digits(m.By[summary.Refused]), counters.Digits(m.By[summary.Failing]), counters.Digits(m.By[summary.Unreached])})
 		name := m.Name
-		if m.Control {
+		if m.Control && name != "control" {
 			name += " (control)"
 		}
 		f.Bars = append(f.Bars, draw.Bar{Name: name, Sub: "of " + words.Count(hosts, "host"), Tracks: []draw.Track{{Parts: draw.Parts(scale, hosts,
@@ -235,7 +235,7 @@ func (d *data) servedOtherwise() *draw.Figure {
 		}
 		f.Rows = append(f.Rows, row)
 		title := s.name
-		if strings.HasPrefix(name, summary.Control) {
+		if strings.HasPrefix(name, summary.Control) && title != "control" {
 			title += " (control)"
 		}
 		f.Bars = append(f.Bars, draw.Bar{Name: title, Sub: "of " + words.Count(s.all, "host"), Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, s.all, shares...)), Values: []string{words.Percent(s.other, s.all) + " otherwise"}}}})

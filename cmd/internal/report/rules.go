@@ -173,7 +173,8 @@ func (d *data) profileAgents() *draw.Figure {
 		lead = fmt.Sprintf("%s agents, such as %s", words.Number(int64(len(most))), lead)
 	}
 	f := &draw.Figure{
-		ID: "profile-agents", Of: "Shares of the hosts whose rules decide under both profiles.", Note: versusFirstNote,
+		ID: "profile-agents", Of: "Shares of the hosts whose rules decide under both profiles.",
+		Note:   versusFirstNote + " A crawler that the group for all (*) does not bind under one of them, such as AdsBot-Google under google, differs wherever that group closes a path.",
 		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead, all[0].profile, d.profile, draw.OfHosts(top["different"], top["files"])),
 		Legend: []draw.Legend{{Class: "closed", Name: "different"}, {Class: "unknown", Name: "undecided"}}, Heads: []string{"files", "different"},
 		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "escapes_only", "equal"},

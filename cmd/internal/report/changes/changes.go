@@ -61,9 +61,9 @@ type Changes struct {
 	seen   map[string]bool // kinds
 }
 
-// Compared returns the hosts that both runs have and could read, and those of them whose
-// policies mean the same for every agent as before. Hosts of which that is undecided are not
-// among these.
+// Compared returns the hosts whose policies were compared, and those of them whose policies
+// mean the same for every agent as before. Hosts of which that is undecided are not among
+// these.
 func (c *Changes) Compared() (hosts, same int64) {
 	n := c.closing.Profiles[c.profile].Counts
 	hosts = c.compared - c.unread

@@ -110,7 +110,7 @@ func RoundUp(n int64) int64 {
 // Inscribed writes the percentage into each part that has room for it.
 func Inscribed(of []rectangle) []rectangle {
 	for i := range of {
-		if p := &of[i]; p.Width >= 9 {
+		if p := &of[i]; p.Width >= 12 {
 			p.Text = p.said
 		}
 	}
