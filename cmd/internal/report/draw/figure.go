@@ -159,5 +159,15 @@ func (f *Figure) IsNumber(column int) bool {
 	return column > 0 && !slices.ContainsFunc(f.Rows, func(row []string) bool { return strings.Trim(row[column], "0123456789") != "" })
 }
 
+// HasLongValues reports whether a value beside the bars is longer than a share of a base.
+func (f *Figure) HasLongValues() bool {
+	const most = 15
+	return slices.ContainsFunc(f.Bars, func(b Bar) bool {
+		return slices.ContainsFunc(b.Tracks, func(t Track) bool {
+			return slices.ContainsFunc(t.Values, func(v string) bool { return len([]rune(v)) > most })
+		})
+	})
+}
+
 // MostBars is the most bars that a figure draws. Its table lists all numbers.
 const MostBars = 24
