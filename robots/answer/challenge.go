@@ -15,7 +15,7 @@ type Challenge struct {
 	Header   string   // name of a header that the answer has, "" for any answer
 	Value    string   // text within that header, in any case; "" for any value
 	Body     []string // texts within the beginning of a page of HTML, in any case
-	Source   string   // where the mark is documented
+	Source   string   // where the mark is documented, or was observed
 }
 
 // Vendors are the vendors of walls. Generic is a wall of nobody known.
