@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -144,9 +145,9 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 				}
 			}, list(segmentTargets*2))
 			c.Tables = []string{"fetches", "agents"}
-			c.Evaluate.Agents = append(c.Evaluate.Agents, sink.Agent{
-				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: sink.Some("X"), Category: "search",
-				UserAgent: sink.Some("X-Images/1.0"), IgnoresStar: true, UserTriggered: true,
+			c.Evaluate.Agents = append(c.Evaluate.Agents, schema.Agent{
+				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: schema.Some("X"), Category: "search",
+				UserAgent: schema.Some("X-Images/1.0"), IgnoresStar: true, UserTriggered: true,
 			})
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -214,23 +215,23 @@ func TestAgentsOfAListAndEachAlone(t *testing.T) {
 	for host, text := range files {
 		must(t, os.WriteFile(filepath.Join(dir, host), []byte(text), 0o666))
 	}
-	rows := func(agents []sink.Agent) (policies []sink.Policy, verdicts []sink.Verdict) {
+	rows := func(agents []schema.Agent) (policies []schema.Policy, verdicts []schema.Verdict) {
 		c := newConfig(t, nil, "")
 		c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir}
 		c.Evaluate.Agents, c.Evaluate.Profiles = agents, profilesNamed("google", "rfc9309")
 		_, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
-		return rowsOf[sink.Policy](t, c, "policies"), rowsOf[sink.Verdict](t, c, "verdicts")
+		return rowsOf[schema.Policy](t, c, "policies"), rowsOf[schema.Verdict](t, c, "verdicts")
 	}
 	type key struct {
 		seq                 int64
 		profile, agent, url string
 	}
-	policies, verdicts := make(map[key]sink.Policy), make(map[key]sink.Verdict)
-	var agents []sink.Agent
+	policies, verdicts := make(map[key]schema.Policy), make(map[key]schema.Verdict)
+	var agents []schema.Agent
 	for i := range 12 {
 		name := string(rune('a' + i))
-		agents = append(agents, sink.Agent{Name: name, Tokens: []string{name}, Category: []string{"search", "training"}[i/7]})
+		agents = append(agents, schema.Agent{Name: name, Tokens: []string{name}, Category: []string{"search", "training"}[i/7]})
 		p, v := rows(agents[i:])
 		for _, row := range p {
 			policies[key{row.Seq, row.Profile, row.Agent, ""}] = row

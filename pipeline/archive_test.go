@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -166,7 +167,7 @@ func storedConfig(t *testing.T, s source.Config) Config {
 }
 
 func bodiesOf(t *testing.T, c Config) (hosts []string) {
-	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+	for _, row := range rowsOf[schema.Fetch](t, c, "fetches") {
 		hosts = append(hosts, row.Host)
 	}
 	slices.Sort(hosts)

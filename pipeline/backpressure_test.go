@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The memory of a segment's captures is counted while they are held. What exceeds
@@ -79,7 +80,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d segments open, %d full", g.bodies, g.input, g.open, g.complete)
 	}
 	var got []string
-	for _, row := range rowsOf[sink.Body](t, c, "bodies") {
+	for _, row := range rowsOf[schema.Body](t, c, "bodies") {
 		got = append(got, string(row.Body))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -131,13 +132,13 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 		t.Errorf("the evidence is %q", got)
 	}
 	var kept []string
-	for _, row := range rowsOf[sink.Body](t, c, "bodies") {
+	for _, row := range rowsOf[schema.Body](t, c, "bodies") {
 		kept = append(kept, string(row.Body))
 	}
 	if diff := cmp.Diff(bodies, kept); diff != "" {
 		t.Errorf("bodies (-want +got):\n%s", diff)
 	}
-	for _, a := range rowsOf[sink.Answer](t, c, "answers") {
+	for _, a := range rowsOf[schema.Answer](t, c, "answers") {
 		if a.Same == nil || *a.Same != (a.Identity == "alike") {
 			t.Errorf("%+v", a)
 		}

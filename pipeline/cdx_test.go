@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -103,8 +104,8 @@ func (c *counting) Write(p []byte) (int, error) {
 }
 
 // sortedByHost returns the rows of fetches in an order that does not depend on their numbers.
-func sortedByHost(rows []sink.Fetch) []sink.Fetch {
-	slices.SortFunc(rows, func(a, b sink.Fetch) int { return strings.Compare(a.Host, b.Host) })
+func sortedByHost(rows []schema.Fetch) []schema.Fetch {
+	slices.SortFunc(rows, func(a, b schema.Fetch) int { return strings.Compare(a.Host, b.Host) })
 	return rows
 }
 
@@ -167,7 +168,7 @@ func TestIndexOfATroubledServer(t *testing.T) {
 			t.Fatalf("row %d has seq %d", i, row.Seq)
 		}
 	}
-	if diff := cmp.Diff(want, sortedByHost(got), cmpopts.IgnoreFields(sink.Fetch{}, "Seq")); diff != "" {
+	if diff := cmp.Diff(want, sortedByHost(got), cmpopts.IgnoreFields(schema.Fetch{}, "Seq")); diff != "" {
 		t.Errorf("the rows of the archives read whole and by their index (-whole +index):\n%.3000s", diff)
 	}
 	requests := len(server.asked)
@@ -234,7 +235,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		cdxj[i] = fmt.Sprintf(`%s %s {"url": %q, "filename": %q, "offset": "%s", "length": "%s"}`, f[0], f[1], f[2], f[10], f[9], f[8])
 		nine[i] = strings.Join(append(slices.Clone(f[:7]), f[9], f[10]), " ")
 	}
-	rows := make(map[string][]sink.Fetch)
+	rows := make(map[string][]schema.Fetch)
 	for name, text := range map[string]string{
 		"CDX": strings.Join(lines, "\n"), "CDXJ": strings.Join(cdxj, "\r\n"), "no lengths": strings.Join(nine, "\n"),
 		"sorted": strings.Join(slices.Sorted(slices.Values(good)), "\n") + "\n" + strings.Join(lines[len(good):], "\n"),
@@ -244,7 +245,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		rows[name] = rowsOf[sink.Fetch](t, c, "fetches")
+		rows[name] = rowsOf[schema.Fetch](t, c, "fetches")
 		if len(rows[name]) != len(good) || result.Targets != int64(len(good)) {
 			t.Errorf("%s: %d rows, want %d", name, len(rows[name]), len(good))
 		}
@@ -266,7 +267,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 	zstd := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: writeFile(t, "x.zst", pipelinetest.Zstd(strings.Join(lines, "\n"))), Base: dir})
 	_, err := Run(t.Context(), zstd, new(Progress))
 	must(t, err)
-	if diff := cmp.Diff(rows["CDX"], rowsOf[sink.Fetch](t, zstd, "fetches")); diff != "" {
+	if diff := cmp.Diff(rows["CDX"], rowsOf[schema.Fetch](t, zstd, "fetches")); diff != "" {
 		t.Errorf("compressed with zstd:\n%s", diff)
 	}
 }
@@ -283,14 +284,14 @@ func TestChoiceOfAnIndex(t *testing.T) {
 	}
 	x.files["/again.warc.gz"] = again
 	server := newArchiveServer(t, x.files)
-	run := func(change func(*Config)) ([]sink.Fetch, *Result) {
+	run := func(change func(*Config)) ([]schema.Fetch, *Result) {
 		t.Helper()
 		server.asked = nil
 		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: writeFile(t, "x", []byte(x.text())), Base: server.URL, Limits: remote.Limits{AtOnce: 1}})
 		change(&c)
 		result, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
-		return rowsOf[sink.Fetch](t, c, "fetches"), result
+		return rowsOf[schema.Fetch](t, c, "fetches"), result
 	}
 	all, _ := run(func(*Config) {})
 	if len(all) != 42 {

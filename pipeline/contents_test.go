@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A body is parsed the first time, parsed and cached the second time, and found in
@@ -78,16 +78,16 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 			}
 		}
 	}
-	compareRows(t, c, "fetches", compare, func(r *sink.Fetch) string { r.Seq, r.WARCOffset, r.WARCLength = 0, nil, nil; return r.Host })
-	compareRows(t, c, "groups", compare, func(r *sink.Group) string { r.Seq = 0; return r.Host })
-	compareRows(t, c, "rules", compare, func(r *sink.Rule) string { r.Seq = 0; return r.Host })
-	compareRows(t, c, "sitemaps", compare, func(r *sink.Sitemap) string { r.Seq = 0; return r.Host })
-	compareRows(t, c, "lines", compare, func(r *sink.Line) string { r.Seq = 0; return r.Host })
-	compareRows(t, c, "signals", compare, func(r *sink.Signal) string { r.Seq = 0; return r.Host })
-	compareRows(t, c, "preferences", compare, func(r *sink.Preference) string { r.Seq = 0; return r.Host })
-	compareRows(t, c, "policies", compare, func(r *sink.Policy) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "fetches", compare, func(r *schema.Fetch) string { r.Seq, r.WARCOffset, r.WARCLength = 0, nil, nil; return r.Host })
+	compareRows(t, c, "groups", compare, func(r *schema.Group) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "rules", compare, func(r *schema.Rule) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "sitemaps", compare, func(r *schema.Sitemap) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "lines", compare, func(r *schema.Line) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "signals", compare, func(r *schema.Signal) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "preferences", compare, func(r *schema.Preference) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "policies", compare, func(r *schema.Policy) string { r.Seq = 0; return r.Host })
 	own := 0
-	compareRows(t, c, "verdicts", compare, func(r *sink.Verdict) string {
+	compareRows(t, c, "verdicts", compare, func(r *schema.Verdict) string {
 		r.Seq = 0
 		if !strings.HasPrefix(r.URL, "/") {
 			own++

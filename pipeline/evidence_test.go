@@ -26,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -38,17 +39,17 @@ func wantTheSameAgain(t *testing.T, c Config) {
 	if _, err := Run(t.Context(), again, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(rowsOf[sink.Fetch](t, c, "fetches"), rowsOf[sink.Fetch](t, again, "fetches"), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(sink.Fetch{},
+	if diff := cmp.Diff(rowsOf[schema.Fetch](t, c, "fetches"), rowsOf[schema.Fetch](t, again, "fetches"), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(schema.Fetch{},
 		"Seq", "Input", "Rank", "Source", "WARCFile", "WARCOffset", "WARCLength", "DNSMicros", "ConnectMicros", "TLSMicros", "FirstByteMicros", "TotalMicros")); diff != "" {
 		t.Errorf("fetches (-asked +read):\n%s", diff)
 	}
-	if diff := cmp.Diff(rowsOf[sink.Policy](t, c, "policies"), rowsOf[sink.Policy](t, again, "policies"), cmpopts.IgnoreFields(sink.Policy{}, "Seq", "Rank")); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Policy](t, c, "policies"), rowsOf[schema.Policy](t, again, "policies"), cmpopts.IgnoreFields(schema.Policy{}, "Seq", "Rank")); diff != "" {
 		t.Errorf("policies (-asked +read):\n%s", diff)
 	}
-	if diff := cmp.Diff(rowsOf[sink.Answer](t, c, "answers"), rowsOf[sink.Answer](t, again, "answers"), cmpopts.IgnoreFields(sink.Answer{}, "Seq", "Rank", "TotalMicros")); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Answer](t, c, "answers"), rowsOf[schema.Answer](t, again, "answers"), cmpopts.IgnoreFields(schema.Answer{}, "Seq", "Rank", "TotalMicros")); diff != "" {
 		t.Errorf("answers (-asked +read):\n%s", diff)
 	}
-	if diff := cmp.Diff(rowsOf[sink.Body](t, c, "bodies"), rowsOf[sink.Body](t, again, "bodies")); diff != "" {
+	if diff := cmp.Diff(rowsOf[schema.Body](t, c, "bodies"), rowsOf[schema.Body](t, again, "bodies")); diff != "" {
 		t.Errorf("bodies (-asked +read):\n%s", diff)
 	}
 }
@@ -121,7 +122,7 @@ func TestEvidenceOfRunsWithAMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		records := recordsIn(t, c.WARCOut)
-		if f := rowsOf[sink.Fetch](t, c, "fetches")[0]; f.Reason != d.reason || count(records, "WARC-Type: request\r") != d.requests || count(records, "WARC-Type: resource\r") != d.resources {
+		if f := rowsOf[schema.Fetch](t, c, "fetches")[0]; f.Reason != d.reason || count(records, "WARC-Type: request\r") != d.requests || count(records, "WARC-Type: resource\r") != d.resources {
 			t.Errorf("day %d: %s, with %d requests and %d resources", d.n, f.Reason, count(records, "WARC-Type: request\r"), count(records, "WARC-Type: resource\r"))
 		}
 		wantTheSameAgain(t, c)
@@ -260,7 +261,7 @@ func TestEvidenceOfProbesAndSchemes(t *testing.T) {
 	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
-	f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+	f := rowsOf[schema.Fetch](t, c, "fetches")[0]
 	if f.Reason != string(answer.MisconfiguredServer) || f.FallbackErrorClass == nil || f.ProbeFrontStatus == nil {
 		t.Fatalf("%+v", f)
 	}
@@ -293,7 +294,7 @@ func TestEvidenceOfIdentities(t *testing.T) {
 	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
-	answers := rowsOf[sink.Answer](t, c, "answers")
+	answers := rowsOf[schema.Answer](t, c, "answers")
 	records := recordsIn(t, c.WARCOut)
 	if len(answers) != 3 || count(records, "WARC-Type: request\r") != 5 || count(records, `"identity":"a"`) != 1 || count(records, "5ecret") > 0 {
 		t.Errorf("%d answers, %q", len(answers), records)

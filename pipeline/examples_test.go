@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -108,14 +109,14 @@ func TestExamplesAreOfTheBestRanks(t *testing.T) {
 		host string
 		rank int64
 	}{{"none-1", 0}, {"r50", 50}, {"r7", 7}, {"none-2", 0}, {"r7", 7}, {"r900", 900}, {"r3", 3}, {"r20", 20}} {
-		e.Begin(sink.NonZero(x.rank))
+		e.Begin(schema.NonZero(x.rank))
 		e.Add("line_class", "typo", x.host, 1, x.host)
 	}
 	for _, host := range []string{"none-1", "none-2"} {
 		e.Begin(nil)
 		e.Add("line_class", "nul", host, 1, host)
 	}
-	e.Begin(sink.Some(int64(9)))
+	e.Begin(schema.Some(int64(9)))
 	e.Add("line_class", "nul", "r9", 1, "r9")
 	var got []string
 	for _, row := range e.Rows() {

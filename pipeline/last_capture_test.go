@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -131,7 +132,7 @@ func TestLastCapture(t *testing.T) {
 		func(_ int, records []string) []byte { return gzipped(strings.Join(records, "")) },
 		func(_ int, records []string) []byte { return []byte(strings.Join(records, "")) },
 	}
-	var before []sink.Fetch
+	var before []schema.Fetch
 	for k := range 6 {
 		if testing.Short() && k%2 == 1 {
 			continue // each form still comes first
@@ -191,7 +192,7 @@ func lastRows(t *testing.T, c Config) (out []string) {
 	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	for _, p := range m.PartsOf("rules") {
-		for _, row := range pipelinetest.RowsOf[sink.Rule](t, filepath.Join(c.Dir, filepath.FromSlash(p.Path))) {
+		for _, row := range pipelinetest.RowsOf[schema.Rule](t, filepath.Join(c.Dir, filepath.FromSlash(p.Path))) {
 			patterns[row.Seq] += " " + row.Pattern
 		}
 	}
@@ -256,7 +257,7 @@ func TestLastCapturesOfAResumedRun(t *testing.T) {
 	c.Dir, c.Resume, c.Source.LastCapture = filepath.Join(t.TempDir(), "out"), false, false
 	_, err = Run(t.Context(), c, new(Progress))
 	must(t, err)
-	at := make(map[int64]sink.Fetch)
+	at := make(map[int64]schema.Fetch)
 	for _, row := range fetchesOf(t, c) {
 		at[row.Seq] = row
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -115,14 +116,14 @@ func crawlOf(name string, hosts int) []byte {
 }
 
 // fetchesOf returns what a run says of its hosts.
-func fetchesOf(t *testing.T, c Config) []sink.Fetch {
+func fetchesOf(t *testing.T, c Config) []schema.Fetch {
 	t.Helper()
 	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
-	var rows []sink.Fetch
+	var rows []schema.Fetch
 	for _, p := range m.Parts {
 		if p.Table == "fetches" {
-			of, err := parquet.ReadFile[sink.Fetch](filepath.Join(c.Dir, p.Path))
+			of, err := parquet.ReadFile[schema.Fetch](filepath.Join(c.Dir, p.Path))
 			must(t, err)
 			rows = append(rows, of...)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -28,7 +29,7 @@ func TestBodiesAreCutAtTheLimit(t *testing.T) {
 	c.Source, c.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir}, len(rules)
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
-	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+	for _, row := range rowsOf[schema.Fetch](t, c, "fetches") {
 		if cut := row.Host == "b.example"; row.BodyTruncated != cut || *row.BodyBytes != int64(len(rules)) {
 			t.Errorf("%s: %d bytes, truncated %v", row.Host, *row.BodyBytes, row.BodyTruncated)
 		}
@@ -53,7 +54,7 @@ func TestBodiesInFoldersOfTheirHosts(t *testing.T) {
 		_, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
 		var got []string
-		for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+		for _, row := range rowsOf[schema.Fetch](t, c, "fetches") {
 			got = append(got, row.Input+" "+row.Origin)
 		}
 		want := []string{"a.example http://a.example", "b.example_8443 http://b.example:8443", "c.example http://c.example"}
@@ -79,7 +80,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
 	got := make(map[string][]bool)
-	for _, row := range rowsOf[sink.Sitemap](t, c, "sitemaps") {
+	for _, row := range rowsOf[schema.Sitemap](t, c, "sitemaps") {
 		got[row.Host] = append(got[row.Host], row.IsSameHost)
 	}
 	want := map[string][]bool{"a.example": {false, true, true, false, false}, "b.example": {true, true, true, true, false}, "d.example": {false}}
@@ -87,7 +88,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 		t.Errorf("is_same_host (-want +got):\n%s", diff)
 	}
 	counts := make(map[string]int64)
-	for _, row := range rowsOf[sink.Count](t, c, "summary") {
+	for _, row := range rowsOf[schema.Count](t, c, "summary") {
 		if row.Metric == "sitemap" {
 			counts[*row.Key] += row.Count
 		}
@@ -113,7 +114,7 @@ func TestRanksOfAListThatSelects(t *testing.T) {
 		_, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
 		got := make(map[string]int64)
-		for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+		for _, row := range rowsOf[schema.Fetch](t, c, "fetches") {
 			if got[row.Host] = 0; row.Rank != nil {
 				got[row.Host] = *row.Rank
 			}
@@ -134,14 +135,14 @@ func TestRulesAndLinesOfAFile(t *testing.T) {
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
 	var got [][2]string
-	for _, row := range rowsOf[sink.Rule](t, c, "rules") {
+	for _, row := range rowsOf[schema.Rule](t, c, "rules") {
 		got = append(got, [2]string{row.Pattern, row.Normalized})
 	}
 	if diff := cmp.Diff([][2]string{{"/\u00e9", "/%C3%A9"}, {"/a", "/a"}}, got); diff != "" {
 		t.Errorf("pattern and normalized (-want +got):\n%s", diff)
 	}
 	counts := make(map[string]int64)
-	for _, row := range rowsOf[sink.Count](t, c, "summary") {
+	for _, row := range rowsOf[schema.Count](t, c, "summary") {
 		if row.Key != nil && *row.Key == "unknown_field" {
 			counts[row.Metric] += row.Count
 		}
@@ -202,7 +203,7 @@ func TestLimitsOfOwnProfilesJudgedAgain(t *testing.T) {
 		of  Config
 		cut bool
 	}{{first, true}, {again, false}} {
-		if got := rowsOf[sink.Fetch](t, row.of, "fetches")[0]; got.BodyTruncated != row.cut {
+		if got := rowsOf[schema.Fetch](t, row.of, "fetches")[0]; got.BodyTruncated != row.cut {
 			t.Errorf("run %s: %d bytes, truncated %v", row.of.Run, *got.BodyBytes, got.BodyTruncated)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -114,7 +115,7 @@ func TestMemoryOverTime_NoRace(t *testing.T) {
 				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
 					t.Fatal(err)
 				}
-				f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+				f := rowsOf[schema.Fetch](t, c, "fetches")[0]
 				if f.Reason != d.reason || f.Source != "network" || s.asked != 1 || !f.FetchTime.Equal(now) {
 					t.Errorf("day %d: reason %s, source %s, %d requests, at %v", d.n, f.Reason, f.Source, s.asked, f.FetchTime)
 				}
@@ -130,7 +131,7 @@ func TestMemoryOverTime_NoRace(t *testing.T) {
 					t.Errorf("day %d: digest %v beside %s", d.n, f.ContentDigest, f.Reason)
 				}
 				got := make(map[string]string)
-				for _, p := range rowsOf[sink.Policy](t, c, "policies") {
+				for _, p := range rowsOf[schema.Policy](t, c, "policies") {
 					got[p.Profile] = p.Outcome + " " + p.Class
 				}
 				if diff := cmp.Diff(d.want, got); diff != "" {
@@ -210,7 +211,7 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
 					t.Fatal(err)
 				}
-				f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+				f := rowsOf[schema.Fetch](t, c, "fetches")[0]
 				class := "-"
 				if f.ErrorClass != nil {
 					class = *f.ErrorClass
@@ -232,14 +233,14 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if diff := cmp.Diff(rowsOf[sink.Fetch](t, c, "fetches"), rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
+				if diff := cmp.Diff(rowsOf[schema.Fetch](t, c, "fetches"), rowsOf[schema.Fetch](t, again, "fetches")); diff != "" {
 					t.Errorf("day %d, re-evaluated (-first +again):\n%s", n, diff)
 				}
-				if diff := cmp.Diff(rowsOf[sink.Verdict](t, c, "verdicts"), rowsOf[sink.Verdict](t, again, "verdicts")); diff != "" {
+				if diff := cmp.Diff(rowsOf[schema.Verdict](t, c, "verdicts"), rowsOf[schema.Verdict](t, again, "verdicts")); diff != "" {
 					t.Errorf("day %d, re-evaluated (-first +again):\n%s", n, diff)
 				}
 				byProfile := make(map[string][]string)
-				for _, v := range rowsOf[sink.Verdict](t, c, "verdicts") {
+				for _, v := range rowsOf[schema.Verdict](t, c, "verdicts") {
 					group := "-"
 					if v.GroupAgent != nil {
 						group = *v.GroupAgent
@@ -292,15 +293,15 @@ func TestFreshAnswersAreNotAskedFor_NoRace(t *testing.T) {
 			c := newConfig(t, s.ServeHTTP, "h.example\n")
 			c.State, c.MaxAge, c.Lengthen = filepath.Join(t.TempDir(), "state"), row.maxAge, row.lengthen
 			s.set(row.answer)
-			var before, after sink.Fetch
-			for i, out := range []*sink.Fetch{&before, &after} {
+			var before, after schema.Fetch
+			for i, out := range []*schema.Fetch{&before, &after} {
 				now := firstDay.Add(time.Duration(i) * row.after)
 				c.Run, c.Fetch.Now = fmt.Sprintf("run-%d", i), func() time.Time { return now }
 				result, err := Run(context.Background(), c, new(Progress))
 				if err != nil {
 					t.Fatal(err)
 				}
-				*out = rowsOf[sink.Fetch](t, c, "fetches")[0]
+				*out = rowsOf[schema.Fetch](t, c, "fetches")[0]
 				counted := make(map[string]int64)
 				for _, n := range result.Counts.List() {
 					counted[n.Metric]++
@@ -362,7 +363,7 @@ func TestTheSchemeThatOnceAnsweredIsTheRow(t *testing.T) {
 		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
 			t.Fatal(err)
 		}
-		f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+		f := rowsOf[schema.Fetch](t, c, "fetches")[0]
 		if f.Origin != "http://h.example" || f.Reason != want || f.FallbackErrorClass == nil {
 			t.Errorf("day %d: %s, %s, fallback %v", i, f.Origin, f.Reason, f.FallbackErrorClass)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // storedConfig returns the configuration of a run that reads a stored source.
@@ -152,7 +152,7 @@ func TestRejudgingKeepsTheFacts_NoRace(t *testing.T) {
 	again.Source = source.Config{Schemes: []string{"http"}, FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
 	_, err = Run(t.Context(), again, &Progress{})
 	must(t, err)
-	want := rowsOf[sink.Fetch](t, c, "fetches")
+	want := rowsOf[schema.Fetch](t, c, "fetches")
 	if len(want) != 14 {
 		t.Fatalf("%d rows, want 14", len(want))
 	}
@@ -172,11 +172,11 @@ func TestRejudgingKeepsTheFacts_NoRace(t *testing.T) {
 			t.Errorf("305 with a Location: reason %s, hops %v", row.Reason, hops)
 		}
 	}
-	if diff := cmp.Diff(want, rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
+	if diff := cmp.Diff(want, rowsOf[schema.Fetch](t, again, "fetches")); diff != "" {
 		t.Errorf("(-first +again)\n%s", diff)
 	}
 	lines := func(c Config) (n int) {
-		return len(rowsOf[sink.Line](t, c, "lines"))
+		return len(rowsOf[schema.Line](t, c, "lines"))
 	}
 	if a, b := lines(c), lines(again); a != b {
 		t.Errorf("%d rows of lines, and again %d", a, b)

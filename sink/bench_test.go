@@ -2,6 +2,7 @@ package sink
 
 import (
 	"fmt"
+	"github.com/robocensus/robocensus/sink/schema"
 	"os"
 	"testing"
 )
@@ -54,26 +55,26 @@ func BenchmarkCommit(b *testing.B) {
 // typical fills a segment with 200 verdicts a target.
 func typical(s *Segment, index int) error {
 	const origin = "https://"
-	policies, verdicts := make([]Policy, 20), make([]Verdict, 200)
+	policies, verdicts := make([]schema.Policy, 20), make([]schema.Verdict, 200)
 	for i := range 2048 {
 		seq := int64(index*2048 + i + 1)
 		host := fmt.Sprintf("h%d.example", seq)
 		at := origin + host
 		for a := range policies {
 			agent := fmt.Sprintf("Agent%c", 'A'+a)
-			policies[a] = Policy{Seq: seq, Host: host, Rank: &seq, Agent: agent, Category: "other", Profile: "google", Outcome: "conditional_allow", Class: "partial"}
+			policies[a] = schema.Policy{Seq: seq, Host: host, Rank: &seq, Agent: agent, Category: "other", Profile: "google", Outcome: "conditional_allow", Class: "partial"}
 			for u := range 10 {
-				verdicts[10*a+u] = Verdict{
+				verdicts[10*a+u] = schema.Verdict{
 					Seq: seq, Host: host, Rank: &seq, Origin: at, Agent: agent, Profile: "google", URL: fmt.Sprintf("/section-%d/page.html", u),
-					Verdict: "disallow", Reason: "rule", GroupAgent: Some("*"), RuleKind: Some("disallow"), RulePattern: Some("/section"), RuleLine: Some(int32(2 + u)),
+					Verdict: "disallow", Reason: "rule", GroupAgent: schema.Some("*"), RuleKind: schema.Some("disallow"), RulePattern: schema.Some("/section"), RuleLine: schema.Some(int32(2 + u)),
 				}
 			}
 		}
-		if err := s.Fetches.Write(Fetch{Seq: seq, Input: host, Host: host, Rank: &seq, Origin: at, Scheme: "https", Port: 443, RobotsURL: at + "/robots.txt", Source: "network", Outcome: "conditional_allow", Reason: "success", Status: Some(int32(200))}); err != nil {
+		if err := s.Fetches.Write(schema.Fetch{Seq: seq, Input: host, Host: host, Rank: &seq, Origin: at, Scheme: "https", Port: 443, RobotsURL: at + "/robots.txt", Source: "network", Outcome: "conditional_allow", Reason: "success", Status: schema.Some(int32(200))}); err != nil {
 			return err
 		}
 		for line := range int32(10) {
-			if err := s.Rules.Write(Rule{Seq: seq, Host: host, Origin: at, GroupIndex: Some(int32(0)), Line: 2 + line, Kind: "disallow", Pattern: "/section", Normalized: "/section", Effective: true}); err != nil {
+			if err := s.Rules.Write(schema.Rule{Seq: seq, Host: host, Origin: at, GroupIndex: schema.Some(int32(0)), Line: 2 + line, Kind: "disallow", Pattern: "/section", Normalized: "/section", Effective: true}); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -129,7 +130,7 @@ func ComparedWith(s store.Store, run string) (ids []string, err error) {
 // single part, so that one rename replaces that of an earlier comparison of the two.
 type Changes struct {
 	annex
-	w *writer[Change]
+	w *writer[schema.Change]
 }
 
 // CreateChanges starts the comparison of the run m with the run against.
@@ -144,7 +145,7 @@ func CreateChanges(s store.Store, m *Manifest, against, toolVersion string, note
 		return nil, err
 	}
 	metadata := map[string]string{
-		layout.KeySchema:        strconv.Itoa(SchemaVersion),
+		layout.KeySchema:        strconv.Itoa(schema.SchemaVersion),
 		layout.KeyRun:           m.Run,
 		layout.KeyAgainst:       against,
 		layout.KeyToolVersion:   toolVersion,
@@ -154,7 +155,7 @@ func CreateChanges(s store.Store, m *Manifest, against, toolVersion string, note
 		metadata[layout.KeyNotes] = strings.Join(notes, "\n")
 	}
 	var err error
-	c.w, err = newWriter[Change](c.store, Part{Table: layout.Changes, Path: c.record.partPath()}, toolVersion, metadata, new(sync.Pool))
+	c.w, err = newWriter[schema.Change](c.store, Part{Table: layout.Changes, Path: c.record.partPath()}, toolVersion, metadata, new(sync.Pool))
 	if err != nil {
 		c.Abort()
 		return nil, err
@@ -164,7 +165,7 @@ func CreateChanges(s store.Store, m *Manifest, against, toolVersion string, note
 }
 
 // Write appends rows. The caller may reuse their memory afterwards.
-func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
+func (c *Changes) Write(rows ...schema.Change) error { return Table[schema.Change]{c.w}.Write(rows...) }
 
 // Compared records the number of hosts in both runs, and of those that are not compared
 // because a run could not read them. earlier are the runs before the first of two that

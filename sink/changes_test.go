@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -25,7 +26,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, host := range hosts {
-			if err := c.Write(Change{Host: host, Kind: "text", Severity: "cosmetic", Before: Some("x"), LineAfter: Some[int32](3)}); err != nil {
+			if err := c.Write(schema.Change{Host: host, Kind: "text", Severity: "cosmetic", Before: schema.Some("x"), LineAfter: schema.Some[int32](3)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -33,7 +34,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	}
 	hosts := func() (out []string) {
 		t.Helper()
-		rows, err := parquet.ReadFile[Change](part)
+		rows, err := parquet.ReadFile[schema.Change](part)
 		if err != nil {
 			t.Fatal(err)
 		}

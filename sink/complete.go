@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -26,8 +27,8 @@ type Completion struct {
 // Totals holds the counters and examples of all segments of a run (see package
 // summary).
 type Totals struct {
-	Counts   []Count
-	Examples []Example
+	Counts   []schema.Count
+	Examples []schema.Example
 }
 
 // Complete completes the run and releases its lock:

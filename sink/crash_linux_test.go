@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -181,7 +182,7 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 		f, err := c.Expectations()
 		must(t, err)
 		for _, host := range hosts {
-			must(t, c.Write(Change{Host: host, BeforeRun: Some("a")}))
+			must(t, c.Write(schema.Change{Host: host, BeforeRun: schema.Some("a")}))
 			f.Write([]byte(host))
 		}
 		must(t, c.Commit())

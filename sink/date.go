@@ -2,6 +2,7 @@ package sink
 
 import (
 	"cmp"
+	"github.com/robocensus/robocensus/sink/schema"
 	"slices"
 	"time"
 )
@@ -15,7 +16,7 @@ const (
 
 // setDate sets the date of the run, unless it has one. counts are the rows of
 // summary, nil if they are not known.
-func (m *Manifest) setDate(counts []Count) {
+func (m *Manifest) setDate(counts []schema.Count) {
 	if !m.Date.IsZero() {
 		return
 	}
@@ -30,7 +31,7 @@ func (m *Manifest) setDate(counts []Count) {
 
 // medianDay returns the median day of the captures. The first and the last would
 // depend on a single capture with a wrong clock.
-func medianDay(counts []Count) (day time.Time, ok bool) {
+func medianDay(counts []schema.Count) (day time.Time, ok bool) {
 	type days struct {
 		time.Time
 		n int64

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"github.com/robocensus/robocensus/sink/schema"
 	"testing"
 	"time"
 )
@@ -12,23 +13,23 @@ func TestDateOfRun(t *testing.T) {
 		must(t, err)
 		return d
 	}
-	count := func(metric, key string, n int64) Count {
-		return Count{Metric: metric, Stratum: "unranked", Key: &key, Count: n}
+	count := func(metric, key string, n int64) schema.Count {
+		return schema.Count{Metric: metric, Stratum: "unranked", Key: &key, Count: n}
 	}
-	captures := []Count{
+	captures := []schema.Count{
 		count("captured", "2024-05-20", 4), count("captured", "1994-01-02", 1), count("captured", "other", 90),
 		count("captured", "2024-05-14", 4), count("captured", "2024-05-14", 1), count("status", "2001-01-01", 90),
 	}
 	asOf := day("2023-01-01")
 	for name, c := range map[string]struct {
 		asOf   *time.Time
-		counts []Count
+		counts []schema.Count
 		want   string
 	}{
 		"given":       {&asOf, captures, "2023-01-01"},
 		"captures":    {nil, captures, "2024-05-14"},
 		"no captures": {nil, captures[5:], "2026-11-20"},
-		"not yet":     {nil, []Count{count("captured", "2031-05-14", 4)}, "2026-11-20"},
+		"not yet":     {nil, []schema.Count{count("captured", "2031-05-14", 4)}, "2026-11-20"},
 		"only other":  {nil, captures[2:3], "2026-11-20"},
 	} {
 		m := &Manifest{Plan: Plan{Started: day("2026-11-20"), AsOf: c.asOf}}

@@ -41,14 +41,14 @@ func TestDictionaryIsCurrent(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(dictionaryText, got); diff != "" {
-		t.Errorf("README.md is not current (-README.md +rows*.go); go test ./sink -run Dictionary -update writes it anew:\n%s", diff)
+		t.Errorf("README.md is not current (-README.md +package schema); go test ./sink -run Dictionary -update writes it anew:\n%s", diff)
 	}
 }
 
-// declarations returns the types of rows*.go.
+// declarations returns the types of package schema.
 func declarations(t *testing.T) map[string]*ast.TypeSpec {
 	t.Helper()
-	names, err := filepath.Glob("rows*.go")
+	names, err := filepath.Glob("schema/*.go")
 	must(t, err)
 	found := make(map[string]*ast.TypeSpec)
 	for _, name := range names {

@@ -1,5 +1,5 @@
-// Package sink writes the tables of a census: it defines their rows, writes the part
-// files that hold them, and records which parts count. Its subpackages scan, summary,
+// Package sink writes the tables of a census: the part files that hold their rows, and
+// the records of which parts count. Package schema defines the rows; scan, summary,
 // verify and export read them.
 //
 // A run writes one folder per table, hive-partitioned by run:
@@ -50,6 +50,6 @@
 // allocation, after package shred has split flat rows into columns. They are read
 // with arrow-go (see package scan), which reads single columns several times faster.
 //
-// Every STRING is valid UTF-8 without NUL (see [Text]): one bad string makes DuckDB
+// Every STRING is valid UTF-8 without NUL (see schema.Text): one bad string makes DuckDB
 // refuse a whole column, and text from the network is often Latin-1.
 package sink

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -33,16 +34,16 @@ func exported(t *testing.T) (dir string, run *Run) {
 		must(t, fill(s, index))
 		seq := int64((index + 1) * targetsOfSegment)
 		when := time.Date(2026, 11, 20, 10, 15, index, 123456000, time.UTC)
-		must(t, s.Fetches.Write(Fetch{
-			Seq: seq, Host: "müller.example", Rank: Some(int64(7)), FetchTime: when, UnreachableSince: &when, Status: Some(int32(301)),
-			Hops: []Hop{{"http://a.example/robots.txt", Some(int32(301))}, {"https://a.example/robots.txt", nil}},
+		must(t, s.Fetches.Write(schema.Fetch{
+			Seq: seq, Host: "müller.example", Rank: schema.Some(int64(7)), FetchTime: when, UnreachableSince: &when, Status: schema.Some(int32(301)),
+			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: schema.Some(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}},
 		}))
 		s.Targets++
-		must(t, s.Groups.Write(Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: Some(1.5)}))
-		must(t, s.Bodies.Write(Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
-		var rows []Verdict
+		must(t, s.Groups.Write(schema.Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: schema.Some(1.5)}))
+		must(t, s.Bodies.Write(schema.Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
+		var rows []schema.Verdict
 		for i := range 8192 {
-			rows = append(rows, Verdict{Seq: seq, URL: fmt.Sprint("/", i), RuleLine: NonZero(int32(i % 3))})
+			rows = append(rows, schema.Verdict{Seq: seq, URL: fmt.Sprint("/", i), RuleLine: schema.NonZero(int32(i % 3))})
 		}
 		must(t, s.Verdicts.Write(rows...))
 		must(t, s.Commit())
@@ -204,7 +205,7 @@ func TestExportOfChanges_NoRace(t *testing.T) {
 		c, err := CreateChanges(sinktest.Open(t, dir), m, against, "v1")
 		must(t, err)
 		for _, host := range hosts {
-			must(t, c.Write(Change{Host: host}))
+			must(t, c.Write(schema.Change{Host: host}))
 		}
 		must(t, c.Commit())
 	}

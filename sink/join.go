@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -73,7 +74,7 @@ func joinRows[T any](ctx context.Context, w io.Writer, from store.Store, parts [
 // copyRows writes the rows of a part, whose file f is, to out, or to a new writer with
 // the metadata of the part.
 func copyRows[T any](out *shred.Writer[T], w io.Writer, f *os.File, p Part) (_ *shred.Writer[T], err error) {
-	in, err := OpenRows[T](f, p.Bytes)
+	in, err := schema.OpenRows[T](f, p.Bytes)
 	if err != nil {
 		return out, err
 	}

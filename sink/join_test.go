@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -132,13 +133,13 @@ func TestJoinParts_NoRace(t *testing.T) {
 // Rows come over as they are, whatever those before them had.
 func TestJoinManyRows_NoRace(t *testing.T) {
 	run, dir := newRun(t)
-	var want []Policy
+	var want []schema.Policy
 	for index := range 2 {
 		s, err := run.Segment(index)
 		must(t, err)
-		var rows []Policy
+		var rows []schema.Policy
 		for i := range 700 {
-			p := Policy{Seq: int64(i), Host: fmt.Sprint("h", i), Class: "partial"}
+			p := schema.Policy{Seq: int64(i), Host: fmt.Sprint("h", i), Class: "partial"}
 			if i%300 < 100+index {
 				rank, line := int64(i), int32(i)
 				p.Rank, p.GroupLine, p.GroupAgent = &rank, &line, &p.Host
@@ -157,7 +158,7 @@ func TestJoinManyRows_NoRace(t *testing.T) {
 	defer from.Close()
 	var out bytes.Buffer
 	must(t, joinParts(t.Context(), &out, from, m.PartsOf("policies")))
-	got, err := parquet.Read[Policy](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	got, err := parquet.Read[schema.Policy](bytes.NewReader(out.Bytes()), int64(out.Len()))
 	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%.2000s", diff)

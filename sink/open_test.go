@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -157,12 +158,12 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 2") {
 		t.Errorf("another schema: %v", err)
 	}
-	replan(func(m *Plan) { m.SchemaVersion, m.SummaryBins = SchemaVersion, 7 })
+	replan(func(m *Plan) { m.SchemaVersion, m.SummaryBins = schema.SchemaVersion, 7 })
 	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "bins in summary was 7 and is now 1") {
 		t.Errorf("bins of another version: %v", err)
 	}
 	replan(func(m *Plan) { m.SummaryBins = 1 })
-	replan(func(m *Plan) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = SchemaVersion, "-", "" })
+	replan(func(m *Plan) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = schema.SchemaVersion, "-", "" })
 	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("begun from standard input: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -204,7 +205,7 @@ func (p *Plan) complete() error {
 		return fmt.Errorf("configuration as JSON: %w", err)
 	}
 	digest := sha256.Sum256(configuration)
-	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = SchemaVersion, BinsVersion, "robocensus", max(p.Shards, 1)
+	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = schema.SchemaVersion, schema.BinsVersion, "robocensus", max(p.Shards, 1)
 	if p.Shards > 1 {
 		p.PublicSuffixes = publicsuffix.List.String()
 	}
@@ -235,7 +236,7 @@ func ReadPlan(s store.Store, run string) (p Plan, digest string, err error) {
 	if p.Run != run {
 		return p, "", fmt.Errorf("%s is %w: it is the plan of run %q", s.Path(name), ErrDamaged, p.Run)
 	}
-	if err := CheckTables(p.Tables); err != nil && p.SchemaVersion == SchemaVersion {
+	if err := CheckTables(p.Tables); err != nil && p.SchemaVersion == schema.SchemaVersion {
 		return p, "", fmt.Errorf("%s is %w: %w", s.Path(name), ErrDamaged, err)
 	}
 	return p, digest, nil

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -183,7 +184,7 @@ func (a *attempt) make(spool string, p Plan) error {
 		return err
 	}
 	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(p.Shards) * targetsOfSegment}, Inputs: p.Inputs}
-	end.Counts = []Count{{Metric: "targets", Count: end.Targets}}
+	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	if err = run.Complete(end); err != nil {
 		if done, e := run.Completed(); e == nil && done {
 			return nil
@@ -419,7 +420,7 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	must(t, run.Close())
 
 	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(shards) * targetsOfSegment}, Inputs: p.Inputs}
-	end.Counts = []Count{{Metric: "targets", Count: end.Targets}}
+	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	draw := rand.New(rand.NewPCG(1, 1))
 	began, failed, second := time.Now(), 0, 0
 	queue := draw.Perm(shards)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -147,7 +148,7 @@ func (o *output) prepare(p Plan) error {
 	}
 	o.plan, o.toolVersion = p, p.ToolVersion
 	o.metadata = map[string]string{
-		layout.KeySchema:        strconv.Itoa(SchemaVersion),
+		layout.KeySchema:        strconv.Itoa(schema.SchemaVersion),
 		layout.KeyRun:           p.Run,
 		layout.KeyToolVersion:   p.ToolVersion,
 		layout.KeyProfile:       strings.Join(p.Profiles, ","),

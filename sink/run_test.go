@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -83,19 +84,19 @@ func fill(s *Segment, index int) error {
 		seq := int64(index*targetsOfSegment + i + 1)
 		host := fmt.Sprintf("h%d.example", seq)
 		if err := errors.Join(
-			s.Fetches.Write(Fetch{Seq: seq, Host: host}),
-			s.Groups.Write(Group{Seq: seq, Host: host}, Group{Seq: seq, Host: host, GroupIndex: 1}),
-			s.Rules.Write(Rule{Seq: seq, Line: 1}, Rule{Seq: seq, Line: 4}),
-			s.Sitemaps.Write(Sitemap{Seq: seq, Line: 1}),
-			s.Lines.Write(Line{Seq: seq, Line: 2}, Line{Seq: seq, Line: 2}),
-			s.Signals.Write(Signal{Seq: seq, Line: 3}),
-			s.Preferences.Write(Preference{Seq: seq, Line: Some(int32(3))}),
-			s.Templates.Write(Template{Seq: seq, FirstLine: 1}),
-			s.Answers.Write(Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
-			s.Policies.Write(Policy{Seq: seq, Host: host}),
-			s.Verdicts.Write(Verdict{Seq: seq, Host: host}, Verdict{Seq: seq, Host: host, URL: "/"}),
-			s.Examples.Write(Example{Metric: "line_class", Host: host, Line: Some(int32(2))}),
-			s.Bodies.Write(Body{ContentDigest: ContentDigest([]byte(host)), Body: []byte(host)}),
+			s.Fetches.Write(schema.Fetch{Seq: seq, Host: host}),
+			s.Groups.Write(schema.Group{Seq: seq, Host: host}, schema.Group{Seq: seq, Host: host, GroupIndex: 1}),
+			s.Rules.Write(schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4}),
+			s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
+			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}),
+			s.Signals.Write(schema.Signal{Seq: seq, Line: 3}),
+			s.Preferences.Write(schema.Preference{Seq: seq, Line: schema.Some(int32(3))}),
+			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}),
+			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, schema.Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
+			s.Policies.Write(schema.Policy{Seq: seq, Host: host}),
+			s.Verdicts.Write(schema.Verdict{Seq: seq, Host: host}, schema.Verdict{Seq: seq, Host: host, URL: "/"}),
+			s.Examples.Write(schema.Example{Metric: "line_class", Host: host, Line: schema.Some(int32(2))}),
+			s.Bodies.Write(schema.Body{ContentDigest: schema.ContentDigest([]byte(host)), Body: []byte(host)}),
 		); err != nil {
 			return err
 		}
@@ -105,10 +106,10 @@ func fill(s *Segment, index int) error {
 			return err
 		}
 	}
-	if err := s.Agents.Write(Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
+	if err := s.Agents.Write(schema.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
 		return err
 	}
-	return s.Summary.Write(Count{Metric: "targets", Count: targetsOfSegment - 1}, Count{Metric: "targets", Stratum: "unranked", Count: 1}, Count{Metric: "status", Count: 7})
+	return s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets", Stratum: "unranked", Count: 1}, schema.Count{Metric: "status", Count: 7})
 }
 
 func note(index int) string { return fmt.Sprintf(`{"segment":%d}`, index) }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -24,21 +25,21 @@ const RowGroup = shred.RowGroup
 // Segment writes the parts for a range of targets. It is not safe for concurrent
 // use, but several segments of a run may be written at the same time.
 type Segment struct {
-	Fetches     Table[Fetch]
-	Groups      Table[Group]
-	Rules       Table[Rule]
-	Sitemaps    Table[Sitemap]
-	Lines       Table[Line]
-	Signals     Table[Signal]
-	Preferences Table[Preference]
-	Templates   Table[Template]
-	Answers     Table[Answer]
-	Policies    Table[Policy]
-	Verdicts    Table[Verdict]
-	Agents      Table[Agent] // only segment 0 writes it
-	Summary     Table[Count]
-	Examples    Table[Example]
-	Bodies      Table[Body]
+	Fetches     Table[schema.Fetch]
+	Groups      Table[schema.Group]
+	Rules       Table[schema.Rule]
+	Sitemaps    Table[schema.Sitemap]
+	Lines       Table[schema.Line]
+	Signals     Table[schema.Signal]
+	Preferences Table[schema.Preference]
+	Templates   Table[schema.Template]
+	Answers     Table[schema.Answer]
+	Policies    Table[schema.Policy]
+	Verdicts    Table[schema.Verdict]
+	Agents      Table[schema.Agent] // only segment 0 writes it
+	Summary     Table[schema.Count]
+	Examples    Table[schema.Example]
+	Bodies      Table[schema.Body]
 
 	// Targets is the number of targets, set by the caller. The segments of a complete
 	// run have all targets of the source.
@@ -158,7 +159,7 @@ func writerOptions[T any](table, toolVersion string, metadata map[string]string)
 		options = append(options, parquet.KeyValueMetadata(key, value))
 	}
 	if table == "summary" {
-		options = append(options, parquet.KeyValueMetadata(layout.KeyBins, strconv.Itoa(BinsVersion)))
+		options = append(options, parquet.KeyValueMetadata(layout.KeyBins, strconv.Itoa(schema.BinsVersion)))
 	}
 	if _, ok := parquet.SchemaOf(new(T)).Lookup("host"); ok {
 		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
@@ -265,9 +266,9 @@ func (w *writer[T]) publish() error {
 }
 
 // WriteSeries writes rows of the table series as a Parquet file.
-func WriteSeries(w io.Writer, rows []Point, toolVersion string) error {
-	metadata := map[string]string{layout.KeySchema: strconv.Itoa(SchemaVersion), layout.KeyToolVersion: toolVersion}
-	out, err := shred.New[Point](w, new(sync.Pool), writerOptions[Point]("series", toolVersion, metadata)...)
+func WriteSeries(w io.Writer, rows []schema.Point, toolVersion string) error {
+	metadata := map[string]string{layout.KeySchema: strconv.Itoa(schema.SchemaVersion), layout.KeyToolVersion: toolVersion}
+	out, err := shred.New[schema.Point](w, new(sync.Pool), writerOptions[schema.Point]("series", toolVersion, metadata)...)
 	if err != nil {
 		return fmt.Errorf("create the table series: %w", err)
 	}

@@ -7,22 +7,23 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The tables that a run fills are shredded by shred, not by parquet-go, which is
 // slower. bodies has one large value per row, so it makes no difference there.
 func TestTablesAreShredded(t *testing.T) {
-	isShredded[Fetch](t)
-	isShredded[Group](t)
-	isShredded[Rule](t)
-	isShredded[Sitemap](t)
-	isShredded[Line](t)
-	isShredded[Signal](t)
-	isShredded[Agent](t)
-	isShredded[Policy](t)
-	isShredded[Verdict](t)
-	isShredded[Count](t)
-	isShredded[Example](t)
+	isShredded[schema.Fetch](t)
+	isShredded[schema.Group](t)
+	isShredded[schema.Rule](t)
+	isShredded[schema.Sitemap](t)
+	isShredded[schema.Line](t)
+	isShredded[schema.Signal](t)
+	isShredded[schema.Agent](t)
+	isShredded[schema.Policy](t)
+	isShredded[schema.Verdict](t)
+	isShredded[schema.Count](t)
+	isShredded[schema.Example](t)
 }
 
 func isShredded[T any](t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -177,14 +178,14 @@ func TestRowsReadBack_NoRace(t *testing.T) {
 	rank, zero, empty := int64(7), int64(0), ""
 	when := time.Date(2026, 11, 20, 10, 15, 0, 123456000, time.UTC)
 	must(t, s.Fetches.Write(
-		Fetch{Seq: 1, Host: "a.example", Rank: &rank, FetchTime: when, Status: Some(int32(200)), BodyBytes: &zero, Server: &empty,
-			Hops: []Hop{{"http://a.example/robots.txt", Some(int32(301))}, {"https://a.example/robots.txt", nil}}},
-		Fetch{Seq: 2, Host: "b.example", FetchTime: when}))
+		schema.Fetch{Seq: 1, Host: "a.example", Rank: &rank, FetchTime: when, Status: schema.Some(int32(200)), BodyBytes: &zero, Server: &empty,
+			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: schema.Some(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}}},
+		schema.Fetch{Seq: 2, Host: "b.example", FetchTime: when}))
 	must(t, s.Verdicts.Write(
-		Verdict{Seq: 1, Verdict: "disallow", RulePattern: &empty, RuleLine: Some(int32(4)), GroupAgent: Some("*")},
-		Verdict{Seq: 2, Verdict: "allow"}))
-	must(t, s.Groups.Write(Group{Seq: 1, Agents: []string{"a", "b"}}, Group{Seq: 1}))
-	must(t, s.Bodies.Write(Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
+		schema.Verdict{Seq: 1, Verdict: "disallow", RulePattern: &empty, RuleLine: schema.Some(int32(4)), GroupAgent: schema.Some("*")},
+		schema.Verdict{Seq: 2, Verdict: "allow"}))
+	must(t, s.Groups.Write(schema.Group{Seq: 1, Agents: []string{"a", "b"}}, schema.Group{Seq: 1}))
+	must(t, s.Bodies.Write(schema.Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
 	must(t, s.Commit())
 
 	_, fetches := readTable(t, filepath.Join(dir, "fetches/run=test/part-0000000003.parquet"))
@@ -231,11 +232,11 @@ func TestNullsAmongValues_NoRace(t *testing.T) {
 		var lines []int32
 		for range rapid.IntRange(1, 4).Draw(rt, "writes") {
 			batch := rapid.SliceOfN(rapid.Int32Range(0, 3), 1, 200).Draw(rt, "lines")
-			var rows []Verdict
+			var rows []schema.Verdict
 			for _, line := range batch {
-				v := Verdict{RuleLine: NonZero(line), GroupAgent: NonZero(strings.Repeat("a", int(line)))}
+				v := schema.Verdict{RuleLine: schema.NonZero(line), GroupAgent: schema.NonZero(strings.Repeat("a", int(line)))}
 				if line > 1 {
-					v.RuleKind = Some("allow")
+					v.RuleKind = schema.Some("allow")
 				}
 				rows = append(rows, v)
 			}
@@ -260,7 +261,7 @@ func TestHostHasABloomFilter(t *testing.T) {
 	run, dir := newRun(t)
 	s, err := run.Segment(0)
 	must(t, err)
-	must(t, s.Policies.Write(Policy{Seq: 1, Host: "a.example"}))
+	must(t, s.Policies.Write(schema.Policy{Seq: 1, Host: "a.example"}))
 	must(t, s.Commit())
 	r, _ := readTable(t, filepath.Join(dir, "policies/run=test/part-0000000000.parquet"))
 	chunk, err := r.MetaData().RowGroup(0).ColumnChunk(1)
@@ -278,7 +279,7 @@ func TestLargeBodiesAreStoredOnce(t *testing.T) {
 	for i := range 10 {
 		body := make([]byte, 300<<10) // incompressible
 		source.Read(body)
-		must(t, s.Bodies.Write(Body{ContentDigest: fmt.Sprint(i), Body: body}))
+		must(t, s.Bodies.Write(schema.Body{ContentDigest: fmt.Sprint(i), Body: body}))
 		size += len(body)
 	}
 	must(t, s.Commit())
@@ -294,7 +295,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 	for _, index := range []int{1, 0} { // segments may be committed in any order
 		s, err := run.Segment(index)
 		must(t, err)
-		must(t, s.Rules.Write(Rule{Seq: 1}, Rule{Seq: 2}))
+		must(t, s.Rules.Write(schema.Rule{Seq: 1}, schema.Rule{Seq: 2}))
 		must(t, s.Commit())
 	}
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
@@ -330,7 +331,7 @@ func TestEqualRowsGiveEqualBytes_NoRace(t *testing.T) {
 			s, err := run.Segment(index)
 			must(t, err)
 			for i := range int64(5000) {
-				must(t, s.Verdicts.Write(Verdict{Seq: i, Host: fmt.Sprint("h", i%97), Verdict: "allow", URL: "/"}))
+				must(t, s.Verdicts.Write(schema.Verdict{Seq: i, Host: fmt.Sprint("h", i%97), Verdict: "allow", URL: "/"}))
 			}
 			must(t, s.Commit())
 		}
@@ -355,7 +356,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 	run, dir := newRun(t)
 	s, err := run.Segment(0)
 	must(t, err)
-	must(t, s.Fetches.Write(Fetch{Seq: 1}))
+	must(t, s.Fetches.Write(schema.Fetch{Seq: 1}))
 	s.Abort()
 	files := 0
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -378,7 +379,7 @@ func TestATableNotAskedForTakesNoRows(t *testing.T) {
 	if s.Verdicts.Wanted() || !s.Fetches.Wanted() {
 		t.Error("wanted: verdicts, or not fetches")
 	}
-	must(t, s.Verdicts.Write(Verdict{Seq: 1}))
+	must(t, s.Verdicts.Write(schema.Verdict{Seq: 1}))
 	must(t, s.Commit())
 	if _, err := os.Stat(filepath.Join(dir, "verdicts")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("folder of verdicts: %v", err)
@@ -408,7 +409,7 @@ func TestText(t *testing.T) {
 		{"", ""}, {"/é*", "/é*"}, {"/\xe9", "/%E9"}, {"a\x00b", "a%00b"}, {"\xff\xfe", "%FF%FE"},
 		{"\ufffd", "\ufffd"}, {"\xed\xa0\x80", "%ED%A0%80"}, {"\xe2\x82", "%E2%82"},
 	} {
-		if got := Text([]byte(row[0])); got != row[1] {
+		if got := schema.Text([]byte(row[0])); got != row[1] {
 			t.Errorf("%q is %q, want %q", row[0], got, row[1])
 		}
 	}
@@ -419,7 +420,7 @@ func TestText(t *testing.T) {
 func TestTextReplacesEveryByteThatNeedsIt(t *testing.T) {
 	for n := range 20 {
 		plain := strings.Repeat("\x01~", 10)[:n]
-		if got := TextString(plain); got != plain {
+		if got := schema.TextString(plain); got != plain {
 			t.Errorf("%q becomes %q", plain, got)
 		}
 		for i := range n {
@@ -430,7 +431,7 @@ func TestTextReplacesEveryByteThatNeedsIt(t *testing.T) {
 				if b == 0 || b >= utf8.RuneSelf {
 					want = fmt.Sprintf("%s%%%02X%s", plain[:i], b, plain[i+1:])
 				}
-				if got := Text(text); got != want {
+				if got := schema.Text(text); got != want {
 					t.Fatalf("%q becomes %q, want %q", text, got, want)
 				}
 			}

@@ -11,12 +11,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // To add a table:
 //
-//   - its row type (files rows*.go; see there how to write a column).
+//   - its row type in package schema (see there how to write a column).
 //   - its field in [Segment], and its entry in tables, below. Names, parts, joined
 //     shards, publication and verification follow from the entry.
 //   - who fills it: package evaluate writes to the field of the segment.
@@ -52,27 +53,27 @@ type TableInfo struct {
 // tables describes every table, in the order of the documentation: a view comes after
 // those that it joins.
 var tables = []TableInfo{
-	{Name: "fetches", rowType: rowsOf(func(s *Segment) *Table[Fetch] { return &s.Fetches }), Foreign: []string{
+	{Name: "fetches", rowType: rowsOf(func(s *Segment) *Table[schema.Fetch] { return &s.Fetches }), Foreign: []string{
 		"input", "origin", "robots_url", "hops", "final_url", "error", "remote_address", "content_type", "content_encoding",
 		"server", "etag", "last_modified", "cache_control", "retry_after", "front_hops", "front_headers", "warc_file", "warc_offset", "warc_length",
 	}},
-	{Name: "groups", rowType: rowsOf(func(s *Segment) *Table[Group] { return &s.Groups }), merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"}},
-	{Name: "rules", rowType: rowsOf(func(s *Segment) *Table[Rule] { return &s.Rules }), merges: true, Within: "line", Foreign: []string{"origin", "pattern", "normalized"}},
-	{Name: "sitemaps", rowType: rowsOf(func(s *Segment) *Table[Sitemap] { return &s.Sitemaps }), merges: true, Within: "line", Foreign: []string{"origin", "url"}},
-	{Name: "lines", rowType: rowsOf(func(s *Segment) *Table[Line] { return &s.Lines }), merges: true, Within: "line", Foreign: []string{"origin", "field", "value"}},
-	{Name: "signals", rowType: rowsOf(func(s *Segment) *Table[Signal] { return &s.Signals }), merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
-	{Name: "preferences", rowType: rowsOf(func(s *Segment) *Table[Preference] { return &s.Preferences }), merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
-	{Name: "templates", rowType: rowsOf(func(s *Segment) *Table[Template] { return &s.Templates }), merges: true, Within: "first_line", Foreign: []string{"origin"}},
-	{Name: "answers", rowType: rowsOf(func(s *Segment) *Table[Answer] { return &s.Answers }), merges: true, Foreign: []string{"origin", "hops", "error", "first_difference"}},
-	{Name: "agents", rowType: rowsOf(func(s *Segment) *Table[Agent] { return &s.Agents })},
-	{Name: "policies", rowType: rowsOf(func(s *Segment) *Table[Policy] { return &s.Policies }), merges: true, Foreign: []string{"origin", "group_agent"}},
-	{Name: "verdicts", rowType: rowsOf(func(s *Segment) *Table[Verdict] { return &s.Verdicts }), merges: true, Foreign: []string{"origin", "group_agent", "rule_pattern"}},
-	{Name: "summary", rowType: rowsOf(func(s *Segment) *Table[Count] { return &s.Summary })},
-	{Name: "examples", rowType: rowsOf(func(s *Segment) *Table[Example] { return &s.Examples }), Foreign: []string{"text"}},
-	{Name: "bodies", rowType: rowsOf(func(s *Segment) *Table[Body] { return &s.Bodies }), AllForeign: true},
+	{Name: "groups", rowType: rowsOf(func(s *Segment) *Table[schema.Group] { return &s.Groups }), merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"}},
+	{Name: "rules", rowType: rowsOf(func(s *Segment) *Table[schema.Rule] { return &s.Rules }), merges: true, Within: "line", Foreign: []string{"origin", "pattern", "normalized"}},
+	{Name: "sitemaps", rowType: rowsOf(func(s *Segment) *Table[schema.Sitemap] { return &s.Sitemaps }), merges: true, Within: "line", Foreign: []string{"origin", "url"}},
+	{Name: "lines", rowType: rowsOf(func(s *Segment) *Table[schema.Line] { return &s.Lines }), merges: true, Within: "line", Foreign: []string{"origin", "field", "value"}},
+	{Name: "signals", rowType: rowsOf(func(s *Segment) *Table[schema.Signal] { return &s.Signals }), merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
+	{Name: "preferences", rowType: rowsOf(func(s *Segment) *Table[schema.Preference] { return &s.Preferences }), merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
+	{Name: "templates", rowType: rowsOf(func(s *Segment) *Table[schema.Template] { return &s.Templates }), merges: true, Within: "first_line", Foreign: []string{"origin"}},
+	{Name: "answers", rowType: rowsOf(func(s *Segment) *Table[schema.Answer] { return &s.Answers }), merges: true, Foreign: []string{"origin", "hops", "error", "first_difference"}},
+	{Name: "agents", rowType: rowsOf(func(s *Segment) *Table[schema.Agent] { return &s.Agents })},
+	{Name: "policies", rowType: rowsOf(func(s *Segment) *Table[schema.Policy] { return &s.Policies }), merges: true, Foreign: []string{"origin", "group_agent"}},
+	{Name: "verdicts", rowType: rowsOf(func(s *Segment) *Table[schema.Verdict] { return &s.Verdicts }), merges: true, Foreign: []string{"origin", "group_agent", "rule_pattern"}},
+	{Name: "summary", rowType: rowsOf(func(s *Segment) *Table[schema.Count] { return &s.Summary })},
+	{Name: "examples", rowType: rowsOf(func(s *Segment) *Table[schema.Example] { return &s.Examples }), Foreign: []string{"text"}},
+	{Name: "bodies", rowType: rowsOf(func(s *Segment) *Table[schema.Body] { return &s.Bodies }), AllForeign: true},
 	// Not of segments: comparisons, and figures over runs.
-	{Name: layout.Changes, rowType: rowsOf[Change](nil), AllForeign: true},
-	{Name: "series", rowType: rowsOf[Point](nil)},
+	{Name: layout.Changes, rowType: rowsOf[schema.Change](nil), AllForeign: true},
+	{Name: "series", rowType: rowsOf[schema.Point](nil)},
 }
 
 // TableNames lists the tables of a run, in the order of the documentation.

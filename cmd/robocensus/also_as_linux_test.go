@@ -11,7 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A way is how a host answers gptbot, and what the row of answers then says.
@@ -105,7 +105,7 @@ func TestAlsoAs_NoRace(t *testing.T) {
 	must(t, err)
 	got := make(map[string]int) // way, identity and row, by count
 	for _, file := range files {
-		rows, err := parquet.ReadFile[sink.Answer](file)
+		rows, err := parquet.ReadFile[schema.Answer](file)
 		must(t, err)
 		for _, r := range rows {
 			if want := map[string]string{"control": "our-census/1 (+https://census.example/)", "gptbot": "GPTBot/1.3 (+https://census.example/)"}[r.Identity]; r.UserAgent != want || r.IsControl != (r.Identity == "control") {
@@ -128,7 +128,7 @@ func TestAlsoAs_NoRace(t *testing.T) {
 	}
 }
 
-func rowText(r *sink.Answer) string {
+func rowText(r *schema.Answer) string {
 	status, same, rest := "null", "null", "-"
 	if r.Status != nil {
 		status = fmt.Sprint(*r.Status)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // tableOf reads a table of a run.
@@ -75,16 +75,16 @@ func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 	run("warc", "a.warc.gz")
 	for _, name := range []string{"a.arc.gz", "a.arc"} {
 		run(name, name)
-		sameRows[sink.Fetch](t, out, "warc", name, "fetches", "Seq", "WARCFile", "WARCOffset", "WARCLength")
-		sameRows[sink.Group](t, out, "warc", name, "groups")
-		sameRows[sink.Rule](t, out, "warc", name, "rules")
-		sameRows[sink.Policy](t, out, "warc", name, "policies")
-		sameRows[sink.Verdict](t, out, "warc", name, "verdicts")
-		sameRows[sink.Signal](t, out, "warc", name, "signals")
-		sameRows[sink.Count](t, out, "warc", name, "summary")
+		sameRows[schema.Fetch](t, out, "warc", name, "fetches", "Seq", "WARCFile", "WARCOffset", "WARCLength")
+		sameRows[schema.Group](t, out, "warc", name, "groups")
+		sameRows[schema.Rule](t, out, "warc", name, "rules")
+		sameRows[schema.Policy](t, out, "warc", name, "policies")
+		sameRows[schema.Verdict](t, out, "warc", name, "verdicts")
+		sameRows[schema.Signal](t, out, "warc", name, "signals")
+		sameRows[schema.Count](t, out, "warc", name, "summary")
 		file, err := os.ReadFile(filepath.Join(folder, name))
 		must(t, err)
-		for _, row := range tableOf[sink.Fetch](t, out, name, "fetches") {
+		for _, row := range tableOf[schema.Fetch](t, out, name, "fetches") {
 			if filepath.Base(*row.WARCFile) != name {
 				t.Fatalf("%s is of %s", row.Host, *row.WARCFile)
 			}
@@ -99,7 +99,7 @@ func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 		}
 	}
 	run("mixed", "a.arc.gz", "a.warc.gz")
-	if got, want := len(tableOf[sink.Fetch](t, out, "mixed", "fetches")), 2*len(tableOf[sink.Fetch](t, out, "warc", "fetches")); got != want {
+	if got, want := len(tableOf[schema.Fetch](t, out, "mixed", "fetches")), 2*len(tableOf[schema.Fetch](t, out, "warc", "fetches")); got != want {
 		t.Errorf("a list of both has %d rows, want %d", got, want)
 	}
 }

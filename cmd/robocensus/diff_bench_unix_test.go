@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 var diffHosts = flag.Int("diff-hosts", 20_000, "hosts of the runs that BenchmarkDiff compares")
@@ -92,18 +93,18 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 
 func writeBenchHost(s *sink.Segment, seq int64, host, version int) error {
 	name := fmt.Sprintf("h%07d.example", host)
-	origin, rank := "https://"+name, sink.Some(int64(host+1))
-	err := s.Fetches.Write(sink.Fetch{
+	origin, rank := "https://"+name, schema.Some(int64(host+1))
+	err := s.Fetches.Write(schema.Fetch{
 		Seq: seq, Host: name, Origin: origin, Rank: rank, Outcome: "conditional_allow", Reason: "success", FetchTime: time.Unix(1_700_000_000, 0),
-		FinalURL: sink.Some(origin + "/robots.txt"), ContentDigest: sink.Some(fmt.Sprintf("%024d%08d", host, version)),
+		FinalURL: schema.Some(origin + "/robots.txt"), ContentDigest: schema.Some(fmt.Sprintf("%024d%08d", host, version)),
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.Groups.Write(sink.Group{Seq: seq, Host: name, Origin: origin, Line: 1, Tokens: []string{"*"}, Class: "partial"}); err != nil {
+	if err := s.Groups.Write(schema.Group{Seq: seq, Host: name, Origin: origin, Line: 1, Tokens: []string{"*"}, Class: "partial"}); err != nil {
 		return err
 	}
-	if err := s.Sitemaps.Write(sink.Sitemap{Seq: seq, Host: name, Origin: origin, Line: 9, URL: origin + "/sitemap.xml"}); err != nil {
+	if err := s.Sitemaps.Write(schema.Sitemap{Seq: seq, Host: name, Origin: origin, Line: 9, URL: origin + "/sitemap.xml"}); err != nil {
 		return err
 	}
 	star := "*"
@@ -112,17 +113,17 @@ func writeBenchHost(s *sink.Segment, seq int64, host, version int) error {
 		if version == 1 && host%10 == 0 && a == 3 {
 			class = "disallow_all"
 		}
-		err := s.Policies.Write(sink.Policy{Seq: seq, Host: name, Rank: rank, Agent: agent, Category: "other", Profile: "google", Outcome: "conditional_allow", GroupAgent: &star, Class: class})
+		err := s.Policies.Write(schema.Policy{Seq: seq, Host: name, Rank: rank, Agent: agent, Category: "other", Profile: "google", Outcome: "conditional_allow", GroupAgent: &star, Class: class})
 		if err != nil {
 			return err
 		}
 		for u := range 10 {
-			v := sink.Verdict{
+			v := schema.Verdict{
 				Seq: seq, Host: name, Rank: rank, Origin: origin, Agent: agent, Profile: "google", URL: fmt.Sprintf("/section-%d/page.html", u),
 				Verdict: "allow", Reason: "no_rule", GroupAgent: &star,
 			}
 			if (host+u)%4 == 0 || class != "partial" || version == 1 && host%2 == 0 && a == 5 && u == 7 {
-				v.Verdict, v.Reason, v.RuleKind, v.RulePattern, v.RuleLine = "disallow", "rule", sink.Some("disallow"), sink.Some("/section"), sink.Some(int32(u+2))
+				v.Verdict, v.Reason, v.RuleKind, v.RulePattern, v.RuleLine = "disallow", "rule", schema.Some("disallow"), schema.Some("/section"), schema.Some(int32(u+2))
 			}
 			if err := s.Verdicts.Write(v); err != nil {
 				return err

@@ -26,7 +26,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // BenchmarkFetch compares the CPU time of one fetch with that of the cheapest
@@ -184,7 +184,7 @@ func totalTime(b *testing.B, out string) float64 {
 	}
 	var micros int64
 	for _, part := range parts {
-		rows, err := parquet.ReadFile[sink.Fetch](part)
+		rows, err := parquet.ReadFile[schema.Fetch](part)
 		if err != nil {
 			b.Fatal(err)
 		}

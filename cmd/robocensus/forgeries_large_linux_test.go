@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 func init() { forgeries = append(forgeries, append(forgeriesOfShards, largeForgeries...)...) }
@@ -37,7 +38,7 @@ var forgeriesOfShards = []aForgery{
 	}},
 	{name: "shards: a host of another", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
 		all := f.parts("fetches")
-		rows, others := rowsOf[sink.Fetch](f, all[0]), rowsOf[sink.Fetch](f, all[1])
+		rows, others := rowsOf[schema.Fetch](f, all[0]), rowsOf[schema.Fetch](f, all[1])
 		row := others[f.chance.IntN(len(others))]
 		row.Seq = rows[len(rows)-1].Seq + 1000
 		row.ContentDigest, row.Hops, row.Status = rows[0].ContentDigest, rows[0].Hops, rows[0].Status
@@ -46,7 +47,7 @@ var forgeriesOfShards = []aForgery{
 	}},
 	{name: "shards: a seq of another", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
 		all := f.parts("fetches")
-		rows, others := rowsOf[sink.Fetch](f, all[0]), rowsOf[sink.Fetch](f, all[1])
+		rows, others := rowsOf[schema.Fetch](f, all[0]), rowsOf[schema.Fetch](f, all[1])
 		rows[len(rows)-1].Seq = max(rows[len(rows)-2].Seq+1, others[len(others)-1].Seq)
 		others[len(others)-1].Seq = rows[len(rows)-1].Seq
 		f.fetches(all[1], others)
@@ -89,7 +90,7 @@ var largeForgeries = []aForgery{
 	{name: "bodies: a gigabyte, in the order of the rows", of: "run", large: true, forge: func(f *forgedSet) bool { return f.bomb(2000, 512_000, false) }},
 	{name: "bodies: above the limit", large: true, refused: []string{"reproduce", "from-run"}, forge: func(f *forgedSet) bool { return f.bomb(20, 60<<20, false) }},
 	{name: "columns of large dictionaries", large: true, refused: []string{"verify", "reproduce"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
 			text := strings.Repeat("a", 60<<20)
 			for i := range rows[:1] {
 				row := &rows[i]
@@ -99,51 +100,51 @@ var largeForgeries = []aForgery{
 		})
 	}},
 	{name: "fetches: a hundred thousand hops", large: true, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
-			rows[0].Hops = slices.Repeat([]sink.Hop{{URL: "http://h.example/", Status: sink.Some(int32(302))}}, 1_000_000)
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+			rows[0].Hops = slices.Repeat([]schema.Hop{{URL: "http://h.example/", Status: schema.Some(int32(302))}}, 1_000_000)
 			return rows
 		})
 	}},
 	{name: "fetches: a million answers", large: true, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
-			rows[0].AnswersSince = slices.Repeat([]sink.Seen{{Since: time.Unix(1, 0), Kind: "server_error"}}, 1_000_000)
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+			rows[0].AnswersSince = slices.Repeat([]schema.Seen{{Since: time.Unix(1, 0), Kind: "server_error"}}, 1_000_000)
 			return rows
 		})
 	}},
 	{name: "summary: a million counters", large: true, refused: []string{"report"}, forge: func(f *forgedSet) bool {
-		return changed(f, "summary", func(c *rand.Rand, rows []sink.Count) []sink.Count {
+		return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
 			for i := range 3_000_000 {
-				rows = append(rows, sink.Count{Metric: "status", Stratum: "unranked", Key: sink.Some(fmt.Sprint(i)), Count: 1})
+				rows = append(rows, schema.Count{Metric: "status", Stratum: "unranked", Key: schema.Some(fmt.Sprint(i)), Count: 1})
 			}
 			return rows
 		})
 	}},
 	{name: "examples: a million keys", large: true, refused: []string{"report"}, forge: func(f *forgedSet) bool {
-		return changed(f, "examples", func(c *rand.Rand, rows []sink.Example) []sink.Example {
+		return changed(f, "examples", func(c *rand.Rand, rows []schema.Example) []schema.Example {
 			for i := range 1_000_000 {
-				rows = append(rows, sink.Example{Metric: "lint", Key: fmt.Sprint(i), Host: "h.example", Text: "x"})
+				rows = append(rows, schema.Example{Metric: "lint", Key: fmt.Sprint(i), Host: "h.example", Text: "x"})
 			}
 			return rows
 		})
 	}},
 	{name: "examples: long texts", large: true, forge: func(f *forgedSet) bool {
-		return changed(f, "examples", func(c *rand.Rand, rows []sink.Example) []sink.Example {
+		return changed(f, "examples", func(c *rand.Rand, rows []schema.Example) []schema.Example {
 			for i := range 300 {
-				rows = append(rows, sink.Example{Metric: "error_class", Key: fmt.Sprint(i), Host: "h.example", Text: fmt.Sprint(i, strings.Repeat("a", 1<<20))})
+				rows = append(rows, schema.Example{Metric: "error_class", Key: fmt.Sprint(i), Host: "h.example", Text: fmt.Sprint(i, strings.Repeat("a", 1<<20))})
 			}
 			return rows
 		})
 	}},
 	{name: "agents: a million", large: true, forge: func(f *forgedSet) bool {
-		return changed(f, "agents", func(c *rand.Rand, rows []sink.Agent) []sink.Agent {
+		return changed(f, "agents", func(c *rand.Rand, rows []schema.Agent) []schema.Agent {
 			for i := range 1_000_000 {
-				rows = append(rows, sink.Agent{Name: fmt.Sprint(i), Category: "x", Tokens: []string{"x"}})
+				rows = append(rows, schema.Agent{Name: fmt.Sprint(i), Category: "x", Tokens: []string{"x"}})
 			}
 			return rows
 		})
 	}},
 	{name: "verdicts: a host of many URLs", large: true, forge: func(f *forgedSet) bool {
-		return changed(f, "verdicts", func(c *rand.Rand, rows []sink.Verdict) []sink.Verdict {
+		return changed(f, "verdicts", func(c *rand.Rand, rows []schema.Verdict) []schema.Verdict {
 			last := rows[len(rows)-1]
 			for i := range 1_000_000 {
 				last.URL = fmt.Sprintf("%s/%d", last.Host, i)
@@ -171,7 +172,7 @@ func boasting(content []byte, rows, other int64) []byte {
 }
 
 // fetches writes other rows of fetches, and counts them.
-func (f *forgedSet) fetches(p *sink.Part, rows []sink.Fetch) {
+func (f *forgedSet) fetches(p *sink.Part, rows []schema.Fetch) {
 	f.manifest.Targets += int64(len(rows)) - p.Rows
 	if r := f.records[p.Segment]; r != nil {
 		r.Targets += int64(len(rows)) - p.Rows
@@ -186,28 +187,30 @@ func (f *forgedSet) fetches(p *sink.Part, rows []sink.Fetch) {
 // nearly alike, and in the reverse order.
 func (f *forgedSet) bomb(n, size int, reverse bool) bool {
 	fetches, bodies := f.one("fetches"), f.one("bodies")
-	all := rowsOf[sink.Fetch](f, fetches)
-	at := slices.IndexFunc(all, func(r sink.Fetch) bool { return r.ContentDigest != nil && r.Reason == "success" && r.BodyBytes != nil })
+	all := rowsOf[schema.Fetch](f, fetches)
+	at := slices.IndexFunc(all, func(r schema.Fetch) bool {
+		return r.ContentDigest != nil && r.Reason == "success" && r.BodyBytes != nil
+	})
 	body := bytes.Repeat([]byte("#\n"), size/2)
 	own := func(i int) []byte { return append(body[:len(body)-10], fmt.Sprintf("%09d\n", i)...) }
-	rows := make([]sink.Fetch, n)
+	rows := make([]schema.Fetch, n)
 	for i := range rows {
 		rows[i] = all[at]
 		rows[i].Seq, rows[i].Host = int64(i+1), fmt.Sprintf("h%d.example", i)
 		rows[i].Origin = "https://" + rows[i].Host
-		rows[i].ContentDigest, rows[i].BodyBytes = sink.Some(sink.ContentDigest(own(i))), sink.Some(int64(size))
+		rows[i].ContentDigest, rows[i].BodyBytes = schema.Some(schema.ContentDigest(own(i))), schema.Some(int64(size))
 	}
 	like := f.content(bodies)
 	name := filepath.Join(f.dir, bodies.Path)
 	out, err := os.Create(name)
 	must(f.T, err)
-	w := writerOf[sink.Body](f, out, like)
+	w := writerOf[schema.Body](f, out, like)
 	for i := range n {
 		if reverse {
 			i = n - 1 - i
 		}
 		b := own(i)
-		_, err := w.Write([]sink.Body{{ContentDigest: sink.ContentDigest(b), Body: b}})
+		_, err := w.Write([]schema.Body{{ContentDigest: schema.ContentDigest(b), Body: b}})
 		must(f.T, err)
 	}
 	must(f.T, errors.Join(w.Close(), out.Close()))

@@ -15,7 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // forgeries are the kinds of forgeries of [TestForgedSets_NoRace]. In those whose names
@@ -123,31 +123,31 @@ var forgeries = []aForgery{
 		f.seal()
 		return true
 	}},
-	{name: "fetches: a cell", forge: func(f *forgedSet) bool { return changed(f, "fetches", spoiled[sink.Fetch]) }},
+	{name: "fetches: a cell", forge: func(f *forgedSet) bool { return changed(f, "fetches", spoiled[schema.Fetch]) }},
 	{name: "fetches: ten cells", forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
 			for range 10 {
 				rows = spoiled(c, rows)
 			}
 			return rows
 		})
 	}},
-	{name: "groups: a cell", forge: func(f *forgedSet) bool { return changed(f, "groups", spoiled[sink.Group]) }},
-	{name: "rules: a cell", forge: func(f *forgedSet) bool { return changed(f, "rules", spoiled[sink.Rule]) }},
-	{name: "sitemaps: a cell", forge: func(f *forgedSet) bool { return changed(f, "sitemaps", spoiled[sink.Sitemap]) }},
-	{name: "lines: a cell", forge: func(f *forgedSet) bool { return changed(f, "lines", spoiled[sink.Line]) }},
-	{name: "signals: a cell", forge: func(f *forgedSet) bool { return changed(f, "signals", spoiled[sink.Signal]) }},
-	{name: "preferences: a cell", forge: func(f *forgedSet) bool { return changed(f, "preferences", spoiled[sink.Preference]) }},
-	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool { return changed(f, "templates", spoiled[sink.Template]) }},
-	{name: "answers: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "answers", spoiled[sink.Answer]) }},
+	{name: "groups: a cell", forge: func(f *forgedSet) bool { return changed(f, "groups", spoiled[schema.Group]) }},
+	{name: "rules: a cell", forge: func(f *forgedSet) bool { return changed(f, "rules", spoiled[schema.Rule]) }},
+	{name: "sitemaps: a cell", forge: func(f *forgedSet) bool { return changed(f, "sitemaps", spoiled[schema.Sitemap]) }},
+	{name: "lines: a cell", forge: func(f *forgedSet) bool { return changed(f, "lines", spoiled[schema.Line]) }},
+	{name: "signals: a cell", forge: func(f *forgedSet) bool { return changed(f, "signals", spoiled[schema.Signal]) }},
+	{name: "preferences: a cell", forge: func(f *forgedSet) bool { return changed(f, "preferences", spoiled[schema.Preference]) }},
+	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool { return changed(f, "templates", spoiled[schema.Template]) }},
+	{name: "answers: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "answers", spoiled[schema.Answer]) }},
 	{name: "answers: an unknown treatment", of: "identities", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "answers", func(c *rand.Rand, rows []sink.Answer) []sink.Answer {
+		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
 			rows[c.IntN(len(rows))].Treatment = "odd\x1b[31m"
 			return rows
 		})
 	}},
 	{name: "answers: more than there are identities", of: "identities", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "answers", func(c *rand.Rand, rows []sink.Answer) []sink.Answer {
+		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
 			for range 40 {
 				rows = append(rows, rows[len(rows)-1])
 			}
@@ -155,49 +155,49 @@ var forgeries = []aForgery{
 		})
 	}},
 	{name: "answers: of no host", of: "identities", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "answers", func(c *rand.Rand, rows []sink.Answer) []sink.Answer {
+		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {
 			rows[0].Seq = 0
 			return rows
 		})
 	}},
-	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[sink.Agent]) }},
-	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[sink.Policy]) }},
-	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[sink.Verdict]) }},
-	{name: "summary: a cell", forge: func(f *forgedSet) bool { return changed(f, "summary", spoiled[sink.Count]) }},
-	{name: "examples: a cell", forge: func(f *forgedSet) bool { return changed(f, "examples", spoiled[sink.Example]) }},
-	{name: "bodies: a cell", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool { return changed(f, "bodies", spoiled[sink.Body]) }},
+	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[schema.Agent]) }},
+	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[schema.Policy]) }},
+	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[schema.Verdict]) }},
+	{name: "summary: a cell", forge: func(f *forgedSet) bool { return changed(f, "summary", spoiled[schema.Count]) }},
+	{name: "examples: a cell", forge: func(f *forgedSet) bool { return changed(f, "examples", spoiled[schema.Example]) }},
+	{name: "bodies: a cell", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool { return changed(f, "bodies", spoiled[schema.Body]) }},
 	{name: "fetches: an unknown kind of answer", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
-			rows[c.IntN(len(rows))].AnswersSince = []sink.Seen{{Since: time.Now(), Kind: "odd\x1b[31m"}}
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+			rows[c.IntN(len(rows))].AnswersSince = []schema.Seen{{Since: time.Now(), Kind: "odd\x1b[31m"}}
 			return rows
 		})
 	}},
 	{name: "fetches: an unknown class of errors", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
-			rows[c.IntN(len(rows))].ErrorClass = sink.Some("odd\x1b[31m")
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
+			rows[c.IntN(len(rows))].ErrorClass = schema.Some("odd\x1b[31m")
 			return rows
 		})
 	}},
 	{name: "fetches: out of order", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "fetches", func(c *rand.Rand, rows []sink.Fetch) []sink.Fetch {
+		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
 			rows[0], rows[len(rows)-1] = rows[len(rows)-1], rows[0]
 			return rows
 		})
 	}},
 	{name: "bodies: two exchanged", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
-		return changed(f, "bodies", func(c *rand.Rand, rows []sink.Body) []sink.Body {
+		return changed(f, "bodies", func(c *rand.Rand, rows []schema.Body) []schema.Body {
 			rows[0].Body, rows[1].Body = rows[1].Body, rows[0].Body
 			return rows
 		})
 	}},
 	{name: "summary: negative counters", refused: []string{"verify", "reproduce", "report"}, forge: func(f *forgedSet) bool {
-		return changed(f, "summary", func(c *rand.Rand, rows []sink.Count) []sink.Count {
+		return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
 			rows[c.IntN(len(rows))].Count = -1 - c.Int64N(math.MaxInt64)
 			return rows
 		})
 	}},
 	{name: "summary: counters that add up to more than a number holds", refused: []string{"verify", "reproduce", "report"}, forge: func(f *forgedSet) bool {
-		return changed(f, "summary", func(c *rand.Rand, rows []sink.Count) []sink.Count {
+		return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
 			for i := range rows {
 				if rows[i].Metric == "reason" {
 					rows[i].Count = math.MaxInt64 - 1

@@ -12,10 +12,10 @@
 //
 //   - a profile, or a field of profiles: the list above type Profile in
 //     robots/profile.go
-//   - a field of agents: a column of sink.Agent, with its key in YAML; the key, and what
+//   - a field of agents: a column of schema.Agent, with its key in YAML; the key, and what
 //     its values may be, in pipeline/registry/agents.go; pipeline/past/registry.go, if it
 //     decides about policies
-//   - a column: the list above SchemaVersion in sink/rows.go
+//   - a column: the list above SchemaVersion in sink/schema/schema.go
 //   - a counter: pipeline/evaluate/count.go, and the table of metrics in
 //     sink/README.md
 //   - a source: the list in pipeline/source/doc.go

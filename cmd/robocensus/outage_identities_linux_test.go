@@ -8,7 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // expectServed expects every host to answer us, and each of two identities as us: no row
@@ -22,7 +22,7 @@ func (n *network) expectServed(dir string, hosts int) {
 	must(n.t, err)
 	met := make(map[string]int)
 	for _, part := range parts {
-		rows, err := parquet.ReadFile[sink.Answer](part)
+		rows, err := parquet.ReadFile[schema.Answer](part)
 		must(n.t, err)
 		for i := range rows {
 			r := &rows[i]

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sys/unix"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // network consists of two network namespaces with a link between them. In the far
@@ -221,14 +221,14 @@ func (n *network) ends(c *exec.Cmd, code int) string {
 	return string(text)
 }
 
-func (n *network) rows(dir string) (rows []sink.Fetch) {
+func (n *network) rows(dir string) (rows []schema.Fetch) {
 	n.t.Helper()
 	parts, err := filepath.Glob(filepath.Join(dir, "out/fetches/run=r/*.parquet"))
 	if err != nil {
 		n.t.Fatal(err)
 	}
 	for _, part := range parts {
-		more, err := parquet.ReadFile[sink.Fetch](part)
+		more, err := parquet.ReadFile[schema.Fetch](part)
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -376,7 +376,7 @@ func TestWeeksWithoutANetwork_NoRace(t *testing.T) {
 	if left := done(); len(left) != 2 {
 		t.Errorf("with a network there are %q", left)
 	}
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, "weekly/tables/fetches/run=2020-W47/part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, "weekly/tables/fetches/run=2020-W47/part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -182,8 +183,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if !m.Complete() {
 			return c, exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
 		}
-		if m.SchemaVersion != sink.SchemaVersion {
-			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+		if m.SchemaVersion != schema.SchemaVersion {
+			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 		}
 		c.Runs = append(c.Runs, m)
 	}

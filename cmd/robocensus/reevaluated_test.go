@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // remembered makes run r of hosts of which one is down since run q, one answers 503 for
@@ -50,7 +51,7 @@ func TestReproduceWithMemoryAndProbes(t *testing.T) {
 	t.Parallel()
 	dir, _ := remembered(t)
 	of := make(map[string]map[string]string)
-	rows, err := parquet.ReadFile[sink.Policy](filepath.Join(dir, "policies", "run=r", "part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Policy](filepath.Join(dir, "policies", "run=r", "part-0000000000.parquet"))
 	must(t, err)
 	for _, row := range rows {
 		if of[row.Host] == nil {
@@ -86,7 +87,7 @@ func TestOwnURLsJudgedAgain_NoRace(t *testing.T) {
 	}
 	verdicts := func(run string) map[string]int {
 		urls := make(map[string]int)
-		rows, err := parquet.ReadFile[sink.Verdict](filepath.Join(dir, "verdicts", "run="+run, "part-0000000000.parquet"))
+		rows, err := parquet.ReadFile[schema.Verdict](filepath.Join(dir, "verdicts", "run="+run, "part-0000000000.parquet"))
 		must(t, err)
 		for _, row := range rows {
 			urls[row.Host+" "+row.URL]++

@@ -30,6 +30,7 @@ import (
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -122,8 +123,8 @@ func (r *reproduction) run(ctx context.Context) error {
 		return err
 	}
 	for _, m := range p.Manifests() {
-		if m.SchemaVersion != sink.SchemaVersion {
-			return exit.Usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+		if m.SchemaVersion != schema.SchemaVersion {
+			return exit.Usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 		}
 	}
 	rows := int64(0)

@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -151,12 +152,12 @@ func checksummed(t *testing.T, folder string) {
 func dumpBodies(t *testing.T, dir string) (folder, archive, unique string) {
 	t.Helper()
 	texts, hosts := make(map[string][]byte), make(map[string]int)
-	all, err := parquet.ReadFile[sink.Body](filepath.Join(dir, "bodies", "run=r", "part-0000000000.parquet"))
+	all, err := parquet.ReadFile[schema.Body](filepath.Join(dir, "bodies", "run=r", "part-0000000000.parquet"))
 	must(t, err)
 	for _, b := range all {
 		texts[b.ContentDigest] = b.Body
 	}
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, "fetches", "run=r", "part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, "fetches", "run=r", "part-0000000000.parquet"))
 	must(t, err)
 	for _, row := range rows {
 		if row.ContentDigest != nil {
@@ -239,7 +240,7 @@ func distrusted(t *testing.T, folder string) {
 func swapBodies(t *testing.T, folder string) {
 	t.Helper()
 	tampered(t, folder, "bodies", func(p *sink.Part, content []byte) []byte {
-		rows, err := parquet.Read[sink.Body](bytes.NewReader(content), int64(len(content)))
+		rows, err := parquet.Read[schema.Body](bytes.NewReader(content), int64(len(content)))
 		must(t, err)
 		rows[0].Body, rows[1].Body = rows[1].Body, rows[0].Body
 		opened, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -122,13 +123,13 @@ func (w *weeks) expectLeft(pattern string, want ...string) {
 	}
 }
 
-func (w *weeks) fetches(week string) map[string]sink.Fetch {
+func (w *weeks) fetches(week string) map[string]schema.Fetch {
 	w.t.Helper()
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+"/part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+"/part-0000000000.parquet"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	by := make(map[string]sink.Fetch)
+	by := make(map[string]schema.Fetch)
 	for _, row := range rows {
 		by[row.Host] = row
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A run is killed without warning. The next run with the same memory has all hosts
@@ -74,7 +74,7 @@ func TestKilledRunsLoseNothingAndAskNothingTwice(t *testing.T) {
 	if text, err := command(args("whole")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(out, "fetches", "run=whole", "part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(out, "fetches", "run=whole", "part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

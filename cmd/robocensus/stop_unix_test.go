@@ -18,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // stopWeb answers for hosts of every name: slow ones after a second, hang never.
@@ -158,7 +158,7 @@ func stopAndResume(t *testing.T, stops ...stop) {
 			}
 			n := 0
 			for _, part := range []string{"0000000000", "0000000001"} {
-				rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, "out", "fetches", "run=r", "part-"+part+".parquet"))
+				rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, "out", "fetches", "run=r", "part-"+part+".parquet"))
 				if err != nil {
 					t.Fatal(err)
 				}

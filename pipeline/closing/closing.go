@@ -15,7 +15,9 @@
 // says how hosts answer identities (view answer_changes).
 package closing
 
-import "github.com/robocensus/robocensus/sink"
+import (
+	"github.com/robocensus/robocensus/sink/schema"
+)
 
 // Move is what happened to the policy of an agent.
 type Move struct {
@@ -28,7 +30,7 @@ type Move struct {
 
 // Of returns what a row of changes says of a policy. ok is false for a row that is not
 // about the policy of an agent of the registry on all paths.
-func Of(row *sink.Change) (m Move, ok bool) {
+func Of(row *schema.Change) (m Move, ok bool) {
 	if row.Agent == nil || row.Category == nil || row.Profile == nil || row.After == nil {
 		return m, false
 	}

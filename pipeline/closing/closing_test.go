@@ -5,23 +5,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // row makes a row of changes; "" is null.
-func row(kind, agent, category, profile, before, after, severity string) *sink.Change {
-	text := func(s string) *string { return sink.NonZero(s) }
-	return &sink.Change{Kind: kind, Severity: severity, Agent: text(agent), Category: text(category), Profile: text(profile), Before: text(before), After: text(after)}
+func row(kind, agent, category, profile, before, after, severity string) *schema.Change {
+	text := func(s string) *string { return schema.NonZero(s) }
+	return &schema.Change{Kind: kind, Severity: severity, Agent: text(agent), Category: text(category), Profile: text(profile), Before: text(before), After: text(after)}
 }
 
 // A closing is one of meaning: each change of class, and each change of rules.
 func TestWhatAChangeMeans(t *testing.T) {
-	class := func(before, after string) *sink.Change {
+	class := func(before, after string) *schema.Change {
 		return row("policy_class", "A", "x", "p", before, after, "major")
 	}
-	rules := func(after string) *sink.Change { return row("rules", "A", "x", "p", "", after, "major") }
+	rules := func(after string) *schema.Change { return row("rules", "A", "x", "p", "", after, "major") }
 	for _, c := range []struct {
-		row  *sink.Change
+		row  *schema.Change
 		want Move
 		ok   bool
 	}{
@@ -59,7 +59,7 @@ func cell(s *string) string {
 // together, and its text does not count for the next host.
 func TestHostsAreCounted(t *testing.T) {
 	c := NewCounter([]string{"p", "q"})
-	for _, host := range [][]*sink.Change{
+	for _, host := range [][]*schema.Change{
 		{row("rules", "A", "x", "p", "", "closes", "major"), row("rules", "B", "x", "p", "", "opens", "minor")},
 		{row("policy_class", "A", "x", "p", "partial", "disallow_all", "critical"), row("policy_class", "C", "y", "p", "allow_all", "partial", "major")},
 		{row("text", "", "", "", "1", "2", "cosmetic")},
@@ -118,7 +118,7 @@ func TestWordsOfAChange(t *testing.T) {
 		{"text", "1", "2", "", "", ""},
 	} {
 		r := row(c.kind, "A", "x", "p", c.before, c.after, "major")
-		r.TemplateBefore, r.TemplateAfter = sink.NonZero(c.was), sink.NonZero(c.is)
+		r.TemplateBefore, r.TemplateAfter = schema.NonZero(c.was), schema.NonZero(c.is)
 		if got := Words(r); got != c.want {
 			t.Errorf("%v: %q", c, got)
 		}
@@ -128,17 +128,17 @@ func TestWordsOfAChange(t *testing.T) {
 // Hosts are counted by whose words their changes are, and by what they state about uses.
 func TestWordsAndUsesAreCounted(t *testing.T) {
 	c := NewCounter([]string{"p"})
-	class := func(agent, is string) *sink.Change {
+	class := func(agent, is string) *schema.Change {
 		r := row("policy_class", agent, "x", "p", "partial", "disallow_all", "critical")
-		r.TemplateAfter = sink.NonZero(is)
+		r.TemplateAfter = schema.NonZero(is)
 		return r
 	}
-	states := func(agent, use, before, after, is string) *sink.Change {
+	states := func(agent, use, before, after, is string) *schema.Change {
 		r := row("preference", agent, "x", "p", before, after, "major")
-		r.Use, r.TemplateAfter = &use, sink.NonZero(is)
+		r.Use, r.TemplateAfter = &use, schema.NonZero(is)
 		return r
 	}
-	for _, host := range [][]*sink.Change{
+	for _, host := range [][]*schema.Change{
 		{class("A", "t"), class("B", "t"), states("A", "ai-train", "", "disallow", "t"), states("B", "ai-train", "", "disallow", "t")},
 		{class("A", "t"), class("B", ""), states("A", "ai-train", "allow", "disallow", "t"), states("B", "ai-train", "disallow", "", "")},
 		{class("A", "u"), class("B", "t"), states("A", "search", "", "partial", ""), states("B", "search", "", "partial", "t")},

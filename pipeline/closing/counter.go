@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Agent identifies a policy of each host.
@@ -57,7 +57,7 @@ func NewCounter(profiles []string) *Counter {
 }
 
 // Add adds a row of the current host.
-func (c *Counter) Add(row *sink.Change) {
+func (c *Counter) Add(row *schema.Change) {
 	if row.Kind == "text" {
 		c.text = row.Severity
 		return

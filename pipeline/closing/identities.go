@@ -3,7 +3,7 @@ package closing
 import (
 	"slices"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // IdentityCounts counts hosts by how they answer an identity now, and did not before.
@@ -22,13 +22,13 @@ var (
 )
 
 // addIdentity counts a row of kind answer. A host has one row for an identity.
-func (c *Counter) addIdentity(row *sink.Change) {
+func (c *Counter) addIdentity(row *schema.Change) {
 	n := c.Identities[*row.Identity]
 	if n == nil {
 		n = new(IdentityCounts)
 		c.Identities[*row.Identity] = n
 	}
-	before, after := sink.OrZero(row.Before), sink.OrZero(row.After)
+	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
 	switch was, is := slices.Contains(away, before), slices.Contains(away, after); {
 	case slices.Contains(unclear, before), slices.Contains(unclear, after):
 		n.Undecided++

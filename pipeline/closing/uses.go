@@ -1,6 +1,8 @@
 package closing
 
-import "github.com/robocensus/robocensus/sink"
+import (
+	"github.com/robocensus/robocensus/sink/schema"
+)
 
 // Use identifies what hosts state about a use under a profile.
 type Use struct{ Use, Profile string }
@@ -23,10 +25,10 @@ type useMove struct {
 }
 
 // addUse adds a row of kind preference.
-func (c *Counter) addUse(row *sink.Change) {
+func (c *Counter) addUse(row *schema.Change) {
 	of := Use{*row.Use, *row.Profile}
 	m := c.uses[of]
-	switch sink.OrZero(row.After) {
+	switch schema.OrZero(row.After) {
 	case "disallow":
 		m.refuses = true
 	case "allow":
@@ -65,13 +67,13 @@ func (c *Counter) endOfUses() {
 // Words returns the template whose words a change is, "" for the file's own: that of what
 // decides now; where something ended or opened, else that of what decided before. A block
 // that a product has removed opens in its words.
-func Words(row *sink.Change) string {
+func Words(row *schema.Change) string {
 	if row.TemplateAfter != nil {
 		return *row.TemplateAfter
 	}
 	m, _ := Of(row)
 	if m.Opens && !m.Closes || row.Kind == "preference" && row.After == nil {
-		return sink.OrZero(row.TemplateBefore)
+		return schema.OrZero(row.TemplateBefore)
 	}
 	return ""
 }

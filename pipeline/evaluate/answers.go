@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -30,7 +31,7 @@ type secondFile struct {
 }
 
 // answers writes the answers to identities, and counts them.
-func (e *Evaluator) answers(t *source.Target, row *sink.Fetch, stratum string, counts bool, out *sink.Segment) error {
+func (e *Evaluator) answers(t *source.Target, row *schema.Fetch, stratum string, counts bool, out *sink.Segment) error {
 	for i := range t.Capture.Also {
 		a := e.answer(t.Capture, &t.Capture.Also[i], row)
 		if counts {
@@ -41,7 +42,7 @@ func (e *Evaluator) answers(t *source.Target, row *sink.Fetch, stratum string, c
 		}
 		if a.ContentDigest != nil && out.Bodies.Wanted() && !e.bodies[*a.ContentDigest] {
 			e.bodies[*a.ContentDigest] = true
-			if err := out.Bodies.Write(sink.Body{ContentDigest: *a.ContentDigest, Body: t.Capture.Also[i].Capture.Body}); err != nil {
+			if err := out.Bodies.Write(schema.Body{ContentDigest: *a.ContentDigest, Body: t.Capture.Also[i].Capture.Body}); err != nil {
 				return err
 			}
 		}
@@ -50,19 +51,19 @@ func (e *Evaluator) answers(t *source.Target, row *sink.Fetch, stratum string, c
 }
 
 // answer makes the row of an answer to an identity.
-func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *sink.Fetch) sink.Answer {
+func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fetch) schema.Answer {
 	c := also.Capture
 	facts := c.Facts()
 	agent := e.agentNamed(also.Identity.Agent)
 	r := e.reader(agent)
 	read := r.profile.Answer(facts)
 	failure := facts.Failure()
-	a := sink.Answer{
+	a := schema.Answer{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
-		Identity: also.Identity.Name, IsControl: also.Identity.IsControl, UserAgent: also.Identity.UserAgent, Agent: sink.NonZero(also.Identity.Agent),
-		FetchTime: c.Start.UTC().Truncate(time.Microsecond), Status: sink.NonZero(int32(c.Status())),
-		Outcome: string(read.Outcome), Reason: string(read.Reason), ErrorClass: sink.NonZero(string(failure)),
-		Challenge: sink.NonZero(c.Challenge), TotalMicros: micros(c.Times.Total), BodyTruncated: c.Truncated,
+		Identity: also.Identity.Name, IsControl: also.Identity.IsControl, UserAgent: also.Identity.UserAgent, Agent: schema.NonZero(also.Identity.Agent),
+		FetchTime: c.Start.UTC().Truncate(time.Microsecond), Status: schema.NonZero(int32(c.Status())),
+		Outcome: string(read.Outcome), Reason: string(read.Reason), ErrorClass: schema.NonZero(string(failure)),
+		Challenge: schema.NonZero(c.Challenge), TotalMicros: micros(c.Times.Total), BodyTruncated: c.Truncated,
 		Treatment: summary.TreatmentNames[treatmentOf(own, c)], Class: summary.ClassNames[e.classOf(r, agent, own)],
 	}
 	if agent >= 0 {
@@ -70,24 +71,24 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *sink.Fetch
 	}
 	a.Hops = hopsOf(c.Hops)
 	if c.Err != nil {
-		a.Error = sink.Some(sink.TextString(c.Err.Error()))
+		a.Error = schema.Some(schema.TextString(c.Err.Error()))
 	} else if failure != "" {
-		a.Error = sink.Some(fmt.Sprintf("the final status is %d", c.Status()))
+		a.Error = schema.Some(fmt.Sprintf("the final status is %d", c.Status()))
 	}
 	if c.Cut != nil {
-		a.BodyBytes = sink.Some(int64(*c.Cut))
+		a.BodyBytes = schema.Some(int64(*c.Cut))
 	}
 	if body := c.Whole(); body != nil {
-		a.BodyBytes = sink.Some(int64(len(body)))
+		a.BodyBytes = schema.Some(int64(len(body)))
 		if mine := own.Whole(); mine != nil {
-			a.Same = sink.Some(bytes.Equal(mine, body) && own.Truncated == c.Truncated)
+			a.Same = schema.Some(bytes.Equal(mine, body) && own.Truncated == c.Truncated)
 		}
 		if a.ContentDigest = row.ContentDigest; a.Same == nil || !*a.Same || row.StaleSince != nil {
-			a.ContentDigest = sink.Some(sink.ContentDigest(body))
+			a.ContentDigest = schema.Some(schema.ContentDigest(body))
 		}
 	}
 	relation, difference := e.relate(r, agent, own, c, read)
-	a.Policy, a.FirstDifference = relation, sink.NonZero(difference)
+	a.Policy, a.FirstDifference = relation, schema.NonZero(difference)
 	return a
 }
 

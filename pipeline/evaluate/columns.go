@@ -3,7 +3,7 @@ package evaluate
 import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A column is a profile of the run: under all but own, one reading judges every agent.
@@ -15,7 +15,7 @@ type column struct {
 
 // JudgedBy returns the profile that judges an agent under a profile of the run. They
 // differ only under own (see [robots.Profile.ByAgent]).
-func (c *Config) JudgedBy(p *robots.Profile, agent *sink.Agent) *robots.Profile {
+func (c *Config) JudgedBy(p *robots.Profile, agent *schema.Agent) *robots.Profile {
 	if !p.ByAgent {
 		return p
 	}
@@ -36,7 +36,7 @@ func (c *Config) Judges() (judges []*robots.Profile) {
 		}
 	}
 	for _, p := range c.Profiles {
-		add(c.JudgedBy(p, new(sink.Agent)))
+		add(c.JudgedBy(p, new(schema.Agent)))
 		for i := range c.Agents {
 			add(c.JudgedBy(p, &c.Agents[i]))
 		}
@@ -59,7 +59,7 @@ func (c *Config) columnsOf() (columns []column, profiles []*robots.Profile) {
 		return len(profiles) - 1
 	}
 	for k, p := range c.Profiles {
-		col := column{name: p.Name, face: reading(c.JudgedBy(p, new(sink.Agent)))}
+		col := column{name: p.Name, face: reading(c.JudgedBy(p, new(schema.Agent)))}
 		for i := range c.Agents {
 			col.of = append(col.of, reading(c.JudgedBy(p, &c.Agents[i])))
 		}

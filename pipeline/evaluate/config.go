@@ -10,12 +10,12 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Config says under which profiles captures are judged, for which agents and URLs.
 type Config struct {
-	Agents       []sink.Agent
+	Agents       []schema.Agent
 	Samples      []registry.Sample
 	Profiles     []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
 	NamedOnly    []string                   // names that files carry and no operator sends

@@ -7,10 +7,11 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // content writes the tables of the file's content, as the first profile reads it.
-func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
+func (e *Evaluator) content(row *schema.Fetch, out *sink.Segment) error {
 	f := &e.readings[0].content.file
 	e.indexes = e.indexes[:0]
 	for i := range f.Groups {
@@ -57,19 +58,19 @@ func (e *Evaluator) groupIndex(i int32) *int32 {
 	return &e.indexes[i]
 }
 
-func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
+func (e *Evaluator) groupRows(row *schema.Fetch, f *robots.File) []schema.Group {
 	e.groups = e.groups[:0]
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		r := sink.Group{
+		r := schema.Group{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: int32(i), Line: g.Line,
 			Class: e.readings[0].content.classes[i], Joined: g.Joined, Template: e.readings[0].content.template(i), Digest: e.readings[0].content.digests[i],
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
-			r.Agents = append(r.Agents, sink.Text(agent.Value))
+			r.Agents = append(r.Agents, schema.Text(agent.Value))
 			r.AgentLines = append(r.AgentLines, agent.Line)
 			// Policies name MJ12bot, not MJ. Tokens compare without regard to case.
-			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(agent.Wide)))
+			r.Tokens = append(r.Tokens, strings.ToLower(schema.Text(agent.Wide)))
 		}
 		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
 			if rule.Kind == robots.Allow {
@@ -86,16 +87,16 @@ func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 	return e.groups
 }
 
-func (e *Evaluator) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
+func (e *Evaluator) ruleRows(row *schema.Fetch, f *robots.File) []schema.Rule {
 	e.rules = e.rules[:0]
 	for i := range f.Rules {
 		rule := &f.Rules[i]
 		pattern := e.readings[0].content.patterns[i]
 		normalized := pattern
 		if !same(rule.Normalized, rule.Pattern) {
-			normalized = sink.Text(rule.Normalized)
+			normalized = schema.Text(rule.Normalized)
 		}
-		e.rules = append(e.rules, sink.Rule{
+		e.rules = append(e.rules, schema.Rule{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: e.groupIndex(rule.Group), Line: rule.Line,
 			Kind: rule.Kind.String(), Pattern: pattern, Normalized: normalized,
 			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
@@ -104,11 +105,11 @@ func (e *Evaluator) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 	return e.rules
 }
 
-func (e *Evaluator) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
+func (e *Evaluator) sitemapRows(row *schema.Fetch, f *robots.File) []schema.Sitemap {
 	e.sitemaps = e.sitemaps[:0]
 	for i, s := range f.Sitemaps {
-		e.sitemaps = append(e.sitemaps, sink.Sitemap{
-			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
+		e.sitemaps = append(e.sitemaps, schema.Sitemap{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: schema.Text(s.URL), IsAbsolute: s.IsAbsolute,
 			IsSameHost: e.sameHost[i],
 		})
 	}
@@ -133,12 +134,12 @@ func isSameHost(s *robots.Sitemap, host string) bool {
 	return err == nil && o.Host == host
 }
 
-func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
+func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
 	e.lines = e.lines[:0]
 	for _, m := range f.Remarks {
-		e.lines = append(e.lines, sink.Line{
+		e.lines = append(e.lines, schema.Line{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
-			Field: optional(m.Field), Value: sink.Text(m.Value), Class: m.Class.String(),
+			Field: optional(m.Field), Value: schema.Text(m.Value), Class: m.Class.String(),
 		})
 	}
 	if len(e.readings[0].content.parities) > 0 {
@@ -149,16 +150,16 @@ func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 }
 
 // signalRows returns the rows of signals, with fields in lower case.
-func (e *Evaluator) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
+func (e *Evaluator) signalRows(row *schema.Fetch, f *robots.File) []schema.Signal {
 	e.signals = e.signals[:0]
 	var path *string // path of the previous signal: a line has one path and up to 100,000 keys
 	for i, s := range f.Signals {
 		if i == 0 || !same(s.Path, f.Signals[i-1].Path) {
 			path = optional(s.Path)
 		}
-		e.signals = append(e.signals, sink.Signal{
+		e.signals = append(e.signals, schema.Signal{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, GroupIndex: e.groupIndex(s.Group),
-			Field: strings.ToLower(sink.Text(s.Field)), Path: path, Key: optional(s.Key), Value: sink.Text(s.Value),
+			Field: strings.ToLower(schema.Text(s.Field)), Path: path, Key: optional(s.Key), Value: schema.Text(s.Value),
 		})
 	}
 	return e.signals
@@ -175,5 +176,5 @@ func optional(b []byte) *string {
 	if b == nil {
 		return nil
 	}
-	return sink.Some(sink.Text(b))
+	return schema.Some(schema.Text(b))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A hostile line has a path of hundreds of kilobytes that is not text, and a
@@ -16,7 +16,7 @@ func TestSignalsOfALineShareItsPath(t *testing.T) {
 	a := &Evaluator{indexes: []int32{0}}
 	var f robots.File
 	f.Parse(body, p)
-	rows := a.signalRows(&sink.Fetch{}, &f)
+	rows := a.signalRows(&schema.Fetch{}, &f)
 	if len(rows) != 5 {
 		t.Fatalf("%d rows, want 5", len(rows))
 	}

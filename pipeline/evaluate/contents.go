@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -138,14 +138,14 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	c := &r.once
 	if met {
 		body = bytes.Clone(body) // the file's lines point into it
-		c = &content{body: body, asked: q, digest: sink.ContentDigest(body)}
+		c = &content{body: body, asked: q, digest: schema.ContentDigest(body)}
 	}
 	r.content = c
 	c.file.KeepComments, c.file.Cut = e.config.KeepComments, q.cut
 	c.file.Parse(body, r.profile)
 	c.patterns = c.patterns[:0]
 	for i := range c.file.Rules {
-		c.patterns = append(c.patterns, sink.Text(c.file.Rules[i].Pattern))
+		c.patterns = append(c.patterns, schema.Text(c.file.Rules[i].Pattern))
 	}
 	c.templates, c.wordsOf = nil, nil
 	if t := e.config.Templates; t != nil {
@@ -171,7 +171,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			p := r.judge.Policy(slot)
 			entry := policy{group: last.group, line: last.line, match: p.Match, lead: r.agents[p.SameAs], template: c.templateOf(p)}
 			if last.group == nil || last.line == nil || *last.group != p.GroupAgent || *last.line != p.GroupLine {
-				entry.group, entry.line = sink.NonZero(p.GroupAgent), sink.NonZero(p.GroupLine)
+				entry.group, entry.line = schema.NonZero(p.GroupAgent), schema.NonZero(p.GroupLine)
 			}
 			if p.SameAs < slot {
 				lead := &c.policies[entry.lead]
@@ -181,7 +181,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			}
 			entry.stances = p.Stances(e.config.Labels, r.tokens[slot]...)
 			if p.HasCrawlDelay {
-				entry.crawlDelay = sink.Some(p.CrawlDelay)
+				entry.crawlDelay = schema.Some(p.CrawlDelay)
 			}
 			c.policies[i], last = entry, entry
 		}

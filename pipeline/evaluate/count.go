@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -17,7 +17,7 @@ import (
 // "other".
 
 // count adds a target to the summary and the examples.
-func (e *Evaluator) count(row *sink.Fetch, stratum string) {
+func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 	n := e.counts
 	clear(e.counted)
 	e.examples.Begin(row.Rank)
@@ -97,7 +97,7 @@ func (e *Evaluator) once(metric, stratum, key string) {
 	}
 }
 
-func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
+func (e *Evaluator) countGroups(row *schema.Fetch, f *robots.File, stratum string) {
 	for i := range f.Groups {
 		g := &f.Groups[i]
 		e.once("feature", stratum, "group")
@@ -134,7 +134,7 @@ func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string)
 	}
 }
 
-func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum string) {
+func (e *Evaluator) countSitemaps(row *schema.Fetch, f *robots.File, stratum string) {
 	if len(f.Sitemaps) > 0 {
 		e.once("feature", stratum, "sitemap")
 	}
@@ -155,7 +155,7 @@ func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum strin
 }
 
 // countLines counts remarks, extension fields and signals.
-func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) {
+func (e *Evaluator) countLines(row *schema.Fetch, f *robots.File, stratum string) {
 	var classes [robots.NumRemarkClasses]int64 // remarks by class, added up here: a file can have 100,000
 	for i := range f.Remarks {
 		m := &f.Remarks[i]

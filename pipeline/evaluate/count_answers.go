@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -12,12 +12,12 @@ import (
 
 // countAnswer counts the answer of a host to an identity: by what the identity met, beside
 // what the host's own answer says to its agent on paper, and by what the two files say.
-func (e *Evaluator) countAnswer(a *sink.Answer, stratum string) {
+func (e *Evaluator) countAnswer(a *schema.Answer, stratum string) {
 	kind := a.Identity
 	if a.IsControl {
 		kind = summary.Control + kind
 	}
-	agent := e.agentNamed(sink.OrZero(a.Agent))
+	agent := e.agentNamed(schema.OrZero(a.Agent))
 	add := func(metric, key string) {
 		if key = kind + " " + key; agent >= 0 {
 			e.counts.AddAgent(metric, stratum, 0, agent, key)
@@ -43,7 +43,7 @@ func (e *Evaluator) countAnswer(a *sink.Answer, stratum string) {
 
 // countChallenge counts a host that a wall kept us from reading, by vendor and by what the
 // answer would have meant under each profile.
-func (e *Evaluator) countChallenge(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countChallenge(row *schema.Fetch, stratum string) {
 	for k := range e.columns {
 		e.counts.AddProfile("challenge", stratum, k, *row.Challenge+" "+string(e.face(k).answer.Reason))
 	}

@@ -2,7 +2,7 @@ package evaluate
 
 import (
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -16,7 +16,7 @@ const (
 // countClosed keeps examples of the hosts that shut each agent out, and counts the pairs of
 // agents for AI training that groups by name shut out together, under the first profile.
 // e.policies holds the rows of all agents.
-func (e *Evaluator) countClosed(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countClosed(row *schema.Fetch, stratum string) {
 	paired, seen := e.paired[:0], 0
 	for i := range e.policies {
 		p := &e.policies[i]

@@ -5,7 +5,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -15,7 +15,7 @@ import (
 const conflict = "conflict"
 
 // countPreferences counts what the rows of preferences say.
-func (e *Evaluator) countPreferences(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countPreferences(row *schema.Fetch, stratum string) {
 	for i := range e.preferences {
 		p := &e.preferences[i]
 		if p.Header != nil {
@@ -36,7 +36,7 @@ func (e *Evaluator) countPreferences(row *sink.Fetch, stratum string) {
 	}
 }
 
-func (e *Evaluator) preferenceRemark(row *sink.Fetch, p *sink.Preference, stratum, key string) {
+func (e *Evaluator) preferenceRemark(row *schema.Fetch, p *schema.Preference, stratum, key string) {
 	e.once("preference_remark", stratum, key)
 	if e.examples.Wants("preference_remark", key, row.Host) {
 		e.examples.Add("preference_remark", key, row.Host, *p.Line, preferenceText(p))
@@ -44,7 +44,7 @@ func (e *Evaluator) preferenceRemark(row *sink.Fetch, p *sink.Preference, stratu
 }
 
 // preferenceText writes the statement of a row as the file does.
-func preferenceText(p *sink.Preference) string {
+func preferenceText(p *schema.Preference) string {
 	text := p.Mechanism + ":"
 	if p.Path != nil {
 		text += " " + *p.Path
@@ -109,7 +109,7 @@ func deadNames(names []string) map[string]string {
 }
 
 // countDeadName counts a user-agent line that addresses nobody.
-func (e *Evaluator) countDeadName(row *sink.Fetch, agent *robots.AgentLine, stratum string) {
+func (e *Evaluator) countDeadName(row *schema.Fetch, agent *robots.AgentLine, stratum string) {
 	var lower [64]byte
 	if len(e.deadNames) == 0 || len(agent.Wide) > len(lower) {
 		return
@@ -133,7 +133,7 @@ func (e *Evaluator) countDeadName(row *sink.Fetch, agent *robots.AgentLine, stra
 }
 
 // countTemplates counts the templates of a file.
-func (e *Evaluator) countTemplates(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countTemplates(row *schema.Fetch, stratum string) {
 	for i := range e.readings[0].content.templates {
 		m := &e.readings[0].content.templates[i]
 		e.once("template", stratum, m.ID)

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -126,7 +127,7 @@ func TestUsesAreThoseOfTheirHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	google, _ := robots.ProfileNamed("google")
-	counts := countedOf(t, Config{Agents: []sink.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}},
+	counts := countedOf(t, Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}},
 		"User-agent: *\nContent-Usage: train-ai=n;x=1, search=N\n", "", "User-agent: *\nDisallow: /x\n")
 	got := make(map[string]int64)
 	for _, c := range counts.List() {

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -61,15 +62,15 @@ type Evaluator struct {
 	plain      robots.File
 
 	// Row buffers, reused for every target.
-	groups      []sink.Group
-	rules       []sink.Rule
-	sitemaps    []sink.Sitemap
-	lines       []sink.Line
-	signals     []sink.Signal
-	preferences []sink.Preference
-	templates   []sink.Template
-	policies    []sink.Policy
-	verdicts    []sink.Verdict
+	groups      []schema.Group
+	rules       []schema.Rule
+	sitemaps    []schema.Sitemap
+	lines       []schema.Line
+	signals     []schema.Signal
+	preferences []schema.Preference
+	templates   []schema.Template
+	policies    []schema.Policy
+	verdicts    []schema.Verdict
 	run         run
 	indexes     []int32            // group indexes that rows point at
 	sameHost    []bool             // per sitemap of the current target
@@ -252,7 +253,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		if kept == nil {
 			kept = c.Copy.Body
 		}
-		if err := out.Bodies.Write(sink.Body{ContentDigest: *digest, Body: kept}); err != nil {
+		if err := out.Bodies.Write(schema.Body{ContentDigest: *digest, Body: kept}); err != nil {
 			return err
 		}
 	}

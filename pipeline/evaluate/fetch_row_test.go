@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The final URL is one that answered: not one that failed, nor the target of a stored
@@ -50,27 +50,27 @@ func TestFactsOfARow(t *testing.T) {
 		return c
 	}
 	copied := &fetch.WholeCopy{Fetched: day(0), Body: []byte("User-agent: *\n"), Truncated: true}
-	seen := []sink.Seen{{Since: day(0), Kind: "success"}, {Since: day(1), Kind: "too_many_requests", Redirects: 1}, {Since: day(2), Kind: "server_error"}}
+	seen := []schema.Seen{{Since: day(0), Kind: "success"}, {Since: day(1), Kind: "too_many_requests", Redirects: 1}, {Since: day(2), Kind: "server_error"}}
 	yes, no := true, false
 	for _, row := range []struct {
 		name    string
 		capture *fetch.Capture
-		want    sink.Fetch
+		want    schema.Fetch
 	}{
-		{"no memory", asked(503, func(c *fetch.Capture) {}), sink.Fetch{}},
-		{"an answer", asked(404, func(c *fetch.Capture) { c.Memory = &memory }), sink.Fetch{}},
-		{"an outage", asked(503, func(c *fetch.Capture) { c.Memory = &memory }), sink.Fetch{AnswersSince: seen}},
+		{"no memory", asked(503, func(c *fetch.Capture) {}), schema.Fetch{}},
+		{"an answer", asked(404, func(c *fetch.Capture) { c.Memory = &memory }), schema.Fetch{}},
+		{"an outage", asked(503, func(c *fetch.Capture) { c.Memory = &memory }), schema.Fetch{AnswersSince: seen}},
 		{"its first answer", asked(503, func(c *fetch.Capture) { c.Memory = new(answer.Memory) }),
-			sink.Fetch{AnswersSince: []sink.Seen{{Since: day(3), Kind: "server_error"}}}},
-		{"a copy", asked(503, func(c *fetch.Capture) { c.Memory, c.Copy = &memory, copied }), sink.Fetch{
-			AnswersSince: seen, CopyTime: sink.Some(day(0)), CopyDigest: sink.Some(sink.ContentDigest(copied.Body)), KeptTruncated: &yes,
+			schema.Fetch{AnswersSince: []schema.Seen{{Since: day(3), Kind: "server_error"}}}},
+		{"a copy", asked(503, func(c *fetch.Capture) { c.Memory, c.Copy = &memory, copied }), schema.Fetch{
+			AnswersSince: seen, CopyTime: schema.Some(day(0)), CopyDigest: schema.Some(schema.ContentDigest(copied.Body)), KeptTruncated: &yes,
 		}},
 		{"a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 200, Missing: 503} }),
-			sink.Fetch{ProbeFrontStatus: sink.Some(int32(200)), ProbeRandomStatus: sink.Some(int32(503))}},
-		{"half a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 500} }), sink.Fetch{ProbeFrontStatus: sink.Some(int32(500))}},
-		{"a body", asked(200, func(c *fetch.Capture) { c.Body = []byte("#") }), sink.Fetch{}},
-		{"a body that is cut", asked(200, func(c *fetch.Capture) { c.Body, c.Truncated = []byte("#"), true }), sink.Fetch{KeptTruncated: &yes}},
-		{"a body read in part", asked(200, func(c *fetch.Capture) { c.Body = []byte("#\n#\n") }), sink.Fetch{KeptTruncated: &no}},
+			schema.Fetch{ProbeFrontStatus: schema.Some(int32(200)), ProbeRandomStatus: schema.Some(int32(503))}},
+		{"half a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 500} }), schema.Fetch{ProbeFrontStatus: schema.Some(int32(500))}},
+		{"a body", asked(200, func(c *fetch.Capture) { c.Body = []byte("#") }), schema.Fetch{}},
+		{"a body that is cut", asked(200, func(c *fetch.Capture) { c.Body, c.Truncated = []byte("#"), true }), schema.Fetch{KeptTruncated: &yes}},
+		{"a body read in part", asked(200, func(c *fetch.Capture) { c.Body = []byte("#\n#\n") }), schema.Fetch{KeptTruncated: &no}},
 	} {
 		google := *profilesNamed("google")[0]
 		google.SizeLimit = 3
@@ -79,7 +79,7 @@ func TestFactsOfARow(t *testing.T) {
 		r.answer = r.profile.Answer(facts)
 		e.read(0, row.capture.Whole(), questions{cut: row.capture.Truncated})
 		got := e.fetchRow(&source.Target{Capture: row.capture}, &facts)
-		got = sink.Fetch{
+		got = schema.Fetch{
 			AnswersSince: got.AnswersSince, CopyTime: got.CopyTime, CopyDigest: got.CopyDigest, KeptTruncated: got.KeptTruncated,
 			ProbeFrontStatus: got.ProbeFrontStatus, ProbeRandomStatus: got.ProbeRandomStatus,
 		}

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // HostLine says in short what a target answered, for whoever waits for it while the run
@@ -38,7 +38,7 @@ func (e *Evaluator) HostLine(t *source.Target) *HostLine {
 		ErrorClass: row.ErrorClass, Bytes: row.BodyBytes, Groups: row.Groups, Rules: row.Rules, Closed: []string{},
 	}
 	for i := range e.config.Agents {
-		var p sink.Policy
+		var p schema.Policy
 		if _, class := e.policy(&p, &row, 0, i); class == int(robots.DisallowAll) {
 			l.Closed = append(l.Closed, p.Agent)
 		}

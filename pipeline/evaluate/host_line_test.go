@@ -7,17 +7,17 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A line lists the agents that are shut out under the first profile, and no others: not
 // those of an outage.
 func TestHostLine(t *testing.T) {
 	e := Prepare(Config{
-		Agents: []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}, {Name: "C", Tokens: []string{"C"}}}, Profiles: profilesNamed("google", "urllib-2025"),
+		Agents: []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}, {Name: "C", Tokens: []string{"C"}}}, Profiles: profilesNamed("google", "urllib-2025"),
 	}).Evaluator()
 	own := Prepare(Config{
-		Agents: []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "C", Tokens: []string{"C"}, ReadsAs: sink.Some("urllib-2025")}}, Profiles: profilesNamed("own"), Readers: readers("google", "urllib-2025"),
+		Agents: []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "C", Tokens: []string{"C"}, ReadsAs: schema.Some("urllib-2025")}}, Profiles: profilesNamed("own"), Readers: readers("google", "urllib-2025"),
 	}).Evaluator()
 	o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
 	blank := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: A\nUser-agent: C\n\nDisallow: /\n")}

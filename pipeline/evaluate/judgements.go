@@ -5,13 +5,14 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // judgements writes the policies and verdicts of a target under every profile. It
 // judges the paths for all hosts, the samples of the target's origin, and its own
 // URLs.
-func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
+func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
 	own := newOwn(row.Origin, paths, listed)
 	for k := range e.columns {
 		tallies := e.counts.Of(stratum, k)
@@ -20,7 +21,7 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
 			r := e.under(k, i)
-			e.policies = append(e.policies, sink.Policy{})
+			e.policies = append(e.policies, schema.Policy{})
 			policy := &e.policies[len(e.policies)-1] // filled in place: it is a large row
 			match, class := e.policy(policy, row, k, i)
 			tally := &tallies[i]
@@ -110,7 +111,7 @@ func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
 
 // policy writes the row of one agent under profile k, and returns its match and the index
 // of its class.
-func (e *Evaluator) policy(p *sink.Policy, row *sink.Fetch, k, agent int) (robots.Match, int) {
+func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (robots.Match, int) {
 	r := e.under(k, agent)
 	p.Seq, p.Host, p.Rank, p.Origin = row.Seq, row.Host, row.Rank, row.Origin
 	p.Agent, p.Category = e.config.Agents[agent].Name, e.config.Agents[agent].Category
@@ -178,8 +179,8 @@ func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }
 
-func (e *Evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
-	v := sink.Verdict{
+func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
+	v := schema.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile, JudgedBy: policy.JudgedBy,
 		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
 	}

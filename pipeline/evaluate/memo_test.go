@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Agents that follow the same rules get the same verdicts as if each was judged
@@ -21,9 +21,9 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 		p, _ := robots.ProfileNamed(name)
 		profiles = append(profiles, p)
 	}
-	var agents []sink.Agent
+	var agents []schema.Agent
 	for i := range 20 {
-		agents = append(agents, sink.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
+		agents = append(agents, schema.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
 	}
 	list, err := registry.ParseSamples("", []byte("/\n/p\n/l\n"))
 	if err != nil {
@@ -93,9 +93,9 @@ func BenchmarkHostileHost(b *testing.B) {
 	for len(body) < p.SizeLimit-20 {
 		body = fmt.Appendf(body, "disallow:/*%s\n", word(5))
 	}
-	var agents []sink.Agent
+	var agents []schema.Agent
 	for i := range 178 {
-		agents = append(agents, sink.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
+		agents = append(agents, schema.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
 	}
 	var urls []byte
 	for range 11 {

@@ -9,12 +9,13 @@ import (
 
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // countNetwork counts a fetch by its source and time, and by top-level domain,
 // address block and server.
-func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countNetwork(row *schema.Fetch, stratum string) {
 	e.counts.Add("source", stratum, row.Source)
 	if row.Source == "warc" {
 		e.counts.Add(sink.Captured, stratum, dayKey(row.FetchTime))
@@ -53,7 +54,7 @@ func dayKey(t time.Time) string {
 
 // failed reports whether an origin gave no answer or a 5xx. A redirect that leads
 // nowhere is an answer, and our own refusal says nothing about the host.
-func failed(row *sink.Fetch) bool {
+func failed(row *schema.Fetch) bool {
 	return row.ErrorClass != nil && answer.ErrorClass(*row.ErrorClass).Answer().IsOutage()
 }
 

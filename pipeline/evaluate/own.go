@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // ownURLs are a target's own URL samples, as URLs of the origin that answered. An
@@ -58,7 +58,7 @@ func (o *ownURLs) texts(from int) []string {
 	if o.shownFrom != from {
 		o.shown, o.shownFrom = o.shown[:0], from
 		for _, path := range o.batch(from) {
-			o.shown = append(o.shown, sink.TextString(o.origin+path))
+			o.shown = append(o.shown, schema.TextString(o.origin+path))
 		}
 	}
 	return o.shown

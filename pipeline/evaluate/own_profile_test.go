@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // readers are profiles by name.
@@ -49,10 +49,10 @@ var ownAnswers = []struct {
 // Own has for each agent the policy and the verdicts of the profile that its entry
 // names, and google's where it names none, whether or not the content is cached.
 func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
-	var agents []sink.Agent
+	var agents []schema.Agent
 	for i, reads := range []string{"", "urllib-2025", "crawler-commons", "heritrix", "urllib-2025", "google"} {
 		name := string(rune('A' + i))
-		agents = append(agents, sink.Agent{Name: name, Tokens: []string{name}, ReadsAs: sink.NonZero(reads)})
+		agents = append(agents, schema.Agent{Name: name, Tokens: []string{name}, ReadsAs: schema.NonZero(reads)})
 	}
 	samples, err := registry.ParseSamples("", []byte("/a\n/ab\n/x\n/y/index.html\n"))
 	must(t, err)
@@ -72,9 +72,9 @@ func TestOwnJudgesEachAgentByItsParser(t *testing.T) {
 			own.memo.forget(len(agents))
 			for i, agent := range agents {
 				by := max(0, indexOf(names, registry.Reader(&agent)))
-				var got, want sink.Policy
-				own.policy(&got, new(sink.Fetch), 0, i)
-				each.policy(&want, new(sink.Fetch), by, i)
+				var got, want schema.Policy
+				own.policy(&got, new(schema.Fetch), 0, i)
+				each.policy(&want, new(schema.Fetch), by, i)
 				if got.Profile != "own" || got.JudgedBy != names[by] || want.JudgedBy != want.Profile {
 					t.Errorf("agent %s: profile %s, judged by %s", agent.Name, got.Profile, got.JudgedBy)
 				}
@@ -111,7 +111,7 @@ func indexOf(names []string, name string) int {
 // Own is compared with other profiles agent by agent, and gives the same as first and as
 // second profile.
 func TestOwnVersusFirst(t *testing.T) {
-	agents := []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: sink.Some("urllib-2025")}}
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: schema.Some("urllib-2025")}}
 	config := Config{Agents: agents, Profiles: profilesNamed("own", "google"), Readers: readers("google", "urllib-2025")}
 	first := Prepare(config).Evaluator()
 	config.Profiles = profilesNamed("google", "own")

@@ -5,25 +5,25 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // What the header of the front page says about use (--front-page).
 
 // pageRows adds the statements of a front page's header to the rows of preferences.
-func (e *Evaluator) pageRows(row *sink.Fetch, front *fetch.Front) {
+func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 	if front == nil || len(front.Header) == 0 {
 		return
 	}
-	path := sink.Some("/")
+	path := schema.Some("/")
 	if u, err := url.Parse(front.Hops[len(front.Hops)-1].URL); err == nil {
-		path = sink.Some(sink.TextString(u.RequestURI()))
+		path = schema.Some(schema.TextString(u.RequestURI()))
 	}
 	from := len(e.preferences)
 	for _, s := range e.config.Labels.OfPage(front.Header) {
-		r := sink.Preference{
-			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: sink.Some(s.Agent), Scope: "page",
-			Mechanism: usage.PageHeader.String(), Header: sink.Some(s.Header), Path: path,
+		r := schema.Preference{
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: schema.Some(s.Agent), Scope: "page",
+			Mechanism: usage.PageHeader.String(), Header: schema.Some(s.Header), Path: path,
 		}
 		state(&r, &s.Statement)
 		e.preferences = append(e.preferences, r)
@@ -32,19 +32,19 @@ func (e *Evaluator) pageRows(row *sink.Fetch, front *fetch.Front) {
 }
 
 // addFront adds what came of the request for the front page.
-func addFront(row *sink.Fetch, front *fetch.Front) {
+func addFront(row *schema.Fetch, front *fetch.Front) {
 	if front == nil {
 		return
 	}
-	row.FrontPage, row.FrontErrorClass = sink.Some(string(front.Outcome)), sink.NonZero(string(front.Error))
+	row.FrontPage, row.FrontErrorClass = schema.Some(string(front.Outcome)), schema.NonZero(string(front.Error))
 	row.FrontHops = hopsOf(front.Hops)
 	for _, h := range front.Header {
-		row.FrontHeaders = append(row.FrontHeaders, sink.HeaderLine{Name: h.Name, Value: header(h.Value)})
+		row.FrontHeaders = append(row.FrontHeaders, schema.HeaderLine{Name: h.Name, Value: header(h.Value)})
 	}
 }
 
 // countPage counts what came of the request for the front page, and what its header says.
-func (e *Evaluator) countPage(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countPage(row *schema.Fetch, stratum string) {
 	if row.FrontPage == nil {
 		return
 	}

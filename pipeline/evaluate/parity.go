@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/portable"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -92,15 +92,15 @@ func groupAt(f *robots.File, line int) int32 {
 }
 
 // parityRows returns the rows of lines on which parsers part.
-func (e *Evaluator) parityRows(row *sink.Fetch, f *robots.File, dst []sink.Line) []sink.Line {
+func (e *Evaluator) parityRows(row *schema.Fetch, f *robots.File, dst []schema.Line) []schema.Line {
 	for i := range e.readings[0].content.parities {
 		p := &e.readings[0].content.parities[i]
 		for _, c := range p.Causes {
 			for _, line := range p.linesOf(&c) {
 				agent := &e.config.Agents[p.agent]
-				dst = append(dst, sink.Line{
-					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number), GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: sink.Text(line.Text),
-					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: sink.Some(c.Key), Causes: sink.Some(int32(len(p.Causes))),
+				dst = append(dst, schema.Line{
+					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number), GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: schema.Text(line.Text),
+					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: schema.Some(c.Key), Causes: schema.Some(int32(len(p.Causes))),
 				})
 			}
 		}
@@ -117,14 +117,14 @@ func (e *Evaluator) parityOf(agent int) *string {
 	all := e.readings[0].content.parities
 	for i := range all {
 		if all[i].agent == agent {
-			return sink.Some(all[i].effect())
+			return schema.Some(all[i].effect())
 		}
 	}
 	return nil
 }
 
 // countParity counts what a file means to the crawlers that it names and to their parsers.
-func (e *Evaluator) countParity(row *sink.Fetch, stratum string) {
+func (e *Evaluator) countParity(row *schema.Fetch, stratum string) {
 	all := e.readings[0].content.parities
 	if len(all) == 0 {
 		return
@@ -162,4 +162,4 @@ func (e *Evaluator) countParity(row *sink.Fetch, stratum string) {
 }
 
 // byLine orders remarkable lines as they stand in the file.
-func byLine(a, b sink.Line) int { return cmp.Compare(a.Line, b.Line) }
+func byLine(a, b schema.Line) int { return cmp.Compare(a.Line, b.Line) }

@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -18,11 +18,11 @@ import (
 // line has a row for each agent and cause, and the counters count hosts. That is so under
 // every profile, whether or not the content is cached.
 func TestParity(t *testing.T) {
-	agents := []sink.Agent{
-		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: sink.Some("wget")},
-		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: sink.Some("heritrix")},
+	agents := []schema.Agent{
+		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: schema.Some("wget")},
+		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: schema.Some("heritrix")},
 		{Name: "Plain", Tokens: []string{"Plain"}, Category: "other"},
-		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: sink.Some("heritrix"), Kind: registry.KindToken},
+		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: schema.Some("heritrix"), Kind: registry.KindToken},
 	}
 	for _, c := range []struct{ body, rows, counts string }{
 		{"User-agent: *\nDisallow: /*a\n\nUser-agent: Plain\nUser-agent: Token\nDisallow: /*b\n", "", ""},
@@ -56,7 +56,7 @@ func TestParity(t *testing.T) {
 				for k := range e.readings {
 					e.receive(k, capture, capture.Facts(), func(*reading) questions { return questions{parity: k == 0} })
 				}
-				row := sink.Fetch{Host: "a.example"}
+				row := schema.Fetch{Host: "a.example"}
 				var rows, counts []string
 				f := &e.readings[0].content.file
 				e.indexes = []int32{0, 1, 2}

@@ -7,16 +7,16 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // preferenceRows makes the rows of preferences: the labels of all lines about use, and the
 // rules of policy tokens.
-func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
+func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
 	for i := range f.Usages {
 		u := &f.Usages[i]
-		r := sink.Preference{
+		r := schema.Preference{
 			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 			GroupAgent: groupAgent(f, u.Group), Scope: scopeOf(f, u), Mechanism: u.Mechanism.String(), Line: &u.Line,
 		}
@@ -35,25 +35,25 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 	if len(e.preferences) == 0 {
 		return
 	}
-	slices.SortStableFunc(e.preferences, func(a, b sink.Preference) int { return int(*a.Line) - int(*b.Line) })
+	slices.SortStableFunc(e.preferences, func(a, b schema.Preference) int { return int(*a.Line) - int(*b.Line) })
 	markConflicts(e.preferences)
 }
 
 // state sets the cells of a statement.
-func state(r *sink.Preference, s *usage.Statement) {
-	r.Label, r.Value, r.Remark = sink.TextString(s.Label), sink.TextString(s.Value), sink.NonZero(s.Remark)
-	r.Use, r.Preference, r.Level = nil, nil, sink.NonZero(s.Level.String())
+func state(r *schema.Preference, s *usage.Statement) {
+	r.Label, r.Value, r.Remark = schema.TextString(s.Label), schema.TextString(s.Value), schema.NonZero(s.Remark)
+	r.Use, r.Preference, r.Level = nil, nil, schema.NonZero(s.Level.String())
 	if s.Use != usage.NoUse {
 		r.Use = &registry.UseNames[s.Use]
 	}
 	if s.Preference != usage.Unknown {
-		r.Preference = sink.Some(s.Preference.String())
+		r.Preference = schema.Some(s.Preference.String())
 	}
 }
 
 // tokenRows adds a row for each disallow rule in the groups of a policy token and each use
 // that it refuses.
-func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *sink.Agent) {
+func (e *Evaluator) tokenRows(row *schema.Fetch, f *robots.File, token *schema.Agent) {
 	last := int32(-1)
 	for i := range f.Agents {
 		a := &f.Agents[i]
@@ -69,9 +69,9 @@ func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *sink.Agent
 			}
 			pattern := &e.readings[0].content.patterns[k]
 			for _, use := range token.Uses {
-				e.preferences = append(e.preferences, sink.Preference{
+				e.preferences = append(e.preferences, schema.Preference{
 					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: usage.PolicyToken.String(),
-					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: sink.Some(usage.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
+					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: schema.Some(usage.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
 				})
 			}
 		}
@@ -94,7 +94,7 @@ func groupAgent(f *robots.File, group int32) *string {
 			break
 		}
 	}
-	return sink.Some(strings.ToLower(sink.Text(first)))
+	return schema.Some(strings.ToLower(schema.Text(first)))
 }
 
 // scopeOf returns where a line about use stands.
@@ -115,9 +115,9 @@ func scopeOf(f *robots.File, u *usage.Line) string {
 
 // markConflicts marks statements of one mechanism that contradict each other. A label that
 // an item repeats has been replaced before.
-func markConflicts(rows []sink.Preference) {
+func markConflicts(rows []schema.Preference) {
 	type subject struct{ mechanism, agent, use, path string }
-	of := func(r *sink.Preference) (s subject, says bool) {
+	of := func(r *schema.Preference) (s subject, says bool) {
 		if r.Use == nil || r.Preference == nil || r.GroupAgent == nil {
 			return s, false
 		}

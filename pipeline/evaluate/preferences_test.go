@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 func deref(s *string) string {
@@ -39,7 +39,7 @@ func TestPreferenceRows(t *testing.T) {
 	f := &e.readings[0].content.file
 	e.indexes = make([]int32, len(f.Groups))
 	var got []string
-	e.preferenceRows(&sink.Fetch{Seq: 7, Host: "h", Rank: sink.Some(int64(3)), Origin: "https://h"}, f)
+	e.preferenceRows(&schema.Fetch{Seq: 7, Host: "h", Rank: schema.Some(int64(3)), Origin: "https://h"}, f)
 	for _, r := range e.preferences {
 		if r.Seq != 7 || r.Host != "h" || *r.Rank != 3 || r.Origin != "https://h" {
 			t.Errorf("%+v", r)
@@ -66,21 +66,21 @@ func TestPreferenceRows(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
 	for i, want := range []string{"disallow partial -", "- - -"} {
-		var policy sink.Policy
-		e.policy(&policy, &sink.Fetch{}, 0, i)
+		var policy schema.Policy
+		e.policy(&policy, &schema.Fetch{}, 0, i)
 		if policy.AITrain != nil { // the answer is none yet
 			t.Errorf("%v", *policy.AITrain)
 		}
 		e.readings[0].answer = answer.Answer{Outcome: answer.ConditionalAllow}
-		policy = sink.Policy{}
-		e.policy(&policy, &sink.Fetch{}, 0, i)
+		policy = schema.Policy{}
+		e.policy(&policy, &schema.Fetch{}, 0, i)
 		if got := deref(policy.AITrain) + " " + deref(policy.AIInput) + " " + deref(policy.Search); got != want {
 			t.Errorf("%s: %s, want %s", policy.Agent, got, want)
 		}
 		e.readings[0].answer = answer.Answer{}
 	}
 	e.preferences = e.preferences[:0]
-	if e.preferenceRows(&sink.Fetch{}, new(robots.File)); len(e.preferences) > 0 {
+	if e.preferenceRows(&schema.Fetch{}, new(robots.File)); len(e.preferences) > 0 {
 		t.Errorf("%v", e.preferences)
 	}
 }
@@ -100,8 +100,8 @@ func TestTokensUnderOwn(t *testing.T) {
 	} {
 		e.ask(200, body)
 		for i, want := range all {
-			var policy sink.Policy
-			e.policy(&policy, &sink.Fetch{}, 0, i)
+			var policy schema.Policy
+			e.policy(&policy, &schema.Fetch{}, 0, i)
 			if got := deref(policy.AITrain); got != want {
 				t.Errorf("%q: %s: %s, want %s", body, policy.Agent, got, want)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // samples are the URLs of a run, prepared for matching once per profile.
@@ -30,7 +30,7 @@ type prepared struct {
 func newSamples(list []registry.Sample, profiles []*robots.Profile) *samples {
 	s := &samples{absolute: make(map[fetch.Origin][]*prepared), paths: make([]prepared, 0, len(list))}
 	for _, sample := range list {
-		shown, targets := sink.TextString(sample.URL), targetsOf(sample.URL, profiles)
+		shown, targets := schema.TextString(sample.URL), targetsOf(sample.URL, profiles)
 		if sample.Origin == nil {
 			s.paths = append(s.paths, prepared{Sample: sample, shown: shown, targets: targets})
 			continue

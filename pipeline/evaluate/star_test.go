@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // starReadings reads a body under profiles for agents, as a run does.
-func starReadings(t *testing.T, body string, agents []sink.Agent, names ...string) *Evaluator {
+func starReadings(t *testing.T, body string, agents []schema.Agent, names ...string) *Evaluator {
 	t.Helper()
 	var profiles []*robots.Profile
 	for _, name := range names {
@@ -30,7 +30,7 @@ func starReadings(t *testing.T, body string, agents []sink.Agent, names ...strin
 }
 
 func TestVersusStar(t *testing.T) {
-	agents := []sink.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}, FallsBackTo: []string{"a"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "D", Tokens: []string{"d"}, IgnoresStar: true}}
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}, FallsBackTo: []string{"a"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "D", Tokens: []string{"d"}, IgnoresStar: true}}
 	for _, c := range []struct{ name, body, google, classic string }{
 		{"copies", "user-agent: *\ndisallow: /p\ndisallow: /q\nuser-agent: a\ndisallow: /p\ndisallow: /q\n", "equal - - -", "equal - - -"},
 		{"the same in other words", "user-agent: *\ndisallow: /p\nallow: /p/a\nuser-agent: a\nallow: /p/a*\ndisallow: /p*\ndisallow: /p/q\nallow: /r\n", "equal - - -", "mixed - - -"},
@@ -66,10 +66,10 @@ func TestVersusStarIsBounded(t *testing.T) {
 		fmt.Fprintf(&star, "%s: /*%c%s%c\n", []string{"allow", "disallow"}[i%2], 'a'+i, strings.Repeat("*", i+1), "stuvwxyz0123456789"[i])
 	}
 	fmt.Fprintf(&body, "user-agent: *\n%s", star.String())
-	var agents []sink.Agent
+	var agents []schema.Agent
 	for i := range 100 {
 		name := fmt.Sprintf("bot%c%c", 'a'+i/26, 'a'+i%26)
-		agents = append(agents, sink.Agent{Name: name, Tokens: []string{name}})
+		agents = append(agents, schema.Agent{Name: name, Tokens: []string{name}})
 		fmt.Fprintf(&body, "user-agent: %s\n%sallow: /*aa*bb*cc%d\ndisallow: /*dd*ee***f\n", name, star.String(), i)
 	}
 	var first string

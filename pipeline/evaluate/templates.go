@@ -2,16 +2,16 @@ package evaluate
 
 import (
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // templateRows returns the rows of templates.
-func (e *Evaluator) templateRows(row *sink.Fetch) []sink.Template {
+func (e *Evaluator) templateRows(row *schema.Fetch) []schema.Template {
 	e.templates = e.templates[:0]
 	for i := range e.readings[0].content.templates {
 		m := &e.readings[0].content.templates[i]
-		e.templates = append(e.templates, sink.Template{
-			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Template: m.ID, Kind: m.Kind, Version: sink.NonZero(m.Version),
+		e.templates = append(e.templates, schema.Template{
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Template: m.ID, Kind: m.Kind, Version: schema.NonZero(m.Version),
 			FirstLine: m.First, LastLine: m.Last, Groups: m.Groups, Rules: m.Rules,
 		})
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/robots/template"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A policy that is merged from a template's group and one of the file's own has no
@@ -14,7 +14,7 @@ func TestTemplateOfMergedGroups(t *testing.T) {
 	const managed = "# begin\nUser-agent: *\nDisallow: /a\n# end\n"
 	for _, profile := range []string{"google", "rfc9309", "protego"} {
 		for body, want := range map[string]string{managed: "x", managed + "User-agent: *\nDisallow: /b\n": "", "User-agent: *\nDisallow: /b\n" + managed: ""} {
-			e := Prepare(Config{Agents: []sink.Agent{{Name: "Spider", Tokens: []string{"Spider"}}}, Templates: templates, Profiles: profilesNamed(profile)}).Evaluator()
+			e := Prepare(Config{Agents: []schema.Agent{{Name: "Spider", Tokens: []string{"Spider"}}}, Templates: templates, Profiles: profilesNamed(profile)}).Evaluator()
 			e.ask(200, body)
 			e.read(0, []byte(body), questions{judging: true})
 			got := ""

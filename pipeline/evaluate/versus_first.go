@@ -7,7 +7,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -76,7 +76,7 @@ func (e *Evaluator) hasVersusFirst(k, agent int) bool {
 
 // countVersusFirst counts a host by whether two profiles differ on it for any agent that
 // is bound by * under both or neither.
-func (e *Evaluator) countVersusFirst(row *sink.Fetch, k int, stratum string) {
+func (e *Evaluator) countVersusFirst(row *schema.Fetch, k int, stratum string) {
 	worst, known := robots.Same, false
 	for i := range e.config.Agents {
 		if !e.hasVersusFirst(k, i) {

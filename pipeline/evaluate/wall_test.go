@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -44,19 +45,19 @@ func TestAWallIsUnread(t *testing.T) {
 			own := answered(wall)
 			own.Also = []fetch.Also{{Identity: fetch.Identity{Name: "i"}, Capture: answered("")}}
 			targets := iter.Seq2[*source.Target, error](func(yield func(*source.Target, error) bool) { yield(&source.Target{Seq: 1, Capture: own}, nil) })
-			_, err = Prepare(Config{Agents: []sink.Agent{{Name: "A", Tokens: []string{"a"}, Category: "x"}}, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, targets)
+			_, err = Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}, Category: "x"}}, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, targets)
 			must(t, err)
 			must(t, s.Commit())
 			must(t, run.Close())
-			f, p := rowsIn[sink.Fetch](t, dir, "fetches")[0], rowsIn[sink.Policy](t, dir, "policies")[0]
+			f, p := rowsIn[schema.Fetch](t, dir, "fetches")[0], rowsIn[schema.Policy](t, dir, "policies")[0]
 			if got := f.Outcome + " " + f.Reason; got != want || p.Class != class || p.Outcome != f.Outcome {
 				t.Errorf("status %d, wall %q: %s, class %s, outcome %s; want %s, %s", status, wall, got, p.Class, p.Outcome, want, class)
 			}
-			groups := len(rowsIn[sink.Group](t, dir, "groups"))
+			groups := len(rowsIn[schema.Group](t, dir, "groups"))
 			if (groups > 0) != (wall == "" && status < 300) || int(f.Groups) != groups {
 				t.Errorf("status %d, wall %q: %d groups, and %d in fetches", status, wall, groups, f.Groups)
 			}
-			a := rowsIn[sink.Answer](t, dir, "answers")[0]
+			a := rowsIn[schema.Answer](t, dir, "answers")[0]
 			if wall != "" && (a.Treatment != "incomparable" || a.Policy != "unknown" || a.Class != "unknown") {
 				t.Errorf("status %d, behind a wall: %+v", status, a)
 			}
@@ -121,7 +122,7 @@ func TestPagesAreCountedApart(t *testing.T) {
 		if row.body != "" {
 			c.Hops[0].Status, c.Body = 200, []byte(row.body)
 		}
-		counts, err := Prepare(Config{Agents: []sink.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
+		counts, err := Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
 			yield(&source.Target{Seq: 1, Capture: c}, nil)
 		})
 		must(t, err)
@@ -137,7 +138,7 @@ func TestPagesAreCountedApart(t *testing.T) {
 		must(t, s.Commit())
 		must(t, run.Close())
 		rows := 0
-		for _, p := range rowsIn[sink.Preference](t, dir, "preferences") {
+		for _, p := range rowsIn[schema.Preference](t, dir, "preferences") {
 			if p.Header == nil {
 				continue
 			}

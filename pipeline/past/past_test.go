@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -26,7 +27,7 @@ func must(t testing.TB, err error) {
 }
 
 // write writes a run without hosts, with counters and a registry.
-func write(t *testing.T, dir string, p sink.Plan, agents []sink.Agent, counts ...sink.Count) *Run {
+func write(t *testing.T, dir string, p sink.Plan, agents []schema.Agent, counts ...schema.Count) *Run {
 	t.Helper()
 	r, err := sink.Create(dir, p)
 	must(t, err)
@@ -44,14 +45,14 @@ func write(t *testing.T, dir string, p sink.Plan, agents []sink.Agent, counts ..
 func TestReadingARun(t *testing.T) {
 	dir := t.TempDir()
 	plan := sink.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
-	agents := []sink.Agent{
-		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: sink.Some("A/1"), IgnoresStar: true},
+	agents := []schema.Agent{
+		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: schema.Some("A/1"), IgnoresStar: true},
 		{Name: "D", Category: "other", Tokens: []string{"D"}},
 	}
-	source := func(key string, n int64) sink.Count {
-		return sink.Count{Metric: "source", Stratum: "unranked", Key: &key, Count: n}
+	source := func(key string, n int64) schema.Count {
+		return schema.Count{Metric: "source", Stratum: "unranked", Key: &key, Count: n}
 	}
-	policy := sink.Count{Metric: "policy", Stratum: "unranked", Agent: sink.Some("A"), Category: sink.Some("search"), Key: sink.Some("partial"), Count: 1}
+	policy := schema.Count{Metric: "policy", Stratum: "unranked", Agent: schema.Some("A"), Category: schema.Some("search"), Key: schema.Some("partial"), Count: 1}
 	r := write(t, dir, plan, agents, source("cache", 2), source("network", 2), source("warc", 3), policy)
 	if r.Source != "network" {
 		t.Errorf("most answers come from %q", r.Source)

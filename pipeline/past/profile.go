@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Profile returns a profile of a run as it was when the run was made: by the fields
@@ -64,7 +65,7 @@ func Face(m *sink.Manifest) string {
 
 // JudgedBy returns the profile that judges an agent under a profile of a run: under own,
 // the one that the run's registry names.
-func JudgedBy(m *sink.Manifest, p *robots.Profile, agent *sink.Agent) (*robots.Profile, error) {
+func JudgedBy(m *sink.Manifest, p *robots.Profile, agent *schema.Agent) (*robots.Profile, error) {
 	if !p.ByAgent {
 		return p, nil
 	}

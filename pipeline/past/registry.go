@@ -12,15 +12,16 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Registry is the registry of agents of a run.
 type Registry struct {
-	Known  bool         // the run has the table agents, whole
-	Agents []sink.Agent // with the columns that decide about policies, in their order
-	digest string       // of the file
-	own    bool         // the run judges agents by their own parsers
+	Known  bool           // the run has the table agents, whole
+	Agents []schema.Agent // with the columns that decide about policies, in their order
+	digest string         // of the file
+	own    bool           // the run judges agents by their own parsers
 }
 
 // columns of the table agents that decide about policies.
@@ -65,9 +66,9 @@ func (r *Registry) add(batch arrow.RecordBatch) error {
 	tokens, fallsBack, uses, policyTokens := texts("tokens"), texts("falls_back_to"), texts("uses"), texts("policy_tokens")
 	star := scan.Column[*array.Boolean](batch, "ignores_star")
 	for i := range int(batch.NumRows()) {
-		r.Agents = append(r.Agents, sink.Agent{
-			Name: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: sink.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
-			ReadsAs: sink.NonZero(readsAs(i)), Kind: kind(i), Uses: uses(i), PolicyTokens: policyTokens(i),
+		r.Agents = append(r.Agents, schema.Agent{
+			Name: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: schema.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
+			ReadsAs: schema.NonZero(readsAs(i)), Kind: kind(i), Uses: uses(i), PolicyTokens: policyTokens(i),
 		})
 	}
 	return nil
@@ -91,13 +92,13 @@ func (r *Registry) binds(before *Registry, agent string) string {
 }
 
 // entry returns the entry of an agent, an empty one if there is none.
-func (r *Registry) entry(agent string) *sink.Agent {
+func (r *Registry) entry(agent string) *schema.Agent {
 	for i := range r.Agents {
 		if r.Agents[i].Name == agent {
 			return &r.Agents[i]
 		}
 	}
-	return new(sink.Agent)
+	return new(schema.Agent)
 }
 
 // change says how the entry of an agent differs from the one before, or "".

@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Categories are the categories of agents.
@@ -17,7 +17,7 @@ var Categories = []string{
 }
 
 // Robots converts an agent for package robots.
-func Robots(a *sink.Agent) robots.Agent {
+func Robots(a *schema.Agent) robots.Agent {
 	out := robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, IgnoresStar: a.IgnoresStar}
 	if a.UserAgent != nil {
 		out.UserAgent = *a.UserAgent
@@ -29,7 +29,7 @@ func Robots(a *sink.Agent) robots.Agent {
 }
 
 // Reader returns the name of the profile that judges an agent under own.
-func Reader(a *sink.Agent) string {
+func Reader(a *schema.Agent) string {
 	if a.ReadsAs != nil {
 		return *a.ReadsAs
 	}
@@ -40,7 +40,7 @@ func Reader(a *sink.Agent) string {
 // a repeated name, an unknown category and an unknown profile are errors with their
 // line. Besides the built-in profiles, reads_as may name the given ones. Names that files
 // carry and no operator sends are not among the agents: they are named.
-func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Agent, named []string, err error) {
+func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.Agent, named []string, err error) {
 	profiles = append(robots.ProfileNames(), profiles...)
 	nodes, err := userfile.List(path, text, "agent")
 	if err != nil {
@@ -52,7 +52,7 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []sink.Ag
 		fail := func(format string, args ...any) error {
 			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
-		var a sink.Agent
+		var a schema.Agent
 		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as", "source"); err != nil {
 			return nil, nil, err
 		}

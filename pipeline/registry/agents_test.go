@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Each entry of the built-in registry says where it is from, also a dead name. That is a page of
@@ -55,7 +55,7 @@ func TestBuiltInRegistry(t *testing.T) {
 	if len(agents) < 80 {
 		t.Errorf("%d agents, want 80 at least", len(agents))
 	}
-	by := make(map[string]sink.Agent)
+	by := make(map[string]schema.Agent)
 	categories := make(map[string]int)
 	for _, a := range agents {
 		by[a.Name] = a

@@ -10,7 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // ParseIdentities parses a list of further identities in YAML. An entry without a user
@@ -18,7 +18,7 @@ import (
 // name the contact that ours names: a mail address in the header From, a URL behind the
 // user agent. An unknown key, an agent that the registry lacks, and what cannot stand in a
 // request are errors with their line.
-func ParseIdentities(path string, text []byte, ours string, agents []sink.Agent) ([]fetch.Identity, error) {
+func ParseIdentities(path string, text []byte, ours string, agents []schema.Agent) ([]fetch.Identity, error) {
 	nodes, err := userfile.List(path, text, "identity")
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func ParseIdentities(path string, text []byte, ours string, agents []sink.Agent)
 			return nil, fail("identity %q is already in line %d", i.Name, first)
 		}
 		lines[i.Name] = node.Line
-		if i.Agent != "" && !slices.ContainsFunc(agents, func(a sink.Agent) bool { return a.Name == i.Agent }) {
+		if i.Agent != "" && !slices.ContainsFunc(agents, func(a schema.Agent) bool { return a.Name == i.Agent }) {
 			return nil, fail("identity %s: the registry has no agent %q; give its name there, or leave agent out to compare for an agent that no group names", i.Name, i.Agent)
 		}
 		if out = append(out, i); len(out) > fetch.MaxIdentities {

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The contact of our own user agent goes with each identity, unless the file says otherwise.
 func TestParseIdentities(t *testing.T) {
-	agents := []sink.Agent{{Name: "GPTBot"}}
+	agents := []schema.Agent{{Name: "GPTBot"}}
 	for _, row := range []struct{ text, ours, want string }{
 		{"- {name: again}", "c/1 (+https://c.example/)", "c/1 (+https://c.example/) control"},
 		{"- {name: a, user_agent: x/1}", "c/1 (+https://c.example/)", "x/1 (+https://c.example/)"},

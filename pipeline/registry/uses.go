@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // ParseUses parses a list of labels in YAML, and adds it to a vocabulary.
@@ -108,7 +108,7 @@ var usesOf = map[string][]string{
 }
 
 // PolicyTokens returns the agents of a registry that are policy tokens of an agent.
-func PolicyTokens(a *sink.Agent, agents []sink.Agent) (tokens []sink.Agent) {
+func PolicyTokens(a *schema.Agent, agents []schema.Agent) (tokens []schema.Agent) {
 	for _, other := range agents {
 		if slices.Contains(a.PolicyTokens, other.Name) {
 			tokens = append(tokens, other)
@@ -118,7 +118,7 @@ func PolicyTokens(a *sink.Agent, agents []sink.Agent) (tokens []sink.Agent) {
 }
 
 // TokenPolicy returns the policy of a policy token.
-func TokenPolicy(a *sink.Agent, p *robots.Policy) robots.TokenPolicy {
+func TokenPolicy(a *schema.Agent, p *robots.Policy) robots.TokenPolicy {
 	t := robots.TokenPolicy{Policy: p, Star: slices.Contains(a.FallsBackTo, "*")}
 	for _, name := range a.Uses {
 		t.Uses = append(t.Uses, UseNamed(name))
@@ -128,7 +128,7 @@ func TokenPolicy(a *sink.Agent, p *robots.Policy) robots.TokenPolicy {
 
 // checkKinds checks what the entries of a registry say about kinds, uses and tokens, and
 // sets what they leave out. fail makes an error of an entry.
-func checkKinds(agents []sink.Agent, fail func(i int, format string, args ...any) error) error {
+func checkKinds(agents []schema.Agent, fail func(i int, format string, args ...any) error) error {
 	kinds := make(map[string]string)
 	for i := range agents {
 		a := &agents[i]

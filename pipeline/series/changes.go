@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // changes counts what happened to policies between two neighbouring runs, by the table
@@ -45,10 +46,10 @@ func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*
 		}
 		for i, cell := range cells {
 			if cell != nil {
-				cells[i] = sink.Some(strings.Clone(*cell))
+				cells[i] = schema.Some(strings.Clone(*cell))
 			}
 		}
-		counter.Add(&sink.Change{Kind: *cells[1], Severity: *cells[2], Agent: cells[3], Category: cells[4], Profile: cells[5], Before: cells[6], After: cells[7]})
+		counter.Add(&schema.Change{Kind: *cells[1], Severity: *cells[2], Agent: cells[3], Category: cells[4], Profile: cells[5], Before: cells[6], After: cells[7]})
 	})
 	if err != nil {
 		return nil, err

@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
-func class(agent string) sink.Change {
-	return sink.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: sink.Some("search"), Profile: sink.Some("google"), Before: sink.Some("partial"), After: sink.Some("disallow_all")}
+func class(agent string) schema.Change {
+	return schema.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: schema.Some("search"), Profile: schema.Some("google"), Before: schema.Some("partial"), After: schema.Some("disallow_all")}
 }
 
 // Hosts that could not be read in one of two runs are not a base of changes.
@@ -69,13 +70,13 @@ func TestChangesOfNeighbours(t *testing.T) {
 	out, err := sink.CreateChanges(sinktest.Open(t, dir), after, "r0", "test")
 	must(t, err)
 	defer out.Abort()
-	row := func(origin, kind, agent, profile, before, after string) sink.Change {
-		return sink.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: sink.Some("x"), Profile: &profile, Before: sink.NonZero(before), After: &after}
+	row := func(origin, kind, agent, profile, before, after string) schema.Change {
+		return schema.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: schema.Some("x"), Profile: &profile, Before: schema.NonZero(before), After: &after}
 	}
 	must(t, out.Write(
 		row("a", "rules", "A", "google", "", "both"), row("a", "policy_class", "B", "google", "partial", "disallow_all"),
 		row("b", "rules", "A", "google", "", "closes"), row("b", "rules", "A", "rfc9309", "", "closes"),
-		sink.Change{Origin: "c", Kind: "text", Severity: "cosmetic"},
+		schema.Change{Origin: "c", Kind: "text", Severity: "cosmetic"},
 	))
 	out.Compared(4, 0)
 	must(t, out.Commit())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -22,7 +23,7 @@ func TestWhatBreaksASeries(t *testing.T) {
 				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
 				Inputs: []sink.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
 			}},
-			Registry: &past.Registry{Known: true, Agents: []sink.Agent{{Name: "A", Category: "x", Tokens: []string{"A"}}}},
+			Registry: &past.Registry{Known: true, Agents: []schema.Agent{{Name: "A", Category: "x", Tokens: []string{"A"}}}},
 			Category: map[string]string{"A": "x"}, Source: "network",
 		}}
 	}
@@ -164,12 +165,12 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 		counts := summary.New(agentsOfTest[:1], []string{"google"})
 		for seq, origin := range []string{"http://b.example", "http://b.example", "https://c.example", "http://c.example"} {
 			_, host, _ := strings.Cut(origin, "://")
-			f := sink.Fetch{Seq: int64(seq), Host: host, Origin: origin, Port: 80, Outcome: "conditional_allow", Reason: "success"}
+			f := schema.Fetch{Seq: int64(seq), Host: host, Origin: origin, Port: 80, Outcome: "conditional_allow", Reason: "success"}
 			if seq == 0 {
-				f.FallbackErrorClass = sink.Some("timeout")
+				f.FallbackErrorClass = schema.Some("timeout")
 			}
 			must(t, s.Fetches.Write(f))
-			must(t, s.Policies.Write(sink.Policy{Seq: f.Seq, Host: host, Origin: origin, Agent: "A", Category: "ai-training", Profile: "google", Outcome: f.Outcome, Class: "partial"}))
+			must(t, s.Policies.Write(schema.Policy{Seq: f.Seq, Host: host, Origin: origin, Agent: "A", Category: "ai-training", Profile: "google", Outcome: f.Outcome, Class: "partial"}))
 			counts.Add("targets", "unranked", "")
 			counts.Add("source", "unranked", "network")
 			counts.AddProfile("outcome", "unranked", 0, f.Outcome)

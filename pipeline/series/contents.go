@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -229,10 +230,10 @@ func (s *hostSegment) preferenceRows(batch arrow.RecordBatch) func(i, host int) 
 	text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
 	scopes, mechanisms, uses, preferences, remarks := text("scope"), text("mechanism"), text("use"), text("preference"), text("remark")
 	return func(i, host int) {
-		p := sink.Preference{Scope: scopes.Value(i), Mechanism: mechanisms.Value(i)}
+		p := schema.Preference{Scope: scopes.Value(i), Mechanism: mechanisms.Value(i)}
 		for cell, column := range map[**string]*array.String{&p.Use: uses, &p.Preference: preferences, &p.Remark: remarks} {
 			if column.IsValid(i) {
-				*cell = sink.Some(column.Value(i))
+				*cell = schema.Some(column.Value(i))
 			}
 		}
 		if key := summary.PreferenceKey(&p); key != "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -44,9 +45,9 @@ func TestCoverageOfSignals(t *testing.T) {
 		}
 		domain := fmt.Sprintf("d%d.example", d)
 		for range fewHosts(r) {
-			f := sink.Fetch{Seq: seq, Host: fmt.Sprintf("h%d.%s", seq, domain), Origin: "https://x", Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success"}
+			f := schema.Fetch{Seq: seq, Host: fmt.Sprintf("h%d.%s", seq, domain), Origin: "https://x", Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success"}
 			if seq%4 > 0 { // every fourth host has no file
-				f.ContentDigest = sink.Some("x")
+				f.ContentDigest = schema.Some("x")
 				f.IsUTF8 = true
 				counts.Add("body_bytes", summary.Unranked, "0")
 			}
@@ -59,7 +60,7 @@ func TestCoverageOfSignals(t *testing.T) {
 				key := fmt.Sprintf("l%d", k)
 				counts.Add("signal", summary.Unranked, "content-signal "+key+"=yes")
 				for range 1 + k%2 { // a label that comes twice counts once
-					must(t, s.Signals.Write(sink.Signal{Seq: seq, Host: f.Host, Origin: f.Origin, Field: "content-signal", Key: &key, Value: "yes"}))
+					must(t, s.Signals.Write(schema.Signal{Seq: seq, Host: f.Host, Origin: f.Origin, Field: "content-signal", Key: &key, Value: "yes"}))
 				}
 			}
 			seq++

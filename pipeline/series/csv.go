@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // WriteCSV writes points as CSV: the columns of the table series, null as an empty
 // cell. Agents and keys that a spreadsheet could take for a formula get an apostrophe.
-func WriteCSV(w io.Writer, points []sink.Point) error {
+func WriteCSV(w io.Writer, points []schema.Point) error {
 	out := csv.NewWriter(w)
 	var head []string
 	for _, d := range sink.Dictionary() {

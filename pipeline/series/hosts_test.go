@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -24,7 +25,7 @@ func must(t testing.TB, err error) {
 // madeUp is a run of hosts whose policies are drawn at random.
 type madeUp map[string]map[string]string // class by host and agent
 
-var agentsOfTest = []sink.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
+var agentsOfTest = []schema.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
 
 // write writes a run under google in segments of 40 hosts, with its counters.
 func (m madeUp) write(t *testing.T, dir, run string, at int) {
@@ -52,9 +53,9 @@ func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...st
 		for i, host := range hosts[from:min(from+40, len(hosts))] {
 			seq := int64(from + i)
 			domain := host[strings.IndexByte(host, '.')+1:]
-			f := sink.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success", Status: sink.Some(int32(200))}
+			f := schema.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success", Status: schema.Some(int32(200))}
 			if i%3 == 0 {
-				f.Rank = sink.Some(seq + 1)
+				f.Rank = schema.Some(seq + 1)
 			}
 			if m[host]["A"] == "unknown" {
 				f.Outcome, f.Reason, f.Status = []string{"full_disallow", "undefined"}[i%2], "network_failure", nil
@@ -71,7 +72,7 @@ func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...st
 						counts.Of(stratum, 0)[k].Policies[n]++
 					}
 				}
-				must(t, s.Policies.Write(sink.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name, Category: a.Category, Profile: profiles[0], Outcome: f.Outcome, Class: class}))
+				must(t, s.Policies.Write(schema.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name, Category: a.Category, Profile: profiles[0], Outcome: f.Outcome, Class: class}))
 			}
 			s.Targets++
 		}
@@ -130,7 +131,7 @@ func TestHostsAreCounted(t *testing.T) {
 	plain, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: ids})
 	must(t, err)
 	fromSummary := make(map[string]int64)
-	label := func(p *sink.Point) string {
+	label := func(p *schema.Point) string {
 		return fmt.Sprint(p.Metric, p.Stratum, word(p.Agent), word(p.Category), word(p.Key), p.Run, p.Base)
 	}
 	for i := range plain.Points {
@@ -255,7 +256,7 @@ func TestKeysOfHosts(t *testing.T) {
 func TestRareShares(t *testing.T) {
 	p := pointMaker{shared: make(map[string]*string)}
 	for share, want := range map[float64]string{0.03: "rare", 0.5: "", 0.97: "rare"} {
-		row := new(sink.Point)
+		row := new(schema.Point)
 		p.estimated(row, estimate{share: share, counted: enoughCounted}, "wilson", enoughHosts, sizes{})
 		if got := row.Caution; (got == nil) != (want == "") || got != nil && *got != want {
 			t.Errorf("a share of %v: caution %v, want %q", share, got, want)
@@ -273,7 +274,7 @@ func TestAnUnknownReasonIsAnError(t *testing.T) {
 		must(t, err)
 		s, err := r.Segment(0)
 		must(t, err)
-		must(t, s.Fetches.Write(sink.Fetch{Host: "a.example", Origin: "https://a.example", Port: 443, Outcome: row[0], Reason: row[1]}))
+		must(t, s.Fetches.Write(schema.Fetch{Host: "a.example", Origin: "https://a.example", Port: 443, Outcome: row[0], Reason: row[1]}))
 		counts := summary.New(agentsOfTest[:1], []string{"google"})
 		counts.Add("targets", "unranked", "")
 		counts.Add("source", "unranked", "network")

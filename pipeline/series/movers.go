@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Movers are the figures whose share moved, as far as that can be told from chance.
@@ -44,11 +44,11 @@ type End struct {
 	Share       float64   `json:"share"`
 }
 
-func endOf(p *sink.Point) End { return End{p.Run, p.Date, p.Count, p.Denominator, *p.Share} }
+func endOf(p *schema.Point) End { return End{p.Run, p.Date, p.Count, p.Denominator, *p.Share} }
 
 // moves reports whether a point is of a figure whose movement is of interest: an agent
 // that is shut out, a category of which any agent is, or a signal.
-func moves(p *sink.Point) bool {
+func moves(p *schema.Point) bool {
 	key := ""
 	if p.Key != nil {
 		key = *p.Key
@@ -75,7 +75,7 @@ func moves(p *sink.Point) bool {
 // at once (O. J. Dunn, JASA 56, 1961, 52).
 func (r *Result) Movers(population, stratum string) Movers {
 	m := Movers{Population: population, Stratum: stratum, Movers: []Mover{}}
-	var chains [][]*sink.Point
+	var chains [][]*schema.Point
 	last := r.Runs[len(r.Runs)-1].Run
 	for _, points := range r.series(population, stratum) {
 		end := points[len(points)-1]
@@ -90,7 +90,7 @@ func (r *Result) Movers(population, stratum string) Movers {
 			m.Broken++
 			continue
 		}
-		chains = append(chains, []*sink.Point{points[from], end})
+		chains = append(chains, []*schema.Point{points[from], end})
 	}
 	m.Compared = len(chains)
 	quantile := math.Sqrt2 * math.Erfinv(1-0.05/float64(max(1, m.Compared)))
@@ -107,8 +107,8 @@ func (r *Result) Movers(population, stratum string) Movers {
 }
 
 // series returns the points of each figure that moves, by date.
-func (r *Result) series(population, stratum string) (all [][]*sink.Point) {
-	var before *sink.Point
+func (r *Result) series(population, stratum string) (all [][]*schema.Point) {
+	var before *schema.Point
 	for i := range r.Points {
 		p := &r.Points[i]
 		if p.Population != population || p.Stratum != stratum || !moves(p) || p.Profile != nil && *p.Profile != r.Profiles[0] {
@@ -125,14 +125,14 @@ func (r *Result) series(population, stratum string) (all [][]*sink.Point) {
 
 // isSameFigure reports whether two points are of one figure. The category of an agent
 // may change.
-func isSameFigure(a, b *sink.Point) bool {
+func isSameFigure(a, b *schema.Point) bool {
 	same := func(x, y *string) bool { return x == y || x != nil && y != nil && *x == *y }
 	return a.Metric == b.Metric && same(a.Agent, b.Agent) && same(a.Key, b.Key) && same(a.Profile, b.Profile) && (a.Agent != nil || same(a.Category, b.Category))
 }
 
 // difference returns the interval of the difference of two shares for a quantile of the
 // normal distribution.
-func difference(a, b *sink.Point, quantile float64) (low, high float64) {
+func difference(a, b *schema.Point, quantile float64) (low, high float64) {
 	lowA, highA := interval(a, quantile)
 	lowB, highB := interval(b, quantile)
 	d := *b.Share - *a.Share
@@ -141,7 +141,7 @@ func difference(a, b *sink.Point, quantile float64) (low, high float64) {
 
 // interval returns the interval of a share for a quantile. For clusters and strata that
 // of the point is widened in proportion, which keeps what Student's t added to it.
-func interval(p *sink.Point, quantile float64) (low, high float64) {
+func interval(p *schema.Point, quantile float64) (low, high float64) {
 	switch {
 	case p.Low == nil:
 		return 0, 1

@@ -7,25 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
-func simplePoint(run int, agent string, count, of int64) sink.Point {
-	p := sink.Point{
-		Metric: "policy", Population: All, Stratum: All, Agent: &agent, Profile: sink.Some("google"), Key: sink.Some("disallow_all"),
+func simplePoint(run int, agent string, count, of int64) schema.Point {
+	p := schema.Point{
+		Metric: "policy", Population: All, Stratum: All, Agent: &agent, Profile: schema.Some("google"), Key: schema.Some("disallow_all"),
 		Run: fmt.Sprint("r", run), Date: time.Date(2026, time.Month(run), 1, 0, 0, 0, 0, time.UTC), Base: baseHosts, Count: count, Denominator: of,
 	}
 	if run > 1 {
-		p.Comparable = sink.Some(true)
+		p.Comparable = schema.Some(true)
 	}
 	if of > 0 {
 		e := wilson(float64(count), float64(of))
-		p.Share, p.Low, p.High, p.Method = &e.share, &e.low, &e.high, sink.Some("wilson")
+		p.Share, p.Low, p.High, p.Method = &e.share, &e.low, &e.high, schema.Some("wilson")
 	}
 	return p
 }
 
-func seriesOf(runs int, points ...sink.Point) *Result {
+func seriesOf(runs int, points ...schema.Point) *Result {
 	r := &Result{Profiles: []string{"google"}, Points: points}
 	for run := range runs {
 		r.Runs = append(r.Runs, Run{Run: fmt.Sprint("r", run+1)})
@@ -66,7 +66,7 @@ func TestMoversAreNotChance(t *testing.T) {
 	}
 	false1, found := 0, 0
 	for range series {
-		var points []sink.Point
+		var points []schema.Point
 		for k := range figures {
 			p := 0.02 + 0.3*float64(k)/figures
 			for run := 1; run <= 2; run++ {
@@ -97,12 +97,12 @@ func TestMoversAreNotChance(t *testing.T) {
 // A figure is compared from the earliest run from which on all neighbours are
 // comparable, and not at all if the last two are not.
 func TestMoversBetweenComparableRuns(t *testing.T) {
-	broken := func(p sink.Point) sink.Point { p.Comparable = sink.Some(false); return p }
-	signal := func(p sink.Point) sink.Point {
-		p.Metric, p.Key, p.Agent = "signal", sink.Some("content-signal ai-train=no"), nil
+	broken := func(p schema.Point) schema.Point { p.Comparable = schema.Some(false); return p }
+	signal := func(p schema.Point) schema.Point {
+		p.Metric, p.Key, p.Agent = "signal", schema.Some("content-signal ai-train=no"), nil
 		return p
 	}
-	rfc := func(p sink.Point) sink.Point { p.Profile = sink.Some("rfc9309"); return p }
+	rfc := func(p schema.Point) schema.Point { p.Profile = schema.Some("rfc9309"); return p }
 	m := seriesOf(3,
 		simplePoint(1, "all", 100, 1000), simplePoint(2, "all", 200, 1000), simplePoint(3, "all", 300, 1000),
 		simplePoint(1, "late", 900, 1000), broken(simplePoint(2, "late", 200, 1000)), simplePoint(3, "late", 800, 1000),
@@ -130,8 +130,8 @@ func TestMoversBetweenComparableRuns(t *testing.T) {
 // With clusters or strata, the interval of the point counts, widened.
 func TestMoversOfClusters(t *testing.T) {
 	a, b := simplePoint(1, "x", 100, 1000), simplePoint(2, "x", 200, 1000)
-	for _, p := range []*sink.Point{&a, &b} {
-		p.Method, p.Low, p.High = sink.Some("clustered"), sink.Some(*p.Share-0.06), sink.Some(*p.Share+0.06)
+	for _, p := range []*schema.Point{&a, &b} {
+		p.Method, p.Low, p.High = schema.Some("clustered"), schema.Some(*p.Share-0.06), schema.Some(*p.Share+0.06)
 	}
 	low, high := difference(&a, &b, normal95)
 	near(t, "low", low, 0.1-0.0849, 0.0001)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -308,9 +308,9 @@ func sumsOf(weight float64, n tally, size, hosts sizes, base string) stratumSums
 	}
 }
 
-func (p *pointMaker) row(i int, k id, population, stratum, base string, count, denominator int64) *sink.Point {
+func (p *pointMaker) row(i int, k id, population, stratum, base string, count, denominator int64) *schema.Point {
 	m := p.runs[i].Manifest
-	return &sink.Point{
+	return &schema.Point{
 		Metric: k.metric, Population: population, Stratum: stratum, Agent: p.text(k.agent), Category: p.text(k.category),
 		Profile: p.text(k.profile), Key: p.text(k.key), Run: m.Run, Date: m.Date, Base: base, Count: count, Denominator: denominator,
 	}
@@ -327,7 +327,7 @@ func (p *pointMaker) text(s string) *string {
 	return p.shared[s]
 }
 
-func (p *pointMaker) estimated(row *sink.Point, e estimate, method string, n float64, hosts sizes) {
+func (p *pointMaker) estimated(row *schema.Point, e estimate, method string, n float64, hosts sizes) {
 	row.Share, row.Low, row.High, row.Method = &e.share, &e.low, &e.high, p.text(method)
 	if method != "wilson" && e.effect > 0 {
 		row.DesignEffect = &e.effect
@@ -349,7 +349,7 @@ func (p *pointMaker) estimated(row *sink.Point, e estimate, method string, n flo
 }
 
 // add appends a point. The runs of a figure are added in order.
-func (p *pointMaker) add(row *sink.Point, i int, k id, stratum string) {
+func (p *pointMaker) add(row *schema.Point, i int, k id, stratum string) {
 	if row.Share == nil && row.Denominator > 0 {
 		share := float64(row.Count) / float64(row.Denominator)
 		row.Share = &share

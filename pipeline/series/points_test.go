@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -37,9 +37,9 @@ func TestCautions(t *testing.T) {
 		"clusters of no interest": {good, "wilson", 4000, sizes{n: 4000, squares: 4000 * 4000, clusters: 1}, ""},
 		"two":                     {with(func(e *estimate) { e.share = 0.01 }), "stratified", 10, even, "few_hosts,rare"},
 	} {
-		p, row := &pointMaker{shared: make(map[string]*string)}, new(sink.Point)
+		p, row := &pointMaker{shared: make(map[string]*string)}, new(schema.Point)
 		p.estimated(row, c.estimate, c.method, c.n, c.hosts)
-		if got := sink.OrZero(row.Caution); got != c.want {
+		if got := schema.OrZero(row.Caution); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		if (row.DesignEffect != nil) != (c.method != "wilson") {
@@ -61,13 +61,13 @@ func TestAnyOfACategory(t *testing.T) {
 
 // Each cell of the CSV stands under its column; null is empty.
 func TestColumnsOfCSV(t *testing.T) {
-	point := sink.Point{
-		Metric: "policy", Population: "all", Stratum: "1-1000", Agent: sink.Some("=A"), Category: sink.Some("c"), Profile: sink.Some("p"), Key: sink.Some("k"),
-		Run: "r", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Base: "hosts", Count: 1, Denominator: 2, Share: sink.Some(0.5), Low: sink.Some(0.25), High: sink.Some(0.75),
-		Method: sink.Some("clustered"), DesignEffect: sink.Some(1.5), Clusters: sink.Some(int64(7)), Caution: sink.Some("rare"), Comparable: sink.Some(false), WhyNot: sink.Some("why"),
+	point := schema.Point{
+		Metric: "policy", Population: "all", Stratum: "1-1000", Agent: schema.Some("=A"), Category: schema.Some("c"), Profile: schema.Some("p"), Key: schema.Some("k"),
+		Run: "r", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Base: "hosts", Count: 1, Denominator: 2, Share: schema.Some(0.5), Low: schema.Some(0.25), High: schema.Some(0.75),
+		Method: schema.Some("clustered"), DesignEffect: schema.Some(1.5), Clusters: schema.Some(int64(7)), Caution: schema.Some("rare"), Comparable: schema.Some(false), WhyNot: schema.Some("why"),
 	}
 	var out strings.Builder
-	must(t, WriteCSV(&out, []sink.Point{point, {Metric: "targets"}}))
+	must(t, WriteCSV(&out, []schema.Point{point, {Metric: "targets"}}))
 	want := `metric,population,stratum,agent,category,profile,key,run,date,base,count,denominator,share,low,high,method,design_effect,clusters,caution,comparable,why_not
 policy,all,1-1000,'=A,c,p,k,r,2026-01-02T03:04:05Z,hosts,1,2,0.5,0.25,0.75,clustered,1.5,7,rare,false,why
 targets,,,,,,,,0001-01-01T00:00:00Z,,0,0,,,,,,,,,

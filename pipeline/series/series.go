@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -40,12 +40,12 @@ type Config struct {
 
 // Result is a series.
 type Result struct {
-	Profiles []string     `json:"profiles"`
-	Runs     []Run        `json:"runs"` // by date
-	Marks    []Mark       `json:"marks"`
-	Panel    *Panel       `json:"panel,omitempty"`
-	Warnings []string     `json:"warnings"`
-	Points   []sink.Point `json:"points"` // by series, then by date
+	Profiles []string       `json:"profiles"`
+	Runs     []Run          `json:"runs"` // by date
+	Marks    []Mark         `json:"marks"`
+	Panel    *Panel         `json:"panel,omitempty"`
+	Warnings []string       `json:"warnings"`
+	Points   []schema.Point `json:"points"` // by series, then by date
 }
 
 // Run describes a run of a series.

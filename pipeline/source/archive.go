@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -284,7 +285,7 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 		}
 		target.Seq = seq
 		target.Input, target.Capture = c.Hops[0].URL, &c.Capture
-		target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: sink.TextString(c.Mismatch)}
+		target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
 		return emit(target)
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -72,7 +73,7 @@ func (f *storedFile) read(limit int) ([]byte, error) {
 	defer in.Close()
 	body, err := readBody(in, limit)
 	if err != nil {
-		return nil, &userfile.Error{Path: f.in, Err: fmt.Errorf("%s: %w", sink.TextString(f.name), err)}
+		return nil, &userfile.Error{Path: f.in, Err: fmt.Errorf("%s: %w", schema.TextString(f.name), err)}
 	}
 	return body, nil
 }

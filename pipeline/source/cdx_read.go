@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -178,7 +178,7 @@ func (b *blockReader) record(ctx context.Context, c *capturePlace, in io.Reader)
 		if isRobots(got) && got.Origin == c.origin {
 			found = got
 		} else {
-			other = sink.TextString(got.Hops[0].URL)
+			other = schema.TextString(got.Hops[0].URL)
 		}
 		return nil
 	}, func(_ int64, what string) error {
@@ -208,6 +208,6 @@ func (b *blockReader) take(c *capturePlace, found *warc.Capture, why string, n i
 	target, _ := s.wanted(c.origin, new(Skipped))
 	target.Seq = b.first + n
 	target.Input, target.Capture = found.Hops[0].URL, &found.Capture
-	target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: sink.TextString(found.Mismatch)}
+	target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
 	return b.emit(target)
 }

@@ -17,13 +17,14 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A part of a data set that somebody else made may have any footer: parquet-go panics on
 // some. A part of which arrow-go cannot read every row is not read, as in a data set.
 func TestDamagedFootersAreErrors(t *testing.T) {
 	var out bytes.Buffer
-	if err := parquet.Write(&out, []sink.Fetch{{Seq: 1, Host: "h.example"}}); err != nil {
+	if err := parquet.Write(&out, []schema.Fetch{{Seq: 1, Host: "h.example"}}); err != nil {
 		t.Fatal(err)
 	}
 	content := out.Bytes()

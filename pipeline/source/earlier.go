@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -181,7 +182,7 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 	urls := e.ownURLs(ctx, parts.verdicts)
 	defer urls.stop()
 	var seqs span
-	err := e.eachGroup(ctx, parts.fetches, func(rows []sink.Fetch) error {
+	err := e.eachGroup(ctx, parts.fetches, func(rows []schema.Fetch) error {
 		if err := e.shards.add(parts.fetches[0].Segment, rows); err != nil {
 			return err
 		}
@@ -236,7 +237,7 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 }
 
 // eachGroup calls f with the rows of each row group.
-func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]sink.Fetch) error) error {
+func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]schema.Fetch) error) error {
 	for _, p := range parts {
 		if err := e.eachGroupOf(ctx, p, f); err != nil {
 			return err
@@ -245,7 +246,7 @@ func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]s
 	return nil
 }
 
-func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.Fetch) error) error {
+func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]schema.Fetch) error) error {
 	file, err := scan.OpenPart(ctx, e.in, p)
 	if err != nil {
 		return err
@@ -269,7 +270,7 @@ func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.
 
 func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
 	defer scan.Recovered(&err)
-	opened, err := openNeeded[sink.Fetch](file, p)
+	opened, err := openNeeded[schema.Fetch](file, p)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +285,7 @@ const mostRows = 1 << 14
 // as any: hops, and answers in memory.
 const mostValues = 32
 
-func rowsOf(g parquet.RowGroup, p sink.Part) (rows []sink.Fetch, err error) {
+func rowsOf(g parquet.RowGroup, p sink.Part) (rows []schema.Fetch, err error) {
 	defer scan.Recovered(&err)
 	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
 		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
@@ -294,9 +295,9 @@ func rowsOf(g parquet.RowGroup, p sink.Part) (rows []sink.Fetch, err error) {
 			return nil, fmt.Errorf("read %s: a column of a row group has %d values, more than %d for each of %d rows", p.Path, c.NumValues(), mostValues, mostRows)
 		}
 	}
-	in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
+	in := parquet.NewGenericRowGroupReader[schema.Fetch](g)
 	defer in.Close()
-	rows = make([]sink.Fetch, g.NumRows())
+	rows = make([]schema.Fetch, g.NumRows())
 	n, err := in.Read(rows)
 	if err != nil && err != io.EOF || int64(n) != g.NumRows() {
 		return nil, fmt.Errorf("read %s: %d of %d rows: %w", p.Path, n, g.NumRows(), cmp.Or(err, io.ErrUnexpectedEOF))
@@ -311,7 +312,7 @@ type bodyReader struct {
 	run    earlierRun
 	parts  []sink.Part // to read
 	file   io.Closer
-	next   *parquet.GenericReader[sink.Body]
+	next   *parquet.GenericReader[schema.Body]
 	needed map[string]int // remaining rows of the group, by digest
 	held   map[string][]byte
 	packed map[string]bool // held compressed, by digest
@@ -319,7 +320,7 @@ type bodyReader struct {
 }
 
 // expect prepares for the rows of a group.
-func (b *bodyReader) expect(rows []sink.Fetch, also map[int64][]sink.Answer) {
+func (b *bodyReader) expect(rows []schema.Fetch, also map[int64][]schema.Answer) {
 	b.needed, b.held, b.packed, b.room = make(map[string]int), make(map[string][]byte), make(map[string]bool), heldPlain
 	for i := range rows {
 		if d := rows[i].KeptDigest(); d != nil {
@@ -360,31 +361,31 @@ func (b *bodyReader) body(ctx context.Context, named *string, host string) ([]by
 }
 
 // read reads the next body.
-func (b *bodyReader) read(ctx context.Context) (_ sink.Body, err error) {
+func (b *bodyReader) read(ctx context.Context) (_ schema.Body, err error) {
 	defer scan.Recovered(&err)
 	for {
 		if b.next == nil {
 			if len(b.parts) == 0 {
-				return sink.Body{}, io.EOF
+				return schema.Body{}, io.EOF
 			}
 			f, err := scan.OpenPart(ctx, b.run.in, b.parts[0])
 			if err != nil {
-				return sink.Body{}, err
+				return schema.Body{}, err
 			}
-			opened, err := openNeeded[sink.Body](f, b.parts[0])
+			opened, err := openNeeded[schema.Body](f, b.parts[0])
 			if err != nil {
 				f.Close()
-				return sink.Body{}, err
+				return schema.Body{}, err
 			}
-			b.file, b.next, b.parts = f, parquet.NewGenericReader[sink.Body](opened), b.parts[1:]
+			b.file, b.next, b.parts = f, parquet.NewGenericReader[schema.Body](opened), b.parts[1:]
 		}
-		one := make([]sink.Body, 1)
+		one := make([]schema.Body, 1)
 		n, err := b.next.Read(one)
 		if n > 0 {
 			return one[0], nil
 		}
 		if err != nil && err != io.EOF {
-			return sink.Body{}, err
+			return schema.Body{}, err
 		}
 		b.close()
 	}

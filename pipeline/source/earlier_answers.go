@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
@@ -23,17 +24,17 @@ type answerReader struct {
 	parts  []sink.Part // to open
 	file   *os.File
 	groups []parquet.RowGroup // to read
-	rows   *parquet.GenericReader[sink.Answer]
-	batch  []sink.Answer
-	ahead  *sink.Answer // read, and of a later target
+	rows   *parquet.GenericReader[schema.Answer]
+	batch  []schema.Answer
+	ahead  *schema.Answer // read, and of a later target
 }
 
 // answersBatch is the number of rows that are read at once.
 const answersBatch = 256
 
 // upTo returns the answers of targets up to a seq, by seq.
-func (r *answerReader) upTo(ctx context.Context, last int64) (map[int64][]sink.Answer, error) {
-	all := make(map[int64][]sink.Answer)
+func (r *answerReader) upTo(ctx context.Context, last int64) (map[int64][]schema.Answer, error) {
+	all := make(map[int64][]schema.Answer)
 	for {
 		if r.ahead == nil {
 			row, err := r.read(ctx)
@@ -60,12 +61,12 @@ func (r *answerReader) upTo(ctx context.Context, last int64) (map[int64][]sink.A
 }
 
 // read returns the next row.
-func (r *answerReader) read(ctx context.Context) (_ *sink.Answer, err error) {
+func (r *answerReader) read(ctx context.Context) (_ *schema.Answer, err error) {
 	defer scan.Recovered(&err)
 	for len(r.batch) == 0 {
 		switch {
 		case r.rows != nil:
-			batch := make([]sink.Answer, answersBatch)
+			batch := make([]schema.Answer, answersBatch)
 			n, err := r.rows.Read(batch)
 			if r.batch = batch[:n]; err == io.EOF {
 				r.rows.Close()
@@ -80,14 +81,14 @@ func (r *answerReader) read(ctx context.Context) (_ *sink.Answer, err error) {
 					return nil, fmt.Errorf("a column of answers has %d values in %d rows", c.NumValues(), g.NumRows())
 				}
 			}
-			r.groups, r.rows = r.groups[1:], parquet.NewGenericRowGroupReader[sink.Answer](g)
+			r.groups, r.rows = r.groups[1:], parquet.NewGenericRowGroupReader[schema.Answer](g)
 		case len(r.parts) > 0:
 			p := r.parts[0]
 			r.close()
 			if r.file, err = scan.OpenPart(ctx, r.run.in, p); err != nil {
 				return nil, err
 			}
-			opened, err := openNeeded[sink.Answer](r.file, p)
+			opened, err := openNeeded[schema.Answer](r.file, p)
 			if err != nil {
 				return nil, err
 			}
@@ -114,7 +115,7 @@ func (r *answerReader) close() {
 }
 
 // alsoOf makes the answer to an identity of its row.
-func alsoOf(row *sink.Answer, o fetch.Origin, body []byte) fetch.Also {
+func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 	c := &fetch.Capture{
 		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(value(row.ErrorClass)), Challenge: value(row.Challenge),
 		Times: fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,

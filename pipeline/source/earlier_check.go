@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
@@ -15,11 +16,11 @@ import (
 
 // check returns an error for a body that is above the size limit of the run, that is not
 // that of its digest, or that the row group does not need. Such bodies would be held for nothing.
-func (b *bodyReader) check(one *sink.Body) error {
+func (b *bodyReader) check(one *schema.Body) error {
 	if most := b.run.limits.kept; most > 0 && len(one.Body) > most {
 		return fmt.Errorf("the table bodies has a body of %d bytes, and the run kept at most %d of each", len(one.Body), most)
 	}
-	switch own := sink.ContentDigest(one.Body); {
+	switch own := schema.ContentDigest(one.Body); {
 	case own != one.ContentDigest:
 		return fmt.Errorf("the table bodies has a body with the digest %s under %.32q", own, one.ContentDigest)
 	case b.needed[own] == 0:
@@ -39,7 +40,7 @@ type shards struct {
 
 // add adds rows of a segment, whose seqs ascend. It returns an error for a host of another
 // shard, or a seq that another row has.
-func (s *shards) add(segment int, rows []sink.Fetch) error {
+func (s *shards) add(segment int, rows []schema.Fetch) error {
 	if s == nil {
 		return nil
 	}

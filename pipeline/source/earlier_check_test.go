@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -37,8 +38,8 @@ func partOf[T any](t *testing.T, dir, table string, segment int, size int64, row
 // not those of their digests, bodies that no row needs, and targets out of order.
 func TestAnEarlierRunFitsTogether(t *testing.T) {
 	type segment struct {
-		fetches []sink.Fetch
-		bodies  []sink.Body
+		fetches []schema.Fetch
+		bodies  []schema.Body
 	}
 	for name, c := range map[string]struct {
 		plant func(segments []segment) // of two targets each, in row groups of one
@@ -54,7 +55,7 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 		"a body too few":           {func(s []segment) { s[0].bodies = s[0].bodies[:1] }, "the body of b.example is not in the table bodies"},
 		"targets fall":             {func(s []segment) { slices.Reverse(s[0].fetches); slices.Reverse(s[0].bodies) }, "seq 1 follows seq 2"},
 		"a body above the limit":   {func(s []segment) { s[1].bodies[1].Body = make([]byte, 101) }, "has a body of 101 bytes, and the run kept at most 100"},
-		"an unknown error":         {func(s []segment) { s[1].fetches[0].ErrorClass = sink.Some("odd\x1b[31m") }, `seq 3: column error_class has "odd\x1b[31m", which is not one of its values`},
+		"an unknown error":         {func(s []segment) { s[1].fetches[0].ErrorClass = schema.Some("odd\x1b[31m") }, `seq 3: column error_class has "odd\x1b[31m", which is not one of its values`},
 		"an unknown source":        {func(s []segment) { s[0].fetches[0].Source = "elsewhere" }, "column source has"},
 		"a target twice":           {func(s []segment) { s[1].fetches[1].Seq = 3 }, "seq 3 follows seq 3"},
 		"a target in two segments": {func(s []segment) { s[1].fetches[0].Seq = 2 }, "targets are counted twice"},
@@ -64,10 +65,10 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 			segments := make([]segment, 2)
 			for i, host := range []string{"a.example", "b.example", "c.example", "d.example"} {
 				body := []byte("Disallow: /" + host + "\n")
-				digest := sink.ContentDigest(body)
+				digest := schema.ContentDigest(body)
 				of := &segments[i/2]
-				of.fetches = append(of.fetches, sink.Fetch{Seq: int64(i + 1), Host: host, Scheme: "https", Port: 443, ContentDigest: &digest})
-				of.bodies = append(of.bodies, sink.Body{ContentDigest: digest, Body: body})
+				of.fetches = append(of.fetches, schema.Fetch{Seq: int64(i + 1), Host: host, Scheme: "https", Port: 443, ContentDigest: &digest})
+				of.bodies = append(of.bodies, schema.Body{ContentDigest: digest, Body: body})
 			}
 			c.plant(segments)
 			e := earlierRun{in: sinktest.Open(t, t.TempDir()), spans: new(spans), limits: limits{100, 100, 100}}
@@ -109,14 +110,14 @@ func TestShardsOfAnEarlierRunDoNotFollowEachOther(t *testing.T) {
 // Bodies that many rows need are held compressed beyond a bound: those of a stranger's
 // part of some kilobytes may be a gigabyte.
 func TestHeldBodiesTakeLittleMemory(t *testing.T) {
-	var rows []sink.Fetch
-	var bodies []sink.Body
+	var rows []schema.Fetch
+	var bodies []schema.Body
 	for i := range 12 {
 		body := make([]byte, 4<<20)
 		body[0] = byte(i)
-		digest := sink.ContentDigest(body)
-		rows = append(rows, sink.Fetch{Seq: int64(i + 1), Host: "h.example", ContentDigest: &digest})
-		bodies = append(bodies, sink.Body{ContentDigest: digest, Body: body})
+		digest := schema.ContentDigest(body)
+		rows = append(rows, schema.Fetch{Seq: int64(i + 1), Host: "h.example", ContentDigest: &digest})
+		bodies = append(bodies, schema.Body{ContentDigest: digest, Body: body})
 	}
 	rows = append(rows, rows...) // each body is needed again after all others
 	e := earlierRun{in: sinktest.Open(t, t.TempDir())}

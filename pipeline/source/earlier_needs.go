@@ -10,13 +10,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // openNeeded opens a part whose rows are of type R, and that has the needed columns: a
 // manifest may say that it has.
 func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {
-	opened, err := sink.OpenRows[R](in, p.Bytes)
+	opened, err := schema.OpenRows[R](in, p.Bytes)
 	if err == nil {
 		err = sink.Lacking(sink.NeededBut(p.Table, func(column string) bool { return opened.Root().Column(column) != nil }))
 	}

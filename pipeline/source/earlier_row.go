@@ -14,11 +14,12 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // memoryOf returns the memory of a row, nil if no profile needs one. An older run only
 // has what its first profile derived from it.
-func memoryOf(row *sink.Fetch) *answer.Memory {
+func memoryOf(row *schema.Fetch) *answer.Memory {
 	if len(row.AnswersSince) == 0 {
 		if row.UnreachableSince == nil {
 			return nil
@@ -42,7 +43,7 @@ func memoryOf(row *sink.Fetch) *answer.Memory {
 // targetOf makes the target of a row of fetches, with its capture. A new column of
 // fetches that holds a fact of the capture must be read here, or re-judging a run loses
 // it.
-func targetOf(row *sink.Fetch, body []byte, l limits) Target {
+func targetOf(row *schema.Fetch, body []byte, l limits) Target {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
 		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: answer.ErrorClass(value(row.ErrorClass)),
@@ -95,7 +96,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 }
 
 // frontOf makes what came of the request for the front page, nil if nobody looked.
-func frontOf(row *sink.Fetch) *fetch.Front {
+func frontOf(row *schema.Fetch) *fetch.Front {
 	if row.FrontPage == nil {
 		return nil
 	}
@@ -106,7 +107,7 @@ func frontOf(row *sink.Fetch) *fetch.Front {
 	return front
 }
 
-func hopsOf(hops []sink.Hop) (out []answer.Hop) {
+func hopsOf(hops []schema.Hop) (out []answer.Hop) {
 	for _, h := range hops {
 		out = append(out, answer.Hop{URL: h.URL, Status: int(value(h.Status))})
 	}
@@ -114,7 +115,7 @@ func hopsOf(hops []sink.Hop) (out []answer.Hop) {
 }
 
 // CaptureOf returns the capture of a row of fetches, with the body that decides about it.
-func CaptureOf(m *sink.Manifest, row *sink.Fetch, body []byte) (*fetch.Capture, error) {
+func CaptureOf(m *sink.Manifest, row *schema.Fetch, body []byte) (*fetch.Capture, error) {
 	l, err := limitsOf(m)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func limitsOf(m *sink.Manifest) (l limits, err error) {
 
 // cut reports whether the body of a row is only a part of what came. Where an older run
 // does not say so, body_truncated can also mean that only its profile read a part.
-func (l limits) cut(row *sink.Fetch, body []byte) bool {
+func (l limits) cut(row *schema.Fetch, body []byte) bool {
 	if row.KeptTruncated != nil {
 		return *row.KeptTruncated
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A row of an earlier run of shards has a host of its shard, in its registered domain,
@@ -20,20 +21,20 @@ func TestRowsOfShards(t *testing.T) {
 		t.Fatalf("no host of shard %d", shard)
 		return ""
 	}
-	row := func(seq int64, host, domain string) sink.Fetch {
-		return sink.Fetch{Seq: seq, Host: host, RegisteredDomain: &domain}
+	row := func(seq int64, host, domain string) schema.Fetch {
+		return schema.Fetch{Seq: seq, Host: host, RegisteredDomain: &domain}
 	}
 	of := &sink.Plan{Shards: count}
 	for _, c := range []struct {
 		name string
-		rows []sink.Fetch
+		rows []schema.Fetch
 		want string
 	}{
-		{"hosts of the shard", []sink.Fetch{row(1, host(1), host(1)), row(2, "www."+host(1), host(1))}, ""},
-		{"a host of another shard", []sink.Fetch{row(1, host(1), host(1)), row(2, host(2), host(2))}, "seq 2 has a host of shard 2 in shard 1"},
-		{"a domain of the shard, of another host", []sink.Fetch{row(1, host(2), host(1))}, "seq 1 has a host that is not in its registered domain"},
-		{"a domain that the host merely ends in", []sink.Fetch{row(1, "x"+host(1), host(1))}, "is not in its registered domain"},
-		{"a seq again", []sink.Fetch{row(1, host(1), host(1)), row(1, host(1), host(1))}, "seq 1 comes in two shards"},
+		{"hosts of the shard", []schema.Fetch{row(1, host(1), host(1)), row(2, "www."+host(1), host(1))}, ""},
+		{"a host of another shard", []schema.Fetch{row(1, host(1), host(1)), row(2, host(2), host(2))}, "seq 2 has a host of shard 2 in shard 1"},
+		{"a domain of the shard, of another host", []schema.Fetch{row(1, host(2), host(1))}, "seq 1 has a host that is not in its registered domain"},
+		{"a domain that the host merely ends in", []schema.Fetch{row(1, "x"+host(1), host(1))}, "is not in its registered domain"},
+		{"a seq again", []schema.Fetch{row(1, host(1), host(1)), row(1, host(1), host(1))}, "seq 1 comes in two shards"},
 	} {
 		s := &shards{of: of, count: count, hasDomains: true}
 		err := s.add(1, c.rows)

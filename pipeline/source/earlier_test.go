@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -221,25 +222,25 @@ func read(ctx context.Context, dir, run string) (all []source.Target, missed sou
 // sameRows compares the tables of two runs row by row.
 func sameRows(t *testing.T, what, dir, a, b string) {
 	t.Helper()
-	compareRows[sink.Group](t, what, dir, a, b, "groups")
-	compareRows[sink.Rule](t, what, dir, a, b, "rules")
-	compareRows[sink.Line](t, what, dir, a, b, "lines")
-	compareRows[sink.Policy](t, what, dir, a, b, "policies")
-	compareRows[sink.Verdict](t, what, dir, a, b, "verdicts")
-	compareRows[sink.Count](t, what, dir, a, b, "summary", cmpopts.SortSlices(func(x, y sink.Count) bool {
+	compareRows[schema.Group](t, what, dir, a, b, "groups")
+	compareRows[schema.Rule](t, what, dir, a, b, "rules")
+	compareRows[schema.Line](t, what, dir, a, b, "lines")
+	compareRows[schema.Policy](t, what, dir, a, b, "policies")
+	compareRows[schema.Verdict](t, what, dir, a, b, "verdicts")
+	compareRows[schema.Count](t, what, dir, a, b, "summary", cmpopts.SortSlices(func(x, y schema.Count) bool {
 		return fmt.Sprint(x.Metric, x.Stratum, x.Count) < fmt.Sprint(y.Metric, y.Stratum, y.Count)
 	}))
-	compareRows[sink.Body](t, what, dir, a, b, "bodies")
+	compareRows[schema.Body](t, what, dir, a, b, "bodies")
 	// How much of an answer that broke off came, is not in a row that has the copy instead.
 	broken := cmp.FilterPath(func(p cmp.Path) bool {
 		if last, ok := p.Last().(cmp.StructField); ok && (last.Name() == "BodyBytes" || last.Name() == "BodyTruncated") {
 			x, _ := p.Index(-2).Values()
-			row := x.Interface().(sink.Fetch)
+			row := x.Interface().(schema.Fetch)
 			return row.CopyTime != nil
 		}
 		return false
 	}, cmp.Ignore())
-	compareRows[sink.Fetch](t, what, dir, a, b, "fetches", broken)
+	compareRows[schema.Fetch](t, what, dir, a, b, "fetches", broken)
 }
 
 func compareRows[R any](t *testing.T, what, dir, a, b, table string, options ...cmp.Option) {
@@ -276,7 +277,7 @@ func TestJudgedAgainUnderAnyProfiles(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		for _, row := range pipelinetest.Rows[sink.Fetch](t, dir, "first", "fetches") {
+		for _, row := range pipelinetest.Rows[schema.Fetch](t, dir, "first", "fetches") {
 			for fact, has := range map[string]bool{
 				"a copy that is judged": row.StaleSince != nil, "a copy that is not": row.CopyTime != nil && row.StaleSince == nil,
 				"answers before": len(row.AnswersSince) > 2, "a first answer": len(row.AnswersSince) == 1,
@@ -311,7 +312,7 @@ func TestRedirectsThatWereNotFollowed(t *testing.T) {
 	facts, _, err := read(t.Context(), dir, "first")
 	must(t, err)
 	write(t, dir, "again", all[:1], facts)
-	row := pipelinetest.Rows[sink.Fetch](t, dir, "again", "fetches")[0]
+	row := pipelinetest.Rows[schema.Fetch](t, dir, "again", "fetches")[0]
 	if row.Outcome != "undefined" || row.Reason != "redirect_unresolved" {
 		t.Errorf("%s, %s", row.Outcome, row.Reason)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -16,11 +17,11 @@ import (
 // one profile, wherever parts and batches end.
 func TestOwnURLsOfVerdicts(t *testing.T) {
 	const a = "http://a.example"
-	rows := func(seq int64, urls ...string) (all []sink.Verdict) {
+	rows := func(seq int64, urls ...string) (all []schema.Verdict) {
 		for _, profile := range []string{"p", "q"} {
 			for _, agent := range []string{"A", "B"} {
 				for _, url := range urls {
-					all = append(all, sink.Verdict{Seq: seq, Profile: profile, Agent: agent, URL: url})
+					all = append(all, schema.Verdict{Seq: seq, Profile: profile, Agent: agent, URL: url})
 				}
 			}
 		}

@@ -8,16 +8,16 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // What came of a front page comes back from its columns as it was.
 func TestFrontPageOfARow(t *testing.T) {
 	value := "noai"
-	row := &sink.Fetch{
-		Scheme: "https", Host: "a.example", Port: 443, FrontPage: sink.Some("failed"), FrontErrorClass: sink.Some("reset"),
-		FrontHops:    []sink.Hop{{URL: "https://a.example/", Status: sink.Some(int32(301))}, {URL: "https://a.example/en"}},
-		FrontHeaders: []sink.HeaderLine{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
+	row := &schema.Fetch{
+		Scheme: "https", Host: "a.example", Port: 443, FrontPage: schema.Some("failed"), FrontErrorClass: schema.Some("reset"),
+		FrontHops:    []schema.Hop{{URL: "https://a.example/", Status: schema.Some(int32(301))}, {URL: "https://a.example/en"}},
+		FrontHeaders: []schema.HeaderLine{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
 	}
 	want := &fetch.Front{
 		Outcome: usage.PageFailed, Error: answer.ErrorReset, Hops: []answer.Hop{{URL: "https://a.example/", Status: 301}, {URL: "https://a.example/en"}},
@@ -26,7 +26,7 @@ func TestFrontPageOfARow(t *testing.T) {
 	if diff := cmp.Diff(want, targetOf(row, nil, limits{}).Capture.Front); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := targetOf(&sink.Fetch{Scheme: "https", Host: "a.example", Port: 443}, nil, limits{}).Capture.Front; got != nil {
+	if got := targetOf(&schema.Fetch{Scheme: "https", Host: "a.example", Port: 443}, nil, limits{}).Capture.Front; got != nil {
 		t.Errorf("nobody looked, and yet %+v", got)
 	}
 }

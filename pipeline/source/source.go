@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -356,7 +357,7 @@ func (s *Source) Empty() error {
 		path = "standard input"
 	}
 	if n, first := s.rejects.found(); n > 0 {
-		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, sink.TextString(first))
+		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, schema.TextString(first))
 	}
 	return &userfile.Error{Path: remote.Name(path), Err: errors.New(wanted)}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -55,7 +56,7 @@ func (r *Run) Close() error {
 
 // Target is a target of a run: a host, or one of several origins or captures of it.
 type Target struct {
-	sink.Fetch
+	schema.Fetch
 	Segment int
 }
 
@@ -67,7 +68,7 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 	group.SetLimit(atOnce)
 	for _, p := range r.PartsOf("fetches") {
 		group.Go(func() error {
-			rows, err := read[sink.Fetch](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "host", hosts) })
+			rows, err := read[schema.Fetch](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "host", hosts) })
 			mu.Lock()
 			defer mu.Unlock()
 			for _, row := range rows {
@@ -111,12 +112,12 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 		if p.Segment != t.Segment {
 			continue
 		}
-		rows, err := read[sink.Body](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
+		rows, err := read[schema.Body](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			if sink.ContentDigest(row.Body) != *digest {
+			if schema.ContentDigest(row.Body) != *digest {
 				return nil, scan.Unreadable(r.in, p, fmt.Errorf("the body %s has another digest", *digest))
 			}
 			return append([]byte{}, row.Body...), nil
@@ -147,8 +148,8 @@ func readPart[R any](f *part, where func(*part) ([]span, error)) (all []R, err e
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer scan.Recovered(&err)
-	schema := parquet.SchemaOf(*new(R))
-	if err := sink.CheckTypes(schema, f.file); err != nil {
+	rows := parquet.SchemaOf(*new(R))
+	if err := schema.CheckTypes(rows, f.file); err != nil {
 		return nil, err
 	}
 	found, err := where(f)

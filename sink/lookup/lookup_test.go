@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -50,10 +51,10 @@ func written(t testing.TB, dir string, targets int64) *sink.Manifest {
 		s, err := run.Segment(int(index))
 		must(t, err)
 		for seq := index*targets/2 + 1; seq <= (index+1)*targets/2; seq++ {
-			must(t, s.Fetches.Write(sink.Fetch{Seq: seq, Host: hostOf(seq), Input: fmt.Sprint(seq), Origin: fmt.Sprintf("https://%s:%d", hostOf(seq), random.IntN(65535))}))
-			policies := make([]sink.Policy, policiesOf(seq))
+			must(t, s.Fetches.Write(schema.Fetch{Seq: seq, Host: hostOf(seq), Input: fmt.Sprint(seq), Origin: fmt.Sprintf("https://%s:%d", hostOf(seq), random.IntN(65535))}))
+			policies := make([]schema.Policy, policiesOf(seq))
 			for i := range policies {
-				policies[i] = sink.Policy{Seq: seq, Host: hostOf(seq), Agent: fmt.Sprint(i), Class: fmt.Sprint(random.IntN(1000))}
+				policies[i] = schema.Policy{Seq: seq, Host: hostOf(seq), Agent: fmt.Sprint(i), Class: fmt.Sprint(random.IntN(1000))}
 			}
 			must(t, s.Policies.Write(policies...))
 		}
@@ -97,7 +98,7 @@ func TestRowsOfHosts(t *testing.T) {
 				t.Errorf("host %s: found %+v", hostOf(seq), found[i].Fetch)
 			}
 			seqs = append(seqs, found[i].Seq)
-			rows, err := Rows[sink.Policy](ctx, r, "policies", &found[i])
+			rows, err := Rows[schema.Policy](ctx, r, "policies", &found[i])
 			must(t, err)
 			var text strings.Builder
 			for _, p := range rows {
@@ -127,10 +128,10 @@ func TestRowsOfHosts(t *testing.T) {
 	if len(both) != 2 || both[0].Seq != 1 || both[1].Seq != 2900 {
 		t.Errorf("two hosts: %+v", both)
 	}
-	if rows, err := Rows[sink.Rule](ctx, r, "rules", &both[0]); err != nil || len(rows) != 0 {
+	if rows, err := Rows[schema.Rule](ctx, r, "rules", &both[0]); err != nil || len(rows) != 0 {
 		t.Errorf("a table without rows of the target: %v, %v", rows, err)
 	}
-	if rows, err := Rows[sink.Line](ctx, r, "lines", &both[0]); err != nil || len(rows) != 0 {
+	if rows, err := Rows[schema.Line](ctx, r, "lines", &both[0]); err != nil || len(rows) != 0 {
 		t.Errorf("a table that the run lacks: %v, %v", rows, err)
 	}
 }
@@ -169,7 +170,7 @@ func TestFewReads(t *testing.T) {
 	defer r.Close()
 	found, err := r.Targets(ctx, hostOf(15_001))
 	must(t, err)
-	rows, err := Rows[sink.Policy](ctx, r, "policies", &found[0])
+	rows, err := Rows[schema.Policy](ctx, r, "policies", &found[0])
 	must(t, err)
 	if len(rows) == 0 || c.requests.Load() > 16 || c.bytes.Load() > 1<<20 {
 		t.Errorf("%d rows by %d reads of %d bytes", len(rows), c.requests.Load(), c.bytes.Load())
@@ -211,7 +212,7 @@ func TestDamagedParts(t *testing.T) {
 		found, err := r.Targets(ctx, hostOf(1), hostOf(399))
 		for i := range found {
 			if err == nil {
-				_, err = Rows[sink.Policy](ctx, r, "policies", &found[i])
+				_, err = Rows[schema.Policy](ctx, r, "policies", &found[i])
 			}
 		}
 		must(t, r.Close())
@@ -274,15 +275,15 @@ func TestBodies(t *testing.T) {
 	bodies := []string{"User-agent: *\n", "", "# copy\n", "# forged\n"}
 	var digests []string
 	for _, body := range bodies {
-		digests = append(digests, sink.ContentDigest([]byte(body)))
+		digests = append(digests, schema.ContentDigest([]byte(body)))
 		kept := body
 		if body == "# forged\n" {
 			kept = "# other\n"
 		}
-		must(t, s.Bodies.Write(sink.Body{ContentDigest: digests[len(digests)-1], Body: []byte(kept)}))
+		must(t, s.Bodies.Write(schema.Body{ContentDigest: digests[len(digests)-1], Body: []byte(kept)}))
 	}
-	for i, f := range []sink.Fetch{
-		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]}, {}, {ContentDigest: sink.Some("ABSENT")},
+	for i, f := range []schema.Fetch{
+		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]}, {}, {ContentDigest: schema.Some("ABSENT")},
 	} {
 		f.Seq, f.Host = int64(i+1), fmt.Sprintf("h%d.example", i)
 		must(t, s.Fetches.Write(f))

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -61,7 +62,7 @@ func (b *Bodies) add(file, name string, body io.Reader, limit int64) error {
 	if err != nil {
 		return err
 	}
-	b.byDigest[sink.ContentDigest(text)] = file
+	b.byDigest[schema.ContentDigest(text)] = file
 	b.byName[name] = file
 	return nil
 }
@@ -186,16 +187,16 @@ func (b *Bodies) parts(p *publisher, run string, part sink.Part, limit int64) (f
 		return fetches, bodies, err
 	}
 	defer in.Close()
-	opened, err := sink.OpenRows[sink.Fetch](in, part.Bytes)
+	opened, err := schema.OpenRows[schema.Fetch](in, part.Bytes)
 	if err != nil {
 		return fetches, bodies, err
 	}
-	rows, err := createRows[sink.Fetch](p, part)
+	rows, err := createRows[schema.Fetch](p, part)
 	if err != nil {
 		return fetches, bodies, err
 	}
 	defer rows.Abandon()
-	files, err := createRows[sink.Body](p, sink.Part{Table: "bodies", Segment: part.Segment, Path: layout.Part("bodies", run, part.Segment, layout.Attempt(part.Path))})
+	files, err := createRows[schema.Body](p, sink.Part{Table: "bodies", Segment: part.Segment, Path: layout.Part("bodies", run, part.Segment, layout.Attempt(part.Path))})
 	if err != nil {
 		return fetches, bodies, err
 	}
@@ -213,12 +214,12 @@ func (b *Bodies) parts(p *publisher, run string, part sink.Part, limit int64) (f
 
 // group writes the rows of a row group, and for them each body once, in the order of the
 // rows, as those who re-evaluate read them.
-func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *rowsOf[sink.Fetch], bodies *rowsOf[sink.Body], limit int64) error {
-	in := parquet.NewGenericRowGroupReader[sink.Fetch](group)
+func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *rowsOf[schema.Fetch], bodies *rowsOf[schema.Body], limit int64) error {
+	in := parquet.NewGenericRowGroupReader[schema.Fetch](group)
 	defer in.Close()
 	digests := make(map[string]string) // of the bodies given, by those published
 	written := make(map[string]bool)
-	for rows := make([]sink.Fetch, 256); ; clear(rows) {
+	for rows := make([]schema.Fetch, 256); ; clear(rows) {
 		n, err := in.Read(rows)
 		for i := range rows[:n] {
 			row := &rows[i]
@@ -232,9 +233,9 @@ func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *row
 				if err != nil {
 					return err
 				}
-				own := sink.ContentDigest(body)
+				own := schema.ContentDigest(body)
 				if digests[published] = own; !written[own] {
-					if err := bodies.write(sink.Body{ContentDigest: own, Body: body}); err != nil {
+					if err := bodies.write(schema.Body{ContentDigest: own, Body: body}); err != nil {
 						return err
 					}
 				}
@@ -242,7 +243,7 @@ func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *row
 			}
 			for _, digest := range []**string{&row.ContentDigest, &row.CopyDigest} {
 				if *digest != nil {
-					*digest = sink.Some(digests[published])
+					*digest = schema.Some(digests[published])
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -39,13 +40,13 @@ func TestAssembledRun(t *testing.T) {
 	if !slices.Equal(run.Tables, []string{"fetches", "bodies", "verdicts"}) || !slices.Equal(run.Without, []string{"fetches.server"}) || len(run.PartsOf("verdicts")) != 2 {
 		t.Errorf("tables %v without %v, %d parts of verdicts", run.Tables, run.Without, len(run.PartsOf("verdicts")))
 	}
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(from, run.PartsOf("fetches")[0].Path))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(from, run.PartsOf("fetches")[0].Path))
 	must(t, err)
-	one, two := sink.ContentDigest([]byte("Disallow: /another-h1.example\n")), sink.ContentDigest([]byte("Disallow: /another-h2.example\n"))
+	one, two := schema.ContentDigest([]byte("Disallow: /another-h1.example\n")), schema.ContentDigest([]byte("Disallow: /another-h2.example\n"))
 	if rows[0].ContentDigest != nil || *rows[0].CopyDigest != one || *rows[1].ContentDigest != two || *rows[1].CopyDigest != two || rows[2].CopyDigest != nil {
 		t.Errorf("the digests of the rows are not those of the bodies: %v", rows)
 	}
-	all, err := parquet.ReadFile[sink.Body](filepath.Join(from, run.PartsOf("bodies")[0].Path))
+	all, err := parquet.ReadFile[schema.Body](filepath.Join(from, run.PartsOf("bodies")[0].Path))
 	must(t, err)
 	if len(all) != 3 || all[0].ContentDigest != one || all[1].ContentDigest != two {
 		t.Errorf("bodies: %v", all)

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -173,7 +174,7 @@ func checkColumns(ctx context.Context, in store.Store, part sink.Part, want []st
 	if err != nil {
 		return err
 	}
-	if err := sink.CheckTypes(parquet.SchemaOf(reflect.New(sink.Describe(part.Table).Row()).Interface()), opened); err != nil {
+	if err := schema.CheckTypes(parquet.SchemaOf(reflect.New(sink.Describe(part.Table).Row()).Interface()), opened); err != nil {
 		return err
 	}
 	// parquet-go reads the answers. If a column has fewer values than rows, it takes

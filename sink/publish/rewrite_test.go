@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -47,7 +48,7 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 	if err := (selection{}).rewriting("fetches", false, true).write(t.Context(), &out, in, info.Size()); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := parquet.Read[sink.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	rows, err := parquet.Read[schema.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
 	if err != nil || len(rows) != 2 || rows[1].Host != "b.example" || rows[1].CopyTime != nil || len(rows[1].AnswersSince) > 0 {
 		t.Errorf("%+v, %v", rows, err)
 	}
@@ -60,8 +61,8 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 // A part is not published with fewer rows than its footer announces.
 func TestRowsThatAreAnnounced(t *testing.T) {
 	var good bytes.Buffer
-	w := parquet.NewGenericWriter[sink.Sitemap](&good)
-	_, err := w.Write([]sink.Sitemap{{Seq: 1, URL: "a"}, {Seq: 2, URL: "b"}})
+	w := parquet.NewGenericWriter[schema.Sitemap](&good)
+	_, err := w.Write([]schema.Sitemap{{Seq: 1, URL: "a"}, {Seq: 2, URL: "b"}})
 	must(t, err)
 	must(t, w.Close())
 	for _, announced := range []int64{2, 3} {
@@ -102,7 +103,7 @@ func TestNoPartNamesAHost(t *testing.T) {
 		In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
 	})
 	must(t, err)
-	rows, err := parquet.ReadFile[sink.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))
 	must(t, err)
 	for i, row := range rows {
 		host := fmt.Sprintf("h%d.example", row.Seq)

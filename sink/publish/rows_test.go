@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -64,8 +65,8 @@ func TestRowsThatDifferAreFound_NoRace(t *testing.T) {
 		"a number":    {in(0, func(r *rowsOfSegment) { r.fetches[2].Lines = 1 }), nil, []string{"fetches"}},
 		"a flag":      {in(0, func(r *rowsOfSegment) { r.fetches[2].HasBOM = true }), nil, []string{"fetches"}},
 		"a hop":       {in(0, func(r *rowsOfSegment) { r.fetches[2].Hops[0].URL += "/" }), nil, []string{"fetches"}},
-		"an answer": {in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []sink.Seen{{Since: time.Unix(1, 0)}} }),
-			in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []sink.Seen{{Since: time.Unix(2, 0)}} }), []string{"fetches"}},
+		"an answer": {in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []schema.Seen{{Since: time.Unix(1, 0)}} }),
+			in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []schema.Seen{{Since: time.Unix(2, 0)}} }), []string{"fetches"}},
 		"a body": {in(0, func(r *rowsOfSegment) { r.bodies[2].Body[0]++ }), nil, []string{"bodies"}},
 		"two cells, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "rule", "allow" }),
 			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "allow", "rule" }), []string{"verdicts"}},
@@ -123,7 +124,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 // Without a column of fetches, or the URLs of verdicts, the counters that need it are not
 // compared, and all others are.
 func TestCountersThatAreLost(t *testing.T) {
-	count := func(metric string, n int64) sink.Count { return sink.Count{Metric: metric, Count: n} }
+	count := func(metric string, n int64) schema.Count { return schema.Count{Metric: metric, Count: n} }
 	plant := func(changed string) func(int, *rowsOfSegment) {
 		return func(_ int, r *rowsOfSegment) {
 			for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
@@ -194,9 +195,9 @@ func TestRowsOutOfOrder_NoRace(t *testing.T) {
 func TestSampleOfHosts(t *testing.T) {
 	sample := func(host string) bool { return host == "h2.example" || host == "h6.example" }
 	ofSample := func(segment int, r *rowsOfSegment) {
-		r.fetches = slices.DeleteFunc(r.fetches, func(row sink.Fetch) bool { return !sample(row.Host) })
-		r.policies = slices.DeleteFunc(r.policies, func(row sink.Policy) bool { return !sample(row.Host) })
-		r.verdicts = slices.DeleteFunc(r.verdicts, func(row sink.Verdict) bool { return !sample(row.Host) })
+		r.fetches = slices.DeleteFunc(r.fetches, func(row schema.Fetch) bool { return !sample(row.Host) })
+		r.policies = slices.DeleteFunc(r.policies, func(row schema.Policy) bool { return !sample(row.Host) })
+		r.verdicts = slices.DeleteFunc(r.verdicts, func(row schema.Verdict) bool { return !sample(row.Host) })
 		r.counts[0].Count = 1
 	}
 	for name, c := range map[string]struct {
@@ -208,7 +209,7 @@ func TestSampleOfHosts(t *testing.T) {
 		"a host of the sample": {func(_ int, r *rowsOfSegment) { r.verdicts[7-3].Verdict = "disallow" }, false, 8},
 		"another host":         {func(_ int, r *rowsOfSegment) { r.verdicts[0].Verdict = "disallow" }, true, 8},
 		"a row more, of no target": {func(_ int, r *rowsOfSegment) {
-			r.verdicts = append(r.verdicts, sink.Verdict{Seq: 9, Host: "h1.example", URL: "/"})
+			r.verdicts = append(r.verdicts, schema.Verdict{Seq: 9, Host: "h1.example", URL: "/"})
 		}, false, 10},
 		"a row less, of the sample": {func(segment int, r *rowsOfSegment) {
 			r.verdicts = slices.Delete(r.verdicts, 8-4*(1-segment), 9-4*(1-segment))

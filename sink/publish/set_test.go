@@ -13,6 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -26,11 +27,11 @@ func must(t *testing.T, err error) {
 
 // rowsOfSegment are the rows that a test may change before they are written.
 type rowsOfSegment struct {
-	fetches  []sink.Fetch
-	policies []sink.Policy
-	verdicts []sink.Verdict
-	bodies   []sink.Body
-	counts   []sink.Count
+	fetches  []schema.Fetch
+	policies []schema.Policy
+	verdicts []schema.Verdict
+	bodies   []schema.Body
+	counts   []schema.Count
 }
 
 // aRun writes a run of two segments with three targets each.
@@ -55,16 +56,16 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 			seq := int64(3*segment + i + 1)
 			host := fmt.Sprintf("h%d.example", seq)
 			body := []byte("Disallow: /" + host + "\n")
-			content := sink.ContentDigest(body)
-			r.fetches = append(r.fetches, sink.Fetch{Seq: seq, Host: host, Outcome: "conditional_allow", Hops: []sink.Hop{{URL: "https://" + host}}, ContentDigest: &content, FetchTime: started})
-			r.policies = append(r.policies, sink.Policy{Seq: seq, Host: host, Agent: "A", Profile: "google"})
+			content := schema.ContentDigest(body)
+			r.fetches = append(r.fetches, schema.Fetch{Seq: seq, Host: host, Outcome: "conditional_allow", Hops: []schema.Hop{{URL: "https://" + host}}, ContentDigest: &content, FetchTime: started})
+			r.policies = append(r.policies, schema.Policy{Seq: seq, Host: host, Agent: "A", Profile: "google"})
 			for k := range 4 {
-				r.verdicts = append(r.verdicts, sink.Verdict{Seq: seq, Host: host, Agent: "A", Profile: "google", URL: fmt.Sprint("/", k), Verdict: "allow"})
+				r.verdicts = append(r.verdicts, schema.Verdict{Seq: seq, Host: host, Agent: "A", Profile: "google", URL: fmt.Sprint("/", k), Verdict: "allow"})
 			}
-			r.bodies = append(r.bodies, sink.Body{ContentDigest: content, Body: body})
+			r.bodies = append(r.bodies, schema.Body{ContentDigest: content, Body: body})
 		}
 		google, key := "google", "conditional_allow"
-		r.counts = []sink.Count{{Metric: "targets", Count: 3}, {Metric: "outcome", Profile: &google, Key: &key, Count: 3}}
+		r.counts = []schema.Count{{Metric: "targets", Count: 3}, {Metric: "outcome", Profile: &google, Key: &key, Count: 3}}
 		if plant != nil {
 			plant(segment, r)
 		}
@@ -72,7 +73,7 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		must(t, err)
 		s.Targets = int64(len(r.fetches))
 		must(t, s.Fetches.Write(r.fetches...))
-		must(t, s.Agents.Write(sink.Agent{Name: "A", Tokens: []string{"a"}}))
+		must(t, s.Agents.Write(schema.Agent{Name: "A", Tokens: []string{"a"}}))
 		must(t, s.Policies.Write(r.policies...))
 		must(t, s.Verdicts.Write(r.verdicts...))
 		must(t, s.Summary.Write(r.counts...))
@@ -107,7 +108,7 @@ func aSet(t *testing.T, change func(*Config)) string {
 	runs := []*sink.Manifest{aRun(t, dir, "q", nil), aRun(t, dir, "r", nil)}
 	changes, err := sink.CreateChanges(sinktest.Open(t, dir), runs[1], "q", "v0")
 	must(t, err)
-	must(t, changes.Write(sink.Change{Host: "h1.example", Kind: "outcome"}))
+	must(t, changes.Write(schema.Change{Host: "h1.example", Kind: "outcome"}))
 	must(t, changes.Commit())
 	c := Config{
 		In: sinktest.Open(t, dir), Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",

@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The records that an index names are read from a bucket by their bytes, also where the
@@ -48,7 +48,7 @@ func TestIndexOfArchivesInABucket(t *testing.T) {
 	}
 	list := filepath.Join(dir, "index.cdxj")
 	must(t, os.WriteFile(list, []byte(index.String()), 0o666))
-	rows := func(base string) (all []sink.Fetch) {
+	rows := func(base string) (all []schema.Fetch) {
 		c := census(t, "")
 		c.Dir, c.Tables = filepath.Join(t.TempDir(), "out"), []string{"fetches"}
 		c.Source = source.Config{Schemes: []string{"https"}, CDX: list, Base: base}
@@ -57,7 +57,7 @@ func TestIndexOfArchivesInABucket(t *testing.T) {
 		files, err := filepath.Glob(filepath.Join(c.Dir, "fetches", "run=r", "*.parquet"))
 		must(t, err)
 		for _, name := range files {
-			part, err := parquet.ReadFile[sink.Fetch](name)
+			part, err := parquet.ReadFile[schema.Fetch](name)
 			must(t, err)
 			all = append(all, part...)
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // writtenGroups returns a part of groups as our writers write lists.
-func writtenGroups(t *testing.T, rows []sink.Group) []byte {
+func writtenGroups(t *testing.T, rows []schema.Group) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	// Values of the largest size would not fit into the headers of pages.
@@ -39,20 +39,20 @@ func many(text string, n int) []string {
 // large lists that a hostile file makes are read.
 func TestListsThatStandForMuch(t *testing.T) {
 	wide := strings.Repeat("x", 100<<10)
-	honest := make([]sink.Group, 3000)
+	honest := make([]schema.Group, 3000)
 	for i := range honest {
-		honest[i] = sink.Group{Seq: int64(i), Agents: []string{wide, "a"}}
+		honest[i] = schema.Group{Seq: int64(i), Agents: []string{wide, "a"}}
 	}
 	for _, c := range []struct {
 		name string
-		rows []sink.Group
+		rows []schema.Group
 		want string // part of the error, "" for none
 	}{
-		{"a row of 2 GB", []sink.Group{{Agents: []string{"a"}}, {Agents: many(wide, 20_000)}}, "a row with more than"},
-		{"a row of 100 MB", []sink.Group{{Agents: many(wide, 1000)}}, ""},
+		{"a row of 2 GB", []schema.Group{{Agents: []string{"a"}}, {Agents: many(wide, 20_000)}}, "a row with more than"},
+		{"a row of 100 MB", []schema.Group{{Agents: many(wide, 1000)}}, ""},
 		{"300 MB of texts, in rows of one each", honest, ""},
-		{"a page of 17 million texts", []sink.Group{{Agents: many("", 17<<20)}}, "values in lists"},
-		{"a million numbers", []sink.Group{{AgentLines: make([]int32, 1<<20)}, {AgentLines: []int32{1}}}, ""},
+		{"a page of 17 million texts", []schema.Group{{Agents: many("", 17<<20)}}, "values in lists"},
+		{"a million numbers", []schema.Group{{AgentLines: make([]int32, 1<<20)}, {AgentLines: []int32{1}}}, ""},
 	} {
 		content := writtenGroups(t, c.rows)
 		f, err := Open(bytes.NewReader(content))
@@ -96,7 +96,7 @@ func TestSumOfRows(t *testing.T) {
 		for range 1 + random.IntN(40) {
 			texts = append(texts, strings.Repeat("y", random.IntN(2000)))
 		}
-		rows, want := make([]sink.Group, 1+random.IntN(3000)), int64(0)
+		rows, want := make([]schema.Group, 1+random.IntN(3000)), int64(0)
 		for i := range rows {
 			for range random.IntN(1 + random.IntN(30)) {
 				text := texts[random.IntN(len(texts))]

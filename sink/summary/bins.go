@@ -14,7 +14,7 @@ import (
 // parts and runs add up. Values below 100 are exact. Each decade from 100 on has at
 // most 100 bins, none wider than 4 % of its first value, so the middle of a bin is
 // within 2 % of every value in it. Changing an edge requires a new
-// [sink.BinsVersion].
+// [schema.BinsVersion].
 
 // Bin is a range of whole numbers, both ends included.
 type Bin struct{ First, Last int64 }

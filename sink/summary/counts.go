@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // columns are the columns of text that identify a counter.
@@ -34,7 +35,7 @@ const mostCounters = 4 << 20
 
 // Counts holds additive counters: those of segments add up to those of a run.
 type Counts struct {
-	agents   []sink.Agent
+	agents   []schema.Agent
 	profiles []string
 	most     int   // bounds the distinct counters, 0 for mostCounters
 	known    int64 // sum of the counters that were read of parts
@@ -60,7 +61,7 @@ type Tally struct {
 
 // New returns empty counters for agents and profiles, whose names must be unique.
 // Without agents and profiles it can only add up the counters of others.
-func New(agents []sink.Agent, profiles []string) *Counts {
+func New(agents []schema.Agent, profiles []string) *Counts {
 	return &Counts{
 		agents: agents, profiles: profiles,
 		ids: map[string]uint32{"": 0}, texts: []string{""}, sums: make(map[labels]int64), tallies: make(map[string][]Tally),
@@ -205,13 +206,13 @@ func (n *Counts) List() []Count {
 }
 
 // Rows returns the counters as rows of the table summary.
-func (n *Counts) Rows() []sink.Count {
+func (n *Counts) Rows() []schema.Count {
 	list := n.List()
-	rows := make([]sink.Count, len(list))
+	rows := make([]schema.Count, len(list))
 	for i, c := range list {
-		rows[i] = sink.Count{
-			Metric: c.Metric, Stratum: c.Stratum, Agent: sink.NonZero(c.Agent), Category: sink.NonZero(c.Category),
-			Profile: sink.NonZero(c.Profile), Key: sink.NonZero(c.Key), Count: c.N,
+		rows[i] = schema.Count{
+			Metric: c.Metric, Stratum: c.Stratum, Agent: schema.NonZero(c.Agent), Category: schema.NonZero(c.Category),
+			Profile: schema.NonZero(c.Profile), Key: schema.NonZero(c.Key), Count: c.N,
 		}
 	}
 	return rows

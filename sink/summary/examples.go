@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 const (
@@ -38,7 +38,7 @@ type Examples struct {
 
 // placed is an example with its position in the input.
 type placed struct {
-	sink.Example
+	schema.Example
 	segment int
 	row     int64
 	size    int64 // what orders the largest and the slowest
@@ -67,7 +67,7 @@ func (e *Examples) Wants(metric, key, host string) bool {
 // UTF-8; Add truncates a long one.
 func (e *Examples) Add(metric, key, host string, line int32, text string) {
 	if e.Wants(metric, key, host) {
-		e.keep(sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: Cut(text)})
+		e.keep(schema.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: schema.NonZero(line), Text: Cut(text)})
 	}
 }
 
@@ -90,12 +90,12 @@ func (e *Examples) Slowest(host string, micros int64) { e.top("total_us", "slowe
 
 func (e *Examples) top(metric, key, host string, size int64) {
 	if have := e.of[[2]string{metric, key}]; len(have) < examplesOfTop || have[len(have)-1].size <= size {
-		e.keep(sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Text: strconv.FormatInt(size, 10)})
+		e.keep(schema.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Text: strconv.FormatInt(size, 10)})
 	}
 }
 
 // keep adds the next example of the input.
-func (e *Examples) keep(x sink.Example) error {
+func (e *Examples) keep(x schema.Example) error {
 	next := e.at
 	next.Example = x
 	e.at.row++
@@ -140,14 +140,14 @@ func (e *Examples) Merge(from *Examples) error {
 }
 
 // Rows returns the examples, sorted by metric and key, best first.
-func (e *Examples) Rows() []sink.Example {
-	var rows []sink.Example
+func (e *Examples) Rows() []schema.Example {
+	var rows []schema.Example
 	for _, list := range e.of {
 		for _, x := range list {
 			rows = append(rows, x.Example)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b sink.Example) int {
+	slices.SortStableFunc(rows, func(a, b schema.Example) int {
 		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Key, b.Key))
 	})
 	return rows
@@ -173,12 +173,12 @@ func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
 	metric, key, host, shown := text("metric"), text("key"), text("host"), text("text")
 	rank, line := scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "line")
 	for i := range int(batch.NumRows()) {
-		x := sink.Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: shown.Value(i)}
+		x := schema.Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: shown.Value(i)}
 		if rank.IsValid(i) {
-			x.Rank = sink.Some(rank.Value(i))
+			x.Rank = schema.Some(rank.Value(i))
 		}
 		if line.IsValid(i) {
-			x.Line = sink.Some(line.Value(i))
+			x.Line = schema.Some(line.Value(i))
 		}
 		if err := e.keep(x); err != nil {
 			return err
@@ -190,7 +190,7 @@ func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
 // Clip returns the beginning of a value, which may have half a megabyte, as an
 // example's text. The text shares no memory with b.
 func Clip(b []byte) string {
-	return Cut(sink.TextString(string(b[:min(len(b), ExampleBytes+utf8.UTFMax)])))
+	return Cut(schema.TextString(string(b[:min(len(b), ExampleBytes+utf8.UTFMax)])))
 }
 
 // Cut truncates a text to [ExampleBytes] between two characters and marks the cut.

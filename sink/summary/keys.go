@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The keys of counters about what files state: made of a file when it is counted, and of
@@ -41,7 +41,7 @@ const Orphan = "orphan"
 
 // PreferenceKey returns the key of the metric preference, "" for a row that states
 // nothing, or is of a page and not of the file.
-func PreferenceKey(p *sink.Preference) string {
+func PreferenceKey(p *schema.Preference) string {
 	if p.Scope == Orphan || p.Mechanism == usage.PageHeader.String() || p.Use == nil || p.Preference == nil {
 		return ""
 	}
@@ -72,7 +72,7 @@ func RefusalByPolicy(isToken bool, category string, uses []string) int {
 
 // RefusalByStatement returns the way of a statement that refuses the training of models,
 // -1 for another one. A licence does, whose terms nobody has read.
-func RefusalByStatement(p *sink.Preference) int {
+func RefusalByStatement(p *schema.Preference) int {
 	way := slices.Index(Refusals[2:], p.Mechanism) + 2
 	switch {
 	case way < 2 || p.Scope == Orphan:

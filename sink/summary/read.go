@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -58,8 +59,8 @@ func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
 // Read adds up the counters of a run. A run with another version of the bins
 // is an error, because counts of different bins do not add up.
 func Read(ctx context.Context, s store.Store, m *sink.Manifest) (*Counts, error) {
-	if m.SummaryBins != sink.BinsVersion {
-		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, sink.BinsVersion, m.ToolVersion)
+	if m.SummaryBins != schema.BinsVersion {
+		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, schema.BinsVersion, m.ToolVersion)
 	}
 	most := mostCountersOf(m)
 	return readTable(ctx, s, m, "summary", func() *Counts {

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -25,10 +26,10 @@ import (
 // label.
 func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
-	row := rapid.Custom(func(t *rapid.T) sink.Count {
-		return sink.Count{
-			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"), Agent: sink.NonZero(texts.Draw(t, "agent")), Category: sink.NonZero(texts.Draw(t, "category")),
-			Profile: sink.NonZero(texts.Draw(t, "profile")), Key: sink.NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(0, 1<<40).Draw(t, "count"),
+	row := rapid.Custom(func(t *rapid.T) schema.Count {
+		return schema.Count{
+			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"), Agent: schema.NonZero(texts.Draw(t, "agent")), Category: schema.NonZero(texts.Draw(t, "category")),
+			Profile: schema.NonZero(texts.Draw(t, "profile")), Key: schema.NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(0, 1<<40).Draw(t, "count"),
 		}
 	})
 	dir := t.TempDir()
@@ -41,7 +42,7 @@ func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer run.Close()
-		label := func(c sink.Count) [6]string {
+		label := func(c schema.Count) [6]string {
 			text := func(s *string) string {
 				if s == nil {
 					return ""
@@ -101,9 +102,9 @@ func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 // in the input, and the largest keep the greatest, in whatever order parts are
 // committed and read.
 func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
-	row := rapid.Custom(func(t *rapid.T) sink.Example {
-		e := sink.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
-		e.Line, e.Rank = sink.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), sink.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
+	row := rapid.Custom(func(t *rapid.T) schema.Example {
+		e := schema.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
+		e.Line, e.Rank = schema.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), schema.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
 		e.Text = rapid.SampledFrom([]string{"1", "2", "7", "30", "200", "1000", "no number"}).Draw(t, "text")
 		return e
 	})
@@ -118,7 +119,7 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 		}
 		defer run.Close()
 		parts := rapid.SliceOfN(rapid.SliceOfN(row, 0, 60), 1, 5).Draw(t, "parts")
-		var all []sink.Example
+		var all []schema.Example
 		var order []int
 		for i, part := range parts {
 			for k := range part {
@@ -138,14 +139,14 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b sink.Example) int {
-			size := func(e sink.Example) (n int64) {
+		slices.SortStableFunc(all, func(a, b schema.Example) int {
+			size := func(e schema.Example) (n int64) {
 				if e.Key == "largest" || e.Key == "slowest" {
 					n, _ = strconv.ParseInt(e.Text, 10, 64)
 				}
 				return n
 			}
-			rank := func(e sink.Example) int64 {
+			rank := func(e schema.Example) int64 {
 				if e.Rank == nil {
 					return 100
 				}
@@ -153,7 +154,7 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 			}
 			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)), cmp.Compare(rank(a), rank(b)))
 		})
-		var want []sink.Example
+		var want []schema.Example
 		n := 0
 		for i, e := range all {
 			if n++; i == 0 || e.Metric != all[i-1].Metric || e.Key != all[i-1].Key {
@@ -163,7 +164,7 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 				want = append(want, e)
 			}
 		}
-		given := func() []sink.Example {
+		given := func() []schema.Example {
 			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 			if err != nil {
 				t.Fatal(err)
@@ -196,7 +197,7 @@ func written(t *testing.T) (dir string, run *sink.Run) {
 	for index := range 2 {
 		s, err := run.Segment(index)
 		must(t, err)
-		must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: 20}))
+		must(t, s.Summary.Write(schema.Count{Metric: "targets", Count: 20}))
 		must(t, s.Commit())
 	}
 	return dir, run
@@ -278,7 +279,7 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 	s, err := run.Segment(0)
 	must(t, err)
 	for i := range mostKeys + 1 {
-		must(t, s.Examples.Write(sink.Example{Metric: "m", Key: fmt.Sprint(i)}))
+		must(t, s.Examples.Write(schema.Example{Metric: "m", Key: fmt.Sprint(i)}))
 	}
 	must(t, s.Commit())
 	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")

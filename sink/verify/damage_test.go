@@ -23,6 +23,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -52,15 +53,15 @@ func fill(t *testing.T, s *sink.Segment, index int) {
 		seq := int64(index*targetsOfSegment + i + 1)
 		host := fmt.Sprintf("h%d.example", seq)
 		must(t, errors.Join(
-			s.Fetches.Write(sink.Fetch{Seq: seq, Host: host}), s.Groups.Write(sink.Group{Seq: seq}, sink.Group{Seq: seq, GroupIndex: 1}),
-			s.Rules.Write(sink.Rule{Seq: seq, Line: 1}, sink.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(sink.Sitemap{Seq: seq, Line: 1}),
-			s.Lines.Write(sink.Line{Seq: seq, Line: 2}, sink.Line{Seq: seq, Line: 2}), s.Signals.Write(sink.Signal{Seq: seq, Line: 3}), s.Preferences.Write(sink.Preference{Seq: seq, Line: sink.Some(int32(3))}), s.Templates.Write(sink.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(sink.Answer{Seq: seq, Host: host}),
-			s.Policies.Write(sink.Policy{Seq: seq, Host: host}), s.Verdicts.Write(sink.Verdict{Seq: seq}, sink.Verdict{Seq: seq, URL: "/"}),
-			s.Examples.Write(sink.Example{Metric: "line_class", Host: host}), s.Bodies.Write(sink.Body{ContentDigest: sink.ContentDigest([]byte(host)), Body: []byte(host)}),
+			s.Fetches.Write(schema.Fetch{Seq: seq, Host: host}), s.Groups.Write(schema.Group{Seq: seq}, schema.Group{Seq: seq, GroupIndex: 1}),
+			s.Rules.Write(schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
+			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}), s.Signals.Write(schema.Signal{Seq: seq, Line: 3}), s.Preferences.Write(schema.Preference{Seq: seq, Line: schema.Some(int32(3))}), s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}),
+			s.Policies.Write(schema.Policy{Seq: seq, Host: host}), s.Verdicts.Write(schema.Verdict{Seq: seq}, schema.Verdict{Seq: seq, URL: "/"}),
+			s.Examples.Write(schema.Example{Metric: "line_class", Host: host}), s.Bodies.Write(schema.Body{ContentDigest: schema.ContentDigest([]byte(host)), Body: []byte(host)}),
 		))
 	}
-	must(t, s.Agents.Write(sink.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}}))
-	must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: targetsOfSegment - 1}, sink.Count{Metric: "targets", Stratum: "unranked", Count: 1}))
+	must(t, s.Agents.Write(schema.Agent{Name: "A bot", Category: "other", Tokens: []string{"A"}}))
+	must(t, s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets", Stratum: "unranked", Count: 1}))
 }
 
 func commitSegment(t *testing.T, run *sink.Run, index int) {
@@ -156,11 +157,11 @@ func edit(t *testing.T, path string, change func(content []byte) []byte) {
 func withoutColumns(t *testing.T, dir string, without []string) {
 	t.Helper()
 	const name = "fetches/run=r/part-0000000001.parquet"
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, name))
+	rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, name))
 	must(t, err)
 	var fields []reflect.StructField
-	for i := range reflect.TypeFor[sink.Fetch]().NumField() {
-		field := reflect.TypeFor[sink.Fetch]().Field(i)
+	for i := range reflect.TypeFor[schema.Fetch]().NumField() {
+		field := reflect.TypeFor[schema.Fetch]().Field(i)
 		column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
 		if !slices.Contains(without, "fetches."+column) {
 			fields = append(fields, field)
@@ -168,7 +169,7 @@ func withoutColumns(t *testing.T, dir string, without []string) {
 	}
 	older := reflect.StructOf(fields)
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()), parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(sink.SchemaVersion)))
+	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()), parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion)))
 	for _, row := range rows {
 		one := reflect.New(older).Elem()
 		for i, field := range fields {
@@ -320,10 +321,10 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		{"a plan that says the same under another digest", nil, manifested(func(m *sink.Manifest) { m.PlanDigest = strings.Repeat("0", 64) }),
 			"_runs/r/plan.json: manifest, _runs/r/segments/0000000000.json: record, _runs/r/segments/0000000001.json: record, _runs/r/segments/0000000002.json: record"},
 		{"a part that does not say of which run it is", nil, func(t *testing.T, dir string) {
-			rows, err := parquet.ReadFile[sink.Rule](filepath.Join(dir, rules))
+			rows, err := parquet.ReadFile[schema.Rule](filepath.Join(dir, rules))
 			must(t, err)
 			var out bytes.Buffer
-			must(t, parquet.Write(&out, rows, parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(sink.SchemaVersion))))
+			must(t, parquet.Write(&out, rows, parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion))))
 			replacePart(t, dir, rules, out.Bytes())
 		}, rules + ": schema"},
 		{"a part missing in the manifest", nil, manifested(func(m *sink.Manifest) {
@@ -366,7 +367,7 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			must(t, parquet.Write(&out, []struct {
 				ContentDigest string `parquet:"content_digest,dict"`
 				Body          string `parquet:"body"`
-			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(sink.SchemaVersion))))
+			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
 		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, sink.Later) }, ""},
@@ -391,14 +392,14 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 				replacePart(t, dir, table+"/run=r/part-0000000001.parquet", content)
 			}
 		}, "fetches/run=r/part-0000000002.parquet: order"},
-		{"swapped order", func(s *sink.Segment) error { return s.Policies.Write(sink.Policy{Seq: 40}, sink.Policy{Seq: 39}) }, nil, "policies/run=r/part-0000000001.parquet: order"},
-		{"swapped lines", func(s *sink.Segment) error { return s.Rules.Write(sink.Rule{Seq: 40, Line: 3}) }, nil, rules + ": order"},
-		{"a group twice", func(s *sink.Segment) error { return s.Groups.Write(sink.Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-0000000001.parquet: order"},
-		{"a target twice", func(s *sink.Segment) error { s.Targets++; return s.Fetches.Write(sink.Fetch{Seq: 40}) }, nil,
+		{"swapped order", func(s *sink.Segment) error { return s.Policies.Write(schema.Policy{Seq: 40}, schema.Policy{Seq: 39}) }, nil, "policies/run=r/part-0000000001.parquet: order"},
+		{"swapped lines", func(s *sink.Segment) error { return s.Rules.Write(schema.Rule{Seq: 40, Line: 3}) }, nil, rules + ": order"},
+		{"a group twice", func(s *sink.Segment) error { return s.Groups.Write(schema.Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-0000000001.parquet: order"},
+		{"a target twice", func(s *sink.Segment) error { s.Targets++; return s.Fetches.Write(schema.Fetch{Seq: 40}) }, nil,
 			"fetches/run=r/part-0000000001.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
-		{"a target of another segment", func(s *sink.Segment) error { s.Targets++; return s.Fetches.Write(sink.Fetch{Seq: 41}) }, nil,
+		{"a target of another segment", func(s *sink.Segment) error { s.Targets++; return s.Fetches.Write(schema.Fetch{Seq: 41}) }, nil,
 			"fetches/run=r/part-0000000002.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
-		{"orphan seq", func(s *sink.Segment) error { return s.Verdicts.Write(sink.Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-0000000001.parquet: seq"},
+		{"orphan seq", func(s *sink.Segment) error { return s.Verdicts.Write(schema.Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-0000000001.parquet: seq"},
 		{"a byte flipped in the one part", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, "summary/run=r/part-0000000000.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
 		}, "summary/run=r/part-0000000000.parquet: digest"},
@@ -408,7 +409,7 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		{"the one part not named", nil, manifested(func(m *sink.Manifest) { m.RunParts = m.RunParts[:1] }),
 			"_runs/r: manifest"},
 		{"the one part elsewhere", nil, manifested(func(m *sink.Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
-		{"summary", func(s *sink.Segment) error { return s.Summary.Write(sink.Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
+		{"summary", func(s *sink.Segment) error { return s.Summary.Write(schema.Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var dir string
@@ -470,7 +471,7 @@ func TestTargetsOfASegmentAreCounted(t *testing.T) {
 		s, err := run.Segment(0)
 		must(t, err)
 		fill(t, s, 0)
-		must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: more}))
+		must(t, s.Summary.Write(schema.Count{Metric: "targets", Count: more}))
 		must(t, s.Commit())
 		v := verified(t, dir)
 		if len(v.Problems) != 1 || v.Problems[0].Kind != kind || v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
@@ -497,7 +498,7 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 	must(t, err)
 	c, err := sink.CreateChanges(sinktest.Open(t, good), m, "a", "v1")
 	must(t, err)
-	must(t, c.Write(sink.Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: sink.Some("a")}))
+	must(t, c.Write(schema.Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: schema.Some("a")}))
 	broken, err := c.Expectations()
 	must(t, err)
 	broken.Write([]byte("expectation,host\n"))
@@ -629,7 +630,7 @@ func TestHostsOfShards(t *testing.T) {
 			must(t, err)
 			for _, host := range hosts[shard] {
 				seq++
-				must(t, s.Fetches.Write(sink.Fetch{Seq: seq, Host: host, RegisteredDomain: &host}))
+				must(t, s.Fetches.Write(schema.Fetch{Seq: seq, Host: host, RegisteredDomain: &host}))
 			}
 			s.Targets = int64(len(hosts[shard]))
 			must(t, s.Commit())

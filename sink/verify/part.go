@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -118,9 +119,9 @@ func (v *verifier) decodeParquet(ctx context.Context, p sink.Part, f *os.File, m
 	if err != nil {
 		return false, err
 	}
-	keys := map[string]string{layout.KeyRun: v.run, layout.KeySchema: strconv.Itoa(sink.SchemaVersion)}
+	keys := map[string]string{layout.KeyRun: v.run, layout.KeySchema: strconv.Itoa(schema.SchemaVersion)}
 	if p.Table == "summary" {
-		keys[layout.KeyBins] = strconv.Itoa(sink.BinsVersion)
+		keys[layout.KeyBins] = strconv.Itoa(schema.BinsVersion)
 	}
 	maps.Copy(keys, more)
 	for key, want := range keys {

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // rowCheck checks the order of a part's rows, and that they belong to the segment's
@@ -110,7 +111,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 func (r *rowCheck) bodies(batch arrow.RecordBatch) {
 	digests, bodies := scan.Column[*array.String](batch, "content_digest"), scan.Column[*array.Binary](batch, "body")
 	for i := range int(batch.NumRows()) {
-		if own := sink.ContentDigest(bodies.Value(i)); own != digests.Value(i) {
+		if own := schema.ContentDigest(bodies.Value(i)); own != digests.Value(i) {
 			r.foreign.add("row %d has a body with the digest %s under %.32q", r.row+int64(i), own, digests.Value(i))
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -34,14 +35,14 @@ func planted(t *testing.T, plant func(segment int, r *rows)) string {
 		for i := range 2 {
 			seq := int64(2*segment + i + 1)
 			body := fmt.Appendf(nil, "Disallow: /%d\n", seq)
-			digest := sink.ContentDigest(body)
-			r.fetches = append(r.fetches, sink.Fetch{Seq: seq, ContentDigest: &digest})
-			r.rules = append(r.rules, sink.Rule{Seq: seq, Line: 1}, sink.Rule{Seq: seq, Line: 4})
-			r.policies = append(r.policies, sink.Policy{Seq: seq})
-			r.verdicts = append(r.verdicts, sink.Verdict{Seq: seq}, sink.Verdict{Seq: seq})
-			r.bodies = append(r.bodies, sink.Body{ContentDigest: digest, Body: body})
+			digest := schema.ContentDigest(body)
+			r.fetches = append(r.fetches, schema.Fetch{Seq: seq, ContentDigest: &digest})
+			r.rules = append(r.rules, schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4})
+			r.policies = append(r.policies, schema.Policy{Seq: seq})
+			r.verdicts = append(r.verdicts, schema.Verdict{Seq: seq}, schema.Verdict{Seq: seq})
+			r.bodies = append(r.bodies, schema.Body{ContentDigest: digest, Body: body})
 		}
-		r.counts = []sink.Count{{Metric: "targets", Count: 2}}
+		r.counts = []schema.Count{{Metric: "targets", Count: 2}}
 		if plant != nil {
 			plant(segment, r)
 		}
@@ -63,12 +64,12 @@ func planted(t *testing.T, plant func(segment int, r *rows)) string {
 }
 
 type rows struct {
-	fetches  []sink.Fetch
-	rules    []sink.Rule
-	policies []sink.Policy
-	verdicts []sink.Verdict
-	counts   []sink.Count
-	bodies   []sink.Body
+	fetches  []schema.Fetch
+	rules    []schema.Rule
+	policies []schema.Policy
+	verdicts []schema.Verdict
+	counts   []schema.Count
+	bodies   []schema.Body
 }
 
 func must(t *testing.T, err error) {
@@ -87,7 +88,7 @@ func TestRowsThatDoNotFitTogether(t *testing.T) {
 		want  []string
 	}{
 		"nothing":                    {func(*rows) {}, nil},
-		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = sink.Some("odd\x1b[31m") }, []string{fetches + ": value"}},
+		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = schema.Some("odd\x1b[31m") }, []string{fetches + ": value"}},
 		"an unknown verdict":         {func(r *rows) { r.verdicts[0].Verdict = "maybe" }, []string{verdicts + ": value"}},
 		"two bodies, swapped":        {func(r *rows) { r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body, r.bodies[0].Body }, []string{bodies + ": body"}},
 		"one byte of a body":         {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},
@@ -122,15 +123,15 @@ func TestRowsThatDoNotFitTogether(t *testing.T) {
 
 // Each state before of a comparison is from a run that its record names.
 func TestRunsOfStatesBefore(t *testing.T) {
-	change := func(kind, run string) sink.Change {
-		return sink.Change{Host: "h", Origin: "http://h", Kind: kind, Severity: "minor", BeforeRun: sink.NonZero(run)}
+	change := func(kind, run string) schema.Change {
+		return schema.Change{Host: "h", Origin: "http://h", Kind: kind, Severity: "minor", BeforeRun: schema.NonZero(run)}
 	}
 	for name, c := range map[string]struct {
-		rows []sink.Change
+		rows []schema.Change
 		want string
 	}{
-		"named":           {[]sink.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
-		"named by nobody": {[]sink.Change{change("text", "a"), change("text", "p"), change("text", "o")}, `row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
+		"named":           {[]schema.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
+		"named by nobody": {[]schema.Change{change("text", "a"), change("text", "p"), change("text", "o")}, `row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, nil)
@@ -161,13 +162,13 @@ func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	must(t, err)
 	out, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	must(t, err)
-	must(t, out.Write(sink.Change{Host: "h", Origin: "http://h", Kind: "text", Severity: "minor"}))
+	must(t, out.Write(schema.Change{Host: "h", Origin: "http://h", Kind: "text", Severity: "minor"}))
 	must(t, out.Commit())
 	c, err := sink.ReadComparison(sinktest.Open(t, dir), "r", "a")
 	must(t, err)
 
 	var fields []reflect.StructField
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[sink.Change]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[schema.Change]()) {
 		if column, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !slices.Contains(sink.Later, "changes."+column) {
 			fields = append(fields, f)
 		}
@@ -177,7 +178,7 @@ func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	row.Elem().FieldByName("Kind").SetString("text")
 	row.Elem().FieldByName("Severity").SetString("minor")
 	w := parquet.NewGenericWriter[any](&older, parquet.SchemaOf(row.Interface()),
-		parquet.KeyValueMetadata("robocensus.run", "r"), parquet.KeyValueMetadata("robocensus.against", "a"), parquet.KeyValueMetadata("robocensus.schema_version", strconv.Itoa(sink.SchemaVersion)))
+		parquet.KeyValueMetadata("robocensus.run", "r"), parquet.KeyValueMetadata("robocensus.against", "a"), parquet.KeyValueMetadata("robocensus.schema_version", strconv.Itoa(schema.SchemaVersion)))
 	_, err = w.Write([]any{row.Elem().Interface()})
 	must(t, err)
 	must(t, w.Close())

@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -74,7 +74,7 @@ func named[T interface {
 
 // CheckFetch returns an error for a row of fetches with a value that its columns do not
 // have.
-func CheckFetch(row *sink.Fetch) error {
+func CheckFetch(row *schema.Fetch) error {
 	if err := checkValues("fetches", row.Seq, []cell{
 		{"scheme", &row.Scheme}, {"source", &row.Source}, {"outcome", &row.Outcome}, {"reason", &row.Reason},
 		{"error_class", row.ErrorClass}, {"fallback_error_class", row.FallbackErrorClass}, {"challenge", row.Challenge},
@@ -95,7 +95,7 @@ func CheckFetch(row *sink.Fetch) error {
 
 // CheckAnswer returns an error for a row of answers with a value that its columns do not
 // have.
-func CheckAnswer(row *sink.Answer) error {
+func CheckAnswer(row *schema.Answer) error {
 	return checkValues("answers", row.Seq, []cell{
 		{"outcome", &row.Outcome}, {"reason", &row.Reason}, {"error_class", row.ErrorClass}, {"challenge", row.Challenge},
 		{"class", &row.Class}, {"policy", &row.Policy}, {"treatment", &row.Treatment},

@@ -23,6 +23,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -85,8 +86,8 @@ func Run(ctx context.Context, s store.Store, run string, progress func(parts, of
 	if err != nil {
 		return nil, err
 	}
-	if m.SchemaVersion != sink.SchemaVersion {
-		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify it with robocensus %s", run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+	if m.SchemaVersion != schema.SchemaVersion {
+		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify it with robocensus %s", run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 	}
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 const checkHelp = `Shows whether AGENT may fetch each URL, and why: the line that decides, its group,
@@ -240,7 +241,7 @@ func (f *flags) checkFile(ctx context.Context, path, name string, urls []string,
 }
 
 // explainer returns an explainer for stdout; with --json it prints at the end.
-func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent sink.Agent) (*explainer, error) {
+func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent schema.Agent) (*explainer, error) {
 	e := newExplainer(stdout, profiles, registry.Robots(&agent))
 	if f.json {
 		e.out, e.json = io.Discard, stdout

@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -235,7 +235,7 @@ func (c *compared) reason(v robots.Verdict, path string) string {
 // text returns the line of a rule.
 func (c *compared) text(rule int32) string {
 	number := c.file.Rules[rule].Line
-	text := visible.Text(sink.Text(bytes.TrimSpace(lineOf(c.body, number))))
+	text := visible.Text(schema.Text(bytes.TrimSpace(lineOf(c.body, number))))
 	if runes := []rune(text); len(runes) > maxShown {
 		text = string(runes[:maxShown]) + "…"
 	}

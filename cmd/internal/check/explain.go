@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -31,7 +31,7 @@ type explainer struct {
 	disallowed, undefined bool
 
 	labels usage.Vocabulary // nil unless uses are asked for
-	tokens []sink.Agent     // the policy tokens that bind the agent: agents of the first judge, after it
+	tokens []schema.Agent   // the policy tokens that bind the agent: agents of the first judge, after it
 
 	json    io.Writer // nil for text
 	answers []explainedURL
@@ -252,7 +252,7 @@ func (e *explainer) explain(url string) {
 	}
 	if v.Rule >= 0 {
 		rule := &first.File.Rules[v.Rule]
-		answer.Line, answer.Pattern = rule.Line, sink.Text(rule.Pattern)
+		answer.Line, answer.Pattern = rule.Line, schema.Text(rule.Pattern)
 	}
 	var same []string
 	apart := make(map[opinion][]string) // profiles
@@ -343,7 +343,7 @@ func (e *explainer) groupLine(rule *robots.Rule) int32 {
 const maxShown = 100
 
 func (e *explainer) Line(word string, number int32, remark string) {
-	text := visible.Text(sink.Text(bytes.TrimSpace(lineOf(e.body, number))))
+	text := visible.Text(schema.Text(bytes.TrimSpace(lineOf(e.body, number))))
 	fmt.Fprintf(e.out, "  %-11s line %d: %s   (%s)\n", word, number, Shortened(text), remark)
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // question is one line of check --jsonl. It has one of the bodies, and one agent or
@@ -59,7 +59,7 @@ func useAnswers(uses robots.Uses, fetchable bool) *map[string]useAnswer {
 	all := make(map[string]useAnswer)
 	if fetchable {
 		for use, s := range uses.Stated {
-			all[usage.Use(use).String()] = useAnswer{s.Preference.String(), sink.NonZero(s.Mechanism.String()), s.Line}
+			all[usage.Use(use).String()] = useAnswer{s.Preference.String(), schema.NonZero(s.Mechanism.String()), s.Line}
 		}
 	}
 	return &all
@@ -281,7 +281,7 @@ func (q *question) answer(profile *robots.Profile, file *robots.File, body []byt
 	r := reply{Verdict: v.Value.String(), Reason: v.Reason.String(), Agent: policy.GroupAgent, Truncated: file.Truncated}
 	if v.Rule >= 0 {
 		rule := &file.Rules[v.Rule]
-		r.Line, r.Pattern = rule.Line, sink.Text(rule.Pattern)
+		r.Line, r.Pattern = rule.Line, schema.Text(rule.Pattern)
 	}
 	if q.Uses {
 		r.Uses = useAnswers(policy.Uses(&target, labels))

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -84,13 +85,13 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 
 // AgentOf returns an agent as a run's registry defines it. Any other name is taken as a
 // product token.
-func AgentOf(r *past.Registry, name string) (agent sink.Agent, remark string) {
+func AgentOf(r *past.Registry, name string) (agent schema.Agent, remark string) {
 	for _, a := range r.Agents {
 		if strings.EqualFold(a.Name, name) {
 			return a, ""
 		}
 	}
-	return sink.Agent{Name: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", visible.Text(name))
+	return schema.Agent{Name: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", visible.Text(name))
 }
 
 // mostHostsKept bounds the hosts whose files are kept, for lists that are not sorted.
@@ -168,11 +169,11 @@ func (c *RunChecker) JudgeBody(ctx context.Context, t *lookup.Target, body []byt
 	if c.Profile.Name != past.Face(c.Run.Manifest) || !meaning.ReadsTables(c.Profile) || !c.hasRules() {
 		return l, nil
 	}
-	groups, err := lookup.Rows[sink.Group](ctx, c.Run, "groups", t)
+	groups, err := lookup.Rows[schema.Group](ctx, c.Run, "groups", t)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := lookup.Rows[sink.Rule](ctx, c.Run, "rules", t)
+	rules, err := lookup.Rows[schema.Rule](ctx, c.Run, "rules", t)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -154,9 +154,9 @@ func (l *URLJudge) Why(v robots.Verdict) string {
 	}
 	if l.lines[v.Rule] == "" {
 		rule := &l.File.Rules[v.Rule]
-		text := sink.Text(bytes.TrimSpace(lineOf(l.body, rule.Line)))
+		text := schema.Text(bytes.TrimSpace(lineOf(l.body, rule.Line)))
 		if l.body == nil {
-			text = strings.ToUpper(rule.Kind.String()[:1]) + rule.Kind.String()[1:] + ": " + sink.Text(rule.Pattern)
+			text = strings.ToUpper(rule.Kind.String()[:1]) + rule.Kind.String()[1:] + ": " + schema.Text(rule.Pattern)
 		}
 		l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, Shortened(visible.Text(text)))
 	}
@@ -257,7 +257,7 @@ func (l *URLJudge) judgement(v robots.Verdict) judgement {
 	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String(), Remark: l.Unknown, Truncated: l.File.Truncated}
 	if v.Rule >= 0 {
 		rule := &l.File.Rules[v.Rule]
-		j.Line, j.Pattern = rule.Line, sink.Text(rule.Pattern)
+		j.Line, j.Pattern = rule.Line, schema.Text(rule.Pattern)
 	}
 	return j
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // showUses makes the explainer show uses: what labels state, and the policy tokens that
 // bind the agent.
-func (e *explainer) showUses(labels usage.Vocabulary, tokens []sink.Agent) {
+func (e *explainer) showUses(labels usage.Vocabulary, tokens []schema.Agent) {
 	e.labels, e.tokens = labels, tokens
 	agents := []robots.Agent{e.agent}
 	for i := range tokens {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // compared writes two runs that have been compared, and returns the text of the page.
-func compared(t *testing.T, before, after []sink.Count, rows ...sink.Change) string {
+func compared(t *testing.T, before, after []schema.Count, rows ...schema.Change) string {
 	t.Helper()
 	dir := t.TempDir()
 	earlier := plan("a")
@@ -29,13 +30,13 @@ func compared(t *testing.T, before, after []sink.Count, rows ...sink.Change) str
 
 // ofRun counts a run of 1,000 hosts: those with rules, those that an outage hides, those
 // that shut out GPTBot and AhrefsBot, or the only one of an agent of this run alone.
-func ofRun(files, down, gptbot, ahrefs int64, alone string) []sink.Count {
-	category := func(name string, n int64) sink.Count {
+func ofRun(files, down, gptbot, ahrefs int64, alone string) []schema.Count {
+	category := func(name string, n int64) schema.Count {
 		c := agentCount("category", "", name, "some", n)
 		c.Agent = nil
 		return c
 	}
-	return []sink.Count{
+	return []schema.Count{
 		count1("targets", "", 1000), profiled("outcome", "conditional_allow", "google", files), profiled("outcome", "full_disallow", "google", down), profiled("outcome", "full_allow", "google", 1000-files-down),
 		profiled("reason", "success", "google", files), profiled("reason", "server_error", "google", down), profiled("reason", "client_error", "google", 1000-files-down),
 		agentCount("policy", "GPTBot", counters.Headline, "disallow_all", gptbot), agentCount("policy", "GPTBot", counters.Headline, "partial", files-gptbot),
@@ -49,7 +50,7 @@ func ofRun(files, down, gptbot, ahrefs int64, alone string) []sink.Count {
 func TestBeforeAndAfter(t *testing.T) {
 	for _, row := range []struct {
 		name          string
-		before, after []sink.Count
+		before, after []schema.Count
 		want, not     []string
 	}{
 		{

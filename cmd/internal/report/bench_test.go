@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -69,23 +70,23 @@ func benchRun(b *testing.B, dir string) {
 	b.Logf("a run of %d segments completed in %v", *reportParts, time.Since(began).Round(time.Millisecond))
 }
 
-func benchRows(segment int) (counts []sink.Count, examples []sink.Example) {
+func benchRows(segment int) (counts []schema.Count, examples []schema.Example) {
 	for _, stratum := range []string{"100001-1000000", "1000001-10000000"} {
-		counts = append(counts, sink.Count{Metric: "targets", Stratum: stratum, Count: 1024})
+		counts = append(counts, schema.Count{Metric: "targets", Stratum: stratum, Count: 1024})
 		for agent := range 178 {
 			for _, of := range [][2]string{
 				{"policy", "disallow_all"}, {"policy", "partial"}, {"policy", "allow_all"}, {"policy", "unknown"},
 				{"policy_explicit", "disallow_all"}, {"verdict", "allow"}, {"verdict", "disallow"},
 			} {
-				counts = append(counts, sink.Count{
-					Metric: of[0], Stratum: stratum, Agent: sink.Some(fmt.Sprint("agent-", agent)), Category: sink.Some("seo"), Profile: sink.Some("google"), Key: &of[1],
+				counts = append(counts, schema.Count{
+					Metric: of[0], Stratum: stratum, Agent: schema.Some(fmt.Sprint("agent-", agent)), Category: schema.Some("seo"), Profile: schema.Some("google"), Key: &of[1],
 					Count: int64(100 + (segment*31+agent*7)%97),
 				})
 			}
 		}
 	}
 	for i := range 150 {
-		examples = append(examples, sink.Example{Metric: "line_class", Key: fmt.Sprint("class-", i%20), Host: fmt.Sprintf("www.example-%d-%d.com", segment, i), Text: "Disallow: /"})
+		examples = append(examples, schema.Example{Metric: "line_class", Key: fmt.Sprint("class-", i%20), Host: fmt.Sprintf("www.example-%d-%d.com", segment, i), Text: "Disallow: /"})
 	}
 	return counts, examples
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Where no host turns an identity away, the titles say so, and name no identity or band that
@@ -16,7 +16,7 @@ func TestTitlesWhereNobodyIsTurnedAway(t *testing.T) {
 	} {
 		unranked := profiled("answer_let_in", "gptbot served", "google", 5)
 		unranked.Stratum = "unranked"
-		counts := []sink.Count{count1("targets", "", 20), profiled("outcome", "conditional_allow", "google", 20), profiled("reason", "success", "google", 20),
+		counts := []schema.Count{count1("targets", "", 20), profiled("outcome", "conditional_allow", "google", 20), profiled("reason", "success", "google", 20),
 			profiled("answer_let_in", "gptbot served", "google", 20-away), unranked}
 		if away > 0 {
 			counts = append(counts, profiled("answer_let_in", "gptbot refused", "google", away))

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/reporttest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -40,7 +41,7 @@ func plan(run string) sink.Plan {
 }
 
 // writeRun writes a complete run whose segments have these rows.
-func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []sink.Count, examples []sink.Example) {
+func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []schema.Count, examples []schema.Example) {
 	t.Helper()
 	run, err := sink.Create(dir, p)
 	must(t, err)
@@ -70,36 +71,36 @@ func drawn(t testing.TB, dir, run, against string) []byte {
 func hostilePage(t testing.TB) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	var counts []sink.Count
-	var examples []sink.Example
-	var changes []sink.Change
+	var counts []schema.Count
+	var examples []schema.Example
+	var changes []schema.Change
 	for i, evil := range reporttest.Hostile {
-		evil = sink.TextString(evil)
+		evil = schema.TextString(evil)
 		n := int64(100 + i)
 		for _, metric := range []string{
 			"targets", "outcome", "reason", "status", "error_class", "body", "feature", "field", "signal", "sitemap", "line_class", "line_class_hosts",
 			"tld", "tld_failed", "tld_slow", "address_block", "address_block_failed", "server", "server_slow", "body_bytes", "lines", "crawl_delay", "sitemaps", "total_us",
 		} {
-			counts = append(counts, sink.Count{Metric: metric, Stratum: evil, Key: &evil, Count: n})
-			examples = append(examples, sink.Example{Metric: metric, Key: evil, Host: evil, Line: sink.Some(int32(7)), Text: evil})
+			counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Key: &evil, Count: n})
+			examples = append(examples, schema.Example{Metric: metric, Key: evil, Host: evil, Line: schema.Some(int32(7)), Text: evil})
 		}
-		outcome := sink.Count{Metric: "reason", Stratum: evil, Profile: sink.Some("google"), Key: sink.Some("success"), Count: n}
-		counts = append(counts, outcome, sink.Count{Metric: "category", Stratum: evil, Category: sink.Some(counters.Headline), Profile: sink.Some("google"), Key: sink.Some("some"), Count: 3})
+		outcome := schema.Count{Metric: "reason", Stratum: evil, Profile: schema.Some("google"), Key: schema.Some("success"), Count: n}
+		counts = append(counts, outcome, schema.Count{Metric: "category", Stratum: evil, Category: schema.Some(counters.Headline), Profile: schema.Some("google"), Key: schema.Some("some"), Count: 3})
 		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict"} {
 			for _, key := range []string{"disallow_all", "some"} {
-				counts = append(counts, sink.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: sink.Some("google"), Key: sink.Some(key), Count: n})
+				counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: schema.Some("google"), Key: schema.Some(key), Count: n})
 			}
 		}
-		examples = append(examples, sink.Example{Metric: "body_bytes", Key: "largest", Host: evil, Text: evil}, sink.Example{Metric: "total_us", Key: "slowest", Host: evil, Text: evil},
-			sink.Example{Metric: "server", Key: "other", Host: evil, Text: evil}, sink.Example{Metric: "sitemap", Key: "relative", Host: evil, Text: evil})
+		examples = append(examples, schema.Example{Metric: "body_bytes", Key: "largest", Host: evil, Text: evil}, schema.Example{Metric: "total_us", Key: "slowest", Host: evil, Text: evil},
+			schema.Example{Metric: "server", Key: "other", Host: evil, Text: evil}, schema.Example{Metric: "sitemap", Key: "relative", Host: evil, Text: evil})
 		for _, severity := range []string{evil, "critical", "major", "minor"} {
-			changes = append(changes, sink.Change{Host: evil, Origin: evil + severity, Rank: sink.Some(int64(i)), Kind: evil, Severity: severity, Agent: &evil, Category: &evil, URL: &evil, Before: &evil, After: &evil},
-				sink.Change{Host: evil, Origin: evil + severity, Kind: "policy_class", Severity: severity, Agent: &evil, Category: &evil, Profile: sink.Some("google"), URL: &evil, Before: sink.Some("partial"), After: sink.Some("disallow_all")})
+			changes = append(changes, schema.Change{Host: evil, Origin: evil + severity, Rank: schema.Some(int64(i)), Kind: evil, Severity: severity, Agent: &evil, Category: &evil, URL: &evil, Before: &evil, After: &evil},
+				schema.Change{Host: evil, Origin: evil + severity, Kind: "policy_class", Severity: severity, Agent: &evil, Category: &evil, Profile: schema.Some("google"), URL: &evil, Before: schema.Some("partial"), After: schema.Some("disallow_all")})
 		}
 	}
 	for _, metric := range []string{"sitemaps", "sitemap", "body_bytes", "crawl_delay", "lines", "total_us"} {
 		for _, key := range []string{"0", "9200000000000000000-9223372036854775807", "9223372036854775807-", "relative"} {
-			counts = append(counts, sink.Count{Metric: metric, Stratum: "unranked", Key: sink.Some(key), Count: 3})
+			counts = append(counts, schema.Count{Metric: metric, Stratum: "unranked", Key: schema.Some(key), Count: 3})
 		}
 	}
 	p := plan("b")
@@ -177,16 +178,16 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 }
 
-func count1(metric, key string, n int64) sink.Count {
-	return sink.Count{Metric: metric, Stratum: "unranked", Key: sink.NonZero(key), Count: n}
+func count1(metric, key string, n int64) schema.Count {
+	return schema.Count{Metric: metric, Stratum: "unranked", Key: schema.NonZero(key), Count: n}
 }
 
 // agentCount returns a counter of an agent.
-func agentCount(metric, agent, category, key string, n int64) sink.Count {
-	return sink.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: sink.Some("google"), Key: &key, Count: n}
+func agentCount(metric, agent, category, key string, n int64) schema.Count {
+	return schema.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: schema.Some("google"), Key: &key, Count: n}
 }
 
-func profiled(metric, key, profile string, n int64) sink.Count {
+func profiled(metric, key, profile string, n int64) schema.Count {
 	c := count1(metric, key, n)
 	c.Stratum, c.Profile = "1-1000", &profile
 	return c
@@ -199,12 +200,12 @@ func TestSentences(t *testing.T) {
 	p.Profiles = []string{"google", "rfc9309"}
 	targets := count1("targets", "", 500)
 	targets.Stratum = "1-1000"
-	category := func(category, key string, n int64) sink.Count {
+	category := func(category, key string, n int64) schema.Count {
 		c := agentCount("category", "", category, key, n)
 		c.Agent = nil
 		return c
 	}
-	writeRun(t, dir, p, 2, []sink.Count{
+	writeRun(t, dir, p, 2, []schema.Count{
 		targets, profiled("outcome", "conditional_allow", "google", 400), profiled("outcome", "full_allow", "google", 90), profiled("outcome", "full_disallow", "google", 10),
 		profiled("outcome", "undefined", "rfc9309", 500),
 		profiled("reason", "success", "google", 400), profiled("reason", "client_error", "google", 90), profiled("reason", "network_failure", "google", 8), profiled("reason", "server_error", "google", 2),
@@ -309,7 +310,7 @@ func TestTheHeadlineHasTwoBases(t *testing.T) {
 // The SQL of a run that is not complete says that the table it reads has no row of it.
 func TestTheSQLOfAnUnfinishedRun(t *testing.T) {
 	dir := t.TempDir()
-	counts := []sink.Count{count1("targets", "", 3), profiled("reason", "success", "google", 2), profiled("reason", "client_error", "google", 1)}
+	counts := []schema.Count{count1("targets", "", 3), profiled("reason", "success", "google", 2), profiled("reason", "client_error", "google", 1)}
 	run, err := sink.Create(dir, plan("unfinished"))
 	must(t, err)
 	defer run.Close()
@@ -339,7 +340,7 @@ func TestARunWithoutCounters(t *testing.T) {
 // If several keys tie for the greatest count, no title names just one.
 func TestLeadersTie(t *testing.T) {
 	dir := t.TempDir()
-	writeRun(t, dir, plan("r"), 1, []sink.Count{
+	writeRun(t, dir, plan("r"), 1, []schema.Count{
 		count1("targets", "", 1), profiled("outcome", "conditional_allow", "google", 1), profiled("reason", "success", "google", 1),
 		agentCount("policy", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy", "GPTBot", counters.Headline, "disallow_all", 1),
 		agentCount("policy_explicit", "CCBot", counters.Headline, "disallow_all", 1), agentCount("policy_explicit", "GPTBot", counters.Headline, "disallow_all", 1),
@@ -359,7 +360,7 @@ func TestLeadersTie(t *testing.T) {
 // A page about one host does not use the plural.
 func TestOneHostFailed(t *testing.T) {
 	dir := t.TempDir()
-	writeRun(t, dir, plan("r"), 1, []sink.Count{
+	writeRun(t, dir, plan("r"), 1, []schema.Count{
 		count1("targets", "", 1), profiled("outcome", "full_disallow", "google", 1), profiled("reason", "network_failure", "google", 1), count1("error_class", "timeout", 1),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
@@ -374,7 +375,7 @@ func TestOneHostFailed(t *testing.T) {
 // and says nothing about policies.
 func TestNothingAnswered(t *testing.T) {
 	dir := t.TempDir()
-	writeRun(t, dir, plan("r"), 1, []sink.Count{
+	writeRun(t, dir, plan("r"), 1, []schema.Count{
 		count1("targets", "", 30), profiled("outcome", "full_disallow", "google", 30), profiled("reason", "network_failure", "google", 28), profiled("reason", "server_error", "google", 2),
 		count1("error_class", "dns_not_found", 20), count1("error_class", "timeout", 8), count1("error_class", "server_error", 2),
 		agentCount("policy", "GPTBot", counters.Headline, "unknown", 30), agentCount("category", "", counters.Headline, "unknown", 30), agentCount("category", "", "seo", "unknown", 30),
@@ -396,10 +397,10 @@ func TestNothingAnswered(t *testing.T) {
 // Every figure has a link and downloads, and its tables have heads.
 func TestFiguresCanBeTakenAway(t *testing.T) {
 	dir := t.TempDir()
-	writeRun(t, dir, plan("r"), 1, []sink.Count{
+	writeRun(t, dir, plan("r"), 1, []schema.Count{
 		count1("targets", "", 10), profiled("reason", "success", "google", 10), profiled("outcome", "conditional_allow", "google", 10),
 		agentCount("policy", "-agent", "other", "disallow_all", 3), agentCount("policy", "<b>", "other", "allow_all", 10), count1("body_bytes", "57", 10),
-	}, []sink.Example{{Metric: "body_bytes", Key: "largest", Host: "h", Text: "57", Rank: sink.Some(int64(1234))}})
+	}, []schema.Example{{Metric: "body_bytes", Key: "largest", Host: "h", Text: "57", Rank: schema.Some(int64(1234))}})
 	tree, err := html.Parse(bytes.NewReader(drawn(t, dir, "r", "")))
 	must(t, err)
 	figures, ids := 0, make(map[string]bool)
@@ -462,7 +463,7 @@ func TestNoPathOfTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
 	p.Inputs = []sink.Input{{Role: "hosts", Path: "/home/someone/secret/hosts.csv", SHA256: strings.Repeat("ab", 32)}, {Role: "agents", Path: "../own/agents.yaml"}, {Role: "urls", Path: "-"}}
-	writeRun(t, dir, p, 1, []sink.Count{count1("targets", "", 1)}, nil)
+	writeRun(t, dir, p, 1, []schema.Count{count1("targets", "", 1)}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, word := range []string{"someone", "secret", "own/", dir} {
 		if strings.Contains(out, word) {
@@ -478,7 +479,7 @@ func TestNoPathOfTheMachine(t *testing.T) {
 
 func TestWhatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
-	writeRun(t, dir, plan("r"), 1, []sink.Count{count1("targets", "", 1)}, nil)
+	writeRun(t, dir, plan("r"), 1, []schema.Count{count1("targets", "", 1)}, nil)
 	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, changes.ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
@@ -506,18 +507,18 @@ func TestWhatCannotBeRead(t *testing.T) {
 // ties with others is not named as the one that lost most. If not everything was
 // compared, the page does not say that nothing changed.
 func TestSentencesOfChanges(t *testing.T) {
-	policy := func(host, agent, after string) sink.Change {
+	policy := func(host, agent, after string) schema.Change {
 		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
-		return sink.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
-			Agent: &agent, Category: sink.Some(counters.Headline), Profile: sink.Some("google"), Before: &before, After: &after}
+		return schema.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
+			Agent: &agent, Category: schema.Some(counters.Headline), Profile: schema.Some("google"), Before: &before, After: &after}
 	}
-	rules := func(host, agent, how string) sink.Change {
-		return sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: sink.Some(counters.Headline), Profile: sink.Some("google"), After: &how}
+	rules := func(host, agent, how string) schema.Change {
+		return schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: schema.Some(counters.Headline), Profile: schema.Some("google"), After: &how}
 	}
-	of := func(host, kind, severity string) sink.Change {
-		return sink.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}
+	of := func(host, kind, severity string) schema.Change {
+		return schema.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}
 	}
-	var many []sink.Change
+	var many []schema.Change
 	for h := range 5 {
 		for a := range 20 {
 			many = append(many, policy(fmt.Sprint("h", h), fmt.Sprint("agent", a), "disallow_all"))
@@ -525,7 +526,7 @@ func TestSentencesOfChanges(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name    string
-		changes []sink.Change
+		changes []schema.Change
 		notes   []string
 		want    string
 		not     string
@@ -542,23 +543,23 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"rows are named so", many, nil, "policy class5100", "hosts 100"},
 		{"hosts of a category", many, nil, "AI training lost most: 5 hosts closed a path to at least one of its agents, and 5 shut one out entirely", "100 hosts"},
 		{"as many", many, nil, "20 agents lost most: 5 hosts closed a path to each of them, and 5 shut it out entirely", "agent0 lost most"},
-		{"two that lost as much", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all")}, nil, "A and B lost most: 1 host closed a path to each of them, and 1 shut it out entirely", "2 agents"},
+		{"two that lost as much", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all")}, nil, "A and B lost most: 1 host closed a path to each of them, and 1 shut it out entirely", "2 agents"},
 		{"and more like it", many, nil, "policy class, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
-		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely", "each of them"},
-		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent lost a path anywhere", "lost most"},
-		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 closed a path to an agent (1 shut one out entirely) and 2 opened one (2 let in an agent that was shut out)", "3 let"},
-		{"numbers as the legend has them", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 opened, 2 let in", "2 closed"},
-		{"by meaning", []sink.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")}, nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
-		{"none entirely", []sink.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil, "A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
-		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
-		{"the most severe", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host1 of 9\nminor", "2 hosts1 of 9"},
+		{"the most", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely", "each of them"},
+		{"opened", []schema.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent lost a path anywhere", "lost most"},
+		{"both", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 closed a path to an agent (1 shut one out entirely) and 2 opened one (2 let in an agent that was shut out)", "3 let"},
+		{"numbers as the legend has them", []schema.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 opened, 2 let in", "2 closed"},
+		{"by meaning", []schema.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")}, nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
+		{"none entirely", []schema.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil, "A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
+		{"new and gone", []schema.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
+		{"the most severe", []schema.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host1 of 9\nminor", "2 hosts1 of 9"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			earlier := plan("a")
 			earlier.Started = earlier.Started.AddDate(0, 0, -7)
 			writeRun(t, dir, earlier, 1, nil, nil)
-			writeRun(t, dir, plan("b"), 1, []sink.Count{count1("targets", "", 12)}, nil) // three of them new
+			writeRun(t, dir, plan("b"), 1, []schema.Count{count1("targets", "", 12)}, nil) // three of them new
 			m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
 			must(t, err)
 			c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1", row.notes...)

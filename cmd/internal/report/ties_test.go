@@ -4,71 +4,71 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A title that says who is first, most or least names all that tie, or counts them.
 func TestTitlesOfTies(t *testing.T) {
-	ranked := func(c sink.Count, stratum string) sink.Count {
+	ranked := func(c schema.Count, stratum string) schema.Count {
 		c.Stratum = stratum
 		return c
 	}
-	closed := func(metric, agent string, n int64) sink.Count {
+	closed := func(metric, agent string, n int64) schema.Count {
 		return agentCount(metric, agent, "ai-training", "disallow_all", n)
 	}
-	pair := func(a, b string, n int64) sink.Count {
+	pair := func(a, b string, n int64) schema.Count {
 		return agentCount("policy_pair", a, "ai-training", b, n)
 	}
-	versus := func(agent string, different, equal int64) []sink.Count {
-		of := func(key string, n int64) sink.Count {
+	versus := func(agent string, different, equal int64) []schema.Count {
+		of := func(key string, n int64) schema.Count {
 			c := agentCount("versus_first", agent, "ai-training", key, n)
-			c.Profile = sink.Some("rfc9309")
+			c.Profile = schema.Some("rfc9309")
 			return c
 		}
-		return []sink.Count{of("different", different), of("equal", equal)}
+		return []schema.Count{of("different", different), of("equal", equal)}
 	}
-	base := []sink.Count{ranked(count1("targets", "", 40), "1-1000"), count1("targets", "", 60), profiled("outcome", "conditional_allow", "google", 100), profiled("reason", "success", "google", 100)}
-	files := []sink.Count{ranked(count1("body_bytes", "50", 40), "1-1000"), count1("body_bytes", "50", 60)}
+	base := []schema.Count{ranked(count1("targets", "", 40), "1-1000"), count1("targets", "", 60), profiled("outcome", "conditional_allow", "google", 100), profiled("reason", "success", "google", 100)}
+	files := []schema.Count{ranked(count1("body_bytes", "50", 40), "1-1000"), count1("body_bytes", "50", 60)}
 	for _, row := range []struct {
 		name   string
-		counts []sink.Count
+		counts []schema.Count
 		want   string
 	}{
-		{"ranks", []sink.Count{closed("policy", "B", 10), closed("policy", "A", 8)}, "B is shut out by 25.0% of hosts of rank 1 to 1,000, and by 0% of those without a rank"},
-		{"ranks tie", []sink.Count{closed("policy", "B", 10), closed("policy", "A", 10)}, "A and B are shut out most often; A by 25.0% of hosts of rank 1 to 1,000, and by 0% of those without a rank"},
-		{"together", []sink.Count{closed("policy", "A", 20), closed("policy", "B", 18), closed("policy", "C", 16), closed("policy_explicit", "A", 20), closed("policy_explicit", "B", 18), closed("policy_explicit", "C", 16), pair("A", "B", 15), pair("A", "C", 14)},
+		{"ranks", []schema.Count{closed("policy", "B", 10), closed("policy", "A", 8)}, "B is shut out by 25.0% of hosts of rank 1 to 1,000, and by 0% of those without a rank"},
+		{"ranks tie", []schema.Count{closed("policy", "B", 10), closed("policy", "A", 10)}, "A and B are shut out most often; A by 25.0% of hosts of rank 1 to 1,000, and by 0% of those without a rank"},
+		{"together", []schema.Count{closed("policy", "A", 20), closed("policy", "B", 18), closed("policy", "C", 16), closed("policy_explicit", "A", 20), closed("policy_explicit", "B", 18), closed("policy_explicit", "C", 16), pair("A", "B", 15), pair("A", "C", 14)},
 			"Of the 20 hosts that shut out A by name, 75.0% shut out B too"},
-		{"together tie", []sink.Count{closed("policy", "A", 20), closed("policy", "B", 18), closed("policy", "C", 16), closed("policy_explicit", "A", 20), closed("policy_explicit", "B", 18), closed("policy_explicit", "C", 16), pair("A", "B", 15), pair("A", "C", 15)},
+		{"together tie", []schema.Count{closed("policy", "A", 20), closed("policy", "B", 18), closed("policy", "C", 16), closed("policy_explicit", "A", 20), closed("policy_explicit", "B", 18), closed("policy_explicit", "C", 16), pair("A", "B", 15), pair("A", "C", 15)},
 			"Of the 20 hosts that shut out A by name, 75.0% shut out each of B and C too"},
-		{"network", []sink.Count{count1("tld", "com", 50), count1("tld", "de", 20), count1("tld_failed", "com", 5), count1("tld_failed", "de", 4)},
+		{"network", []schema.Count{count1("tld", "com", 50), count1("tld", "de", 20), count1("tld_failed", "com", 5), count1("tld_failed", "de", 4)},
 			"By top-level domain, failures are commonest for .de (20.0% of 20 hosts)"},
-		{"network tie", []sink.Count{count1("tld", "com", 50), count1("tld", "de", 20), count1("tld_failed", "com", 5), count1("tld_failed", "de", 2), count1("tld_slow", "de", 10)},
+		{"network tie", []schema.Count{count1("tld", "com", 50), count1("tld", "de", 20), count1("tld_failed", "com", 5), count1("tld_failed", "de", 2), count1("tld_slow", "de", 10)},
 			"By top-level domain, failures are commonest for .com and .de (10.0% each), slow answers for .de (50.0% of 20 hosts)"},
-		{"slow alone", []sink.Count{count1("tld", "com", 50), count1("tld", "de", 20), count1("tld_slow", "de", 10)}, "By top-level domain, slow answers are commonest for .de (50.0% of 20 hosts)"},
-		{"network of many", []sink.Count{count1("tld", "a", 10), count1("tld", "b", 10), count1("tld", "c", 10), count1("tld", "d", 10), count1("tld_failed", "a", 1), count1("tld_failed", "b", 1), count1("tld_failed", "c", 1), count1("tld_failed", "d", 1)},
+		{"slow alone", []schema.Count{count1("tld", "com", 50), count1("tld", "de", 20), count1("tld_slow", "de", 10)}, "By top-level domain, slow answers are commonest for .de (50.0% of 20 hosts)"},
+		{"network of many", []schema.Count{count1("tld", "a", 10), count1("tld", "b", 10), count1("tld", "c", 10), count1("tld", "d", 10), count1("tld_failed", "a", 1), count1("tld_failed", "b", 1), count1("tld_failed", "c", 1), count1("tld_failed", "d", 1)},
 			"By top-level domain, failures are commonest for 4 of them (10.0% each)"},
-		{"refusals", []sink.Count{profiled("refusal", "any", "google", 20), profiled("refusal", "crawler", "google", 20), profiled("refusal", "license", "google", 4)},
+		{"refusals", []schema.Count{profiled("refusal", "any", "google", 20), profiled("refusal", "crawler", "google", 20), profiled("refusal", "license", "google", 4)},
 			"20.0% of 100 hosts refuse AI training in some way, most often by shutting out a crawler (20.0% of hosts)"},
-		{"refusals tie", []sink.Count{profiled("refusal", "any", "google", 20), profiled("refusal", "crawler", "google", 20), profiled("refusal", "license", "google", 20)},
+		{"refusals tie", []schema.Count{profiled("refusal", "any", "google", 20), profiled("refusal", "crawler", "google", 20), profiled("refusal", "license", "google", 20)},
 			"20.0% of 100 hosts refuse AI training in some way, most often by shutting out a crawler and by a licence (20.0% of hosts)"},
-		{"bands of a template", append([]sink.Count{ranked(count1("template", "t", 10), "1-1000"), count1("template", "t", 30)}, files...),
+		{"bands of a template", append([]schema.Count{ranked(count1("template", "t", 10), "1-1000"), count1("template", "t", 30)}, files...),
 			"t is in 50.0% of the files of hosts without a rank, and in 25.0% of those of rank 1 to 1,000"},
-		{"bands of a template tie", append([]sink.Count{ranked(count1("template", "t", 10), "1-1000"), count1("template", "t", 15)}, files...), "t is in as many of the files of each band of ranks: 25.0%"},
+		{"bands of a template tie", append([]schema.Count{ranked(count1("template", "t", 10), "1-1000"), count1("template", "t", 15)}, files...), "t is in as many of the files of each band of ranks: 25.0%"},
 		{"profiles", append(versus("A", 30, 70), versus("B", 20, 80)...), "The profiles differ most for A: rfc9309 allows or forbids some path that google does not at 30.0% of 100 hosts"},
 		{"profiles tie", append(versus("A", 30, 70), versus("B", 30, 70)...), "The profiles differ most for 2 agents, such as A: rfc9309 allows or forbids some path that google does not at 30.0% of 100 hosts"},
-		{"identities", []sink.Count{profiled("answer_let_in", "a refused", "google", 3), profiled("answer_let_in", "a served", "google", 7), profiled("answer_let_in", "b refused", "google", 30), profiled("answer_let_in", "b served", "google", 70)},
+		{"identities", []schema.Count{profiled("answer_let_in", "a refused", "google", 3), profiled("answer_let_in", "a served", "google", 7), profiled("answer_let_in", "b refused", "google", 30), profiled("answer_let_in", "b served", "google", 70)},
 			"a and b are turned away most, each by 30.0% of hosts that let it in on paper"},
-		{"bands of identities tie", []sink.Count{profiled("answer_let_in", "a refused", "google", 3), profiled("answer_let_in", "a served", "google", 7),
+		{"bands of identities tie", []schema.Count{profiled("answer_let_in", "a refused", "google", 3), profiled("answer_let_in", "a served", "google", 7),
 			ranked(profiled("answer_let_in", "a refused", "google", 6), "unranked"), ranked(profiled("answer_let_in", "a served", "google", 14), "unranked")},
 			"rank 1 to 1,000 and unranked: 30.0% of answers each turn an identity away"},
-		{"bands of identities", []sink.Count{profiled("answer_let_in", "a refused", "google", 3), profiled("answer_let_in", "a served", "google", 7),
+		{"bands of identities", []schema.Count{profiled("answer_let_in", "a refused", "google", 3), profiled("answer_let_in", "a served", "google", 7),
 			ranked(profiled("answer_let_in", "a served", "google", 20), "unranked"), ranked(profiled("answer_let_in", "a served", "google", 20), "1001-10000")},
 			"rank 1 to 1,000: 30.0% of answers turn an identity away; rank 1,001 to 10,000 and unranked: 0% each"},
-		{"served otherwise", []sink.Count{profiled("answer_policy", "a other_bytes stricter", "google", 2), profiled("answer_policy", "a same_bytes equal", "google", 18), profiled("answer_policy", "b other_bytes looser", "google", 1), profiled("answer_policy", "b same_bytes equal", "google", 9)},
+		{"served otherwise", []schema.Count{profiled("answer_policy", "a other_bytes stricter", "google", 2), profiled("answer_policy", "a same_bytes equal", "google", 18), profiled("answer_policy", "b other_bytes looser", "google", 1), profiled("answer_policy", "b same_bytes equal", "google", 9)},
 			"10.0% of the hosts that serve both a file serve each of a and b a file of another meaning"},
-		{"walls tie", []sink.Count{profiled("answer_challenge", "a cloudflare", "google", 20), profiled("answer_challenge", "b cloudflare", "google", 20), profiled("answer_challenge", "b imperva", "google", 2)},
+		{"walls tie", []schema.Count{profiled("answer_challenge", "a cloudflare", "google", 20), profiled("answer_challenge", "b cloudflare", "google", 20), profiled("answer_challenge", "b imperva", "google", 2)},
 			"The commonest walls are those for a: Cloudflare and b: Cloudflare, on 20.0% of hosts each"},
-		{"walls", []sink.Count{profiled("answer_challenge", "a cloudflare", "google", 20), profiled("answer_challenge", "b cloudflare", "google", 10)}, "The commonest wall is that for a: Cloudflare, on 20.0% of hosts"},
+		{"walls", []schema.Count{profiled("answer_challenge", "a cloudflare", "google", 20), profiled("answer_challenge", "b cloudflare", "google", 10)}, "The commonest wall is that for a: Cloudflare, on 20.0% of hosts"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()

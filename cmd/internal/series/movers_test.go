@@ -8,32 +8,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The terminal shows what moved most first, with the shares and the interval, and escapes
 // names.
 func TestShowMovers(t *testing.T) {
-	at := func(run string, month time.Month, metric, agent, key string, count int64) sink.Point {
+	at := func(run string, month time.Month, metric, agent, key string, count int64) schema.Point {
 		share := float64(count) / 1000
-		p := sink.Point{
-			Metric: metric, Population: "all", Stratum: "all", Key: &key, Profile: sink.Some("google"), Run: run, Date: time.Date(2026, month, 1, 0, 0, 0, 0, time.UTC),
-			Base: "hosts", Count: count, Denominator: 1000, Share: &share, Low: sink.Some(max(0, share-0.01)), High: sink.Some(share + 0.01), Method: sink.Some("wilson"),
+		p := schema.Point{
+			Metric: metric, Population: "all", Stratum: "all", Key: &key, Profile: schema.Some("google"), Run: run, Date: time.Date(2026, month, 1, 0, 0, 0, 0, time.UTC),
+			Base: "hosts", Count: count, Denominator: 1000, Share: &share, Low: schema.Some(max(0, share-0.01)), High: schema.Some(share + 0.01), Method: schema.Some("wilson"),
 		}
 		if metric == "policy" {
 			p.Agent = &agent
 		}
 		if metric != "signal" {
-			p.Category = sink.Some("ai-training")
+			p.Category = schema.Some("ai-training")
 		}
 		if month > 1 {
-			p.Comparable = sink.Some(true)
+			p.Comparable = schema.Some(true)
 		}
 		return p
 	}
 	r := &series.Result{
 		Profiles: []string{"google"}, Runs: []series.Run{{Run: "a"}, {Run: "b"}}, Warnings: []string{"a warning"},
-		Points: []sink.Point{
+		Points: []schema.Point{
 			at("a", 1, "category", "", "any", 205), at("b", 2, "category", "", "any", 305),
 			at("a", 1, "policy", "GPTBot", "disallow_all", 50), at("b", 2, "policy", "GPTBot", "disallow_all", 250),
 			at("a", 1, "policy", "CCBot", "disallow_all", 50), at("b", 2, "policy", "CCBot", "disallow_all", 52),

@@ -8,18 +8,18 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // showSeries prints an overview: one figure of each run, what happened, and warnings.
 func showSeries(out io.Writer, r *series.Result) {
 	p := &screen.Text{Out: out}
 	stratum := overviewStratum(r.Points)
-	shares := make(map[string]map[string]*sink.Point) // by run and base
+	shares := make(map[string]map[string]*schema.Point) // by run and base
 	for i := range r.Points {
 		if pt := &r.Points[i]; pt.Stratum == stratum && isOverview(pt) && *pt.Profile == r.Profiles[0] {
 			if shares[pt.Run] == nil {
-				shares[pt.Run] = make(map[string]*sink.Point)
+				shares[pt.Run] = make(map[string]*schema.Point)
 			}
 			shares[pt.Run][pt.Base] = pt
 		}
@@ -74,13 +74,13 @@ func showSeries(out io.Writer, r *series.Result) {
 }
 
 // isOverview reports whether a point is of the figure that the overview shows.
-func isOverview(pt *sink.Point) bool {
+func isOverview(pt *schema.Point) bool {
 	return pt.Metric == "category" && *pt.Key == "any" && *pt.Category == "ai-training" && pt.Population == series.All
 }
 
 // overviewStratum returns the stratum that the overview shows: all hosts, with weights
 // if there are some, or else the highest band of rank.
-func overviewStratum(points []sink.Point) string {
+func overviewStratum(points []schema.Point) string {
 	stratum := ""
 	for i := range points {
 		pt := &points[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Of four agents that enter the registry at once, or leave it, a line names three.
@@ -42,15 +42,15 @@ func TestMarksOfManyAgents(t *testing.T) {
 func TestOverviewOfAStratum(t *testing.T) {
 	files, share, no := int64(5), 0.5, false
 	text := func(s string) *string { return &s }
-	point := func(run, base string, denominator int64) sink.Point {
-		return sink.Point{
+	point := func(run, base string, denominator int64) schema.Point {
+		return schema.Point{
 			Run: run, Metric: "category", Key: text("any"), Category: text("ai-training"), Profile: text("google"), Population: series.All,
 			Stratum: "1-1000", Base: base, Count: denominator / 2, Denominator: denominator, Share: &share, Comparable: &no,
 		}
 	}
 	r := &series.Result{
 		Profiles: []string{"google"}, Runs: []series.Run{{Run: "a", Hosts: 7, Files: &files}, {Run: "b", Hosts: 8, Files: &files}},
-		Points: []sink.Point{point("b", "hosts", 40), point("b", "files", 2)},
+		Points: []schema.Point{point("b", "hosts", 40), point("b", "files", 2)},
 	}
 	var out bytes.Buffer
 	showSeries(&out, r)

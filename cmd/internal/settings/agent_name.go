@@ -18,13 +18,14 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // namesOf returns the names that a user may give for an agent: its name and its own
 // tokens.
-func namesOf(a sink.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
+func namesOf(a schema.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
 
 var (
 	product    = regexp.MustCompile(`[A-Za-z0-9._-]+`)
@@ -33,7 +34,7 @@ var (
 
 // tokenWithin returns the product token in a User-Agent header: one of the
 // registry, otherwise the name after "compatible;", otherwise the first word.
-func tokenWithin(userAgent string, agents []sink.Agent) string {
+func tokenWithin(userAgent string, agents []schema.Agent) string {
 	words := product.FindAllString(userAgent, -1)
 	for _, word := range words {
 		for _, a := range agents {
@@ -55,17 +56,17 @@ func tokenWithin(userAgent string, agents []sink.Agent) string {
 
 // FindAgent looks an agent up in the registry. Any other name is taken as a product
 // token.
-func (f *Flags) FindAgent(ctx context.Context, name string) (sink.Agent, string, error) {
+func (f *Flags) FindAgent(ctx context.Context, name string) (schema.Agent, string, error) {
 	agents, _, err := f.ReadAgents(ctx)
 	if err != nil {
-		return sink.Agent{}, "", err
+		return schema.Agent{}, "", err
 	}
 	for _, a := range agents {
 		if strings.EqualFold(a.Name, name) {
 			return a, "", nil
 		}
 	}
-	a := sink.Agent{Name: name, Tokens: []string{name}}
+	a := schema.Agent{Name: name, Tokens: []string{name}}
 	if err := registry.Robots(&a).Validate(); err != nil {
 		if token := tokenWithin(name, agents); token != "" {
 			err = fmt.Errorf("%q is not a product token; use %s", name, token)
@@ -96,13 +97,13 @@ func CompleteAgents(c *cobra.Command, name string, f *Flags) {
 
 // Readers returns the profiles of the agents' parsers, by name, and google; none if no
 // agent has one and own is not among the profiles.
-func (f *Flags) Readers(profiles []*robots.Profile, agents ...sink.Agent) map[string]*robots.Profile {
+func (f *Flags) Readers(profiles []*robots.Profile, agents ...schema.Agent) map[string]*robots.Profile {
 	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) &&
-		!slices.ContainsFunc(agents, func(a sink.Agent) bool { return a.ReadsAs != nil }) {
+		!slices.ContainsFunc(agents, func(a schema.Agent) bool { return a.ReadsAs != nil }) {
 		return nil
 	}
 	out := make(map[string]*robots.Profile)
-	for _, a := range append(agents, sink.Agent{}) { // whose parser is google
+	for _, a := range append(agents, schema.Agent{}) { // whose parser is google
 		name := registry.Reader(&a)
 		for _, p := range profiles {
 			if p.Name == name {
@@ -119,7 +120,7 @@ func (f *Flags) Readers(profiles []*robots.Profile, agents ...sink.Agent) map[st
 
 // ForAgent returns the profiles that judge an agent, each once: for own, the one that the
 // registry names.
-func (f *Flags) ForAgent(profiles []*robots.Profile, agent sink.Agent) []*robots.Profile {
+func (f *Flags) ForAgent(profiles []*robots.Profile, agent schema.Agent) []*robots.Profile {
 	c := evaluate.Config{Profiles: profiles, Readers: f.Readers(profiles, agent)}
 	var out []*robots.Profile
 	for _, p := range profiles {
@@ -131,7 +132,7 @@ func (f *Flags) ForAgent(profiles []*robots.Profile, agent sink.Agent) []*robots
 }
 
 // ReadAgents reads the registry, once: the file may be a pipe.
-func (f *Flags) ReadAgents(ctx context.Context) ([]sink.Agent, sink.Input, error) {
+func (f *Flags) ReadAgents(ctx context.Context) ([]schema.Agent, sink.Input, error) {
 	if f.registry != nil {
 		return f.registry, f.registryInput, nil
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -51,7 +52,7 @@ type Flags struct {
 	AllowPrivate, probe   bool
 	caFile                string
 
-	registry      []sink.Agent // nil before it is read
+	registry      []schema.Agent // nil before it is read
 	registryInput sink.Input
 
 	configFile

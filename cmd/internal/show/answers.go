@@ -6,8 +6,8 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // answerView is what the origin answered to a further identity.
@@ -26,7 +26,7 @@ type answerView struct {
 
 // addAnswers adds what the origin answered to further identities.
 func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	all, err := lookup.Rows[sink.Answer](ctx, r, "answers", t)
+	all, err := lookup.Rows[schema.Answer](ctx, r, "answers", t)
 	for _, a := range all {
 		v.Answers = append(v.Answers, answerView{a.Identity, a.IsControl, a.Agent, a.Status, a.ErrorClass, a.Challenge, a.Same, a.Treatment, a.Policy, a.FirstDifference})
 	}

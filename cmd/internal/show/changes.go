@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // changeView is a row of the table changes as JSON.
@@ -30,13 +30,13 @@ type changeView struct {
 	Identity       *string `json:"identity"`
 }
 
-func changeViewOf(c *sink.Change) changeView {
+func changeViewOf(c *schema.Change) changeView {
 	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Identity}
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,
 // if there are any, or about the whole host.
-func isAsked(c *sink.Change, profile string, agents []string) bool {
+func isAsked(c *schema.Change, profile string, agents []string) bool {
 	if c.Profile != nil && *c.Profile != profile {
 		return false
 	}
@@ -47,7 +47,7 @@ func isAsked(c *sink.Change, profile string, agents []string) bool {
 const mostNamed = 4
 
 // toldChanges tells the changes of a host, one line for those that are alike. A state before that is not from the run before is told with its run.
-func toldChanges(p screen.Page, rows []sink.Change, before string) (lines []string) {
+func toldChanges(p screen.Page, rows []schema.Change, before string) (lines []string) {
 	type folded struct {
 		*diff.Example
 		agents []string
@@ -70,7 +70,7 @@ func toldChanges(p screen.Page, rows []sink.Change, before string) (lines []stri
 	}
 	for _, f := range all {
 		if len(f.agents) > 1 {
-			f.Agent = sink.Some(words.Some(f.agents, mostNamed))
+			f.Agent = schema.Some(words.Some(f.agents, mostNamed))
 		}
 		line := f.Severity + ", " + diffs.ToldOfHost(p, f.Example)
 		if f.BeforeRun != nil && *f.BeforeRun != before {
@@ -85,13 +85,13 @@ func toldChanges(p screen.Page, rows []sink.Change, before string) (lines []stri
 // and the lines.
 func isAlike(a, b *diff.Example) bool {
 	if a.Kind == "verdict" && b.Kind == "verdict" {
-		return sink.OrZero(a.Before) == sink.OrZero(b.Before) && sink.OrZero(a.After) == sink.OrZero(b.After) && sink.OrZero(a.BeforeRun) == sink.OrZero(b.BeforeRun)
+		return schema.OrZero(a.Before) == schema.OrZero(b.Before) && schema.OrZero(a.After) == schema.OrZero(b.After) && schema.OrZero(a.BeforeRun) == schema.OrZero(b.BeforeRun)
 	}
-	if a.Kind != b.Kind || a.Severity != b.Severity || sink.OrZero(a.LineBefore) != sink.OrZero(b.LineBefore) || sink.OrZero(a.LineAfter) != sink.OrZero(b.LineAfter) {
+	if a.Kind != b.Kind || a.Severity != b.Severity || schema.OrZero(a.LineBefore) != schema.OrZero(b.LineBefore) || schema.OrZero(a.LineAfter) != schema.OrZero(b.LineAfter) {
 		return false
 	}
 	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After}, {a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Identity, b.Identity}, {a.Template, b.Template}} {
-		if sink.OrZero(cells[0]) != sink.OrZero(cells[1]) {
+		if schema.OrZero(cells[0]) != schema.OrZero(cells[1]) {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/check"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 const (
@@ -89,7 +89,7 @@ func (v *hostView) printFile(p *screen.Text) {
 		if marks[int32(n)] {
 			mark = ">"
 		}
-		p.Line(fmt.Sprintf("%s %*d  %s", mark, width, n, check.Shortened(p.Foreign(sink.Text(line)))))
+		p.Line(fmt.Sprintf("%s %*d  %s", mark, width, n, check.Shortened(p.Foreign(schema.Text(line)))))
 	}
 	if last < len(lines) {
 		p.Line("  …")

@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -103,9 +104,9 @@ type event struct {
 	Days      *int         `json:"days"`
 	Note      *string      `json:"note"`
 
-	view   *hostView   // of a state
-	change sink.Change // of a change
-	before string      // the run before it
+	view   *hostView     // of a state
+	change schema.Change // of a change
+	before string        // the run before it
 }
 
 func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Writer) error {
@@ -302,7 +303,7 @@ func (h *historian) groupLines(ctx context.Context, r *lookup.Run, t *lookup.Tar
 	if !slices.ContainsFunc(events, isPolicy) {
 		return nil
 	}
-	policies, err := lookup.Rows[sink.Policy](ctx, r, "policies", t)
+	policies, err := lookup.Rows[schema.Policy](ctx, r, "policies", t)
 	for i := range events {
 		for _, p := range policies {
 			if isPolicy(events[i]) && p.Profile == h.profile && p.Agent == *events[i].change.Agent {
@@ -334,7 +335,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 	}
 	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
 	if t.Challenge != nil {
-		e.Reason = sink.Some(change.Challenged)
+		e.Reason = schema.Some(change.Challenged)
 	}
 	if change.Unreachable(*e.Reason) {
 		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
@@ -350,7 +351,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 	}
 	for _, name := range h.agents {
 		// An agent may be younger than the run.
-		if slices.ContainsFunc(v.policies, func(p sink.Policy) bool { return strings.EqualFold(p.Agent, name) }) {
+		if slices.ContainsFunc(v.policies, func(p schema.Policy) bool { return strings.EqualFold(p.Agent, name) }) {
 			if err := v.addAgents([]string{name}); err != nil {
 				return err
 			}

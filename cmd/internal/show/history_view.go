@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // mostClosedNamed is how many agents that are shut out a line names.
@@ -52,7 +52,7 @@ func (h *historian) print(p *screen.Text, runs int) {
 			}
 			continue
 		}
-		rows := []sink.Change{e.change} // changes of one origin in one run are folded
+		rows := []schema.Change{e.change} // changes of one origin in one run are folded
 		for i+1 < len(h.events) && h.events[i+1].Event == "change" && h.events[i+1].Run == e.Run && *h.events[i+1].Origin == *e.Origin {
 			i++
 			rows = append(rows, h.events[i].change)

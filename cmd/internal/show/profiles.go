@@ -13,8 +13,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -92,7 +92,7 @@ func readingOf(l *check.URLJudge, url string) readingView {
 	r.Verdict, r.Reason, r.why = v.Value.String(), v.Reason.String(), l.Why(v)
 	if v.Rule >= 0 {
 		rule := &l.File.Rules[v.Rule]
-		r.Line, r.Pattern = rule.Line, sink.Text(rule.Pattern)
+		r.Line, r.Pattern = rule.Line, schema.Text(rule.Pattern)
 	}
 	return r
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // hostView is what a run has about an origin, for people and as JSON.
@@ -52,11 +52,11 @@ type hostView struct {
 	Notes      []string        `json:"notes"`   // what is not compared
 	Body       *string         `json:"body"`    // nil if the run does not keep it
 	target     *lookup.Target
-	policies   []sink.Policy
-	groups     []sink.Group
-	rules      []sink.Rule
+	policies   []schema.Policy
+	groups     []schema.Group
+	rules      []schema.Rule
 	body       []byte
-	changed    []sink.Change // changes as rows
+	changed    []schema.Change // changes as rows
 }
 
 type hopView struct {
@@ -102,7 +102,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
 	}
-	all, err := lookup.Rows[sink.Policy](ctx, r, "policies", t)
+	all, err := lookup.Rows[schema.Policy](ctx, r, "policies", t)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	for _, c := range v.Categories {
 		slices.Sort(c.Closed)
 	}
-	lines, err := lookup.Rows[sink.Line](ctx, r, "lines", t)
+	lines, err := lookup.Rows[schema.Line](ctx, r, "lines", t)
 	if err != nil {
 		return nil, err
 	}
@@ -138,15 +138,15 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	if err := v.addAnswers(ctx, r, t); err != nil {
 		return nil, err
 	}
-	if v.groups, err = lookup.Rows[sink.Group](ctx, r, "groups", t); err != nil {
+	if v.groups, err = lookup.Rows[schema.Group](ctx, r, "groups", t); err != nil {
 		return nil, err
 	}
-	if v.rules, err = lookup.Rows[sink.Rule](ctx, r, "rules", t); err != nil {
+	if v.rules, err = lookup.Rows[schema.Rule](ctx, r, "rules", t); err != nil {
 		return nil, err
 	}
 	body, err := lookup.Body(ctx, r, t)
 	if body != nil {
-		v.Body, v.body = sink.Some(sink.Text(body)), body
+		v.Body, v.body = schema.Some(schema.Text(body)), body
 	}
 	return v, err
 }
@@ -154,7 +154,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 // addAgents adds the policies of agents, named in any case.
 func (v *hostView) addAgents(names []string) error {
 	for _, name := range names {
-		i := slices.IndexFunc(v.policies, func(p sink.Policy) bool { return strings.EqualFold(p.Agent, name) })
+		i := slices.IndexFunc(v.policies, func(p schema.Policy) bool { return strings.EqualFold(p.Agent, name) })
 		if i < 0 {
 			var known []string
 			for _, p := range v.policies {
@@ -181,7 +181,7 @@ func (v *hostView) addAgents(names []string) error {
 
 // isOf reports whether a group is found by a token.
 func (v *hostView) isOf(group int32, token string) bool {
-	return slices.ContainsFunc(v.groups, func(g sink.Group) bool {
+	return slices.ContainsFunc(v.groups, func(g schema.Group) bool {
 		return g.GroupIndex == group && slices.ContainsFunc(g.Tokens, func(t string) bool { return strings.EqualFold(t, token) })
 	})
 }

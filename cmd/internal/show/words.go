@@ -6,8 +6,8 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // templateView is a region or a file that a product wrote.
@@ -38,14 +38,14 @@ type statementView struct {
 
 // addWords adds whose words a file has, and what it says about use.
 func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	templates, err := lookup.Rows[sink.Template](ctx, r, "templates", t)
+	templates, err := lookup.Rows[schema.Template](ctx, r, "templates", t)
 	if err != nil {
 		return err
 	}
 	for _, w := range templates {
 		v.Templates = append(v.Templates, templateView{w.Template, w.Kind, w.Version, w.FirstLine, w.LastLine})
 	}
-	statements, err := lookup.Rows[sink.Preference](ctx, r, "preferences", t)
+	statements, err := lookup.Rows[schema.Preference](ctx, r, "preferences", t)
 	for _, s := range statements {
 		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -66,8 +66,8 @@ func AnswerSeverity(before, after string) string {
 
 // answerUndecided reports whether a change of an answer may be none: one of the two looks
 // like an outage, or is a file whose meaning is undecided.
-func answerUndecided(row *sink.Change) bool {
-	return !slices.Contains(answerStates, sink.OrZero(row.Before)) || !slices.Contains(answerStates, sink.OrZero(row.After))
+func answerUndecided(row *schema.Change) bool {
+	return !slices.Contains(answerStates, schema.OrZero(row.Before)) || !slices.Contains(answerStates, schema.OrZero(row.After))
 }
 
 // answerShapes returns the shapes of changes between answers that are certain.

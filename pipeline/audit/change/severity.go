@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -134,7 +134,7 @@ const Challenged = "challenge"
 // UnreachableSince begins the text of an outage that followed another one.
 const UnreachableSince = "unreachable since "
 
-func Number(v float64) *string { return sink.Some(strconv.FormatFloat(v, 'f', -1, 64)) }
+func Number(v float64) *string { return schema.Some(strconv.FormatFloat(v, 'f', -1, 64)) }
 
 // RulesUndecided is the value of the column after if the meaning of rules, or of statements
 // about use, could not be compared.
@@ -144,7 +144,7 @@ const RulesUndecided = "undecided"
 // meaning of rules, of statements about use, or of a file for an identity, or whether an
 // identity is turned away or met an outage. A row of kind rules with a URL shows a
 // difference all the same.
-func Undecided(row *sink.Change) bool {
+func Undecided(row *schema.Change) bool {
 	if row.Kind == "answer" {
 		return answerUndecided(row)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // planAnswers decides whether answers to identities are compared. Only runs that were told
@@ -107,16 +107,16 @@ func (c *comparison) answers(p *pair) error {
 		if !q.isKnown() || c.d.redefined[q[1].Agent] {
 			continue
 		}
-		row := sink.Change{Kind: "answer", Identity: &q[1].Identity, Before: &q[0].State, After: &q[1].State}
+		row := schema.Change{Kind: "answer", Identity: &q[1].Identity, Before: &q[0].State, After: &q[1].State}
 		if *row.Before == *row.After {
 			if q[0].SameFile(q[1]) {
 				continue
 			}
-			row.After = sink.Some(change.RulesUndecided) // another file, of the same relation to the host's own
+			row.After = schema.Some(change.RulesUndecided) // another file, of the same relation to the host's own
 		}
 		row.Severity = change.AnswerSeverity(*row.Before, *row.After)
 		if q[1].Agent != "" {
-			row.Agent, row.Category = &q[1].Agent, sink.NonZero(c.d.runs[1].Category[q[1].Agent])
+			row.Agent, row.Category = &q[1].Agent, schema.NonZero(c.d.runs[1].Category[q[1].Agent])
 		}
 		if err := c.emit(row); err != nil {
 			return err

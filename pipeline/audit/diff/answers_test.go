@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -22,7 +23,7 @@ import (
 // POLICY DIGEST", where the agent may follow the name behind a slash. A name that begins
 // with ! is a control; - stands for no policy and no digest.
 type answeredHost struct {
-	sink.Fetch
+	schema.Fetch
 	answers []string
 }
 
@@ -30,13 +31,13 @@ type answeredHost struct {
 // and nothing in most of them.
 func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost) {
 	t.Helper()
-	run, err := sink.Create(dir, sink.Plan{Run: id, Profiles: []string{"google"}, Tables: sink.TableNames, AsOf: sink.Some(audittest.FirstDay.AddDate(0, 0, day))})
+	run, err := sink.Create(dir, sink.Plan{Run: id, Profiles: []string{"google"}, Tables: sink.TableNames, AsOf: schema.Some(audittest.FirstDay.AddDate(0, 0, day))})
 	pipelinetest.Must(t, err)
 	s, err := run.Segment(0)
 	pipelinetest.Must(t, err)
 	for _, name := range []string{"RoboTestA search", "RoboTestB ai-training", "GPTBot ai-training"} {
 		name, category, _ := strings.Cut(name, " ")
-		pipelinetest.Must(t, s.Agents.Write(sink.Agent{Name: name, Category: category, Tokens: []string{name}, Kind: "crawler"}))
+		pipelinetest.Must(t, s.Agents.Write(schema.Agent{Name: name, Category: category, Tokens: []string{name}, Kind: "crawler"}))
 	}
 	for seq, host := range hosts {
 		host.Seq = int64(seq)
@@ -49,10 +50,10 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost) 
 			if control {
 				kind = summary.Control + name
 			}
-			pipelinetest.Must(t, s.Summary.Write(sink.Count{Metric: "answer", Stratum: summary.Unranked, Agent: sink.NonZero(agent), Key: sink.Some(kind + " " + f[1]), Count: 1}))
-			pipelinetest.Must(t, s.Answers.Write(sink.Answer{
-				Seq: host.Seq, Host: host.Host, Origin: host.Origin, Identity: name, IsControl: control, UserAgent: name + "/1", Agent: sink.NonZero(agent),
-				FetchTime: host.FetchTime, Outcome: "undefined", Reason: "success", Treatment: f[1], Policy: strings.ReplaceAll(f[2], "-", "unknown"), ContentDigest: sink.NonZero(strings.Trim(f[3], "-")), Class: "partial",
+			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: "answer", Stratum: summary.Unranked, Agent: schema.NonZero(agent), Key: schema.Some(kind + " " + f[1]), Count: 1}))
+			pipelinetest.Must(t, s.Answers.Write(schema.Answer{
+				Seq: host.Seq, Host: host.Host, Origin: host.Origin, Identity: name, IsControl: control, UserAgent: name + "/1", Agent: schema.NonZero(agent),
+				FetchTime: host.FetchTime, Outcome: "undefined", Reason: "success", Treatment: f[1], Policy: strings.ReplaceAll(f[2], "-", "unknown"), ContentDigest: schema.NonZero(strings.Trim(f[3], "-")), Class: "partial",
 			}))
 		}
 	}
@@ -72,7 +73,7 @@ func answeredRun(t *testing.T, dir, id string, day int, hosts ...[]string) {
 		reason, digest, _ := strings.Cut(host[0], " ")
 		row := audittest.Fetch(fmt.Sprintf("https://h%d.example", i), reason, strings.Trim(digest, "-"), day)
 		if reason == change.Challenged {
-			row.Outcome, row.Reason, row.Challenge = "full_allow", "client_error", sink.Some("cloudflare")
+			row.Outcome, row.Reason, row.Challenge = "full_allow", "client_error", schema.Some("cloudflare")
 		}
 		rows = append(rows, answeredHost{row, host[1:]})
 	}
@@ -95,7 +96,7 @@ func answerChanges(t *testing.T, dir, promises string) (rows, others []string, r
 	checkLookedUp(t, dir, "b", "a", all)
 	for _, row := range all {
 		if row.Kind == "answer" {
-			rows = append(rows, strings.Join([]string{row.Host, row.Severity, *row.Identity, sink.OrZero(row.Agent), *row.Before, *row.After, *row.BeforeRun}, " "))
+			rows = append(rows, strings.Join([]string{row.Host, row.Severity, *row.Identity, schema.OrZero(row.Agent), *row.Before, *row.After, *row.BeforeRun}, " "))
 		} else {
 			others = append(others, row.Host+" "+row.Kind)
 		}
@@ -207,7 +208,7 @@ func TestNotesOnAnswers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	answeredRun(t, dir, "a", 0, []string{aFile, control, alike})
-	audittest.Run(t, dir, "b", []string{"fetches"}, []sink.Fetch{audittest.Fetch("https://h0.example", "success", "A", 7)})
+	audittest.Run(t, dir, "b", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h0.example", "success", "A", 7)})
 	rows, _, r := answerChanges(t, dir, "")
 	if want := "answers to identities are not compared: b has no such table"; len(rows) > 0 || !slices.Contains(r.Notes, want) {
 		t.Errorf("without the table: %v, %q", rows, r.Notes)

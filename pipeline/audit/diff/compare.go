@@ -9,19 +9,19 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // A comparison writes the rows of changes, pair by pair.
 type comparison struct {
 	d      *differ
-	rows   []sink.Change          // to be written
-	agents map[string]*sink.Agent // by name in lower case
-	whole  bool                   // every table is compared
+	rows   []schema.Change          // to be written
+	agents map[string]*schema.Agent // by name in lower case
+	whole  bool                     // every table is compared
 
 	// State of the current pair.
-	base      sink.Change // holds host and origin, and the run of the state before
+	base      schema.Change // holds host and origin, and the run of the state before
 	rank      *int64
 	emitted   int // rows
 	unsettled int // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
@@ -42,7 +42,7 @@ func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
 	c := &comparison{
-		d: d, agents: make(map[string]*sink.Agent), classes: make(map[records.PolicyKey]classes2), both: make(map[records.PolicyKey][2]records.Policy),
+		d: d, agents: make(map[string]*schema.Agent), classes: make(map[records.PolicyKey]classes2), both: make(map[records.PolicyKey][2]records.Policy),
 		groupsFor: make(map[string]bool), before: make(map[records.PolicyKey]int), whole: d.rules != nil,
 	}
 	for i := range records.DetailTables {
@@ -57,7 +57,7 @@ func newComparison(d *differ) *comparison {
 
 // emit completes a row with host, origin, rank and the run of its state before, counts
 // it and queues it.
-func (c *comparison) emit(row sink.Change) error {
+func (c *comparison) emit(row schema.Change) error {
 	row.Host, row.Origin, row.Rank = c.base.Host, c.base.Origin, c.rank
 	if row.BeforeRun == nil && row.Kind != "host_new" {
 		row.BeforeRun = c.base.BeforeRun
@@ -91,9 +91,9 @@ func (c *comparison) pair(p *pair) error {
 	defer c.endOfPair(p)
 	switch {
 	case a == nil:
-		return c.emit(sink.Change{Kind: "host_new", Severity: change.Minor, After: &b.Outcome})
+		return c.emit(schema.Change{Kind: "host_new", Severity: change.Minor, After: &b.Outcome})
 	case b == nil:
-		return c.emit(sink.Change{Kind: "host_gone", Severity: change.Minor, Before: &a.Outcome})
+		return c.emit(schema.Change{Kind: "host_gone", Severity: change.Minor, Before: &a.Outcome})
 	case !p.seen():
 		if !c.d.reading || !c.d.answers {
 			return nil // two readings of one answer may have two reasons
@@ -128,7 +128,7 @@ func (c *comparison) outage(p *pair) error {
 
 // reachability writes the row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *records.Fetched) error {
-	row := sink.Change{Kind: "reachability", Severity: change.ReachabilitySeverity(a.Reason, b.Reason), Before: &a.Reason, After: &b.Reason, BeforeRun: &c.d.result.Before}
+	row := schema.Change{Kind: "reachability", Severity: change.ReachabilitySeverity(a.Reason, b.Reason), Before: &a.Reason, After: &b.Reason, BeforeRun: &c.d.result.Before}
 	switch {
 	case a.Origin != b.Origin && !change.Unreachable(a.Reason) && !change.Unreachable(b.Reason):
 		row.Before, row.After = &a.Origin, &b.Origin
@@ -136,7 +136,7 @@ func (c *comparison) reachability(a, b *records.Fetched) error {
 	case a.Since != 0 && b.Since != 0 && a.Since != b.Since:
 		// The host was reachable in between.
 		since := func(f *records.Fetched) *string {
-			return sink.Some(change.UnreachableSince + time.UnixMicro(f.Since).UTC().Format(time.RFC3339))
+			return schema.Some(change.UnreachableSince + time.UnixMicro(f.Since).UTC().Format(time.RFC3339))
 		}
 		row.Before, row.After = since(a), since(b)
 	case a.Outcome == b.Outcome:
@@ -169,7 +169,7 @@ func (c *comparison) policies(p *pair) error {
 		agent, category := names.Text(r.Agent), names.Text(r.Category)
 		lower := strings.ToLower(agent)
 		if a := c.agents[lower]; a == nil || a.Name != agent || a.Category != category { // the table's spelling counts
-			c.agents[lower] = &sink.Agent{Name: agent, Category: category}
+			c.agents[lower] = &schema.Agent{Name: agent, Category: category}
 		}
 		was, ok := c.classes[key]
 		if !ok {
@@ -225,14 +225,14 @@ func (c *comparison) isAgain(profile string, x *meaning.Difference) bool {
 }
 
 // classRow returns the row of a policy whose class changed.
-func classRow(agent string, category *string, profile string, class classes2) *sink.Change {
-	return &sink.Change{
+func classRow(agent string, category *string, profile string, class classes2) *schema.Change {
+	return &schema.Change{
 		Kind: "policy_class", Severity: change.ClassSeverity(class[0], class[1]), Agent: &agent, Category: category, Profile: &profile, Before: &class[0], After: &class[1],
 	}
 }
 
 // setWords sets whose words decide about the agent of a row, before and after.
-func (c *comparison) setWords(row *sink.Change) {
+func (c *comparison) setWords(row *schema.Change) {
 	names := c.d.names
 	two := c.both[records.PolicyKey{Profile: names.ID(*row.Profile), Agent: names.ID(*row.Agent)}]
 	row.TemplateBefore, row.TemplateAfter = names.Optional(two[0].Template), names.Optional(two[1].Template)
@@ -245,7 +245,7 @@ func (c *comparison) outcome(p *pair) error {
 	if !c.d.reading || a.Outcome == b.Outcome {
 		return nil
 	}
-	return c.emit(sink.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome), Before: &a.Outcome, After: &b.Outcome})
+	return c.emit(schema.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome), Before: &a.Outcome, After: &b.Outcome})
 }
 
 // redirect writes a row if robots.txt was found at another URL.
@@ -254,7 +254,7 @@ func (c *comparison) redirect(p *pair) error {
 	if a.Final == b.Final || a.Final == "" || b.Final == "" {
 		return nil
 	}
-	return c.emit(sink.Change{Kind: "redirect", Severity: change.RedirectSeverity(a.Final, b.Final), Before: &a.Final, After: &b.Final})
+	return c.emit(schema.Change{Kind: "redirect", Severity: change.RedirectSeverity(a.Final, b.Final), Before: &a.Final, After: &b.Final})
 }
 
 // text writes a row if the texts differ and no other row shows a difference. The
@@ -265,7 +265,7 @@ func (c *comparison) text(p *pair) error {
 	if !c.d.reading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
 		return nil
 	}
-	return c.emit(sink.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven), Before: &a.Digest, After: &b.Digest})
+	return c.emit(schema.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven), Before: &a.Digest, After: &b.Digest})
 }
 
 // sitemaps writes a row for each sitemap that appeared or disappeared.
@@ -285,13 +285,13 @@ func (c *comparison) sitemaps(p *pair) error {
 	after, linesAfter := read(p.rows[1][records.Sitemaps])
 	for len(before)+len(after) > 0 {
 		order := compareHeads(before, after, cmp.Compare[string])
-		row := sink.Change{Kind: "sitemap", Severity: change.Minor}
+		row := schema.Change{Kind: "sitemap", Severity: change.Minor}
 		if order <= 0 {
-			row.Before, row.LineBefore = &before[0], sink.Some(linesBefore[before[0]])
+			row.Before, row.LineBefore = &before[0], schema.Some(linesBefore[before[0]])
 			row.URL, before = row.Before, before[1:]
 		}
 		if order >= 0 {
-			row.After, row.LineAfter = &after[0], sink.Some(linesAfter[after[0]])
+			row.After, row.LineAfter = &after[0], schema.Some(linesAfter[after[0]])
 			row.URL, after = row.After, after[1:]
 		}
 		if order != 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -97,7 +98,7 @@ type differ struct {
 
 	out     *sink.Changes
 	scratch func() (*store.Scratch, error)
-	write   func(...sink.Change) error
+	write   func(...schema.Change) error
 	result  *Result
 	checker *expect.Checker    // nil without expectations
 	shown   *expect.Comparison // what this comparison shows of them
@@ -148,8 +149,8 @@ func (d *differ) open(ctx context.Context) error {
 			return err
 		case !m.Complete():
 			return refuse("%s is not complete: %s", run, m.HowToComplete())
-		case m.SchemaVersion != sink.SchemaVersion:
-			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, sink.SchemaVersion)
+		case m.SchemaVersion != schema.SchemaVersion:
+			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, schema.SchemaVersion)
 		case !slices.Contains(m.Tables, "fetches"):
 			return refuse("%s has no table fetches, by which hosts are found", run)
 		}

@@ -29,12 +29,13 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/testdata"
 )
 
 // showChange is a row in a line.
-func showChange(c *sink.Change) string {
+func showChange(c *schema.Change) string {
 	cells := []string{c.Host, c.Kind, c.Severity}
 	about := c.URL
 	if c.Kind == "preference" {
@@ -88,9 +89,9 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	return c
 }
 
-func changesOf(t *testing.T, dir, run, against string) []sink.Change {
+func changesOf(t *testing.T, dir, run, against string) []schema.Change {
 	t.Helper()
-	rows, err := parquet.ReadFile[sink.Change](filepath.Join(dir, "changes", "run="+run, "against="+against, "part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[schema.Change](filepath.Join(dir, "changes", "run="+run, "against="+against, "part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +101,10 @@ func changesOf(t *testing.T, dir, run, against string) []sink.Change {
 
 // checkLookedUp checks that a comparison of some hosts, looked up by index, finds the rows
 // that the table has of them, in their order.
-func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
+func checkLookedUp(t *testing.T, dir, run, against string, rows []schema.Change) {
 	t.Helper()
 	var runs [2]*past.Run
-	of := make(map[string][]sink.Change)
+	of := make(map[string][]schema.Change)
 	for i, id := range []string{against, run} {
 		r, err := past.Read(t.Context(), sinktest.Open(t, dir), id)
 		if err != nil {
@@ -111,7 +112,7 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
 		}
 		runs[i] = r
 		for _, p := range r.PartsOf("fetches") {
-			fetches, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, filepath.FromSlash(p.Path)))
+			fetches, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, filepath.FromSlash(p.Path)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +128,7 @@ func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
 	for len(hosts) > 0 {
 		some := hosts[:min(len(hosts), max(1, len(of)/8))]
 		hosts = hosts[len(some):]
-		var want []sink.Change
+		var want []schema.Change
 		for _, host := range some {
 			want = append(want, of[host]...)
 		}
@@ -178,7 +179,7 @@ func checkScript(t *testing.T, texts map[string]string, n int) {
 	}
 	checkHosts(t, rows, result)
 	for _, kind := range change.Kinds {
-		if kind != "answer" && !slices.ContainsFunc(rows, func(c sink.Change) bool { return c.Kind == kind }) { // it needs identities
+		if kind != "answer" && !slices.ContainsFunc(rows, func(c schema.Change) bool { return c.Kind == kind }) { // it needs identities
 			t.Errorf("no change of kind %s", kind)
 		}
 	}

@@ -26,7 +26,7 @@
 //
 // To add a kind of change: give it a severity and describe its rows in package change,
 // write its rows in a method that comparison.pair calls, name it in package words, and
-// document it in configs/schedule/README.md and sink.Change.
+// document it in configs/schedule/README.md and schema.Change.
 //
 //	diff.go       the steps of a comparison
 //	hosts.go      a comparison of some hosts, without writing

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -77,7 +78,7 @@ func compared(t *testing.T, dir string, k int, promises string) (*Result, []stri
 		if row.BeforeRun != nil {
 			before = *row.BeforeRun
 		}
-		rows = append(rows, fmt.Sprintf("%s %s %s %s since %s", row.Host, row.Kind, sink.OrZero(row.Agent), sink.OrZero(row.After), before))
+		rows = append(rows, fmt.Sprintf("%s %s %s %s since %s", row.Host, row.Kind, schema.OrZero(row.Agent), schema.OrZero(row.After), before))
 	}
 	return r, rows
 }
@@ -190,15 +191,15 @@ func TestOutagesOfManyWeeks(t *testing.T) {
 // Where the first run gave up https, the state before is that of an earlier run that did
 // not, and the other way round; where the second gave it up, https is unread.
 func TestOutagesOfAScheme(t *testing.T) {
-	fellBack := func(f sink.Fetch) sink.Fetch {
-		f.FallbackErrorClass = sink.Some("timeout")
+	fellBack := func(f schema.Fetch) schema.Fetch {
+		f.FallbackErrorClass = schema.Some("timeout")
 		return f
 	}
-	https := func(digest string) sink.Fetch { return audittest.Fetch("https://h.example", "success", digest, 0) }
-	http := func(digest string) sink.Fetch {
+	https := func(digest string) schema.Fetch { return audittest.Fetch("https://h.example", "success", digest, 0) }
+	http := func(digest string) schema.Fetch {
 		return fellBack(audittest.Fetch("http://h.example", "success", digest, 0))
 	}
-	other := func(digest string) sink.Fetch {
+	other := func(digest string) schema.Fetch {
 		f := audittest.Fetch("https://h.example:8443", "success", digest, 0)
 		f.Host = "h.example"
 		return f
@@ -207,29 +208,29 @@ func TestOutagesOfAScheme(t *testing.T) {
 	const moved = "reachability https://h.example http://h.example since "
 	for _, row := range []struct {
 		name   string
-		runs   [][]sink.Fetch
+		runs   [][]schema.Fetch
 		want   []string
 		unread int64
 	}{
-		{"https, http, https", [][]sink.Fetch{{https("A")}, {http("B")}, {https("C")}},
+		{"https, http, https", [][]schema.Fetch{{https("A")}, {http("B")}, {https("C")}},
 			[]string{"reachability http://h.example https://h.example since w2", "text A C since w1"}, 0},
-		{"https, http", [][]sink.Fetch{{https("A")}, {http("B")}}, []string{moved + "w1"}, 1},
-		{"http, https, http", [][]sink.Fetch{{http("A")}, {https("B")}, {http("C")}}, []string{moved + "w2"}, 1},
-		{"http, nothing, http", [][]sink.Fetch{{http("A")}, {lost}, {http("C")}}, []string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"http, nothing by http, http", [][]sink.Fetch{{http("A")}, {lostHTTP}, {http("C")}}, []string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"http, nothing, https", [][]sink.Fetch{{http("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
-		{"https, http, nothing, https", [][]sink.Fetch{{https("A")}, {http("B")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w3", "text A C since w1"}, 0},
-		{"http, https, nothing, http", [][]sink.Fetch{{http("A")}, {https("B")}, {lost}, {http("C")}}, []string{"reachability network_failure success since w3"}, 1},
-		{"another port, nothing, https", [][]sink.Fetch{{other("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
-		{"two ports", [][]sink.Fetch{{https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
+		{"https, http", [][]schema.Fetch{{https("A")}, {http("B")}}, []string{moved + "w1"}, 1},
+		{"http, https, http", [][]schema.Fetch{{http("A")}, {https("B")}, {http("C")}}, []string{moved + "w2"}, 1},
+		{"http, nothing, http", [][]schema.Fetch{{http("A")}, {lost}, {http("C")}}, []string{"reachability network_failure success since w2", "text A C since w1"}, 0},
+		{"http, nothing by http, http", [][]schema.Fetch{{http("A")}, {lostHTTP}, {http("C")}}, []string{"reachability network_failure success since w2", "text A C since w1"}, 0},
+		{"http, nothing, https", [][]schema.Fetch{{http("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
+		{"https, http, nothing, https", [][]schema.Fetch{{https("A")}, {http("B")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w3", "text A C since w1"}, 0},
+		{"http, https, nothing, http", [][]schema.Fetch{{http("A")}, {https("B")}, {lost}, {http("C")}}, []string{"reachability network_failure success since w3"}, 1},
+		{"another port, nothing, https", [][]schema.Fetch{{other("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
+		{"two ports", [][]schema.Fetch{{https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
 			[]string{"reachability network_failure success since w2", "text B D since w2"}, 1},
-		{"two ports, and http long ago", [][]sink.Fetch{{http("Z"), other("Z")}, {https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
+		{"two ports, and http long ago", [][]schema.Fetch{{http("Z"), other("Z")}, {https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
 			[]string{"reachability network_failure success since w3", "text B D since w3"}, 1},
-		{"two ports, https", [][]sink.Fetch{{https("A"), other("B")}, {lost, other("B")}, {https("C"), other("B")}},
+		{"two ports, https", [][]schema.Fetch{{https("A"), other("B")}, {lost, other("B")}, {https("C"), other("B")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"other hosts", [][]sink.Fetch{{audittest.Fetch("https://g.example", "success", "G", 0), https("A"), audittest.Fetch("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
+		{"other hosts", [][]schema.Fetch{{audittest.Fetch("https://g.example", "success", "G", 0), https("A"), audittest.Fetch("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"several captures", [][]sink.Fetch{{https("A"), audittest.Fetch("https://h.example", "success", "B", 3)}, {lost}, {https("B")}},
+		{"several captures", [][]schema.Fetch{{https("A"), audittest.Fetch("https://h.example", "success", "B", 3)}, {lost}, {https("B")}},
 			[]string{"reachability network_failure success since w2"}, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/closing"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Example is one change of a host, standing for all of its changes that are
@@ -27,7 +27,7 @@ type Example struct {
 	After      *string `json:"after"`
 	LineBefore *int32  `json:"line_before"`
 	LineAfter  *int32  `json:"line_after"`
-	BeforeRun  *string `json:"before_run"` // as in [sink.Change]
+	BeforeRun  *string `json:"before_run"` // as in [schema.Change]
 	Use        *string `json:"use"`
 	Identity   *string `json:"identity"`
 	Template   *string `json:"template"` // whose words a change of a policy or preference is, nil for the file's own
@@ -46,13 +46,13 @@ type exampleSet map[exampleKey]*Example
 // exampleKey is the same for changes that are alike.
 type exampleKey struct{ severity, kind, use, before, after string }
 
-func (s exampleSet) add(row *sink.Change) {
-	key := exampleKey{severity: row.Severity, kind: row.Kind, use: sink.OrZero(row.Use)}
+func (s exampleSet) add(row *schema.Change) {
+	key := exampleKey{severity: row.Severity, kind: row.Kind, use: schema.OrZero(row.Use)}
 	switch row.Kind {
 	case "policy_class", "verdict", "preference", "answer":
-		key.before, key.after = sink.OrZero(row.Before), sink.OrZero(row.After)
+		key.before, key.after = schema.OrZero(row.Before), schema.OrZero(row.After)
 	case "rules":
-		key.after = sink.OrZero(row.After)
+		key.after = schema.OrZero(row.After)
 	}
 	if e := s[key]; e != nil {
 		e.More++
@@ -62,11 +62,11 @@ func (s exampleSet) add(row *sink.Change) {
 }
 
 // ExampleOf returns a row as an example.
-func ExampleOf(row *sink.Change) *Example {
+func ExampleOf(row *schema.Change) *Example {
 	return &Example{
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
 		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity,
-		Template: sink.NonZero(closing.Words(row)),
+		Template: schema.NonZero(closing.Words(row)),
 	}
 }
 
@@ -78,7 +78,7 @@ func (s exampleSet) worst() *Example {
 	}
 	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *Example) int {
 		return cmp.Or(bySeverity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)), cmp.Compare(b.More, a.More),
-			strings.Compare(sink.OrZero(a.Before)+" "+sink.OrZero(a.After), sink.OrZero(b.Before)+" "+sink.OrZero(b.After)))
+			strings.Compare(schema.OrZero(a.Before)+" "+schema.OrZero(a.After), schema.OrZero(b.Before)+" "+schema.OrZero(b.After)))
 	})
 }
 

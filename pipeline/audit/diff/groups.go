@@ -7,7 +7,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -76,8 +76,8 @@ func (c *comparison) groups(p *pair) error {
 }
 
 // groupRow returns the row of a token whose group changed.
-func (c *comparison) groupRow(token string, a, b *tokenGroups) *sink.Change {
-	row := &sink.Change{Kind: "group", Severity: change.Minor}
+func (c *comparison) groupRow(token string, a, b *tokenGroups) *schema.Change {
+	row := &schema.Change{Kind: "group", Severity: change.Minor}
 	if a != nil {
 		row.Before, row.LineBefore = &a.class, &a.line
 	}
@@ -108,7 +108,7 @@ func (c *comparison) crawlDelays(p *pair) error {
 		if a == nil || b == nil || (a.delay == nil) == (b.delay == nil) && (a.delay == nil || *a.delay == *b.delay) {
 			return nil
 		}
-		row := sink.Change{Kind: "crawl_delay", Severity: change.Minor, LineBefore: &a.line, LineAfter: &b.line}
+		row := schema.Change{Kind: "crawl_delay", Severity: change.Minor, LineBefore: &a.line, LineAfter: &b.line}
 		row.Agent, row.Category = c.named(token)
 		if a.delay != nil {
 			row.Before = change.Number(*a.delay)

@@ -7,8 +7,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -20,11 +20,11 @@ type Targets func(context.Context, *past.Run) ([]lookup.Target, error)
 // for them, and notes: what is not compared, and what was asked otherwise. It writes
 // nothing, and reads of fetches what targets looks up: also in runs before the two, for
 // a host that one of them could not read. Errors are those of Runs.
-func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets Targets) (rows []sink.Change, notes []string, err error) {
+func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets Targets) (rows []schema.Change, notes []string, err error) {
 	d := &differ{
 		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), targets: targets,
 		scratch: store.ScratchHere,
-		write:   func(some ...sink.Change) error { rows = append(rows, some...); return nil },
+		write:   func(some ...schema.Change) error { rows = append(rows, some...); return nil },
 	}
 	if err := d.open(ctx); err != nil {
 		return nil, nil, err
@@ -44,9 +44,9 @@ func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter)
 	r := lookup.Open(d.In, run.Manifest)
 	defer r.Close()
 	for i := range targets {
-		var answers []sink.Answer
+		var answers []schema.Answer
 		if d.identities {
-			if answers, err = lookup.Rows[sink.Answer](ctx, r, "answers", &targets[i]); err != nil {
+			if answers, err = lookup.Rows[schema.Answer](ctx, r, "answers", &targets[i]); err != nil {
 				return err
 			}
 		}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/closing"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // checkHosts holds a comparison's counts of hosts against the rows of changes: a
 // host counts once, however many of its agents and URLs changed.
-func checkHosts(t *testing.T, rows []sink.Change, r *Result) {
+func checkHosts(t *testing.T, rows []schema.Change, r *Result) {
 	t.Helper()
 	type set map[string]bool // of origins
 	add := func(sets map[string]set, key, origin string) {
@@ -48,8 +48,8 @@ func checkHosts(t *testing.T, rows []sink.Change, r *Result) {
 			what string
 		}{
 			{c.Kind == "policy_class" && *c.After == "disallow_all", "shut out"}, {c.Kind == "policy_class" && *c.Before == "disallow_all", "let in"},
-			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || sink.OrZero(c.Before) == "allow_all", "closed"},
-			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || sink.OrZero(c.Before) == "disallow_all", "opened"},
+			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || schema.OrZero(c.Before) == "allow_all", "closed"},
+			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || schema.OrZero(c.Before) == "disallow_all", "opened"},
 		} {
 			if how.is {
 				add(agents, *c.Agent+" "+*c.Profile+" "+how.what, c.Origin)

@@ -23,7 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -31,7 +31,7 @@ import (
 // severity and value of after that there can be, for each agent and profile.
 type planted struct {
 	dirs []string
-	rows []sink.Change
+	rows []schema.Change
 }
 
 func (p *planted) each(f func(dir, before, after string)) {
@@ -128,18 +128,18 @@ func plantFiles(t *testing.T) string {
 
 // plantAnswers makes two runs whose hosts change how they answer.
 func plantAnswers(t *testing.T) string {
-	var rows [2][]sink.Fetch
+	var rows [2][]schema.Fetch
 	n := 0
-	add := func(before, after sink.Fetch) {
+	add := func(before, after schema.Fetch) {
 		n++
-		for i, f := range []sink.Fetch{before, after} {
+		for i, f := range []schema.Fetch{before, after} {
 			f.Host = fmt.Sprintf("h%d.example", n)
 			scheme, _, _ := strings.Cut(f.Origin, "://")
 			f.Origin = scheme + "://" + f.Host
 			rows[i] = append(rows[i], f)
 		}
 	}
-	answered := func(reason, outcome string) sink.Fetch {
+	answered := func(reason, outcome string) schema.Fetch {
 		f := audittest.Fetch("https://x", reason, "", 1)
 		f.Outcome = outcome
 		return f
@@ -156,22 +156,22 @@ func plantAnswers(t *testing.T) string {
 	}
 	moved := answered("success", "conditional_allow")
 	fellBack := moved
-	fellBack.Origin, fellBack.FallbackErrorClass = "http://x", sink.Some("timeout")
+	fellBack.Origin, fellBack.FallbackErrorClass = "http://x", schema.Some("timeout")
 	add(moved, fellBack)
 	long := answered("server_error", "full_disallow")
 	again := long
-	long.UnreachableSince, again.UnreachableSince = sink.Some(audittest.FirstDay), sink.Some(audittest.FirstDay.Add(time.Hour))
+	long.UnreachableSince, again.UnreachableSince = schema.Some(audittest.FirstDay), schema.Some(audittest.FirstDay.Add(time.Hour))
 	add(long, again)
 	for _, from := range []string{"https://y.example/robots.txt", "https://x.example/robots.txt"} {
 		before, after := moved, moved
-		before.FinalURL, after.FinalURL = sink.Some(from), sink.Some(plantedURL)
+		before.FinalURL, after.FinalURL = schema.Some(from), schema.Some(plantedURL)
 		add(before, after)
 		add(after, before)
 	}
 	text := moved
-	text.ContentDigest = sink.Some(strings.Repeat("A", 32))
+	text.ContentDigest = schema.Some(strings.Repeat("A", 32))
 	other := text
-	other.ContentDigest = sink.Some(strings.Repeat("B", 32))
+	other.ContentDigest = schema.Some(strings.Repeat("B", 32))
 	add(text, other)
 	for _, outcome := range []string{"conditional_allow", "full_allow", "full_disallow", "undefined"} {
 		n++
@@ -205,7 +205,7 @@ func plantIdentities(t *testing.T) string {
 
 // A random promise of no change, as its keys.
 func randomPromise(p *planted) *rapid.Generator[string] {
-	distinct := func(of func(*sink.Change) *string) (out []string) {
+	distinct := func(of func(*schema.Change) *string) (out []string) {
 		for i := range p.rows {
 			if s := of(&p.rows[i]); s != nil {
 				out = append(out, *s)
@@ -224,8 +224,8 @@ func randomPromise(p *planted) *rapid.Generator[string] {
 		}
 		return ", " + key + ": [" + strings.Join(list, ", ") + "]"
 	}
-	after := distinct(func(c *sink.Change) *string { return c.After })
-	urls := distinct(func(c *sink.Change) *string {
+	after := distinct(func(c *schema.Change) *string { return c.After })
+	urls := distinct(func(c *schema.Change) *string {
 		if c.Kind == "rules" {
 			return nil
 		}

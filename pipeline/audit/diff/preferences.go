@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -81,26 +81,26 @@ func (c *comparison) preferences(p *pair) error {
 // preferenceRow returns the row of a use, nil if the file states the same about it. If
 // that depends on the path before and after, the row is undecided where the statements
 // differ on which it rests.
-func (c *comparison) preferenceRow(files [2]*statedFile, two [2]records.Policy, use usage.Use) *sink.Change {
+func (c *comparison) preferenceRow(files [2]*statedFile, two [2]records.Policy, use usage.Use) *schema.Change {
 	names := c.d.names
 	agent, profile := names.Text(two[1].Agent), names.Text(two[1].Profile)
-	row := &sink.Change{
-		Kind: "preference", Agent: &agent, Category: c.category(agent), Profile: &profile, Use: sink.Some(use.String()),
+	row := &schema.Change{
+		Kind: "preference", Agent: &agent, Category: c.category(agent), Profile: &profile, Use: schema.Some(use.String()),
 		Before: names.Optional(two[0].Stances[use]), After: names.Optional(two[1].Stances[use]),
 	}
 	of := [2]stating{}
 	for i, f := range files {
-		of[i] = stating{strings.ToLower(sink.OrZero(names.Optional(two[i].Group))), f.tokensOf(agent), use.String()}
+		of[i] = stating{strings.ToLower(schema.OrZero(names.Optional(two[i].Group))), f.tokensOf(agent), use.String()}
 	}
-	if before, after := sink.OrZero(row.Before), sink.OrZero(row.After); before == after {
+	if before, after := schema.OrZero(row.Before), schema.OrZero(row.After); before == after {
 		// The tables show the first profile's reading of statements and groups.
 		if after != robots.StancePartial.String() || !slices.Contains(c.d.tables, records.Preferences) || maps.Equal(files[0].basis(of[0]), files[1].basis(of[1])) {
 			return nil
 		}
-		row.After = sink.Some(change.RulesUndecided)
+		row.After = schema.Some(change.RulesUndecided)
 	}
-	row.Severity = change.PreferenceSeverity(sink.OrZero(row.Before), sink.OrZero(row.After))
-	row.LineBefore, row.LineAfter = files[0].line(of[0], sink.OrZero(row.Before)), files[1].line(of[1], sink.OrZero(names.Optional(two[1].Stances[use])))
+	row.Severity = change.PreferenceSeverity(schema.OrZero(row.Before), schema.OrZero(row.After))
+	row.LineBefore, row.LineAfter = files[0].line(of[0], schema.OrZero(row.Before)), files[1].line(of[1], schema.OrZero(names.Optional(two[1].Stances[use])))
 	c.setWords(row)
 	return row
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -72,7 +73,7 @@ func changesOfStating(t *testing.T, before, after statingRun, list *expect.List,
 	var got []string
 	for _, row := range changesOf(t, dir, "b", "a") {
 		if strings.Contains(kinds, row.Kind) {
-			got = append(got, strings.TrimPrefix(showChange(&row), "h.example ")+" "+sink.OrZero(row.TemplateBefore)+">"+sink.OrZero(row.TemplateAfter))
+			got = append(got, strings.TrimPrefix(showChange(&row), "h.example ")+" "+schema.OrZero(row.TemplateBefore)+">"+schema.OrZero(row.TemplateAfter))
 		}
 	}
 	return got, r

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -177,7 +178,7 @@ func (r *Result) of(rank *int64) *Stratum {
 }
 
 // add counts a row of changes.
-func (r *Result) add(row *sink.Change) {
+func (r *Result) add(row *schema.Change) {
 	r.Changes++
 	kind := [2]string{row.Severity, row.Kind}
 	if r.kinds[kind] == nil {
@@ -279,7 +280,7 @@ func (r *Result) finishWords() {
 	all := closing.Sorted(r.closing.Words, func(a, b closing.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
 	slices.SortStableFunc(all, func(a, b closing.AgentWords) int { return cmp.Compare(place[a.Agent], place[b.Agent]) })
 	for _, w := range all {
-		r.Words = append(r.Words, Words{w.Agent.Agent, w.Profile, sink.NonZero(w.Template), *r.closing.Words[w]})
+		r.Words = append(r.Words, Words{w.Agent.Agent, w.Profile, schema.NonZero(w.Template), *r.closing.Words[w]})
 	}
 	for of, n := range r.closing.Uses {
 		r.Uses = append(r.Uses, Use{of.Use, of.Profile, *n})

@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -84,7 +84,7 @@ func (d *differ) planRules() {
 // judgesUnder returns the profiles that judge under a profile, and first the one that
 // judges agents outside the registry. It does not set their agents.
 func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
-	agents := []sink.Agent{{}} // one outside the registry
+	agents := []schema.Agent{{}} // one outside the registry
 	if p.ByAgent {
 		agents = append(agents, d.runs[1].Registry.Agents...)
 	}
@@ -105,7 +105,7 @@ func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
 func (d *differ) ruleAgents() {
 	for i := range d.runs[1].Registry.Agents {
 		after, before := &d.runs[1].Registry.Agents[i], d.runs[0].Registry.Agents
-		k := slices.IndexFunc(before, func(a sink.Agent) bool { return a.Name == after.Name })
+		k := slices.IndexFunc(before, func(a schema.Agent) bool { return a.Name == after.Name })
 		if d.rules == nil || k < 0 {
 			continue
 		}
@@ -123,7 +123,7 @@ func (d *differ) ruleAgents() {
 }
 
 // judges reports whether a judge judges an agent.
-func (j *judge) judges(agent *sink.Agent) bool {
+func (j *judge) judges(agent *schema.Agent) bool {
 	return j.under == j.profile.Name || registry.Reader(agent) == j.profile.Name
 }
 
@@ -155,7 +155,7 @@ func (c *comparison) rules(p *pair) error {
 			c.proven = false
 			if (result != nil || first && j.strangers || c.anyPartial(j)) && undecided != j.under {
 				undecided = j.under
-				if err := c.emit(sink.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under, After: sink.Some(change.RulesUndecided)}); err != nil {
+				if err := c.emit(schema.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under, After: schema.Some(change.RulesUndecided)}); err != nil {
 					return err
 				}
 			}
@@ -204,14 +204,14 @@ func (c *comparison) anyPartial(j *judge) bool {
 // ruleRows writes the rows of one profile, without those that a row of another kind
 // covers.
 func (c *comparison) ruleRows(p *pair, profile string, result *meaning.Result) error {
-	var covered map[string]*sink.Change // the rows of kind group, by token
+	var covered map[string]*schema.Change // the rows of kind group, by token
 	for i := range result.Differences {
 		x := &result.Differences[i]
-		row := sink.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile, After: sink.Some(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
+		row := schema.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile, After: schema.Some(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
 		if x.Path != "" {
 			row.URL = &x.Path
 			if strings.HasPrefix(x.Path, "//") {
-				row.URL = sink.Some(c.base.Origin + x.Path) // the path alone would name a host
+				row.URL = schema.Some(c.base.Origin + x.Path) // the path alone would name a host
 			}
 		}
 		if x.Stranger {
@@ -257,8 +257,8 @@ func (c *comparison) isKnown(profile string, x *meaning.Difference) bool {
 }
 
 // tokensWithGroupRow returns the rows of kind group by token.
-func (c *comparison) tokensWithGroupRow(p *pair) map[string]*sink.Change {
-	out := make(map[string]*sink.Change)
+func (c *comparison) tokensWithGroupRow(p *pair) map[string]*schema.Change {
+	out := make(map[string]*schema.Change)
 	eachToken(p, func(token string, a, b *tokenGroups) error {
 		if c.hasGroupRow(token, a, b) {
 			out[token] = c.groupRow(token, a, b)

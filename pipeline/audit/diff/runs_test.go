@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -41,61 +42,61 @@ func diffOf(t *testing.T, dir string) []string {
 
 func TestDiffPairsRowsByOrigin(t *testing.T) {
 	fellBack := audittest.Fetch("http://h.example", "success", "T", 0)
-	fellBack.FallbackErrorClass = sink.Some("timeout")
+	fellBack.FallbackErrorClass = schema.Some("timeout")
 	later := fellBack
-	later.ContentDigest, later.FetchTime = sink.Some("U"), audittest.FirstDay.AddDate(0, 0, 1)
+	later.ContentDigest, later.FetchTime = schema.Some("U"), audittest.FirstDay.AddDate(0, 0, 1)
 	ported := audittest.Fetch("https://h.example:8443", "success", "T", 0)
 	ported.Host = "h.example"
-	since := func(f sink.Fetch, day int) sink.Fetch {
-		f.UnreachableSince = sink.Some(audittest.FirstDay.AddDate(0, 0, day))
+	since := func(f schema.Fetch, day int) schema.Fetch {
+		f.UnreachableSince = schema.Some(audittest.FirstDay.AddDate(0, 0, day))
 		return f
 	}
 	for _, row := range []struct {
 		name          string
-		before, after [][]sink.Fetch
+		before, after [][]schema.Fetch
 		want          []string
 	}{
 		{"of several captures the last counts",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "OLD", 1), audittest.Fetch("https://h.example", "success", "NEW", 3), audittest.Fetch("https://h.example", "success", "MID", 2)}},
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "NEW", 9)}}, nil},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "OLD", 1), audittest.Fetch("https://h.example", "success", "NEW", 3), audittest.Fetch("https://h.example", "success", "MID", 2)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "NEW", 9)}}, nil},
 		{"of several at one time the last seq counts",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 1)}, {audittest.Fetch("https://h.example", "success", "TWO", 1)}},
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 9)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 1)}, {audittest.Fetch("https://h.example", "success", "TWO", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 9)}},
 			[]string{"h.example text minor TWO ONE - -"}},
 		{"two origins of one host are two",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1), audittest.Fetch("http://h.example", "success", "P", 1)}},
-			[][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "P2", 1), audittest.Fetch("https://h.example", "success", "S", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1), audittest.Fetch("http://h.example", "success", "P", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "P2", 1), audittest.Fetch("https://h.example", "success", "S", 1)}},
 			[]string{"h.example text minor P P2 - -"}},
 		{"https given up for http is no other host",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fellBack}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]schema.Fetch{{fellBack}},
 			[]string{"h.example reachability minor https://h.example http://h.example - -"}},
-		{"https taken up again", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "client_error", "", 1)}},
+		{"https taken up again", [][]schema.Fetch{{fellBack}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "client_error", "", 1)}},
 			[]string{"h.example reachability minor http://h.example https://h.example - -"}},
-		{"another port is another origin", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{ported}},
+		{"another port is another origin", [][]schema.Fetch{{fellBack}}, [][]schema.Fetch{{ported}},
 			[]string{"h.example host_gone minor conditional_allow - - -", "h.example host_new minor - conditional_allow - -"}},
 		{"https and http asked by name are other origins",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "P", 1)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "P", 1)}},
 			[]string{"h.example host_new minor - conditional_allow - -", "h.example host_gone minor conditional_allow - - -"}},
 		{"an origin that a list names twice is one",
-			[][]sink.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "U", 1), later}},
+			[][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "U", 1), later}},
 			[]string{"h.example text minor T U - -"}},
 		{"https given up for http that the list names too",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example reachability major success network_failure - -"}},
 		{"https taken up again beside http",
-			[][]sink.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example reachability minor network_failure success - -"}},
 		{"https that is named no more, beside http",
-			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "T", 0)}},
+			[][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]schema.Fetch{{audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example host_gone minor conditional_allow - - -"}},
-		{"an outage hides another text", [][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "stale_copy", "OLDER", 1)}},
+		{"an outage hides another text", [][]schema.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "stale_copy", "OLDER", 1)}},
 			[]string{"h.example reachability major success stale_copy - -"}},
-		{"an outage that grows old", [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "stale_copy", "S", 31), 0)}},
+		{"an outage that grows old", [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "stale_copy", "S", 31), 0)}},
 			[]string{"h.example reachability minor server_error stale_copy - -"}},
-		{"an outage of another kind", [][]sink.Fetch{{audittest.Fetch("https://h.example", "server_error", "", 1)}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "network_failure", "", 2)}}, nil},
-		{"an outage after another", [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 6), 5)}},
+		{"an outage of another kind", [][]schema.Fetch{{audittest.Fetch("https://h.example", "server_error", "", 1)}}, [][]schema.Fetch{{audittest.Fetch("https://h.example", "network_failure", "", 2)}}, nil},
+		{"an outage after another", [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]schema.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 6), 5)}},
 			[]string{"h.example reachability minor unreachable_since_2026-03-01T04:00:00Z unreachable_since_2026-03-06T04:00:00Z - -"}},
-		{"nothing in either", [][]sink.Fetch{{}}, [][]sink.Fetch{{}}, nil},
+		{"nothing in either", [][]schema.Fetch{{}}, [][]schema.Fetch{{}}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -118,7 +119,7 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 
 func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	dir := t.TempDir()
-	audittest.Run(t, dir, "a", []string{"fetches"}, []sink.Fetch{audittest.Fetch("https://h.example", "success", "S", 1)})
+	audittest.Run(t, dir, "a", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h.example", "success", "S", 1)})
 	audittest.Run(t, dir, "policies", []string{"policies"}, nil)
 	unfinished, err := sink.Create(dir, sink.Plan{Run: "unfinished", Tables: []string{"fetches"}})
 	if err != nil {
@@ -217,7 +218,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	c.Evaluate.Agents, c.Evaluate.Samples = nil, nil
 	for i := range agents {
 		name := fmt.Sprintf("Robot%d", i)
-		c.Evaluate.Agents = append(c.Evaluate.Agents, sink.Agent{Name: name, Tokens: []string{name}, Category: "other"})
+		c.Evaluate.Agents = append(c.Evaluate.Agents, schema.Agent{Name: name, Tokens: []string{name}, Category: "other"})
 	}
 	var lists [2][]string
 	for i := range urls {
@@ -259,7 +260,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			}
 			return fmt.Sprint(*n)
 		}
-		got[fmt.Sprintf("%s %s %s %s %s %s", sink.OrZero(row.Agent), sink.OrZero(row.URL), sink.OrZero(row.Before), sink.OrZero(row.After), line(row.LineBefore), line(row.LineAfter))]++
+		got[fmt.Sprintf("%s %s %s %s %s %s", schema.OrZero(row.Agent), schema.OrZero(row.URL), schema.OrZero(row.Before), schema.OrZero(row.After), line(row.LineBefore), line(row.LineAfter))]++
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flips, wanted and found:\n%.2000s", diff)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // signalBytes bounds the text of a file's signals, repeated for every agent of
@@ -137,7 +137,7 @@ func (c *comparison) signals(p *pair) error {
 	for _, id := range slices.Compact(ids) {
 		gone, come := without(before[id], after[id]), without(after[id], before[id])
 		for i := range max(len(gone), len(come)) {
-			row := sink.Change{Kind: "signal", Severity: change.SignalSeverity(id.field)}
+			row := schema.Change{Kind: "signal", Severity: change.SignalSeverity(id.field)}
 			var agent string
 			if i < len(gone) {
 				agent, row.Before, row.LineBefore = gone[i].agent, &gone[i].text, &gone[i].line

@@ -14,12 +14,13 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // changesBetween are the changes of a host whose robots.txt is first the one
 // text and then the other.
-func changesBetween(t *testing.T, before, after string) []sink.Change {
+func changesBetween(t *testing.T, before, after string) []schema.Change {
 	t.Helper()
 	w := &web{told: [2]map[string]*told{{"h.example": text1(before)}, {"h.example": text1(after)}}}
 	c := twoRuns(t, w, [2]string{"h.example\n", "h.example\n"}, "/\n")
@@ -67,10 +68,10 @@ func TestSignalsDoNotGoByOrder(t *testing.T) {
 	changes := changesBetween(t, manySignals(40, 3, order, "y"), manySignals(40, 3, order, "n"))
 	told := make(map[string]bool)
 	for _, c := range changes {
-		if c.Kind != "signal" || c.Severity != change.Major || sink.OrZero(c.Before) != "content-usage: /p0 train-ai=y" || sink.OrZero(c.After) != "content-usage: /p0 train-ai=n" || told[sink.OrZero(c.Agent)] {
+		if c.Kind != "signal" || c.Severity != change.Major || schema.OrZero(c.Before) != "content-usage: /p0 train-ai=y" || schema.OrZero(c.After) != "content-usage: /p0 train-ai=n" || told[schema.OrZero(c.Agent)] {
 			t.Errorf("%s", showChange(&c))
 		}
-		told[sink.OrZero(c.Agent)] = true
+		told[schema.OrZero(c.Agent)] = true
 	}
 	if len(told) != 40 {
 		t.Errorf("it is told for %d agents of 40", len(told))
@@ -124,7 +125,7 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	changes := changesOf(t, c.Dir, "b", "a")
 	size = 0
 	for _, c := range changes {
-		size += len(sink.OrZero(c.Before)) + len(sink.OrZero(c.After))
+		size += len(schema.OrZero(c.Before)) + len(schema.OrZero(c.After))
 	}
 	if len(changes) != 2400 || size > 2400*2*300 {
 		t.Errorf("%d changes, of %d bytes of text", len(changes), size)

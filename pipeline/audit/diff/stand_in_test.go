@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -28,7 +29,7 @@ func TestRunsThatStandIn(t *testing.T) {
 		change(&own)
 		return []*robots.Profile{&own}
 	}
-	agents := func(text string) []sink.Agent {
+	agents := func(text string) []schema.Agent {
 		out, _, err := registry.ParseAgents("agents", []byte(text))
 		pipelinetest.Must(t, err)
 		return out
@@ -151,7 +152,7 @@ func TestRunsThatAreSearched(t *testing.T) {
 				reasons[1] = "success" // for the first time
 			}
 			audittest.Run(t, dir, fmt.Sprintf("w%02d", k+1), []string{"fetches"},
-				[]sink.Fetch{audittest.Fetch("https://h.example", reasons[0], digest, 0), audittest.Fetch("https://never.example", reasons[1], "", 0)})
+				[]schema.Fetch{audittest.Fetch("https://h.example", reasons[0], digest, 0), audittest.Fetch("https://never.example", reasons[1], "", 0)})
 		}
 		return dir
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -79,7 +79,7 @@ func (c *comparison) flip(key records.PolicyKey, before, after records.Verdict) 
 	}
 	class, own := c.classes[key], !strings.HasPrefix(after.URL, "/")
 	agent, profile := c.d.names.Text(key.Agent), c.d.names.Text(key.Profile)
-	row := sink.Change{
+	row := schema.Change{
 		Kind: "verdict", Severity: change.VerdictSeverity(after.Value, class.changed(), own), Agent: &agent, Category: c.category(agent), Profile: &profile,
 		URL: &after.URL, Before: &summary.ValueNames[before.Value], After: &summary.ValueNames[after.Value], LineBefore: before.Line, LineAfter: after.Line,
 	}
@@ -97,7 +97,7 @@ func (c *comparison) flip(key records.PolicyKey, before, after records.Verdict) 
 // category returns the category of an agent of the registry, nil for any other.
 func (c *comparison) category(agent string) *string {
 	if a := c.agents[strings.ToLower(agent)]; a != nil {
-		return sink.NonZero(a.Category)
+		return schema.NonZero(a.Category)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -50,7 +50,7 @@ func isShared(kind string, agent *string) bool {
 
 // Add adds a row of the current host. Rows of a host come in the order of the table
 // changes.
-func (w *Ways) Add(row *sink.Change) {
+func (w *Ways) Add(row *schema.Change) {
 	if !isShared(row.Kind, row.Agent) {
 		return
 	}
@@ -119,7 +119,7 @@ func (e *Example) on(x *way) *Example {
 	out.Host, out.Origin, out.Rank, out.LineBefore, out.LineAfter = x.host, x.origin, x.rank, x.lines[0], x.lines[1]
 	for _, s := range []**string{&out.URL, &out.Before, &out.After} {
 		if *s != nil {
-			*s = sink.Some(strings.ReplaceAll(**s, e.Host, x.host))
+			*s = schema.Some(strings.ReplaceAll(**s, e.Host, x.host))
 		}
 	}
 	return &out

@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -33,16 +33,16 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 		var w Ways
 		for i, rank := range strings.Fields(c.ranks) {
 			host := string(rune('a'+i)) + ".example"
-			row := sink.Change{
-				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: sink.Some("GPTBot"), URL: sink.Some("https://" + host + "/x"),
-				Before: sink.Some("allow"), After: sink.Some("disallow"), LineBefore: sink.Some(int32(host[0]) + 1), LineAfter: sink.Some(int32(host[0])),
+			row := schema.Change{
+				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: schema.Some("GPTBot"), URL: schema.Some("https://" + host + "/x"),
+				Before: schema.Some("allow"), After: schema.Some("disallow"), LineBefore: schema.Some(int32(host[0]) + 1), LineAfter: schema.Some(int32(host[0])),
 			}
 			var n int64
 			if _, err := fmt.Sscan(rank, &n); err == nil {
 				row.Rank = &n
 			}
 			w.Add(&row)
-			w.Add(&sink.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major, Before: sink.Some("https://x/"), After: &host})
+			w.Add(&schema.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major, Before: schema.Some("https://x/"), After: &host})
 			w.EndOfHost()
 		}
 		got := w.Commonest()
@@ -57,9 +57,9 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 func TestExamplesOfTheHostItself(t *testing.T) {
 	r := newResult(Config{}, nil, nil)
 	for _, host := range []string{"a.example", "b.example"} {
-		for _, row := range []sink.Change{
-			{Kind: "group", Severity: change.Minor, Agent: sink.Some("x"), After: sink.Some("empty")},
-			{Kind: "redirect", Severity: change.Major, Before: sink.Some("https://a/"), After: sink.Some("https://b/")},
+		for _, row := range []schema.Change{
+			{Kind: "group", Severity: change.Minor, Agent: schema.Some("x"), After: schema.Some("empty")},
+			{Kind: "redirect", Severity: change.Major, Before: schema.Some("https://a/"), After: schema.Some("https://b/")},
 		} {
 			row.Host, row.Origin = host, "https://"+host
 			r.add(&row)
@@ -103,7 +103,7 @@ func TestHostsThatChangeInTheSameWay(t *testing.T) {
 	pipelinetest.Must(t, err)
 	show := func(list []Example) (out []string) {
 		for _, e := range list {
-			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, sink.OrZero(e.URL), e.Hosts))
+			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, schema.OrZero(e.URL), e.Hosts))
 		}
 		return out
 	}

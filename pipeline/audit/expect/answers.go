@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -82,7 +82,7 @@ func (c *Checker) answers(s *selection, meant []int, batch arrow.RecordBatch) {
 			}
 			b := Breach{Host: strings.Clone(host.Value(i)), Found: "as " + identity.Value(i) + ": " + found}
 			if !agent.IsNull(i) {
-				b.Agent = sink.Some(strings.Clone(agent.Value(i)))
+				b.Agent = schema.Some(strings.Clone(agent.Value(i)))
 			}
 			c.breach(k, b)
 		}

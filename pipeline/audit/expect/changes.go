@@ -6,11 +6,11 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Changed checks a change against the expectations of kind no_change.
-func (c *Checker) Changed(row *sink.Change) {
+func (c *Checker) Changed(row *schema.Change) {
 	for _, k := range c.meant("changes") {
 		x, p := c.expectations.list[k], c.promises[k]
 		switch {
@@ -30,7 +30,7 @@ func (c *Checker) Changed(row *sink.Change) {
 
 // Covered checks a change that has no row, because the row by says it already. It
 // breaks the expectations that the other row does not break.
-func (c *Checker) Covered(row, by *sink.Change) {
+func (c *Checker) Covered(row, by *schema.Change) {
 	for _, k := range c.meant("changes") {
 		switch x := c.expectations.list[k]; {
 		case !x.matches(row.Host), x.forbids(by):
@@ -42,7 +42,7 @@ func (c *Checker) Covered(row, by *sink.Change) {
 	}
 }
 
-func (c *Checker) forbidden(k int, row *sink.Change) {
+func (c *Checker) forbidden(k int, row *schema.Change) {
 	c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
 }
 
@@ -51,7 +51,7 @@ func (x *expectation) isAbout(kind string) bool { return slices.Contains(x.kinds
 
 // forbids reports whether the expectation forbids a change. One of rules also forbids
 // that an agent's class changes: the policy then means something else too.
-func (x *expectation) forbids(row *sink.Change) bool {
+func (x *expectation) forbids(row *schema.Change) bool {
 	if x.isAbout(row.Kind) && x.names(row) {
 		return true
 	}
@@ -60,20 +60,20 @@ func (x *expectation) forbids(row *sink.Change) bool {
 		return false
 	}
 	as := *row
-	as.Kind, as.Severity, as.After = "rules", change.RulesSeverity(move.Closes), sink.Some(change.RulesAfter[robots.Looser])
+	as.Kind, as.Severity, as.After = "rules", change.RulesSeverity(move.Closes), schema.Some(change.RulesAfter[robots.Looser])
 	if move.Closes {
-		as.After = sink.Some(change.RulesAfter[robots.Stricter])
+		as.After = schema.Some(change.RulesAfter[robots.Stricter])
 	}
 	return x.names(&as)
 }
 
 // names reports whether a change has what the expectation names.
-func (x *expectation) names(row *sink.Change) bool {
+func (x *expectation) names(row *schema.Change) bool {
 	if !x.Severity.has(row.Severity) || len(x.After) > 0 && (row.After == nil || !x.After.has(*row.After)) {
 		return false
 	}
 	// A row without an agent, profile or URL passes no filter by it.
-	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, sink.OrZero(row.Category))) ||
+	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, schema.OrZero(row.Category))) ||
 		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
 		len(x.Identity) > 0 && (row.Identity == nil || !x.Identity.has(*row.Identity)) ||
 		len(x.Use) > 0 && (row.Use == nil || !x.Use.has(*row.Use)) ||
@@ -83,12 +83,12 @@ func (x *expectation) names(row *sink.Change) bool {
 // dependsOn reports whether a change whose meaning is undecided could be forbidden. It
 // is false if the change is certainly forbidden, because a path shows a difference and
 // any difference is forbidden.
-func (x *expectation) dependsOn(row *sink.Change) bool {
+func (x *expectation) dependsOn(row *schema.Change) bool {
 	if !change.Undecided(row) || !x.isAbout(row.Kind) || row.URL != nil && len(x.Severity)+len(x.After) == 0 || row.Use != nil && !x.Use.has(*row.Use) || row.Identity != nil && !x.Identity.has(*row.Identity) {
 		return false
 	}
 	if row.Kind == "answer" {
-		return x.isOf(sink.OrZero(row.Agent), sink.OrZero(row.Category))
+		return x.isOf(schema.OrZero(row.Agent), schema.OrZero(row.Category))
 	}
 	if row.Agent == nil {
 		// The row is about all agents. It counts only if the expectation names the
@@ -96,7 +96,7 @@ func (x *expectation) dependsOn(row *sink.Change) bool {
 		if !slices.Contains(x.NoChange, "rules") {
 			return false
 		}
-	} else if !x.isOf(*row.Agent, sink.OrZero(row.Category)) {
+	} else if !x.isOf(*row.Agent, schema.OrZero(row.Category)) {
 		return false
 	}
 	return row.Profile == nil || x.Profile.has(*row.Profile)
@@ -179,7 +179,7 @@ func (x *expectation) seesAnswers(p *Pair) bool {
 }
 
 // shownFound returns a change as the text of a breach.
-func shownFound(c *sink.Change) string {
+func shownFound(c *schema.Change) string {
 	side := func(s *string) string {
 		if s == nil {
 			return "none"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -21,14 +22,14 @@ type Checker struct {
 	expectations *List
 	promises     []*Promise // by expectation
 	coverage     []coverage // by expectation
-	agents       []sink.Agent
+	agents       []schema.Agent
 	csv          *csv.Writer
 	scratch      func() (*store.Scratch, error) // creates a file to sort in
 	model        *modelCheck                    // nil if no expectation has a model
 	choice       string                         // why hosts of one run may be missing in the other, "" for no reason
 }
 
-func newChecker(e *List, agents []sink.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
+func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
 	c := &Checker{expectations: e, agents: agents, csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
@@ -49,7 +50,7 @@ func (c *Checker) breach(i int, b Breach) {
 	if b.Line != nil {
 		line = strconv.Itoa(int(*b.Line))
 	}
-	c.write(p.Name, b.Host, sink.OrZero(b.Agent), sink.OrZero(b.Profile), sink.OrZero(b.URL), b.Found, line)
+	c.write(p.Name, b.Host, schema.OrZero(b.Agent), schema.OrZero(b.Profile), schema.OrZero(b.URL), b.Found, line)
 }
 
 // write writes a row; finish reports errors.
@@ -79,7 +80,7 @@ func (c *Checker) finish() ([]*Promise, error) {
 // Check checks the expectations of a complete run, whose registry is agents. It
 // writes all breaches to expectations.csv in the run's folder. Expectations of changes
 // are left unchecked; [Diff] checks them.
-func (e *List) Check(ctx context.Context, in store.Store, run string, agents []sink.Agent) ([]*Promise, error) {
+func (e *List) Check(ctx context.Context, in store.Store, run string, agents []schema.Agent) ([]*Promise, error) {
 	m, err := sink.ReadManifest(in, run)
 	if err != nil {
 		return nil, err

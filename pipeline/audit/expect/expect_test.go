@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -153,7 +153,7 @@ func TestExpectationsOfARun(t *testing.T) {
 	for _, p := range promises {
 		line := fmt.Sprintf("%s: %s %v %d/%d %s", p.Name, p.State, p.Fails, p.Broken, p.Checked, p.Note)
 		for _, b := range p.First[:min(2, len(p.First))] {
-			line += fmt.Sprintf(" [%s %s %s %s", b.Host, sink.OrZero(b.Agent), sink.OrZero(b.URL), b.Found)
+			line += fmt.Sprintf(" [%s %s %s %s", b.Host, schema.OrZero(b.Agent), schema.OrZero(b.URL), b.Found)
 			if b.Line != nil {
 				line += fmt.Sprint(" ", *b.Line)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -20,14 +21,14 @@ var errEnoughRows = errors.New("enough rows")
 // first target shows them. A list is empty if the run lacks the table or has no
 // target.
 type firstTarget struct {
-	agents []sink.Agent
+	agents []schema.Agent
 	paths  []string
 }
 
 // readFirst reads the first target of a run.
 func readFirst(ctx context.Context, in store.Store, m *sink.Manifest) (f firstTarget, err error) {
 	err = firstRows(ctx, in, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
-		f.agents = append(f.agents, sink.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
+		f.agents = append(f.agents, schema.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
 	})
 	if err != nil {
 		return f, err
@@ -58,7 +59,7 @@ func firstRows(ctx context.Context, in store.Store, m *sink.Manifest, table stri
 			}
 			for i := range int(batch.NumRows()) {
 				if first == nil {
-					first = sink.Some(seq.Value(i))
+					first = schema.Some(seq.Value(i))
 				}
 				if *first != seq.Value(i) {
 					return errEnoughRows

@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -107,9 +107,9 @@ func (e *List) checkFixed(x *expectation, profiles []*robots.Profile) error {
 }
 
 // knownAgents checks that a registry has the agents of an expectation.
-func (e *List) knownAgents(x *expectation, agents []sink.Agent) error {
+func (e *List) knownAgents(x *expectation, agents []schema.Agent) error {
 	for _, name := range x.Agents {
-		if !slices.ContainsFunc(agents, func(a sink.Agent) bool { return strings.EqualFold(a.Name, name) }) {
+		if !slices.ContainsFunc(agents, func(a schema.Agent) bool { return strings.EqualFold(a.Name, name) }) {
 			return e.fail(x.line, "expectation %q is about agent %q, which the registry does not have: add it to --agents", x.Name, name)
 		}
 	}
@@ -119,9 +119,9 @@ func (e *List) knownAgents(x *expectation, agents []sink.Agent) error {
 // unmeant says which agent or category that an expectation names is not among the agents
 // that it is about, "" if all are. Each agent has to be in one of the categories, and each
 // category to have one of the agents.
-func unmeant(x *expectation, agents []sink.Agent) string {
+func unmeant(x *expectation, agents []schema.Agent) string {
 	of := func(name, category string) bool {
-		return slices.ContainsFunc(agents, func(a sink.Agent) bool {
+		return slices.ContainsFunc(agents, func(a schema.Agent) bool {
 			return x.isOf(a.Name, a.Category) && (name == "" || strings.EqualFold(a.Name, name)) && (category == "" || a.Category == category)
 		})
 	}

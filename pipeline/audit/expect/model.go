@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -81,7 +82,7 @@ type modelCheck struct {
 }
 
 // newModelCheck prepares the comparison with models under a profile.
-func newModelCheck(p *robots.Profile, agents []sink.Agent) *modelCheck {
+func newModelCheck(p *robots.Profile, agents []schema.Agent) *modelCheck {
 	m := &modelCheck{profile: p, judged: p, tables: meaning.ReadsTables(p), models: make(map[int]*meaning.File), binds: make(map[int][]bool)}
 	if m.tables {
 		m.judged = meaning.WithoutLimit(p)
@@ -111,7 +112,7 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 			return fmt.Sprintf("run %s has no table %s, by which rules are compared under %s", m.Run, table, p.Name)
 		}
 	}
-	if !slices.ContainsFunc(c.agents, func(a sink.Agent) bool { return len(a.Tokens) > 0 }) {
+	if !slices.ContainsFunc(c.agents, func(a schema.Agent) bool { return len(a.Tokens) > 0 }) {
 		return fmt.Sprintf("run %s has no table agents, which has the tokens of agents", m.Run)
 	}
 	if c.model == nil {
@@ -126,7 +127,7 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 // bound says for each agent whether a host can break the expectation for it: the model
 // forbids it something, or allows it something. Other agents are not checked, for nothing
 // could be found out about them.
-func (x *expectation) bound(model *meaning.File, agents []sink.Agent) []bool {
+func (x *expectation) bound(model *meaning.File, agents []schema.Agent) []bool {
 	none := robots.AllowAll
 	if x.what == atMostAsStrict {
 		none = robots.DisallowAll

@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -116,8 +116,8 @@ func TestHostsAgainstAModel(t *testing.T) {
 func TestAnOutageAgainstAModel(t *testing.T) {
 	down, gone := audittest.Fetch("https://down.example", "server_error", "", 0), audittest.Fetch("https://gone.example", "client_error", "", 0)
 	dir := t.TempDir()
-	audittest.Run(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []sink.Fetch{down, gone})
-	agents := []sink.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
+	audittest.Run(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []schema.Fetch{down, gone})
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
 	for text, want := range map[string]string{
 		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "unchecked false 2 2 2", "hosts: '*.example', at_most: 99%": "broken true 2 2 2",
 	} {
@@ -188,7 +188,7 @@ func TestALimitThatNothingCanExceed(t *testing.T) {
 // A change whose meaning is undecided breaks a promise for certain only if any change
 // of the agent does. Of some URLs or severities, it may be about others.
 func TestUndecidedChangesThatMayBeMeant(t *testing.T) {
-	url := sink.Some("/x")
+	url := schema.Some("/x")
 	for _, row := range []struct {
 		name string
 		x    expectation
@@ -201,7 +201,7 @@ func TestUndecidedChangesThatMayBeMeant(t *testing.T) {
 		{"of another agent", expectation{NoChange: words{"rules"}, Agents: words{"Other"}}, nil, false},
 		{"under another profile", expectation{NoChange: words{"rules"}, Profile: words{"other"}}, nil, false},
 	} {
-		change := &sink.Change{Kind: "rules", Agent: sink.Some("GPTBot"), Profile: sink.Some("google"), URL: row.url, After: sink.Some(change.RulesUndecided)}
+		change := &schema.Change{Kind: "rules", Agent: schema.Some("GPTBot"), Profile: schema.Some("google"), URL: row.url, After: schema.Some(change.RulesUndecided)}
 		row.x.kinds = row.x.NoChange
 		if got := row.x.dependsOn(change); got != row.want {
 			t.Errorf("a promise about %s: %v, want %v", row.name, got, row.want)

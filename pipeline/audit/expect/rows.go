@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -155,7 +156,7 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 				continue
 			}
 			breach := func(found string) {
-				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(found)})
+				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: schema.Some(strings.Clone(agent.Value(i))), Profile: schema.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(found)})
 			}
 			if x.what != "preference" {
 				if s.checked(c, k, host.Value(i)); !x.Class.has(class.Value(i)) {
@@ -201,11 +202,11 @@ func (c *Checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
 				continue
 			}
 			b := Breach{
-				Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))),
-				URL: sink.Some(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
+				Host: strings.Clone(host.Value(i)), Agent: schema.Some(strings.Clone(agent.Value(i))), Profile: schema.Some(strings.Clone(profile.Value(i))),
+				URL: schema.Some(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
 			}
 			if !line.IsNull(i) {
-				b.Line = sink.Some(line.Value(i))
+				b.Line = schema.Some(line.Value(i))
 			}
 			c.breach(k, b)
 		}

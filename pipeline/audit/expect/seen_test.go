@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -217,7 +218,7 @@ func TestPromisesOfChangesByMeaning(t *testing.T) {
 
 // Whether a host is gone, or another choice of hosts leaves it out, nobody knows.
 func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
-	rows := []sink.Fetch{audittest.Fetch("https://h1.example", "success", "T", 1), audittest.Fetch("https://h2.example", "success", "T", 1), audittest.Fetch("https://h3.example", "success", "T", 1)}
+	rows := []schema.Fetch{audittest.Fetch("https://h1.example", "success", "T", 1), audittest.Fetch("https://h2.example", "success", "T", 1), audittest.Fetch("https://h3.example", "success", "T", 1)}
 	hosts := func(digest string) []sink.Input { return []sink.Input{{Role: "hosts", Path: "hosts", SHA256: digest}} }
 	for name, row := range map[string]struct {
 		plans [2]sink.Plan

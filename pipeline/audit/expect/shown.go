@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -241,12 +242,12 @@ func unseenProfile(x *expectation, m *sink.Manifest) string {
 
 // unseenAgent returns which agent of the expectation a run does not judge. judged is
 // empty if that is not known.
-func unseenAgent(x *expectation, run string, judged []sink.Agent) string {
+func unseenAgent(x *expectation, run string, judged []schema.Agent) string {
 	if len(judged) == 0 {
 		return ""
 	}
 	for _, name := range x.Agents {
-		if !slices.ContainsFunc(judged, func(a sink.Agent) bool { return strings.EqualFold(a.Name, name) }) {
+		if !slices.ContainsFunc(judged, func(a schema.Agent) bool { return strings.EqualFold(a.Name, name) }) {
 			return fmt.Sprintf("run %s does not judge agent %s", run, name)
 		}
 	}

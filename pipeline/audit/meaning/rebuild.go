@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // ReadsTables reports whether the tables groups and rules hold everything that a
@@ -149,7 +149,7 @@ func FromTables(p, roomy *robots.Profile, groups, rules records.Decoder) *File {
 }
 
 // FromRows is FromTables for rows that were looked up.
-func FromRows(p *robots.Profile, groups []sink.Group, rules []sink.Rule) *File {
+func FromRows(p *robots.Profile, groups []schema.Group, rules []schema.Rule) *File {
 	var g, r records.Encoder
 	for i := range groups {
 		g.Group(&groups[i])

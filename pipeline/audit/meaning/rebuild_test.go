@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -28,7 +29,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 	var all []records.Wanted
 	for _, p := range m.Parts {
 		var list []records.Wanted
-		for _, row := range pipelinetest.RowsOf[sink.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
+		for _, row := range pipelinetest.RowsOf[schema.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
 			if row.ContentDigest != nil {
 				list = append(list, records.Wanted{Seq: row.Seq, N: row.Seq, Digest: *row.ContentDigest})
 			}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/concat"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // BenchmarkWrite joins 49 files, as many as a shard of 100,000 hosts has segments,
@@ -20,13 +20,13 @@ import (
 // Small files are fetches of 2,048 hosts; large ones are bodies.
 func BenchmarkWrite(b *testing.B) {
 	random := rand.NewChaCha8([32]byte{})
-	var fetches []sink.Fetch
-	var bodies []sink.Body
+	var fetches []schema.Fetch
+	var bodies []schema.Body
 	for i := range 2048 {
-		fetches = append(fetches, sink.Fetch{Seq: int64(i), Host: fmt.Sprint("h", random.Uint64())})
+		fetches = append(fetches, schema.Fetch{Seq: int64(i), Host: fmt.Sprint("h", random.Uint64())})
 		body := make([]byte, 2000)
 		random.Read(body)
-		bodies = append(bodies, sink.Body{ContentDigest: fmt.Sprint(random.Uint64()), Body: body})
+		bodies = append(bodies, schema.Body{ContentDigest: fmt.Sprint(random.Uint64()), Body: body})
 	}
 	var small, large bytes.Buffer
 	must(b, parquet.Write(&small, fetches, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host"))))

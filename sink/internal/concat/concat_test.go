@@ -24,6 +24,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 func must(t testing.TB, err error) {
@@ -108,21 +109,21 @@ func write(t testing.TB, s *sink.Segment, host string, seq int64) {
 		return &text
 	}
 	status := int32(200)
-	hops := []sink.Hop{{URL: origin, Status: &status}, {URL: origin + "/x"}, {URL: ""}}
-	verdicts := make([]sink.Verdict, 1000)
+	hops := []schema.Hop{{URL: origin, Status: &status}, {URL: origin + "/x"}, {URL: ""}}
+	verdicts := make([]schema.Verdict, 1000)
 	for i := range verdicts {
-		verdicts[i] = sink.Verdict{Seq: seq, Host: host, Rank: &seq, Origin: origin, Agent: "GPTBot", URL: fmt.Sprint("/", i%77), Verdict: "allow", RulePattern: maybe("/"), RuleLine: &status}
+		verdicts[i] = schema.Verdict{Seq: seq, Host: host, Rank: &seq, Origin: origin, Agent: "GPTBot", URL: fmt.Sprint("/", i%77), Verdict: "allow", RulePattern: maybe("/"), RuleLine: &status}
 	}
 	must(t, errors.Join(
-		s.Fetches.Write(sink.Fetch{Seq: seq, Host: host, Origin: origin, FetchTime: time.UnixMicro(seq), Hops: hops[:seq%4], TLD: maybe("example"), Status: &status}),
-		s.Groups.Write(sink.Group{Seq: seq, Host: host, Agents: []string{"A", "", host}[:seq%4], AgentLines: []int32{1, 2, 3}[:seq%4]}, sink.Group{Seq: seq, Host: host}),
-		s.Rules.Write(sink.Rule{Seq: seq, Host: host, Line: 3, Kind: "allow", Pattern: "/", Effective: some}),
-		s.Lines.Write(sink.Line{Seq: seq, Host: host, Field: maybe(strings.Repeat("x", int(seq))), Value: host}),
-		s.Policies.Write(sink.Policy{Seq: seq, Host: host, Class: "partial"}),
+		s.Fetches.Write(schema.Fetch{Seq: seq, Host: host, Origin: origin, FetchTime: time.UnixMicro(seq), Hops: hops[:seq%4], TLD: maybe("example"), Status: &status}),
+		s.Groups.Write(schema.Group{Seq: seq, Host: host, Agents: []string{"A", "", host}[:seq%4], AgentLines: []int32{1, 2, 3}[:seq%4]}, schema.Group{Seq: seq, Host: host}),
+		s.Rules.Write(schema.Rule{Seq: seq, Host: host, Line: 3, Kind: "allow", Pattern: "/", Effective: some}),
+		s.Lines.Write(schema.Line{Seq: seq, Host: host, Field: maybe(strings.Repeat("x", int(seq))), Value: host}),
+		s.Policies.Write(schema.Policy{Seq: seq, Host: host, Class: "partial"}),
 		s.Verdicts.Write(verdicts...),
-		s.Agents.Write(sink.Agent{Name: host, Tokens: []string{host, "b"}, FallsBackTo: []string{}}),
-		s.Summary.Write(sink.Count{Metric: "m", Stratum: host, Count: seq}),
-		s.Bodies.Write(sink.Body{ContentDigest: host, Body: bytes.Repeat([]byte{byte(seq)}, int(seq))}),
+		s.Agents.Write(schema.Agent{Name: host, Tokens: []string{host, "b"}, FallsBackTo: []string{}}),
+		s.Summary.Write(schema.Count{Metric: "m", Stratum: host, Count: seq}),
+		s.Bodies.Write(schema.Body{ContentDigest: host, Body: bytes.Repeat([]byte{byte(seq)}, int(seq))}),
 	))
 	s.Targets++
 }
@@ -270,9 +271,9 @@ func TestBloomFilters(t *testing.T) {
 // A reader that seeks a row by the page index finds it, and bounds of pages and row
 // groups are those of the parts.
 func TestPageIndexes(t *testing.T) {
-	rows := make([]sink.Fetch, 2000)
+	rows := make([]schema.Fetch, 2000)
 	for i := range rows {
-		rows[i] = sink.Fetch{Seq: int64(i), Host: fmt.Sprint("h", i), Hops: make([]sink.Hop, i%3)}
+		rows[i] = schema.Fetch{Seq: int64(i), Host: fmt.Sprint("h", i), Hops: make([]schema.Hop, i%3)}
 	}
 	var parts [][]byte
 	for _, n := range []int{700, 1, 1299} {
@@ -317,13 +318,13 @@ func TestPageIndexes(t *testing.T) {
 			}
 		}
 		for _, row := range []int64{g.NumRows() - 1, g.NumRows() / 2, 0} {
-			r := parquet.NewGenericRowGroupReader[sink.Fetch](g)
+			r := parquet.NewGenericRowGroupReader[schema.Fetch](g)
 			must(t, r.SeekToRow(row))
-			got := make([]sink.Fetch, 1)
+			got := make([]schema.Fetch, 1)
 			if n, err := r.Read(got); n != 1 {
 				t.Fatal(err)
 			}
-			want := sink.Fetch{Seq: first + row, Host: fmt.Sprint("h", first+row), Hops: make([]sink.Hop, (first+row)%3)}
+			want := schema.Fetch{Seq: first + row, Host: fmt.Sprint("h", first+row), Hops: make([]schema.Hop, (first+row)%3)}
 			if got[0].Seq != want.Seq || got[0].Host != want.Host || len(got[0].Hops) != len(want.Hops) {
 				t.Errorf("row %d of row group %d is of %s, want %s", row, i, got[0].Host, want.Host)
 			}
@@ -371,7 +372,7 @@ func TestFilesWithoutRows(t *testing.T) {
 func TestMetadataIsThatOfTheFirst(t *testing.T) {
 	made := func(version string) []byte {
 		var out bytes.Buffer
-		must(t, parquet.Write(&out, []sink.Rule{{Seq: 1}}, parquet.CreatedBy("robocensus", version, ""), parquet.KeyValueMetadata("version", version)))
+		must(t, parquet.Write(&out, []schema.Rule{{Seq: 1}}, parquet.CreatedBy("robocensus", version, ""), parquet.KeyValueMetadata("version", version)))
 		return out.Bytes()
 	}
 	f := opened(t, joined(t, made("v1"), made("v2")))

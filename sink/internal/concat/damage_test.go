@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/concat"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // small returns a file of few bytes with all that a part has: several row groups,
@@ -24,16 +24,16 @@ func small(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	status := int32(404)
-	rows := []row{{1, "a", nil}, {2, "b", []sink.Hop{{URL: "u", Status: &status}, {URL: "v"}}}, {3, "c", nil}}
+	rows := []row{{1, "a", nil}, {2, "b", []schema.Hop{{URL: "u", Status: &status}, {URL: "v"}}}, {3, "c", nil}}
 	must(t, parquet.Write(&out, rows, parquet.MaxRowsPerRowGroup(2), parquet.KeyValueMetadata("k", "v"), parquet.CreatedBy("x", "y", "z"),
 		parquet.BloomFilters(parquet.SplitBlockFilter(10, "host"))))
 	return out.Bytes()
 }
 
 type row struct {
-	Seq  int64      `parquet:"seq"`
-	Host string     `parquet:"host,dict"`
-	Hops []sink.Hop `parquet:"hops,list"`
+	Seq  int64        `parquet:"seq"`
+	Host string       `parquet:"host,dict"`
+	Hops []schema.Hop `parquet:"hops,list"`
 }
 
 func TestErrors(t *testing.T) {
@@ -46,9 +46,9 @@ func TestErrors(t *testing.T) {
 		return out.Bytes()
 	}
 	type nullable struct {
-		Seq  *int64     `parquet:"seq"`
-		Host string     `parquet:"host,dict"`
-		Hops []sink.Hop `parquet:"hops,list"`
+		Seq  *int64       `parquet:"seq"`
+		Host string       `parquet:"host,dict"`
+		Hops []schema.Hop `parquet:"hops,list"`
 	}
 	for _, test := range []struct {
 		name  string
@@ -58,7 +58,7 @@ func TestErrors(t *testing.T) {
 		{"no files", nil, "concatenate: no files"},
 		{"empty file", [][]byte{good, {}}, "concatenate part 1: 0 bytes are too few for a Parquet file"},
 		{"other file", [][]byte{append(bytes.Repeat([]byte("text"), 9), 0, 0, 0, 0, 't', 'e', 'x', 't')}, "concatenate part 0: invalid magic header"},
-		{"other columns", [][]byte{good, other(&sink.Hop{})}, "concatenate part 1: its schema is not that of part 0"},
+		{"other columns", [][]byte{good, other(&schema.Hop{})}, "concatenate part 1: its schema is not that of part 0"},
 		{"other nullability", [][]byte{good, other(&nullable{})}, "concatenate part 1: its schema is not that of part 0"},
 		{"long footer", [][]byte{append(bytes.Clone(good[:len(good)-8]), "\xff\xff\xff\x0fPAR1"...)}, fmt.Sprintf("concatenate part 0: a footer of 268435455 bytes in a file of %d", len(good))},
 		{"cut out", [][]byte{slices.Concat(good[:100], good[101:])}, "concatenate part 0: bytes "},
@@ -123,7 +123,7 @@ func TestEachByteOnce(t *testing.T) {
 // Files may have more row groups together than an ordinal counts; Write says so.
 func TestManyRowGroups(t *testing.T) {
 	var out bytes.Buffer
-	must(t, parquet.Write(&out, make([]sink.Sitemap, 1000), parquet.MaxRowsPerRowGroup(1)))
+	must(t, parquet.Write(&out, make([]schema.Sitemap, 1000), parquet.MaxRowsPerRowGroup(1)))
 	parts := slices.Repeat([][]byte{out.Bytes()}, 33)
 	f := opened(t, joined(t, parts[:2]...))
 	if n := len(f.RowGroups()); n != 2000 || f.Metadata().RowGroups[1999].Ordinal != 1999 {

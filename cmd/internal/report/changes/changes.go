@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -136,7 +137,7 @@ var changeColumns = []string{
 // A changeRow reads rows of changes. The texts of a row stay valid; texts that repeat
 // share memory.
 type changeRow struct {
-	last  sink.Change
+	last  schema.Change
 	texts map[string]*string
 }
 
@@ -146,7 +147,7 @@ const (
 	changeTextSize = 256
 )
 
-func (r *changeRow) read(cells []*string) *sink.Change {
+func (r *changeRow) read(cells []*string) *schema.Change {
 	host, origin := r.last.Host, r.last.Origin
 	if s := counters.Text(cells[0]); s != host {
 		host = strings.Clone(s)
@@ -154,7 +155,7 @@ func (r *changeRow) read(cells []*string) *sink.Change {
 	if s := counters.Text(cells[1]); s != origin {
 		origin = strings.Clone(s)
 	}
-	r.last = sink.Change{
+	r.last = schema.Change{
 		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: counters.Text(r.text(cells[3])), Severity: counters.Text(r.text(cells[4])),
 		Agent: r.text(cells[5]), Category: r.text(cells[6]), Profile: r.text(cells[7]), URL: r.text(cells[8]), Before: r.text(cells[9]), After: r.text(cells[10]),
 		LineBefore: integer[int32](cells[11]), LineAfter: integer[int32](cells[12]),
@@ -169,7 +170,7 @@ func (r *changeRow) text(cell *string) *string {
 	}
 	known := r.texts[*cell]
 	if known == nil {
-		known = sink.Some(strings.Clone(*cell))
+		known = schema.Some(strings.Clone(*cell))
 		if len(*cell) > changeTextSize {
 			return known
 		}
@@ -187,11 +188,11 @@ func integer[T int32 | int64](cell *string) *T {
 	if err != nil {
 		return nil
 	}
-	return sink.Some(T(n))
+	return schema.Some(T(n))
 }
 
 // add counts a row.
-func (c *Changes) add(row *sink.Change) {
+func (c *Changes) add(row *schema.Change) {
 	if row.Profile != nil && *row.Profile != c.profile {
 		return
 	}
@@ -222,7 +223,7 @@ func (c *Changes) add(row *sink.Change) {
 
 // closer keeps the host of a row that closes a path to an agent, if it is one of the best
 // ranked. A change of class tells more than one of rules.
-func (c *Changes) closer(row *sink.Change) {
+func (c *Changes) closer(row *schema.Change) {
 	have, known := c.closers[*row.Agent]
 	if !known && len(c.closers) == changeNames {
 		return
@@ -249,7 +250,7 @@ func placed(have []changeExample, x *changeExample) []changeExample {
 }
 
 // exampleOf copies what an example shows of a row.
-func exampleOf(row *sink.Change) *changeExample {
+func exampleOf(row *schema.Change) *changeExample {
 	x := &changeExample{
 		Kind: clipped(row.Kind), Agent: clipped(counters.Text(row.Agent)), Before: clipped(counters.Text(row.Before)), After: clipped(counters.Text(row.After)),
 		Host: clipped(row.Host), URL: clipped(counters.Text(row.URL)), Use: clipped(counters.Text(row.Use)), Identity: clipped(counters.Text(row.Identity)), line: row.LineAfter, rank: math.MaxInt64,
@@ -261,7 +262,7 @@ func exampleOf(row *sink.Change) *changeExample {
 }
 
 // example keeps the first of the most severe rows of the current host.
-func (c *Changes) example(row *sink.Change) {
+func (c *Changes) example(row *schema.Change) {
 	at := slices.IndexFunc(severities, func(s severity) bool { return s.key == row.Severity })
 	switch {
 	case at < 0 || at > c.worst:

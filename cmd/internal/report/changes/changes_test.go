@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Of the hosts that closed to an agent the best-ranked are named, each once, with what
@@ -16,9 +16,9 @@ import (
 func TestWhoClosed(t *testing.T) {
 	c := newChanges("google", "")
 	add := func(host string, rank int64, agent, kind, before, after string) {
-		row := &sink.Change{
-			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: sink.Some(counters.Headline), Profile: sink.Some("google"),
-			Before: sink.NonZero(before), After: &after, LineAfter: sink.Some(int32(rank)),
+		row := &schema.Change{
+			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: schema.Some(counters.Headline), Profile: schema.Some("google"),
+			Before: schema.NonZero(before), After: &after, LineAfter: schema.Some(int32(rank)),
 		}
 		if rank > 0 {
 			row.Rank = &rank
@@ -52,7 +52,7 @@ func TestWhoClosed(t *testing.T) {
 func TestExamplesOfChangesByRank(t *testing.T) {
 	c := newChanges("google", "")
 	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
-		c.add(&sink.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: integer[int64](&rank)})
+		c.add(&schema.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: integer[int64](&rank)})
 	}
 	c.endOfHost()
 	var got []string
@@ -67,9 +67,9 @@ func TestExamplesOfChangesByRank(t *testing.T) {
 // A report counts the changes under its own profile, and those under none.
 func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
 	c := newChanges("google", "")
-	for k, profile := range []*string{sink.Some("google"), sink.Some("rfc9309"), nil} {
+	for k, profile := range []*string{schema.Some("google"), schema.Some("rfc9309"), nil} {
 		host := fmt.Sprint("h", k)
-		c.add(&sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: sink.Some("closes")})
+		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: schema.Some("closes")})
 	}
 	c.endOfHost()
 	if c.rows != 2 || c.changed != 2 || c.kinds["rules"].hosts != 2 {

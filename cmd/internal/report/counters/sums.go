@@ -15,7 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -130,10 +130,10 @@ func Ascending[V any](of map[string]V) []string {
 }
 
 // Examples holds a few examples for each metric and key.
-type Examples map[[2]string][]sink.Example
+type Examples map[[2]string][]schema.Example
 
 // Add adds an example.
-func (e Examples) Add(x sink.Example) {
+func (e Examples) Add(x schema.Example) {
 	at := [2]string{x.Metric, x.Key}
 	e[at] = append(e[at], x)
 }

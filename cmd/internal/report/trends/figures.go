@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // mostMultiples is the most small drawings of a figure.
@@ -149,7 +149,7 @@ func (d *seriesData) ofNamed() *draw.Figure {
 
 // populations follows the panel and the others beside all hosts.
 func (d *seriesData) populations() *draw.Figure {
-	others := func(p *sink.Point) bool { return p.Denominator > 0 }
+	others := func(p *schema.Point) bool { return p.Denominator > 0 }
 	if d.Panel == nil || !slices.ContainsFunc(d.lines[d.closing(counters.Headline, "others", series.All, "hosts")], others) {
 		return nil // the lines would be those of all hosts
 	}
@@ -182,7 +182,7 @@ func (d *seriesData) movements() *draw.Figure {
 	ofMove := func(name string) followed {
 		return followed{metric: name, population: series.All, stratum: series.All, base: map[string]string{"entered": "hosts", "left": "before"}[name]}
 	}
-	moved := func(p *sink.Point) bool { return p.Count > 0 }
+	moved := func(p *schema.Point) bool { return p.Count > 0 }
 	if !slices.ContainsFunc(d.lines[ofMove("entered")], moved) && !slices.ContainsFunc(d.lines[ofMove("left")], moved) {
 		return nil
 	}

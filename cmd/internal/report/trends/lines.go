@@ -10,11 +10,11 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // shareOf returns the share of a point in words.
-func shareOf(p *sink.Point) string {
+func shareOf(p *schema.Point) string {
 	if p.Denominator < words.Few && p.Stratum != series.Weighted {
 		return words.Percent(p.Count, p.Denominator)
 	}
@@ -22,7 +22,7 @@ func shareOf(p *sink.Point) string {
 }
 
 // fromTo returns the shares of two points in words, such as "1.4 → 25.8%".
-func fromTo(a, b *sink.Point) string {
+func fromTo(a, b *schema.Point) string {
 	from, to := shareOf(a), shareOf(b)
 	if strings.HasSuffix(to, "%") {
 		from = strings.TrimSuffix(from, "%")
@@ -42,7 +42,7 @@ type lines struct {
 // line is a line of the series. Value says its shares at both ends; base completes them.
 type line struct {
 	class, value, base string
-	points             []*sink.Point
+	points             []*schema.Point
 }
 
 // add adds a line of the series, if it has points. base completes "5.0% …".
@@ -249,7 +249,7 @@ var cautions = map[string]string{
 	"few_hosts": "few hosts", "rare": "a rare share", "few_clusters": "few domains", "uneven_clusters": "domains of very different sizes",
 }
 
-func tipOf(p *sink.Point, base string) string {
+func tipOf(p *schema.Point, base string) string {
 	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, shareOf(p), base, words.Number(p.Count), words.Number(p.Denominator))
 	if p.Low != nil {
 		text += fmt.Sprintf(", interval %.1f to %.1f%%", 100**p.Low, 100**p.High)

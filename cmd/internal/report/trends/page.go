@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Page returns the page of a series over several runs.
@@ -32,7 +32,7 @@ type followed struct{ metric, population, stratum, agent, category, profile, key
 type seriesData struct {
 	*series.Result
 	profile string
-	lines   map[followed][]*sink.Point
+	lines   map[followed][]*schema.Point
 	index   map[string]int // of runs, by ID
 	last    string         // ID of the last run
 
@@ -40,7 +40,7 @@ type seriesData struct {
 }
 
 func newSeriesData(r *series.Result) *seriesData {
-	d := &seriesData{Result: r, lines: make(map[followed][]*sink.Point), index: make(map[string]int)}
+	d := &seriesData{Result: r, lines: make(map[followed][]*schema.Point), index: make(map[string]int)}
 	if len(r.Profiles) > 0 {
 		d.profile = r.Profiles[0]
 	}
@@ -146,7 +146,7 @@ func (d *seriesData) closing(category, population, stratum, base string) followe
 }
 
 // at returns the point of a line at a run, or nil.
-func (d *seriesData) at(l followed, run string) *sink.Point {
+func (d *seriesData) at(l followed, run string) *schema.Point {
 	for _, p := range d.lines[l] {
 		if p.Run == run {
 			return p

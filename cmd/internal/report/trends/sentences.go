@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
@@ -31,7 +31,7 @@ func (d *seriesData) titled() string {
 func (d *seriesData) told(line func(base string) followed, what string) string {
 	base := d.titled()
 	l, of := line(base), baseWords[base]
-	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Denominator == 0 })
+	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *schema.Point) bool { return p.Denominator == 0 })
 	if len(points) == 0 {
 		return "No host " + what
 	}
@@ -45,7 +45,7 @@ func (d *seriesData) told(line func(base string) followed, what string) string {
 
 // between says what limits a comparison of the ends of a line: dates that are not those of
 // the series, and gaps.
-func (d *seriesData) between(points []*sink.Point) (text string) {
+func (d *seriesData) between(points []*schema.Point) (text string) {
 	a, b := points[0], points[len(points)-1]
 	if a.Run != d.Runs[0].Run && !(ofPairs[a.Metric] && a.Run == d.Runs[1].Run) {
 		text += ", from " + shortDay(a.Date)
@@ -53,7 +53,7 @@ func (d *seriesData) between(points []*sink.Point) (text string) {
 	if b.Run != d.last {
 		text += ", to " + shortDay(b.Date)
 	}
-	if slices.ContainsFunc(points[1:], func(p *sink.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
+	if slices.ContainsFunc(points[1:], func(p *schema.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
 		text += ", not comparable throughout"
 	}
 	return text
@@ -115,8 +115,8 @@ func (d *seriesData) movers(title string, names []string, named func(string) str
 }
 
 // drawn returns the points of a line that have a share.
-func (d *seriesData) drawn(l followed) []*sink.Point {
-	return slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Share == nil })
+func (d *seriesData) drawn(l followed) []*schema.Point {
+	return slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *schema.Point) bool { return p.Share == nil })
 }
 
 func (d *seriesData) tell(names []string, named func(string) string, line func(name string) followed) string {
@@ -151,7 +151,7 @@ func (d *seriesData) values(of func(followed) string, keep func(followed) bool) 
 	}
 	var names []string
 	for name, share := range greatest {
-		if share > 0 || slices.ContainsFunc(d.lines[d.any(of, keep, name)], func(p *sink.Point) bool { return p.Count > 0 }) {
+		if share > 0 || slices.ContainsFunc(d.lines[d.any(of, keep, name)], func(p *schema.Point) bool { return p.Count > 0 }) {
 			names = append(names, name)
 		}
 	}

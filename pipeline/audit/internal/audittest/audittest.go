@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Config asks a server on loopback for every host.
@@ -62,13 +63,13 @@ var FirstDay = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 func Down(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }
 
 // Run writes a run of one segment for each list of rows.
-func Run(t *testing.T, dir, id string, tables []string, segments ...[]sink.Fetch) {
+func Run(t *testing.T, dir, id string, tables []string, segments ...[]schema.Fetch) {
 	t.Helper()
 	PlannedRun(t, dir, id, sink.Plan{Tables: tables}, segments...)
 }
 
 // PlannedRun writes a run with what the plan says, of fetches unless it says more.
-func PlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]sink.Fetch) {
+func PlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]schema.Fetch) {
 	t.Helper()
 	plan.Run, plan.Profiles = id, []string{"google"}
 	if plan.Tables == nil {
@@ -102,15 +103,15 @@ func PlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]sink
 }
 
 // Fetch returns a row of fetches on a day.
-func Fetch(origin, reason, digest string, day int) sink.Fetch {
+func Fetch(origin, reason, digest string, day int) schema.Fetch {
 	_, host, _ := strings.Cut(origin, "://")
 	outcome := map[string]string{"success": "conditional_allow", "client_error": "full_allow", "stale_copy": "conditional_allow"}[reason]
 	if outcome == "" {
 		outcome = "full_disallow"
 	}
-	return sink.Fetch{
-		Host: host, Origin: origin, Outcome: outcome, Reason: reason, ContentDigest: sink.NonZero(digest),
-		FetchTime: FirstDay.AddDate(0, 0, day), FinalURL: sink.Some(origin + "/robots.txt"),
+	return schema.Fetch{
+		Host: host, Origin: origin, Outcome: outcome, Reason: reason, ContentDigest: schema.NonZero(digest),
+		FetchTime: FirstDay.AddDate(0, 0, day), FinalURL: schema.Some(origin + "/robots.txt"),
 	}
 }
 
@@ -132,7 +133,7 @@ func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...
 }
 
 // StoredRunOf does the same for other agents.
-func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []sink.Agent, profiles ...*robots.Profile) {
+func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []schema.Agent, profiles ...*robots.Profile) {
 	t.Helper()
 	readers := make(map[string]*robots.Profile)
 	for _, name := range robots.ProfileNames() {

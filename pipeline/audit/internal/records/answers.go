@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -42,7 +43,7 @@ func ReadAnswers(ctx context.Context, in store.Store, parts []sink.Part) (Answer
 		}
 		return kept
 	}
-	var of []sink.Answer // of one target
+	var of []schema.Answer // of one target
 	end := func() {
 		if len(of) > 0 {
 			answered[of[0].Seq], of = keep(encodeAnswers(of)), of[:0]
@@ -58,15 +59,15 @@ func ReadAnswers(ctx context.Context, in store.Store, parts []sink.Part) (Answer
 				if len(of) > 0 && of[0].Seq != seq {
 					end()
 				}
-				a := sink.Answer{
+				a := schema.Answer{
 					Seq: seq, Identity: keep(identity.Value(i)), IsControl: control.Value(i), UserAgent: keep(userAgent.Value(i)),
 					Treatment: keep(treatment.Value(i)), Policy: keep(policy.Value(i)),
 				}
 				if !agent.IsNull(i) {
-					a.Agent = sink.Some(keep(agent.Value(i)))
+					a.Agent = schema.Some(keep(agent.Value(i)))
 				}
 				if !digest.IsNull(i) {
-					a.ContentDigest = sink.Some(strings.Clone(digest.Value(i)))
+					a.ContentDigest = schema.Some(strings.Clone(digest.Value(i)))
 				}
 				of = append(of, a)
 			}
@@ -83,13 +84,13 @@ func ReadAnswers(ctx context.Context, in store.Store, parts []sink.Part) (Answer
 // encodeAnswers encodes the answers of a target, in the order of identities. How a host
 // answers an identity is known only if it answers a control as it answers us: else it may
 // turn away any second request.
-func encodeAnswers(rows []sink.Answer) string {
+func encodeAnswers(rows []schema.Answer) string {
 	alone := true // no control, or each is answered as we are
 	for i := range rows {
 		alone = alone && (!rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
 	}
 	var e Encoder
-	for _, a := range slices.SortedFunc(slices.Values(rows), func(a, b sink.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
+	for _, a := range slices.SortedFunc(slices.Values(rows), func(a, b schema.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
 		if a.IsControl {
 			continue
 		}
@@ -98,11 +99,11 @@ func encodeAnswers(rows []sink.Answer) string {
 			state = change.AnswerState(a.Treatment, a.Policy)
 		}
 		if change.IsOtherFile(state) {
-			digest = sink.OrZero(a.ContentDigest)
+			digest = schema.OrZero(a.ContentDigest)
 		}
 		e.Text(a.Identity)
-		e.Text(sink.OrZero(a.Agent))
-		e.Uint(maphash.String(askedSeed, a.UserAgent+"\x00"+sink.OrZero(a.Agent)))
+		e.Text(schema.OrZero(a.Agent))
+		e.Uint(maphash.String(askedSeed, a.UserAgent+"\x00"+schema.OrZero(a.Agent)))
 		e.Text(state)
 		e.Text(digest)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -43,14 +44,14 @@ func readBodiesOf(ctx context.Context, in store.Store, p sink.Part, of map[strin
 		return err
 	}
 	defer f.Close()
-	opened, err := sink.OpenRows[sink.Body](f, p.Bytes)
+	opened, err := schema.OpenRows[schema.Body](f, p.Bytes)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.Path, err)
 	}
-	r := parquet.NewGenericReader[sink.Body](opened)
+	r := parquet.NewGenericReader[schema.Body](opened)
 	defer r.Close()
 	for len(of) > 0 && ctx.Err() == nil {
-		one := make([]sink.Body, 1)
+		one := make([]schema.Body, 1)
 		n, err := r.Read(one)
 		if n == 0 && err == io.EOF {
 			break // a run lacks the bodies that it could not keep

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -62,7 +63,7 @@ func (f *Fetched) Encode(e *Encoder) {
 func (d *Decoder) Fetched() *Fetched {
 	f := &Fetched{Host: d.Text(), Origin: d.Text(), time: d.Ordered(), Seq: d.Ordered(), Segment: int(d.Uint())}
 	if d.Uint() == 1 {
-		f.Rank = sink.Some(d.Ordered())
+		f.Rank = schema.Some(d.Ordered())
 	}
 	for _, s := range []*string{&f.Outcome, &f.Reason, &f.Digest, &f.Final, &f.Fallback} {
 		*s = d.Text()
@@ -110,7 +111,7 @@ func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(h
 				f.wall()
 			}
 			if !rank.IsNull(i) {
-				f.Rank = sink.Some(rank.Value(i))
+				f.Rank = schema.Some(rank.Value(i))
 			}
 			if !since.IsNull(i) {
 				f.Since = int64(since.Value(i))
@@ -125,7 +126,7 @@ func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(h
 
 // AddTarget adds the row of a target that was looked up to a sorter, with its answers to
 // identities.
-func AddTarget(t *lookup.Target, answers []sink.Answer, into *sorter.Sorter) error {
+func AddTarget(t *lookup.Target, answers []schema.Answer, into *sorter.Sorter) error {
 	or := func(s *string) string {
 		if s == nil {
 			return ""

@@ -3,7 +3,7 @@ package records
 import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Group is a row of groups.
@@ -18,7 +18,7 @@ type Group struct {
 func (d *Decoder) Group() Group {
 	g := Group{Index: int32(d.Uint()), Line: int32(d.Uint()), Class: d.Text()}
 	if d.Uint() == 1 {
-		g.Delay = sink.Some(d.float())
+		g.Delay = schema.Some(d.float())
 	}
 	for range d.Uint() {
 		g.Tokens = append(g.Tokens, d.Text())
@@ -30,7 +30,7 @@ func (d *Decoder) Group() Group {
 }
 
 // Group appends a row of groups.
-func (e *Encoder) Group(g *sink.Group) {
+func (e *Encoder) Group(g *schema.Group) {
 	e.Uint(uint64(uint32(g.GroupIndex)))
 	e.Uint(uint64(uint32(g.Line)))
 	e.Text(g.Class)
@@ -53,7 +53,7 @@ func (e *Encoder) Group(g *sink.Group) {
 }
 
 // Rule appends a row of rules.
-func (e *Encoder) Rule(r *sink.Rule) {
+func (e *Encoder) Rule(r *schema.Rule) {
 	group := uint64(0)
 	if r.GroupIndex != nil {
 		group = uint64(uint32(*r.GroupIndex)) + 1
@@ -111,7 +111,7 @@ func (n *Names) Optional(id uint64) *string {
 	if id == 0 {
 		return nil
 	}
-	return sink.Some(n.Text(id - 1))
+	return schema.Some(n.Text(id - 1))
 }
 
 // Statement is a row of preferences; a text is "" for null.

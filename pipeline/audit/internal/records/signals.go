@@ -1,7 +1,7 @@
 package records
 
 import (
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -32,7 +32,7 @@ func ReadSignals(d Decoder) (rows []Signal) {
 		case noPath:
 			path = nil
 		case newPath:
-			path = sink.Some(d.Text())
+			path = schema.Some(d.Text())
 		}
 		r.Path = path
 		if d.Uint() == 1 {

@@ -2,7 +2,7 @@ package records
 
 import (
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Verdict is one verdict of a block.
@@ -52,7 +52,7 @@ func (b *Blocks) Next() bool {
 			j.URL = b.Names.Text(number)
 		}
 		if head&hasLine != 0 {
-			j.Line = sink.Some(int32(b.Rest.Uint()))
+			j.Line = schema.Some(int32(b.Rest.Uint()))
 		}
 		b.List = append(b.List, j)
 	}

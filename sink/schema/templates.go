@@ -1,4 +1,4 @@
-package sink
+package schema
 
 // Template is a row of `templates`: a region, a file or a group that a template wrote.
 type Template struct {

@@ -1,4 +1,4 @@
-package sink
+package schema
 
 import "strings"
 

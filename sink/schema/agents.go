@@ -1,4 +1,4 @@
-package sink
+package schema
 
 // Row types of the tables about agents.
 
