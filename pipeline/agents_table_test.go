@@ -203,7 +203,7 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 
 // The rows of agents that stand in a list are those of each agent alone: neighbours in
 // a group are written together.
-func TestAgentsOfAListAndEachAlone(t *testing.T) {
+func TestAgentsOfAListAndEachAlone_NoRace(t *testing.T) {
 	files := map[string]string{
 		"one.example":   "user-agent: *\ndisallow: /p\n",
 		"none.example":  "# nothing\n",

@@ -112,7 +112,7 @@ func sortedByHost(rows []schema.Fetch) []schema.Fetch {
 // Every capture that an index names is read once, from a server that throttles, breaks and
 // sends too little, with the requests and bytes that its place takes; rows are those of
 // reading the archives whole.
-func TestIndexOfATroubledServer(t *testing.T) {
+func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 	captures, together := 30, 10 // of 20 archives
 	if !testing.Short() {
 		captures, together = 500, 25

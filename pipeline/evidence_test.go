@@ -91,7 +91,7 @@ func count(texts []string, part string) (n int) {
 
 // What the memory of earlier runs knows is in the evidence: answers that it serves, copies
 // that it judges, and since when an origin is unreachable.
-func TestEvidenceOfRunsWithAMemory(t *testing.T) {
+func TestEvidenceOfRunsWithAMemory_NoRace(t *testing.T) {
 	s := &site{}
 	c := newConfig(t, s.ServeHTTP, "h.example\n")
 	c.State, c.MaxAge = filepath.Join(t.TempDir(), "state"), 24*time.Hour

@@ -113,7 +113,7 @@ var lastCaptures = []struct {
 
 // TestLastCapture mixes all captures, divides them among archives of each form, and
 // compares the rows with what each host must have.
-func TestLastCapture(t *testing.T) {
+func TestLastCapture_NoRace(t *testing.T) {
 	var all []stored
 	var want []string
 	for _, row := range lastCaptures {

@@ -86,7 +86,7 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 
 // Stored captures give the same bytes in every table, whether or not the run was
 // interrupted, and no committed part is written again.
-func TestResumeOfStoredCaptures(t *testing.T) {
+func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 	var archive strings.Builder
 	const n = segmentTargets + 3
 	for i := range n {

@@ -11,7 +11,7 @@ import (
 )
 
 // Three captures of two hosts are not three hosts, whoever says how many there are.
-func TestCapturesAreNotHosts(t *testing.T) {
+func TestCapturesAreNotHosts_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, out := t.TempDir(), t.TempDir()
 	for name, hosts := range map[string][]string{"1.warc": {"a.example", "b.example", "a.example"}, "2.warc": {"c.example"}} {

@@ -11,7 +11,7 @@ import (
 )
 
 // A run of many hosts without a contact in its user agent prints one note.
-func TestRunOfManyHostsWithoutContact(t *testing.T) {
+func TestRunOfManyHostsWithoutContact_NoRace(t *testing.T) {
 	const manyHosts = 100 // more than a person names by hand
 	for _, row := range []struct {
 		hosts int

@@ -13,7 +13,7 @@ import (
 
 // make tries a shard again after an exit code that says that this helps, and after no
 // other; made again, it finishes what is missing.
-func TestShardsUnderMake(t *testing.T) {
+func TestShardsUnderMake_NoRace(t *testing.T) {
 	t.Parallel()
 	if text, err := exec.Command("make", "--version").Output(); err != nil || !strings.HasPrefix(string(text), "GNU Make") {
 		t.Skip("no GNU make")

@@ -204,16 +204,18 @@ func forgeable(t *testing.T) map[string]string {
 		must(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		must(t, os.WriteFile(name, fmt.Appendf(nil, "# Robots & Agent policy\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /%d\nSitemap: /s\ncontent-signal: ai-train=no\n", i), 0o666))
 	}
+	agents := filepath.Join(work, "agents.yaml") // all of the registry would make ten times as many rows of the same kinds
+	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	shards := filepath.Join(work, "out")
-	call(t, 0, "plan", "--bodies", filepath.Join(work, "hosts"), "--shards", "2", "--out", shards, "--run", "r", "--keep-bodies")
+	call(t, 0, "plan", "--bodies", filepath.Join(work, "hosts"), "--shards", "2", "--out", shards, "--run", "r", "--keep-bodies", "--agents", agents)
 	for _, shard := range []string{"0", "1"} {
 		call(t, 0, "run", "--out", shards, "--run", "r", "--shard", shard, "--progress", "none")
 	}
-	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work)}
+	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work, agents)}
 }
 
 // askedAlso makes a run that asked its hosts under two further identities.
-func askedAlso(t *testing.T, work string) (dir string) {
+func askedAlso(t *testing.T, work, agents string) (dir string) {
 	t.Helper()
 	hosts, err := farm.LoadFS(os.DirFS(filepath.Join(work, "hosts")))
 	must(t, err)
@@ -226,7 +228,7 @@ func askedAlso(t *testing.T, work string) (dir string) {
 	must(t, os.WriteFile(list, []byte("h1.example\nh2.example\nh3.example\n"), 0o666))
 	must(t, os.WriteFile(identities, []byte("- {name: again}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
 	dir = filepath.Join(work, "identities")
-	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--agents", agents, "--keep-bodies", "--progress", "none")
 	return dir
 }
 

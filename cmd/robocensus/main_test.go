@@ -44,7 +44,7 @@ func command(args ...string) *exec.Cmd {
 
 // concurrent names the scripts that run under the race detector: of each path
 // through goroutines, one.
-var concurrent = []string{"diff", "interrupt", "memory", "resume", "run", "stored"}
+var concurrent = []string{"archives", "diff", "interrupt", "memory", "resume", "run"}
 
 // Scripts run the command as a user does: see testdata/script.
 func TestScripts(t *testing.T) {

@@ -44,7 +44,7 @@ func TestEachSignalHasItsExitCode(t *testing.T) {
 
 // A run whose list came through a pipe cannot be resumed, and no message says that
 // it can.
-func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
+func TestAStoppedRunOfAPipeIsNotCalledResumable_NoRace(t *testing.T) {
 	t.Parallel()
 	const hosts = 3000
 	var list strings.Builder

@@ -6,7 +6,7 @@ import (
 )
 
 // A data set is written to an empty mount point, which no rename replaces.
-func TestPublishToAMountPoint(t *testing.T) {
+func TestPublishToAMountPoint_NoRace(t *testing.T) {
 	out, bodies := smallRun(t)
 	to := t.TempDir()
 	if err := syscall.Mount("none", to, "tmpfs", 0, "size=8m"); err != nil {

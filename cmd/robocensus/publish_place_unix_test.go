@@ -21,7 +21,7 @@ func smallRun(t *testing.T) (out, bodies string) {
 
 // A data set is written into the folder that a link leads to, and not where that would
 // be among tables or in another data set.
-func TestPublishFollowsALink(t *testing.T) {
+func TestPublishFollowsALink_NoRace(t *testing.T) {
 	t.Parallel()
 	out, bodies := smallRun(t)
 	dir := t.TempDir()

@@ -47,7 +47,7 @@ func remembered(t *testing.T) (dir, urls string) {
 }
 
 // A data set of a run with a memory and with probes is the same under every profile.
-func TestReproduceWithMemoryAndProbes(t *testing.T) {
+func TestReproduceWithMemoryAndProbes_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, _ := remembered(t)
 	of := make(map[string]map[string]string)

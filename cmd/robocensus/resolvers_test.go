@@ -16,7 +16,7 @@ import (
 // 1,000 hosts, and four name servers: that of the farm, one that answers SERVFAIL to
 // all, one that never answers, and one that is not there. No host fails, and the tables
 // tell nothing of it.
-func TestResolversThatFail(t *testing.T) {
+func TestResolversThatFail_NoRace(t *testing.T) {
 	faults, err := farm.ParseFaults(strings.NewReader(`"*": {body: "User-agent: *\nDisallow: /private\n"}`), "faults")
 	must(t, err)
 	server, err := farm.New(farm.Config{Faults: faults})

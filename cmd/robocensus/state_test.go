@@ -16,7 +16,7 @@ import (
 
 // A run is killed without warning. The next run with the same memory has all hosts
 // in its table, and repeats at most the requests that were in flight.
-func TestKilledRunsLoseNothingAndAskNothingTwice(t *testing.T) {
+func TestKilledRunsLoseNothingAndAskNothingTwice_NoRace(t *testing.T) {
 	const hosts, concurrency = 2000, 40
 	latency, err := farm.ParseLatency("fixed:10ms", 1)
 	if err != nil {

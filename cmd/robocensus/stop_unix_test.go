@@ -263,7 +263,7 @@ func TestASignalEndsTheWaitForAPipe(t *testing.T) {
 }
 
 // Two runs that start in the same second get different IDs.
-func TestTwoRunsOfOneSecondHaveTwoIDs(t *testing.T) {
+func TestTwoRunsOfOneSecondHaveTwoIDs_NoRace(t *testing.T) {
 	_, addr := stopWeb(t)
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "hosts.txt"), filepath.Join(dir, "out")

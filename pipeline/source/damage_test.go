@@ -22,7 +22,7 @@ import (
 
 // A part of a data set that somebody else made may have any footer: parquet-go panics on
 // some. A part of which arrow-go cannot read every row is not read, as in a data set.
-func TestDamagedFootersAreErrors(t *testing.T) {
+func TestDamagedFootersAreErrors_NoRace(t *testing.T) {
 	var out bytes.Buffer
 	if err := parquet.Write(&out, []schema.Fetch{{Seq: 1, Host: "h.example"}}); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 
 // A run that was published without a column that judging needs is refused, and the
 // column named. Without the others nothing is lost but what they show.
-func TestColumnsThatARunLacks(t *testing.T) {
+func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 	dir, all := t.TempDir(), judges()
 	write(t, dir, "first", all, targets.Example(1))
 	m, err := sink.ReadManifest(sinktest.Open(t, dir), "first")
@@ -83,7 +83,7 @@ func TestColumnsThatARunLacks(t *testing.T) {
 }
 
 // A part that lacks a needed column is refused, although the manifest does not say so.
-func TestAPartThatLacksANeededColumn(t *testing.T) {
+func TestAPartThatLacksANeededColumn_NoRace(t *testing.T) {
 	for _, name := range []string{"fetches.hops", "bodies.body"} {
 		dir := t.TempDir()
 		write(t, dir, "first", judges(), targets.Example(1))

@@ -252,7 +252,7 @@ func compareRows[R any](t *testing.T, what, dir, a, b, table string, options ...
 
 // A run re-evaluated under any profiles is what the first run would have been under
 // these, whatever the first run's profiles were.
-func TestJudgedAgainUnderAnyProfiles(t *testing.T) {
+func TestJudgedAgainUnderAnyProfiles_NoRace(t *testing.T) {
 	seeds := 20
 	if testing.Short() {
 		seeds = 1

@@ -123,7 +123,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 
 // Without a column of fetches, or the URLs of verdicts, the counters that need it are not
 // compared, and all others are.
-func TestCountersThatAreLost(t *testing.T) {
+func TestCountersThatAreLost_NoRace(t *testing.T) {
 	count := func(metric string, n int64) schema.Count { return schema.Count{Metric: metric, Count: n} }
 	plant := func(changed string) func(int, *rowsOfSegment) {
 		return func(_ int, r *rowsOfSegment) {
@@ -192,7 +192,7 @@ func TestRowsOutOfOrder_NoRace(t *testing.T) {
 }
 
 // A sample shows what differs of its hosts, and says what it does not look at.
-func TestSampleOfHosts(t *testing.T) {
+func TestSampleOfHosts_NoRace(t *testing.T) {
 	sample := func(host string) bool { return host == "h2.example" || host == "h6.example" }
 	ofSample := func(segment int, r *rowsOfSegment) {
 		r.fetches = slices.DeleteFunc(r.fetches, func(row schema.Fetch) bool { return !sample(row.Host) })
