@@ -123,7 +123,7 @@ func TestAnswersToIdentities(t *testing.T) {
 			"--also-as", also, "--retries", "0", "--keep-bodies", "--progress", "none"}, args...)...)
 	}
 	run("a", 0)
-	db := folder(t, out)
+	db := quick(t, out)
 	figures := report(t, out, "a")
 	for id, query := range ofAnswers {
 		f, ok := figures[id]
@@ -179,7 +179,7 @@ func TestAnswersToIdentities(t *testing.T) {
 		}
 	}
 	robocensus(t, 0, "run", "--from-run", filepath.Join(out, "_runs", "a"), "--agents", agents, "--out", filepath.Join(dir, "again"), "--run", "a", "--progress", "none")
-	again := folder(t, filepath.Join(dir, "again"))
+	again := quick(t, filepath.Join(dir, "again"))
 	if _, err := again.Exec("CREATE TEMP TABLE first AS FROM read_parquet('" + out + "/answers/run=a/*.parquet')"); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	later.Store(true)
 	run("b", 1, "--expect", promises)
 	_, said := robocensus(t, 1, "diff", "--out", out, "a", "b", "--expect", promises)
-	db = folder(t, out)
+	db = quick(t, out)
 	if got := one(t, db, "SELECT string_agg(host || ' ' || kind || ' ' || coalesce(identity || ' ', '') || severity || ' ' || before || ' ' || after, '; ' ORDER BY host) FROM changes"); got !=
 		"h10.example answer gptbot minor stricter alike; h11.example answer gptbot major refused alike; h12.example answer gptbot minor challenged refused; "+
 			"h15.example answer mere minor failing alike; h17.example answer gptbot major alike stricter; h8.example reachability major success challenge; h9.example answer gptbot major alike refused" {

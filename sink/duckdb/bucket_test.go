@@ -103,7 +103,7 @@ func TestARunInAnObjectStore(t *testing.T) {
 	}
 	rewritten := t.TempDir()
 	write(t, filepath.Join(rewritten, "views.sql"), strings.ReplaceAll(string(text), "s3://census/", backing+"/"))
-	inFolder, inBucket := folder(t, whole), folder(t, rewritten)
+	inFolder, inBucket := quick(t, whole), quick(t, rewritten)
 	for _, view := range []string{"policies", "verdicts", "rules", "agents", "history.policies"} {
 		query := "SELECT count(*), sum(hash(v)::HUGEINT) FROM " + view + " v"
 		_, a, err := ask(inFolder, query)

@@ -96,12 +96,7 @@ func corpusDatabase(t *testing.T) (*census, *sql.DB) {
 
 func (c *census) database(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := open(c.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
+	return quick(t, c.dir)
 }
 
 func corpusFiles() (map[string][]byte, error) {

@@ -275,7 +275,7 @@ func takenFrom(t *testing.T, w *web, take func(dir string, pid int) error) (v *v
 func TestTakenAway(t *testing.T) {
 	hosts := 3500
 	if testing.Short() {
-		hosts = 2400 // two segments
+		hosts = 2100 // two segments
 	}
 	w := newWeb(t, hosts, "uniform:1ms-15ms")
 	want := filepath.Join(t.TempDir(), "out")

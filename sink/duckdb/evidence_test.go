@@ -60,6 +60,7 @@ func faultyWeb(t *testing.T) (http, https, ca, hosts string) {
 func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 	t.Parallel()
 	http, https, ca, hosts := faultyWeb(t)
+	agents := write(t, filepath.Join(t.TempDir(), "agents.yaml"), "- {name: GPTBot}\n- {name: Googlebot}\n- {name: Googlebot-Image, tokens: [Googlebot-Image, Googlebot]}\n- {name: Nobody}\n")
 	for name, args := range map[string][]string{
 		"http":     {"--schemes", "http", "--connect-to", http, "--probe-misconfigured", "--front-page", "--warc-no-secrets"},
 		"https":    {"--schemes", "https", "--connect-to", https, "--ca-file", ca},
@@ -69,7 +70,7 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			evidence := filepath.Join(dir, name+".warc.gz")
-			common := []string{"run", "--run", "r", "--profile", "google,rfc9309,google-2012", "--keep-bodies", "--progress", "none"}
+			common := []string{"run", "--run", "r", "--profile", "google,rfc9309,google-2012", "--agents", agents, "--keep-bodies", "--progress", "none"}
 			robocensus(t, 0, append(append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--retries", "2", "--timeout", "4s", "--warc-out", evidence), args...)...)
 			robocensus(t, 0, append(common, "--out", filepath.Join(dir, "again"), "--warc", evidence)...)
 			wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "again"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"flag"
 	"fmt"
 	"os"
@@ -28,14 +29,15 @@ func TestFamiliesAreBounded(t *testing.T) {
 	must(t, os.Mkdir(bodies, 0o777))
 	write(t, filepath.Join(bodies, "a.example"), "User-agent: *\nDisallow: /x\n")
 	robocensus(t, 0, "run", "--bodies", bodies, "--out", out, "--run", "r", "--as-of", "2026-01-01", "--progress", "none")
-	db := bare(t)
+	db, err := sql.Open("duckdb", "")
+	must(t, err)
 	put := func(table, columns, from string) {
 		part := filepath.Join(out, table, "run=r", "part-0000000000.parquet")
 		_, err := db.Exec(fmt.Sprintf("COPY (SELECT * FROM (SELECT * FROM read_parquet('%s') LIMIT 0) UNION ALL BY NAME SELECT %s FROM %s) TO '%s.new' (FORMAT parquet)", part, columns, from, part))
 		must(t, err)
 		must(t, os.Rename(part+".new", part))
 	}
-	_, err := db.Exec("SET preserve_insertion_order = true; SET memory_limit = '2GB'")
+	_, err = db.Exec("SET preserve_insertion_order = true; SET memory_limit = '2GB'")
 	must(t, err)
 	put("fetches", fmt.Sprintf("i AS seq, 'h' || i || '.example' AS host, i + 1 AS rank, 'd' || i // %d || '.example' AS registered_domain", hostsOfDomain), fmt.Sprintf("range(%d) t(i)", hosts))
 	// The first group of a host is that of a family; the others are its own.

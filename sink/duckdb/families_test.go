@@ -38,7 +38,7 @@ func TestFamilies(t *testing.T) {
 		}
 		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", filepath.Join(dir, "ranks.csv"), "--out", out, "--run", run, "--as-of", fmt.Sprintf("2026-0%d-01", map[string]int{"a": 1, "b": 2}[run]), "--progress", "none")
 	}
-	_, rows, err := ask(folder(t, out), "SELECT template, domains, hosts, example, line, agents, rules, first_seen::DATE::VARCHAR FROM families ORDER BY domains DESC, hosts DESC, example")
+	_, rows, err := ask(quick(t, out), "SELECT template, domains, hosts, example, line, agents, rules, first_seen::DATE::VARCHAR FROM families ORDER BY domains DESC, hosts DESC, example")
 	must(t, err)
 	want := [][]string{
 		{"NULL", "3", "3", "c.three.org", "4", "1", "1", "2026-02-01"},

@@ -84,7 +84,7 @@ func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 	for week := 2; week <= weeks; week++ {
 		robocensus(t, 0, "diff", "--out", out, fmt.Sprint("w", week-1), fmt.Sprint("w", week))
 	}
-	db := folder(t, out)
+	db := quick(t, out)
 	some := func(s *string) string {
 		if s == nil {
 			return "NULL"

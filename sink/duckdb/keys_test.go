@@ -38,7 +38,7 @@ func TestPublishedKeys(t *testing.T) {
 		}
 	}
 	must(t, json.Unmarshal(text, &about))
-	db := folder(t, set)
+	db := quick(t, set)
 	keyed, joined := 0, 0
 	for _, r := range about.Resources {
 		if key := r.Schema.PrimaryKey; key != nil {

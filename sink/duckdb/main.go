@@ -53,19 +53,24 @@ func printAnswer(out io.Writer, db *sql.DB, text string) error {
 	return w.Flush()
 }
 
-// open makes a database with the views of dir, whose paths are relative.
+// open makes a database with the views of dir.
 func open(dir string) (*sql.DB, error) {
 	views, err := os.ReadFile(filepath.Join(dir, "views.sql"))
 	if err != nil {
 		return nil, err
 	}
+	return load(dir, string(views))
+}
+
+// load makes a database with views, whose paths are relative to dir.
+func load(dir, views string) (*sql.DB, error) {
 	db, err := sql.Open("duckdb", "")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
 	where := strings.ReplaceAll(dir, "'", "''")
-	for _, statement := range []string{"SET file_search_path = '" + where + "'", string(views)} {
+	for _, statement := range []string{"SET file_search_path = '" + where + "'", views} {
 		if _, err := db.Exec(statement); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}

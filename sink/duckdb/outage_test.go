@@ -99,7 +99,7 @@ func TestOutagesHideNothing(t *testing.T) {
 		if p := said.Expectations[0]; earlier != since[week] || p.Broken != policies*closes[week] || p.Checked != compared[week] || p.Checked+p.Unknown != len(states) || said.Unread != int64(p.Unknown) {
 			t.Errorf("%s: %+v, want %d hosts closed of %d, %d since an earlier run", run, said, closes[week], compared[week], since[week])
 		}
-		db := folder(t, out)
+		db := quick(t, out)
 		_, want, err := ask(db, fmt.Sprintf(closedSQL, before, run))
 		must(t, err)
 		_, got, err := ask(db, "SELECT host, agent, before, before_run FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' ORDER BY ALL")

@@ -62,7 +62,7 @@ func TestFrontPages(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	robocensus(t, 0, append(asks, "--out", out, "--run", "plain")...)
 	robocensus(t, 0, append(asks, "--out", out, "--run", "r", "--front-page")...)
-	db := folder(t, out)
+	db := quick(t, out)
 	figures := report(t, out, "r")
 	f := figures["front-pages"]
 	for name, query := range map[string]string{"its SQL": f.sql, "the tables": `SELECT counter, hosts FROM (
@@ -97,7 +97,7 @@ func TestFrontPages(t *testing.T) {
 		}
 	}
 	robocensus(t, 0, "diff", "--out", out, "plain", "r")
-	if got := one(t, folder(t, out), "SELECT count(*) FROM changes"); got != "0" {
+	if got := one(t, quick(t, out), "SELECT count(*) FROM changes"); got != "0" {
 		t.Errorf("%s changes because somebody looked at pages", got)
 	}
 	robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "again"), "--run", "r")...)

@@ -96,7 +96,7 @@ func TestPublishedChanges(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set")
 	robocensus(t, 0, append([]string{"publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0"}, runs...)...)
 	query := "SELECT count(*) FROM history.changes"
-	if got, want := one(t, folder(t, set), query), one(t, reader(t, out), query); got != want {
+	if got, want := one(t, quick(t, set), query), one(t, reader(t, out), query); got != want {
 		t.Errorf("%s changes of %s", got, want)
 	}
 }
@@ -178,7 +178,7 @@ func TestPublishedFigures(t *testing.T) {
 		want = append(want, "rejected  "+m[1])
 		query, err := os.ReadFile(filepath.Join(set, "queries", "datasheet.sql"))
 		must(t, err)
-		_, rows, err := ask(folder(t, set), string(query))
+		_, rows, err := ask(quick(t, set), string(query))
 		must(t, err)
 		var got []string
 		for _, r := range rows {

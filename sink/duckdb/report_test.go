@@ -457,7 +457,7 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // The report of the demo agrees with the tables. Its SQL also gives the numbers of
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
-	db := folder(t, single)
+	db := quick(t, single)
 	all := "ai-training categories refusals preferences preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes times tld server"
 	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
 	db = reader(t, out)
@@ -516,7 +516,7 @@ func TestReportOfChanges(t *testing.T) {
 		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", ranksFile, "--out", filepath.Join(dir, "out"), "--run", run, "--progress", "none", "--tables", "fetches,groups,policies,signals,sitemaps,summary,examples")
 	}
 	diff, _ := robocensus(t, 0, "diff", "--out", filepath.Join(dir, "out"), "--format", "json", "before", "after")
-	db := folder(t, filepath.Join(dir, "out"))
+	db := quick(t, filepath.Join(dir, "out"))
 	figures := report(t, filepath.Join(dir, "out"), "after", "--against", "before")
 	for id := range figures {
 		if !strings.HasPrefix(id, "change") && !strings.HasPrefix(id, "before") {

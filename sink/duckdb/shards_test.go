@@ -145,7 +145,7 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 	// Commands that read a run take one of shards as any other.
 	robocensus(t, 0, w.rejudged(whole, ofHosts, "--run", "s")...)
 	robocensus(t, 0, "diff", "--out", ofHosts, "s", "r")
-	if n := one(t, folder(t, ofHosts), "SELECT count(*) FROM history.changes"); n != "0" {
+	if n := one(t, quick(t, ofHosts), "SELECT count(*) FROM history.changes"); n != "0" {
 		t.Errorf("%s changes between a run of shards and one without", n)
 	}
 	robocensus(t, 0, "report", "--out", ofHosts, "r") // from the table summary, which is compared above
@@ -265,13 +265,13 @@ func TestPartsOfALostAttempt(t *testing.T) {
 	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
 	robocensus(t, 0, w.census(whole)...)
 	together(t, 2, func(i int) []string { return ofShards(w.census(shards), i, 2) })
-	rows := one(t, folder(t, shards), "SELECT count(*) FROM policies")
+	rows := one(t, quick(t, shards), "SELECT count(*) FROM policies")
 	for _, p := range readManifest(t, shards).Parts {
 		content, err := os.ReadFile(filepath.Join(shards, p.Path))
 		must(t, err)
 		write(t, filepath.Join(shards, strings.TrimSuffix(p.Path, ".parquet")[:len(p.Path)-len("abcdefgh.parquet")]+"lostlost.parquet"), string(content))
 	}
-	if n := one(t, folder(t, shards), "SELECT count(*) FROM policies"); n != rows {
+	if n := one(t, quick(t, shards), "SELECT count(*) FROM policies"); n != rows {
 		t.Errorf("%s rows, want %s", n, rows)
 	}
 	robocensus(t, 0, ofShards(w.census(shards), 1, 2)...)

@@ -69,11 +69,7 @@ func TestShowIsWhatTheTablesSay(t *testing.T) {
 // what its queries find. It counts the rules, templates and statements that it compares.
 func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, statementsSeen int) {
 	t.Helper()
-	db, err := open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := held(t, quick(t, dir))
 	rows, err := db.Query("SELECT origin FROM (SELECT DISTINCT origin FROM fetches) ORDER BY " + order)
 	must(t, err)
 	var hosts []string
@@ -195,7 +191,7 @@ func TestCheckOfARunIsItsVerdicts(t *testing.T) {
 	}{{"google", nil}, {"classic-1996", []string{"--keep-bodies"}}} {
 		out := filepath.Join(dir, row.profile)
 		robocensus(t, 0, append([]string{"demo", "--out", out, "--profile", "google,classic-1996", "--json"}, row.more...)...)
-		db := folder(t, out)
+		db := quick(t, out)
 		for _, agent := range agents {
 			_, want, err := ask(db, fmt.Sprintf(`SELECT CASE WHEN url LIKE '/%%' THEN origin || url ELSE url END AS u, verdict, coalesce(rule_line, 0)::VARCHAR
 FROM history.verdicts WHERE agent = '%s' AND profile = '%s' ORDER BY u, verdict`, agent, row.profile))

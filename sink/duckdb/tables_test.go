@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -91,14 +92,35 @@ func folder(t *testing.T, dir string) *sql.DB {
 	return alone(t, db)
 }
 
-// bare opens a database without views.
+// bare returns a database without views, to read files with. It is one for all tests, and
+// remembers nothing of a file, which a test may write again.
 func bare(t *testing.T) *sql.DB {
 	t.Helper()
+	db, err := filesAlone()
+	must(t, err)
+	return db
+}
+
+var filesAlone = sync.OnceValues(func() (*sql.DB, error) {
 	db, err := sql.Open("duckdb", "")
+	if err == nil {
+		_, err = db.Exec("SET threads = 1; SET enable_external_file_cache = false")
+	}
+	return db, err
+})
+
+// quick is [folder] without the comments of columns, which take DuckDB as long as all views.
+func quick(t *testing.T, dir string) *sql.DB {
+	t.Helper()
+	views, err := os.ReadFile(filepath.Join(dir, "views.sql"))
+	must(t, err)
+	db, err := load(dir, comments.ReplaceAllString(string(views), ""))
 	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return alone(t, db)
 }
+
+var comments = regexp.MustCompile(`(?m)^COMMENT ON COLUMN .*;$`)
 
 // alone leaves the other cores to the other tests: the threads of a database look
 // for work all the time.
@@ -109,10 +131,30 @@ func alone(t *testing.T, db *sql.DB) *sql.DB {
 	return db
 }
 
+// held copies the tables of a database into memory, but for the verdicts, for those who ask
+// a thousand questions: else each of them opens the files.
+func held(t *testing.T, db *sql.DB) *sql.DB {
+	t.Helper()
+	for _, schema := range []string{"history", "main"} {
+		for table := range types {
+			view := schema + "." + table
+			if table == "verdicts" {
+				continue
+			}
+			if _, err := db.Exec("CREATE TABLE held_" + schema + "_" + table + " AS FROM " + view); err != nil {
+				continue // there is no such table, as its view says
+			}
+			_, err := db.Exec("CREATE OR REPLACE VIEW " + view + " AS FROM memory.main.held_" + schema + "_" + table)
+			must(t, err)
+		}
+	}
+	return db
+}
+
 // everyRun opens a folder so that a bare name is all runs and profiles.
 func everyRun(t *testing.T, dir string) *sql.DB {
 	t.Helper()
-	db := folder(t, dir)
+	db := quick(t, dir)
 	if _, err := db.Exec("SET schema = 'history'"); err != nil {
 		t.Fatal(err)
 	}

@@ -51,11 +51,7 @@ var printedRow = regexp.MustCompile(`^(.*?) +(\S+) +(\S+)$`)
 
 // Every figure that the demo prints agrees with the tables.
 func TestTerminalIsWhatTheTablesSay(t *testing.T) {
-	db, err := open(single)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := reader(t, single)
 	text := said
 	said := sections()
 	hosts, files := number(t, db, "count(*)"), number(t, db, "count(*) FILTER (outcome = 'conditional_allow')")

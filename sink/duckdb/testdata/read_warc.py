@@ -2,11 +2,14 @@
 digests and references. Prints the numbers of hosts, requests and answers."""
 import base64, hashlib, json, sys, zlib
 
-data, records, facts = open(sys.argv[1], "rb").read(), {}, []
-while data:
-    member = zlib.decompressobj(31)
-    record, data = member.decompress(data), member.unused_data
-    assert member.eof, "a member is cut off"
+data, records, facts, at = open(sys.argv[1], "rb").read(), {}, [], 0
+while at < len(data):
+    member, record = zlib.decompressobj(31), b""
+    while not member.eof:  # the rest of the file is copied for no member
+        assert at < len(data), "a member is cut off"
+        record += member.decompress(data[at:at + 8192])
+        at += 8192
+    at = min(at, len(data)) - len(member.unused_data)
     head, rest = record.split(b"\r\n\r\n", 1)
     version, *lines = head.decode().split("\r\n")
     fields = {}
