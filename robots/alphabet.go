@@ -5,16 +5,12 @@ import (
 	"sort"
 )
 
-// A byteSet is a set of ASCII bytes.
-type byteSet [2]uint64
+// A byteSet is a set of bytes.
+type byteSet [4]uint64
 
-func (s *byteSet) add(c byte) {
-	if c < 128 {
-		s[c>>6] |= 1 << (c & 63)
-	}
-}
+func (s *byteSet) add(c byte) { s[c>>6] |= 1 << (c & 63) }
 
-func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 }
+func (s *byteSet) has(c byte) bool { return s[c>>6]&(1<<(c&63)) != 0 }
 
 // alphabet returns bytes that together lead from a state to every state that
 // follows it: the bytes that the patterns distinguish, and the least of the
@@ -68,7 +64,11 @@ var hexDigits = func() (s byteSet) {
 	return s
 }()
 
-func (s *byteSet) addAll(t *byteSet) { s[0], s[1] = s[0]|t[0], s[1]|t[1] }
+func (s *byteSet) addAll(t *byteSet) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
 
 // escapedByForm holds the bytes that EscapesRFC escapes in a URL; see feedByte.
 // No URL has most of them, but who asks may take a path literally.
@@ -247,11 +247,17 @@ func (m *automaton) distinguished(st []int32) byteSet { return m.distinguishedBy
 func (m *automaton) distinguishedBy(st []int32, least form) byteSet {
 	var set byteSet
 	for i := range m.views {
-		v := &m.views[i]
-		from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]
-		if from == gone || v.form < least {
-			continue
+		if m.views[i].form >= least {
+			m.distinguish(st, i, &set)
 		}
+	}
+	return set
+}
+
+// distinguish adds the bytes that the patterns of a view distinguish.
+func (m *automaton) distinguish(st []int32, i int, set *byteSet) {
+	v := &m.views[i]
+	if from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]; from != gone {
 		if len(v.plains[from].text) == int(n) {
 			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == atBorder }) {
 				set.add('/')
@@ -265,14 +271,11 @@ func (m *automaton) distinguishedBy(st []int32, least form) byteSet {
 			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
 		}
 	}
-	for k, slot := range m.slots {
-		if p := st[slot]; m.views[m.stars[k].view].form < least {
-			continue
-		} else if m.stars[k].forms {
-			m.stars[k].distinguish(st, &set)
-		} else if p != gone {
-			m.text.distinguish(p, &set)
+	for _, k := range v.stars {
+		if s := &m.stars[k]; s.forms {
+			s.distinguish(st, set)
+		} else if p := st[m.slots[k]]; p != gone {
+			m.text.distinguish(p, set)
 		}
 	}
-	return set
 }

@@ -10,7 +10,8 @@ import (
 //
 //	0                an escape that may have begun: 0 for none, '%', or the
 //	                 digit after one; and whether the query has begun
-//	view.slot        the plains that may still match: from, to, bytes read
+//	view.slot        the plains that may still match: from, to, bytes read; if a
+//	                 dialect rewrites the path, also what it has read
 //	ladders + i      for ladder i: the key below which nothing matters any
 //	                 more, and its label, as key<<2 | label
 //	starred.slot     how far the pattern is matched
@@ -19,12 +20,12 @@ import (
 // automaton drops what cannot change an answer any more.
 type automaton struct {
 	*language
-	ladders int32                 // slot of the first ladder
-	size    int                   // numbers in a state
-	cost    int                   // numbers and rungs that a step reads
-	forms   [reservedToo + 1]bool // the forms in use
-	escapes bool                  // a form in use does not compare byte for byte
-	plain   bool                  // paths have no needless escapes; see setPlain
+	ladders int32               // slot of the first ladder
+	size    int                 // numbers in a state
+	cost    int                 // numbers and rungs that a step reads
+	forms   [rewritten + 1]bool // the forms in use
+	escapes bool                // a form in use does not compare byte for byte
+	plain   bool                // paths have no needless escapes; see setPlain
 	// decoded holds the escapes that every form in use decodes, parted those
 	// that only some do; the first of each is for the path, the second for the
 	// query.
@@ -43,10 +44,13 @@ const inQueryBit = 1 << 8
 const settled = math.MaxInt32 >> 2
 
 func newAutomaton(l *language) *automaton {
-	m := &automaton{language: l, ladders: int32(1 + 3*len(l.views))}
+	m := &automaton{language: l, ladders: 1}
 	for i := range l.views {
-		l.views[i].slot = int32(1 + 3*i)
-		m.forms[l.views[i].form] = true
+		l.views[i].slot = m.ladders
+		m.ladders += 3
+		if m.forms[l.views[i].form] = true; l.views[i].form == rewritten {
+			m.ladders += rewriteSlots
+		}
 	}
 	m.escapes = m.forms[upperHexed] || m.rfc()
 	m.learnEscapes()
@@ -78,11 +82,19 @@ func (m *automaton) rfc() bool { return m.forms[normalForm] || m.forms[reservedT
 func (m *automaton) begin(st []int32) {
 	st[0] = 0
 	for i := range m.language.ladders {
-		st[m.ladders+int32(i)] = -1<<2 | int32(m.language.ladders[i].initial)
+		d := &m.language.ladders[i]
+		key := int32(-1)
+		if d.recent {
+			key = 0
+		}
+		st[m.ladders+int32(i)] = key<<2 | int32(d.initial)
 	}
 	for i := range m.views {
 		v := &m.views[i]
 		m.place(st, v, 0, int32(len(v.plains)), 0)
+		if v.form == rewritten {
+			v.setRewrite(st, rewriteState{})
+		}
 	}
 	for i := range m.stars {
 		s := &m.stars[i]
@@ -98,9 +110,10 @@ func (m *automaton) place(st []int32, v *view, from, to, n int32) {
 	if from < to && len(v.plains[from].text) == int(n) {
 		waits := false
 		for _, e := range v.plains[from].effects {
-			if e.when == atOnce {
+			switch e.when {
+			case atOnce, fromThenOn:
 				m.raise(st, e)
-			} else {
+			default:
 				waits = true
 			}
 		}
@@ -115,7 +128,10 @@ func (m *automaton) place(st []int32, v *view, from, to, n int32) {
 }
 
 func (m *automaton) raise(st []int32, e effect) {
-	if x := &st[m.ladders+e.ladder]; e.key > *x>>2 {
+	x := &st[m.ladders+e.ladder]
+	if m.language.ladders[e.ladder].recent {
+		*x = raiseRecent(*x, e)
+	} else if e.key > *x>>2 {
 		*x = e.key<<2 | int32(e.label)
 	}
 }
@@ -123,6 +139,9 @@ func (m *automaton) raise(st []int32, e effect) {
 // feed gives a view the next byte of its form of the path.
 func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 	v := &m.views[i]
+	for _, k := range v.recent {
+		age(&st[m.ladders+k])
+	}
 	if from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]; from != gone {
 		if len(v.plains[from].text) == int(n) {
 			if c == '/' || c == '?' {
@@ -156,7 +175,9 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 			for _, e := range s.effects {
 				m.raise(st, e)
 			}
-			s.drop(st)
+			if !s.recurs {
+				s.drop(st)
+			}
 		}
 	}
 }
@@ -278,6 +299,10 @@ func (m *automaton) canonical(st []int32) {
 	for i := range m.language.ladders {
 		d := &m.language.ladders[i]
 		x := &st[m.ladders+int32(i)]
+		if d.recent {
+			m.canonicalRecent(st, int32(i))
+			continue
+		}
 		key, says := *x>>2, label(*x&3)
 		open := m.left(st, int32(i)) != [2]bool{}
 		least := int32(settled)
@@ -311,7 +336,9 @@ func (m *automaton) dead(st []int32, star int32) bool {
 func (m *automaton) verdicts(st []int32) (a, b Value) {
 	copy(m.flushed, st)
 	st = m.flushed
-	m.flush(st)
+	if m.symbols == nil {
+		m.flush(st)
+	}
 	for i := range m.views {
 		v := &m.views[i]
 		if from := st[v.slot]; from != gone && len(v.plains[from].text) == int(st[v.slot+2]) {

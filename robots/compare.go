@@ -1,6 +1,9 @@
 package robots
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A Relation orders two policies. Verdicts are ordered allow, undefined,
 // disallow.
@@ -82,11 +85,10 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 		return Comparison{Relation: RelationUndecided}, l.size * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}, ways: ways(a, b)}
-	whole := s.compares(a, b).run()
+	whole := s.run(a, b)
 	c = Comparison{Relation: s.relation(whole), States: len(s.nodes)}
-	for i, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
-		if n := s.found[i]; n >= 0 {
-			path := s.path(n)
+	for way, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
+		if path := s.example(way); path != nil {
 			*w = &Counterexample{string(path), a.judgePath(path), b.judgePath(path)}
 		}
 	}
@@ -97,13 +99,13 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 // is complete.
 func (s *search) relation(whole bool) Relation {
 	switch {
-	case s.found[closes] >= 0 && s.found[opens] >= 0:
+	case s.has(closes) && s.has(opens):
 		return Mixed
 	case !whole:
 		return RelationUndecided
-	case s.found[closes] >= 0:
+	case s.has(closes):
 		return Stricter
-	case s.found[opens] >= 0:
+	case s.has(opens):
 		return Looser
 	}
 	return Equal
@@ -161,15 +163,7 @@ type search struct {
 	table  []int32  // hash table of nodes, by their states
 	found  [2]int32 // the node of the first counterexample each way, or -1
 
-	// between are the policies if a profile compares another form of a path than the
-	// automaton reads (a dialect). A counterexample is then asked for, and one that does
-	// not hold is dropped: what is left may not be all.
-	between *[2]*Policy
-	dropped bool
-	// unescape makes a counterexample one without needless escapes, for the automaton
-	// reads that other form, which may have them.
-	unescape bool
-	apart    bool // under two profiles, one of which does so
+	dotted [2][]byte // counterexamples with dot segments, which the automaton does not read
 
 	work   int
 	most   int     // bound on work
@@ -183,7 +177,7 @@ const someNodes = 32
 
 type node struct {
 	parent int32
-	byte   byte
+	symbol symbol
 }
 
 const (
@@ -192,13 +186,34 @@ const (
 )
 
 // run searches and reports whether it found all that there is.
-func (s *search) run() bool {
-	whole := s.visit()
-	c, o := s.found[closes] >= 0, s.found[opens] >= 0
-	if (c || !s.ways[closes]) && (o || !s.ways[opens]) || s.either && (c || o) {
+func (s *search) run(a, b *Policy) (whole bool) {
+	whole = s.visit()
+	if a.judge.profile.resolvesDots() == b.judge.profile.resolvesDots() || s.symbols.plain {
 		return whole
 	}
-	return whole && !s.dropped && !s.apart
+	for way := range s.dotted {
+		if !s.settled() && s.ways[way] && !s.has(way) {
+			s.dotted[way] = dotted(a, b, way)
+		}
+	}
+	return whole && s.settled()
+}
+
+// has reports whether there is a counterexample.
+func (s *search) has(way int) bool { return s.found[way] >= 0 || s.dotted[way] != nil }
+
+// settled reports whether no further counterexample is wanted.
+func (s *search) settled() bool {
+	c, o := s.has(closes), s.has(opens)
+	return (c || !s.ways[closes]) && (o || !s.ways[opens]) || s.either && (c || o)
+}
+
+// example returns the path of a counterexample, nil if there is none.
+func (s *search) example(way int) []byte {
+	if n := s.found[way]; n >= 0 {
+		return s.path(n)
+	}
+	return s.dotted[way]
 }
 
 // visit visits the states and reports whether it ended within the bounds.
@@ -211,24 +226,54 @@ func (s *search) visit() bool {
 	if !s.useful(s.now) {
 		return true
 	}
-	s.enter('/', -1) // every path begins with a slash
+	s.first() // every path begins with a slash
 	for n := int32(0); n < int32(len(s.nodes)); n++ {
-		c, o := s.found[closes] >= 0, s.found[opens] >= 0
-		if (c || !s.ways[closes]) && (o || !s.ways[opens]) || s.either && (c || o) {
+		if s.settled() {
 			return true
 		}
 		if !s.useful(s.state(n)) {
 			continue
 		}
+		if !s.follow(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// first enters the states after the first slash.
+func (s *search) first() {
+	slash := byteSymbol('/')
+	if s.symbols == nil {
+		s.enter(slash, -1)
+		return
+	}
+	start := s.modeOf(s.now)
+	for _, slash.guess = range s.symbols.guesses(&slash, &start) {
+		s.begin(s.now)
+		s.enter(slash, -1)
+	}
+}
+
+// follow enters the states that follow a node, and reports whether the bounds allow that.
+func (s *search) follow(n int32) bool {
+	s.work += 2 * s.cost
+	if s.symbols == nil {
 		next := s.alphabet(s.state(n))
-		s.work += 2 * s.cost
 		for c := byte('!'); c <= '~'; c++ {
-			if !next.has(c) || c == '#' {
-				continue
+			if next.has(c) && c != '#' && !s.to(byteSymbol(c), n) {
+				return false
 			}
-			copy(s.now, s.state(n))
-			s.enter(c, n)
-			if len(s.nodes) > maxStates || s.work > s.most {
+		}
+		return true
+	}
+	now := s.modeOf(s.state(n))
+	t := s.symbols.table(&now)
+	chosen := s.choose(s.state(n), t)
+	s.work += len(chosen)
+	for i, x := range chosen {
+		for ; x != 0; x &= x - 1 {
+			if !s.to(t.symbols[i<<6|bits.TrailingZeros64(x)], n) {
 				return false
 			}
 		}
@@ -236,50 +281,34 @@ func (s *search) visit() bool {
 	return true
 }
 
+// to enters the state to which a symbol leads from a node.
+func (s *search) to(x symbol, n int32) bool {
+	copy(s.now, s.state(n))
+	s.enter(x, n)
+	return len(s.nodes) <= maxStates && s.work <= s.most
+}
+
 func (s *search) state(n int32) []int32 { return s.states[int(n)*s.size:][:s.size] }
 
-// enter advances s.now, the state of node parent, by one byte.
-func (s *search) enter(c byte, parent int32) {
-	s.step(s.now, c)
+// enter advances s.now, the state of node parent, by one symbol.
+func (s *search) enter(x symbol, parent int32) {
 	s.work += s.cost
-	n, isNew := s.add(s.now, parent, c)
-	if !isNew || s.plain && byte(s.now[0]) != 0 { // in the middle of an escape
+	if s.symbols == nil {
+		s.step(s.now, x.text[0])
+	} else if !s.read(s.now, &x) {
+		return
+	}
+	n, isNew := s.add(s.now, parent, x)
+	if !isNew || s.plain && byte(s.now[0]) != 0 || !s.ends(s.now) { // in the middle of an escape
 		return
 	}
 	a, b := s.verdicts(s.now)
 	switch {
-	case rank(b) > rank(a) && s.found[closes] < 0 && s.holds(n, closes):
+	case rank(b) > rank(a) && s.found[closes] < 0:
 		s.found[closes] = n
-	case rank(b) < rank(a) && s.found[opens] < 0 && s.holds(n, opens):
+	case rank(b) < rank(a) && s.found[opens] < 0:
 		s.found[opens] = n
 	}
-}
-
-// holds reports whether the policies differ on the path of a node as the automaton says.
-func (s *search) holds(n int32, way int) bool {
-	if s.between == nil {
-		return true
-	}
-	path := s.path(n)
-	if s.unescape {
-		path = plainForm(path)
-	}
-	s.work += 64 + len(path)
-	a, b := rank(s.between[0].judgePath(path).Value), rank(s.between[1].judgePath(path).Value)
-	if way == closes && b > a || way == opens && b < a {
-		return true
-	}
-	s.dropped = true
-	return false
-}
-
-// compares sets the policies that the search compares, if their profiles need that.
-func (s *search) compares(a, b *Policy) *search {
-	p, q := a.judge.profile, b.judge.profile
-	if p.transforms() || q.transforms() {
-		s.between, s.apart = &[2]*Policy{a, b}, p != q || a.namesUnseen() || b.namesUnseen()
-	}
-	return s
 }
 
 func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }
@@ -293,7 +322,7 @@ func (s *search) useful(st []int32) bool {
 }
 
 // add returns the node of a state. It makes one if the state is new.
-func (s *search) add(st []int32, parent int32, c byte) (n int32, isNew bool) {
+func (s *search) add(st []int32, parent int32, x symbol) (n int32, isNew bool) {
 	mask := len(s.table) - 1
 	i := int(hashState(st)) & mask
 	for ; s.table[i] != 0; i = (i + 1) & mask {
@@ -303,7 +332,7 @@ func (s *search) add(st []int32, parent int32, c byte) (n int32, isNew bool) {
 		}
 	}
 	n = int32(len(s.nodes))
-	s.nodes = append(s.nodes, node{parent: parent, byte: c})
+	s.nodes = append(s.nodes, node{parent, x})
 	s.states = append(s.states, st...)
 	s.table[i] = n + 1
 	if 2*len(s.nodes) > len(s.table) {
@@ -336,7 +365,10 @@ func hashState(st []int32) uint64 {
 func (s *search) path(n int32) []byte {
 	var path []byte
 	for ; n >= 0; n = s.nodes[n].parent {
-		path = append(path, s.nodes[n].byte)
+		x := &s.nodes[n].symbol
+		for i := range x.n {
+			path = append(path, x.text[x.n-1-i])
+		}
 	}
 	slices.Reverse(path)
 	return path

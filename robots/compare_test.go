@@ -457,12 +457,12 @@ func (s *search) runAll(most int) bool {
 	s.now = make([]int32, s.size)
 	s.table = make([]int32, 64)
 	s.begin(s.now)
-	s.enter('/', -1)
+	s.first()
 	for n := int32(0); n < int32(len(s.nodes)); n++ {
 		for c := byte('!'); c <= '~'; c++ {
 			if c != '#' {
 				copy(s.now, s.state(n))
-				s.enter(c, n)
+				s.enter(byteSymbol(c), n)
 			}
 		}
 		if len(s.nodes) > most {
@@ -534,7 +534,7 @@ func searchWithoutClass(a, b *Policy) Relation {
 		return RelationUndecided
 	}
 	s := search{automaton: newAutomaton(l), most: maxWork, found: [2]int32{-1, -1}, ways: [2]bool{true, true}}
-	return s.relation(s.run())
+	return s.relation(s.run(a, b))
 }
 
 // TestCompareCorpus compares the policies of real files: every group with the

@@ -245,6 +245,9 @@ func (p *Profile) transforms() bool {
 	return p.Requote != "" || p.Compared != "" || p.EmptyQueryLost || p.DoubleSlash || p.InvalidIsRoot
 }
 
+// resolvesDots reports whether the dialect compares a path without dot segments.
+func (p *Profile) resolvesDots() bool { return p.Compared == ComparedWHATWG }
+
 // checkDialect returns an error for the first field of a dialect with another value
 // than those above, by its yaml name.
 func (p *Profile) checkDialect() error {

@@ -7,8 +7,9 @@ import (
 
 // findDialectClass returns the class of a ruleset of a dialect. What findClass finds of
 // all strings holds for paths too. If that is partial, or the ruleset is odd, real paths
-// are asked: those that the rules name. A rule that none of them can follow, because no
-// URL has the form of its pattern, decides nowhere.
+// show it: those that the rules name, and if they all have one verdict, a search for
+// another. For a rule that no path can follow, because no URL has the form of its pattern,
+// decides nowhere.
 func (j *Judge) findDialectClass(rs *ruleset) Class {
 	class := Partial
 	if rs.odd {
@@ -19,6 +20,36 @@ func (j *Judge) findDialectClass(rs *ruleset) Class {
 	if class != Partial || !rs.odd && !j.profile.transforms() {
 		return class
 	}
+	switch class = j.askedClass(rs); class {
+	case AllowAll:
+		return j.searchedClass(rs, class, nil)
+	case DisallowAll:
+		return j.searchedClass(rs, class, closedRules())
+	}
+	return Partial
+}
+
+// searchedClass returns a class that ruleset all has, if no path has another verdict under
+// rs, else partial.
+func (j *Judge) searchedClass(rs *ruleset, class Class, all *ruleset) Class {
+	a, b := &Policy{judge: j, sets: []*ruleset{all}}, &Policy{judge: j, sets: []*ruleset{rs}}
+	switch path, whole, work := shortest(a, b, classBudget, false); {
+	case path != nil, !whole && work > 0:
+		return Partial
+	}
+	return class
+}
+
+// closedRules are the rules that forbid everything.
+func closedRules() *ruleset {
+	f := refusedFile()
+	rs := &ruleset{file: f}
+	rs.addPattern([]byte("/"), nil, false, f.Rules[0].Length<<1, 0, false)
+	return rs
+}
+
+// askedClass returns the class of a ruleset as far as paths that its rules name show it.
+func (j *Judge) askedClass(rs *ruleset) Class {
 	var seen [3]bool
 	budget := classBudget
 	ask := func(path []byte) {

@@ -285,20 +285,18 @@ func (j *Judge) chooseDialect(r *File, n *dialectNames, i int) {
 	j.addSet(p, nil)
 }
 
-// odd reports whether a ruleset matches in a way that package-wide reasoning about
-// patterns does not cover: so classes and comparisons need other means.
+// findOdd reports whether a ruleset matches in a way that reasoning about single patterns
+// does not cover: so classes need other means.
 func (rs *ruleset) findOdd(p *Profile) bool {
 	if p.Length == LengthMatchEnd && (len(rs.wilds) > 0 || slices.ContainsFunc(rs.literals, func(l literal) bool { return rs.file.Rules[l.rule].Wildcard })) {
 		return true
 	}
-	for i := range rs.wilds {
-		if rs.wilds[i].once {
-			return true
-		}
-	}
-	if !p.GreatestOnly {
-		return false
-	}
+	return slices.ContainsFunc(rs.wilds, func(w wild) bool { return w.once })
+}
+
+// findHidden reports whether a plain pattern is tried in place of another of its kind that
+// it begins with.
+func (rs *ruleset) findHidden() bool {
 	texts := [2][]string{}
 	for i := range rs.literals {
 		l := &rs.literals[i]
@@ -359,13 +357,19 @@ func (j *Judge) bestOdd(rs *ruleset, t *Target) match {
 	for i := range rs.wilds {
 		if w := &rs.wilds[i]; (t.head^w.head)&w.mask == 0 && w.matches(t) {
 			n := len(t.path)
-			if !bytes.HasSuffix(rs.file.Rules[w.rule].Normalized, []byte("*")) {
+			if !rs.endsWithStar(w) {
 				n = w.matchEnd(t)
 			}
 			offer(n, w.key, w.rule)
 		}
 	}
 	return m
+}
+
+// endsWithStar reports whether a pattern has a star at its end, so that its match ends
+// where the path does.
+func (rs *ruleset) endsWithStar(w *wild) bool {
+	return bytes.HasSuffix(bytes.TrimSuffix(rs.file.Rules[w.rule].Normalized, []byte("$")), []byte("*"))
 }
 
 // matchEnd returns where the longest match of a pattern ends that matches, and has no
@@ -403,23 +407,4 @@ func (rs *ruleset) greatest(t *Target) match {
 		}
 	}
 	return m
-}
-
-// namesUnseen reports whether a rule names a byte that no URL has, and that a path may
-// have in the form that is compared.
-func (p *Policy) namesUnseen() bool {
-	if p.judge.profile.Requote != RequotePlain {
-		return false
-	}
-	for _, rs := range p.sets {
-		if rs == nil {
-			continue
-		}
-		for i := range rs.literals {
-			if bytes.ContainsFunc(rs.text(&rs.literals[i]), func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -323,7 +323,8 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	if j.profile.Order == OrderIntrosort {
 		rs.introsort()
 	}
-	rs.odd = j.dialect && rs.findOdd(j.profile)
+	rs.hides = j.profile.GreatestOnly && rs.findHidden()
+	rs.odd = j.dialect && (rs.hides || rs.findOdd(j.profile))
 	return rs
 }
 

@@ -34,7 +34,18 @@ type ladder struct {
 	// before counts, for each plain of the view and by Kind, the plains before
 	// it that are on the ladder.
 	before [][2]int32
+	// recent makes it ask another question: the label of the pattern whose match ended
+	// last (LengthMatchEnd). Of those that ended at one byte, an allow wins. The key in
+	// its state is then one of the flags below, or settled.
+	recent bool
 }
+
+const (
+	fresh   = 1 << iota // the match ended at the last byte
+	forever             // a disallow matches from here on to the end
+	// recentKey is the key of a disallow on such a ladder, that of an allow is one more.
+	recentKey = 1 << 3
+)
 
 // A rung is a starred pattern on a ladder. Rungs ascend by key.
 type rung struct {
@@ -58,6 +69,9 @@ const (
 	atOnce   moment = iota
 	atEnd           // if the path ends there
 	atBorder        // if the path ends there, or a ? or / follows
+	// fromThenOn is atOnce for a pattern with a star at its end, whose match ends where
+	// the path does; it matters to a ladder that is recent.
+	fromThenOn
 )
 
 // A mode says how the labels of ladders give a verdict.
@@ -114,4 +128,59 @@ func verdictOf(m mode, labels [4]label) Value {
 		return Undefined
 	}
 	return Disallowed
+}
+
+// age changes the state of a recent ladder before the next byte.
+func age(x *int32) {
+	switch key := *x >> 2; {
+	case key == settled:
+	case key&forever != 0:
+		*x = forever<<2 | int32(labelDisallow)
+	default:
+		*x &^= fresh << 2
+	}
+}
+
+// raiseRecent returns the state of a recent ladder after an effect on it.
+func raiseRecent(x int32, e effect) int32 {
+	key, says := x>>2, label(x&3)
+	switch {
+	case key == settled:
+	case e.label == labelAllow && e.when == fromThenOn:
+		return settled<<2 | int32(labelAllow)
+	case e.label == labelAllow:
+		return (key|fresh)<<2 | int32(labelAllow)
+	default:
+		if e.when == fromThenOn {
+			key |= forever
+		}
+		if says != labelAllow || key&fresh == 0 {
+			says = labelDisallow
+		}
+		return key<<2 | int32(says)
+	}
+	return x
+}
+
+// canonicalRecent does for a recent ladder what canonical does: nothing matters any more
+// if all that may still match has the label that the ladder has.
+func (m *automaton) canonicalRecent(st []int32, i int32) {
+	d := &m.language.ladders[i]
+	x := &st[m.ladders+i]
+	key, says := *x>>2, label(*x&3)
+	if key == settled {
+		return
+	}
+	plains := m.left(st, i)
+	may := [...]bool{labelAllow: plains[Allow], labelDisallow: plains[Disallow] || key&forever != 0}
+	for _, r := range d.stars {
+		may[r.label] = may[r.label] || !m.dead(st, r.star)
+	}
+	if may[labelAllow] && says != labelAllow || may[labelDisallow] && says != labelDisallow {
+		for _, r := range d.stars {
+			m.wanted[r.star] = m.wanted[r.star] || !m.dead(st, r.star)
+		}
+		return
+	}
+	*x = settled<<2 | int32(says)
 }

@@ -19,10 +19,12 @@ type plainPattern struct {
 // A view is the path in one form, and the patterns compared with it.
 type view struct {
 	form   form
+	as     rewriter             // if the form is rewritten
 	plains []plainPattern       // ascending by text
 	slot   int32                // slot of its state: a range of plains, and the bytes read
 	stars  []int32              // indices in language.stars
 	unders map[[2]int32][]int32 // see under
+	recent []int32              // ladders whose labels age; see ladder.recent
 }
 
 // A form says how the path of a URL is normalized before it is compared.
@@ -33,6 +35,7 @@ const (
 	upperHexed       // EscapesBoth
 	normalForm       // EscapesRFC, reserved characters of the path distinct
 	reservedToo      // EscapesRFC, reserved characters of the path equal
+	rewritten        // by a dialect
 )
 
 // A stance is a policy as the voices of its permitted readings.
@@ -48,7 +51,8 @@ type language struct {
 	ladders []ladder
 	stars   []starred
 	of      [2]stance
-	text    table // texts of the starred patterns
+	text    table   // texts of the starred patterns
+	symbols *reader // reads symbols in place of bytes, if not nil
 
 	// Used during construction: indices by view and text.
 	plainAt  map[string]int32
@@ -67,7 +71,7 @@ const maxEffects = 1 << 21
 func newLanguage(a, b *Policy) (l *language, ok bool) {
 	for _, p := range [...]*Policy{a, b} {
 		for _, rs := range p.sets {
-			if rs != nil && rs.odd {
+			if rs != nil && rs.hides {
 				return &language{size: 1}, false
 			}
 		}
@@ -94,6 +98,9 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 	}
 	for i := range l.ladders {
 		d := &l.ladders[i]
+		if d.recent {
+			l.views[d.view].recent = append(l.views[d.view].recent, int32(i))
+		}
 		plains := l.views[d.view].plains
 		d.before = make([][2]int32, len(plains)+1)
 		for k := range plains {
@@ -103,11 +110,18 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 			}
 		}
 	}
+	if slices.ContainsFunc(l.views, func(v view) bool { return v.form == rewritten }) {
+		l.symbols = newReader(l, false)
+		return l, l.symbols != nil
+	}
 	return l, true
 }
 
 // forms returns the forms of the path that decideForms compares with a ruleset.
 func (j *Judge) forms(rs *ruleset) []form {
+	if j.profile.transforms() {
+		return []form{rewritten}
+	}
 	switch j.profile.Escapes {
 	case EscapesBoth:
 		return []form{upperHexed}
@@ -127,7 +141,7 @@ func (l *language) addPolicy(s *stance, p *Policy) bool {
 	s.exempt = -1
 	if p.judge.profile.RobotsTxtAllowed {
 		f := p.judge.forms(new(ruleset))[0]
-		w := writer{l: l, view: l.view(f)}
+		w := writer{l: l, view: l.view(f, p.judge.profile.rewriter())}
 		w.plain([]byte("/robots.txt"), item{key: 1, label: labelAllow, when: atEnd})
 		s.exempt = w.ladder(noLabel, func(item) (int32, bool) { return 1, true })
 	}
@@ -159,13 +173,13 @@ func (s *stance) add(v voice) {
 	}
 }
 
-func (l *language) view(f form) int32 {
+func (l *language) view(f form, as rewriter) int32 {
 	for i := range l.views {
-		if l.views[i].form == f {
+		if l.views[i].form == f && l.views[i].as == as {
 			return int32(i)
 		}
 	}
-	l.views = append(l.views, view{form: f, unders: map[[2]int32][]int32{}})
+	l.views = append(l.views, view{form: f, as: as, unders: map[[2]int32][]int32{}})
 	return int32(len(l.views) - 1)
 }
 
@@ -179,13 +193,14 @@ type item struct {
 
 // A writer builds the ladders of one ruleset.
 type writer struct {
-	l     *language
-	view  int32
-	items []item
+	l      *language
+	view   int32
+	items  []item
+	recent bool // see ladder.recent
 }
 
 func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
-	w := writer{l: l, view: l.view(f), items: make([]item, 0, len(rs.literals)+len(rs.wilds))}
+	w := writer{l: l, view: l.view(f, j.profile.rewriter()), items: make([]item, 0, len(rs.literals)+len(rs.wilds)), recent: j.profile.Length == LengthMatchEnd}
 	for i := range rs.literals {
 		x := &rs.literals[i]
 		text := rs.text(x)[:x.n]
@@ -193,6 +208,8 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 		switch {
 		case x.anchor:
 			when = atEnd
+		case w.recent && rs.file.Rules[x.rule].Wildcard:
+			when = fromThenOn
 		case whole && x.n > 0 && text[x.n-1] != '/':
 			when = atBorder
 		}
@@ -200,7 +217,11 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 	}
 	for i := range rs.wilds {
 		x := &rs.wilds[i]
-		w.star(x, item{key: x.key, label: labelOf(Kind(x.key & 1))})
+		when := atOnce
+		if w.recent && rs.endsWithStar(x) {
+			when = fromThenOn
+		}
+		w.star(x, item{key: x.key, label: labelOf(Kind(x.key & 1)), when: when})
 	}
 	all := func(x item) (int32, bool) { return x.key, true }
 	allTies := func(x item) (int32, bool) { return x.key ^ 1, true }
@@ -212,6 +233,9 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 	v := voice{}
 	ties := j.profile.Ties == TiesOpen
 	switch {
+	case w.recent:
+		v.mode = theLongest
+		v.ladders = [4]int32{w.ladder(labelAllow, func(x item) (int32, bool) { return recentKey | x.key&1, true })}
 	case j.profile.Precedence == LongestOpen && ties:
 		v.mode = anyWildTies
 		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, plainTies), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
@@ -254,8 +278,10 @@ func (w *writer) star(p *wild, x item) {
 	l := w.l
 	pattern, inQuery := oneStar(p.pattern), oneStar(p.inQuery)
 	l.key = append(l.key[:0], byte(w.view), 0)
-	if p.anchor {
-		l.key[1] = 1
+	for i, is := range [...]bool{p.anchor, p.once, w.recent} {
+		if is {
+			l.key[1] |= 1 << i
+		}
 	}
 	l.key = binary.LittleEndian.AppendUint32(l.key, uint32(len(pattern)))
 	l.key = append(append(l.key, pattern...), inQuery...)
@@ -263,7 +289,10 @@ func (w *writer) star(p *wild, x item) {
 	if !ok {
 		i = int32(len(l.stars))
 		l.starAt[string(l.key)] = i
-		s := starred{view: w.view, anchor: p.anchor, path: l.text.add(pattern), forms: inQuery != nil}
+		s := starred{view: w.view, anchor: p.anchor, path: l.text.add(pattern), forms: inQuery != nil, recurs: w.recent}
+		if p.once {
+			l.text.miss[s.path.to] = gone
+		}
 		if s.forms {
 			s.query = l.text.add(inQuery)
 		}
@@ -298,6 +327,9 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	// Of several rules with one pattern, the one with the highest key counts.
 	on = slices.CompactFunc(on, func(a, b item) bool { return a.plain == b.plain && a.star == b.star && a.when == b.when })
 	l.key = append(l.key[:0], byte(w.view), byte(initial))
+	if w.recent {
+		l.key[1] |= 1 << 7
+	}
 	for _, x := range on {
 		for _, n := range [...]int32{x.plain, x.star, x.key} {
 			l.key = binary.LittleEndian.AppendUint32(l.key, uint32(n))
@@ -310,7 +342,7 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	}
 	n = int32(len(l.ladders))
 	l.ladderAt[string(l.key)] = n
-	made := ladder{view: w.view, initial: initial}
+	made := ladder{view: w.view, initial: initial, recent: w.recent}
 	for _, x := range on {
 		e := effect{ladder: n, key: x.key, label: x.label, when: x.when}
 		if x.star >= 0 {

@@ -1,5 +1,7 @@
 package robots
 
+import "bytes"
+
 // A Difference says whether two policies differ on any path. The constants ascend: what is
 // undecided may be a difference.
 type Difference uint8
@@ -10,7 +12,8 @@ const (
 	// on /%61dmin, but not on /admin. An escape is needless if its character may
 	// stand as itself at its place (RFC 3986, 3.3 and 3.4), or if its digits are
 	// not in upper case (2.1). Crawlers normalize such URLs, and sites do not
-	// publish them.
+	// publish them. If a dialect rewrites URLs, the same holds of those with dot
+	// segments, or with characters that no URL can hold.
 	DifferInEscapes
 	DifferenceUndecided
 	Differs
@@ -50,36 +53,42 @@ func isPlain(path []byte) bool {
 	return true
 }
 
-// plainForm returns a path without its needless escapes. It may be another path to a
-// parser that compares escapes as they are.
-func plainForm(path []byte) []byte {
-	var out []byte
+// isNormal reports whether a path is that of a normalized URL (RFC 3986, 6.2.2): it is
+// plain, and has no dot segment and no character that no URL can hold.
+func isNormal(path []byte) bool {
 	query := false
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]) {
-			if d := unhex(path[i+1])<<4 | unhex(path[i+2]); needless[index(query)].has(d) {
-				c = d
-			} else {
-				out = append(out, '%', upper(path[i+1]))
-				c = upper(path[i+2])
-			}
-			i += 2
+	for b := path; len(b) > 0; {
+		t := nextSymbol(b)
+		if !isNormalSymbol(&t, query) {
+			return false
 		}
-		query = query || c == '?'
-		out = append(out, c)
+		query = query || t.is('?')
+		b = b[t.n:]
 	}
-	return out
+	return bytes.Equal(withoutDots(path), path)
+}
+
+func isNormalSymbol(t *symbol, query bool) bool {
+	c, escaped := t.char()
+	if !escaped {
+		return c != '%' && !unfit[c]
+	}
+	return !needless[index(query)].has(c) && isUpperHex(t.text[1]) && isUpperHex(t.text[2])
 }
 
 func isUpperHex(c byte) bool { return isHex(c) && c < 'a' }
 
 // setPlain lets the automaton read only paths without needless escapes.
 func (m *automaton) setPlain() {
+	if m.symbols != nil {
+		m.symbols = newReader(m.language, true)
+		return
+	}
 	m.plain, m.escapes = true, true
 	for i := range m.parted {
-		m.parted[i][0] &^= needless[i][0]
-		m.parted[i][1] &^= needless[i][1]
+		for k := range m.parted[i] {
+			m.parted[i][k] &^= needless[i][k]
+		}
 	}
 }
 

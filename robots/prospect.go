@@ -59,6 +59,9 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 		may[k][labelDisallow] = plains[Disallow]
 		x := st[m.ladders+v.ladders[k]]
 		may[k][x&3] = true
+		if d.recent && x>>2 != settled && x>>2&forever != 0 {
+			may[k][labelDisallow] = true
+		}
 		for _, r := range d.stars {
 			if r.key > x>>2 && m.stars[r.star].live(st) {
 				may[k][r.label] = true
@@ -123,6 +126,9 @@ func (m *automaton) overLadder(st []int32, b, a int32) bool {
 		return true
 	}
 	p, q := &m.language.ladders[a], &m.language.ladders[b]
+	if p.recent || q.recent {
+		return false
+	}
 	x, y := st[m.ladders+a], st[m.ladders+b]
 	saysA, saysB := label(x&3), label(y&3)
 	if saysB.height() < saysA.height() {

@@ -1,6 +1,9 @@
 package robots
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // SameRules reports whether two policies have the same rules in the same order
 // under one profile; their lines may differ. Policies with different rules may
@@ -42,7 +45,7 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 			s.found[way] = 0
 		}
 	}
-	whole := s.compares(a, b).run()
+	whole := s.run(a, b)
 	return s.relation(whole), p.work + s.work + l.size*effectWork
 }
 
@@ -125,20 +128,18 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 		return nil, false, l.size * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
-	if s.compares(a, b); plain && s.between == nil {
+	if plain {
 		s.setPlain()
-	} else {
-		s.unescape = plain
 	}
-	whole = s.run()
-	n := s.found[closes]
-	if o := s.found[opens]; n < 0 || o >= 0 && o < n {
-		n = o
-	}
-	if n >= 0 {
-		path = s.path(n)
-		if s.unescape {
-			path = plainForm(path)
+	whole = s.run(a, b)
+	switch c, o := s.found[closes], s.found[opens]; {
+	case c >= 0 && (o < 0 || c < o):
+		path = s.path(c)
+	case o >= 0:
+		path = s.path(o)
+	default:
+		if path = s.dotted[closes]; path == nil {
+			path = s.dotted[opens]
 		}
 	}
 	return path, whole, s.work + l.size*effectWork
@@ -249,21 +250,9 @@ const filler = '~'
 // rule asks about a path that a pattern matches and, if the pattern has an open
 // end, about a longer one. It reports whether to continue.
 func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
-	p.path = p.path[:0]
-	if len(pattern) == 0 || pattern[0] != '/' && !(len(pattern) > 1 && starred && pattern[0] == '*' && pattern[1] == '/') {
-		p.path = append(p.path, '/')
-	}
-	for i, c := range pattern {
-		switch {
-		case c == '*' && starred:
-			if i > 0 {
-				p.path = append(p.path, filler)
-			}
-		case c <= ' ' || c > '~' || c == '#':
-			return true // never in a normalized URL
-		default:
-			p.path = append(p.path, c)
-		}
+	var ok bool
+	if p.path, ok = pathOf(p.path[:0], pattern, starred); !ok {
+		return true // never in a normalized URL
 	}
 	n := len(p.path)
 	if !p.ask() {
@@ -287,6 +276,34 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 	return true
 }
 
+// pathOf appends a path that a pattern matches. It is not ok if a URL cannot have it.
+func pathOf(dst, pattern []byte, starred bool) (path []byte, ok bool) {
+	if len(pattern) == 0 || pattern[0] != '/' && !(len(pattern) > 1 && starred && pattern[0] == '*' && pattern[1] == '/') {
+		dst = append(dst, '/')
+	}
+	for i, c := range pattern {
+		switch {
+		case c == '*' && starred:
+			if i > 0 {
+				dst = append(dst, filler)
+			}
+		case c <= ' ' || c > '~' || c == '#':
+			return dst, false
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst, true
+}
+
+// isPlain reports whether a difference on the path counts as one on plain paths.
+func (p *prober) isPlain() bool {
+	if p.a.judge.profile.transforms() || p.b.judge.profile.transforms() {
+		return isNormal(p.path)
+	}
+	return isPlain(p.path)
+}
+
 func (p *prober) ask() bool {
 	for _, of := range [...]*Policy{p.a, p.b} {
 		for _, rs := range of.sets {
@@ -299,7 +316,7 @@ func (p *prober) ask() bool {
 		return false
 	}
 	a, b := rank(p.a.judgePath(p.path).Value), rank(p.b.judgePath(p.path).Value)
-	if p.plain && a != b && !isPlain(p.path) {
+	if p.plain && a != b && !p.isPlain() {
 		p.needless = true
 		return true
 	}
@@ -314,4 +331,56 @@ func (p *prober) ask() bool {
 func (p *prober) settled() bool {
 	c, o := p.found[closes], p.found[opens]
 	return (c || !p.ways[closes]) && (o || !p.ways[opens]) || p.either && (c || o)
+}
+
+// dotted returns a path with dot segments on which two policies differ, of which one
+// resolves them, or nil. To that one, such a path leads to another place than it names:
+// so it tries paths that the rules name, each with a way from one to another.
+func dotted(a, b *Policy, way int) []byte {
+	var named [][]byte
+	for _, of := range [...]*Policy{a, b} {
+		for _, rs := range of.sets {
+			if rs == nil {
+				continue
+			}
+			for i := range rs.literals {
+				l := &rs.literals[i]
+				if path, ok := pathOf(nil, rs.text(l)[:l.n], false); ok {
+					named = append(named, path)
+				}
+			}
+			for i := range rs.wilds {
+				if path, ok := pathOf(nil, rs.wilds[i].pattern, true); ok {
+					named = append(named, path)
+				}
+			}
+		}
+	}
+	named = append(named, []byte{'/', filler})
+	differs := func(path []byte) bool {
+		x, y := rank(a.judgePath(path).Value), rank(b.judgePath(path).Value)
+		return way == closes && y > x || way == opens && y < x
+	}
+	last := named[len(named)-1]
+	for _, path := range named[:min(len(named), maxNamed)] {
+		for _, ends := range [...][2][]byte{{path, last}, {last, path}} {
+			if x := overDots(ends[0], ends[1]); differs(x) {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
+// maxNamed bounds the paths that dotted tries.
+const maxNamed = 1 << 10
+
+// overDots returns a path that begins as one and leads to another.
+func overDots(from, to []byte) []byte {
+	from, _, _ = bytes.Cut(from, []byte{'?'})
+	path := bytes.Clone(from)
+	for range bytes.Count(from, []byte{'/'}) {
+		path = append(path, "/.."...)
+	}
+	return append(path, to...)
 }

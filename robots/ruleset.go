@@ -29,6 +29,7 @@ type ruleset struct {
 	emptyAllow, emptyDisallow int32
 	hasForms                  bool  // a wild has inQuery
 	odd                       bool  // see findOdd
+	hides                     bool  // a plain pattern hides another one (GreatestOnly)
 	class                     Class // if hasClass
 	hasClass                  bool
 }

@@ -17,6 +17,7 @@ type starred struct {
 	path    segments
 	query   segments // if forms
 	forms   bool     // the form in a query differs
+	recurs  bool     // each end of a match counts, not only the first
 	effects []effect
 }
 
