@@ -268,6 +268,13 @@ func (m *automaton) distinguish(st []int32, i int, set *byteSet) {
 		for from < to {
 			c := v.plains[from].text[n]
 			set.add(c)
+			if len(v.resets) > 0 { // what is greater than one text and less than the next is no longer like any other
+				if c++; c == '#' {
+					c++
+				}
+				set.add(c)
+				c = v.plains[from].text[n]
+			}
 			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
 		}
 	}

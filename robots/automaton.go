@@ -2,6 +2,7 @@ package robots
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -26,6 +27,7 @@ type automaton struct {
 	forms   [rewritten + 1]bool // the forms in use
 	escapes bool                // a form in use does not compare byte for byte
 	plain   bool                // paths have no needless escapes; see setPlain
+	symbols *reader             // as in language, or for normalized paths alone
 	// decoded holds the escapes that every form in use decodes, parted those
 	// that only some do; the first of each is for the path, the second for the
 	// query.
@@ -44,7 +46,7 @@ const inQueryBit = 1 << 8
 const settled = math.MaxInt32 >> 2
 
 func newAutomaton(l *language) *automaton {
-	m := &automaton{language: l, ladders: 1}
+	m := &automaton{language: l, ladders: 1, symbols: l.symbols}
 	for i := range l.views {
 		l.views[i].slot = m.ladders
 		m.ladders += 3
@@ -153,7 +155,13 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 			}
 			from++
 		}
+		less := from
 		from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] >= c }))
+		for _, k := range v.resets {
+			if before := m.language.ladders[k].before; before[less] != before[from] {
+				st[m.ladders+k] = -1<<2 | int32(noLabel)
+			}
+		}
 		to = from + int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
 		m.place(st, v, from, to, n+1)
 	}
@@ -303,6 +311,12 @@ func (m *automaton) canonical(st []int32) {
 			m.canonicalRecent(st, int32(i))
 			continue
 		}
+		if d.keyed {
+			for _, r := range d.stars {
+				m.wanted[r.star] = m.wanted[r.star] || r.key > *x>>2 && !m.dead(st, r.star)
+			}
+			continue
+		}
 		key, says := *x>>2, label(*x&3)
 		open := m.left(st, int32(i)) != [2]bool{}
 		least := int32(settled)
@@ -367,6 +381,13 @@ func (m *automaton) verdict(st []int32, s *stance) Value {
 	}
 	value := Allowed
 	for i, v := range s.voices {
+		if v.mode == highest {
+			best := slices.MaxFunc(v.ladders[:3], func(a, b int32) int { return int(st[m.ladders+a]>>2 - st[m.ladders+b]>>2) })
+			if value = Allowed; m.says(st, best) == labelDisallow {
+				value = Disallowed
+			}
+			continue // the only voice
+		}
 		var labels [4]label
 		for k := range laddersOf[v.mode] {
 			labels[k] = m.says(st, v.ladders[k])

@@ -33,8 +33,7 @@ func (j *Judge) findDialectClass(rs *ruleset) Class {
 // rs, else partial.
 func (j *Judge) searchedClass(rs *ruleset, class Class, all *ruleset) Class {
 	a, b := &Policy{judge: j, sets: []*ruleset{all}}, &Policy{judge: j, sets: []*ruleset{rs}}
-	switch path, whole, work := shortest(a, b, classBudget, false); {
-	case path != nil, !whole && work > 0:
+	if path, whole, _ := shortest(a, b, classBudget, false); path != nil || !whole {
 		return Partial
 	}
 	return class

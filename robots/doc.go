@@ -44,7 +44,8 @@
 //	dialect_groups.go    groups
 //	dialect_rules.go     rules, each in the forms in which it matches
 //	dialect_order.go     rules of one length, as a sort leaves them
-//	dialect_escape.go    escapes of patterns and URLs
+//	dialect_escape.go    escapes of patterns
+//	rewrite.go           URLs
 //	dialect_common.go    names of which an agent's token has only a part
 //	dialect_judge.go     which group an agent follows, which rule decides
 //	dialect_class.go     a policy over all URLs
@@ -83,6 +84,7 @@
 //	relate.go        answers that need no search
 //	language.go      policies as automata
 //	automaton.go     both policies on the bytes of a path
+//	symbols.go       the same, where a dialect rewrites the path
 //	star.go          patterns with a * inside
 //	ladder.go        kinds of rules, in order of rank
 //	alphabet.go      bytes that matter

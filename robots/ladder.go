@@ -38,6 +38,9 @@ type ladder struct {
 	// last (LengthMatchEnd). Of those that ended at one byte, an allow wins. The key in
 	// its state is then one of the flags below, or settled.
 	recent bool
+	// resets lets it forget the label where the path parts from a pattern of it that is
+	// less: that hides those that match (GreatestOnly). keyed makes keys count beyond it.
+	resets, keyed bool
 }
 
 const (
@@ -85,6 +88,7 @@ const (
 	anyWildTies                // best plain, the same with ties to disallow, any wild disallow, any wild allow
 	orTheLeast                 // best, best plain, any wild allow
 	orTheLeastTies             // best, best plain, any wild allow, best with ties to disallow
+	highest                    // greatest plain allow, greatest plain disallow, best of the others: that with the highest key
 )
 
 // A voice is the verdict of one permitted reading. The verdict of a policy is
@@ -94,7 +98,7 @@ type voice struct {
 	ladders [4]int32
 }
 
-var laddersOf = [...]int{alwaysAllow: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4}
+var laddersOf = [...]int{alwaysAllow: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4, highest: 3}
 
 // verdictOf returns the verdict that follows from the labels of a voice's
 // ladders; see weighOpen.

@@ -24,7 +24,8 @@ type view struct {
 	slot   int32                // slot of its state: a range of plains, and the bytes read
 	stars  []int32              // indices in language.stars
 	unders map[[2]int32][]int32 // see under
-	recent []int32              // ladders whose labels age; see ladder.recent
+	recent []int32              // ladders that are
+	resets []int32              // the same
 }
 
 // A form says how the path of a URL is normalized before it is compared.
@@ -66,16 +67,9 @@ type language struct {
 const maxEffects = 1 << 21
 
 // newLanguage builds the language of two policies; ok is false if it would be
-// too large, or if an automaton cannot read paths as a dialect does. Its size is
+// too large, or has forms of a path that a reader cannot read. Its size is
 // what was built until then.
 func newLanguage(a, b *Policy) (l *language, ok bool) {
-	for _, p := range [...]*Policy{a, b} {
-		for _, rs := range p.sets {
-			if rs != nil && rs.hides {
-				return &language{size: 1}, false
-			}
-		}
-	}
 	rules := 0
 	for _, rs := range a.sets {
 		if rs != nil {
@@ -100,6 +94,9 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 		d := &l.ladders[i]
 		if d.recent {
 			l.views[d.view].recent = append(l.views[d.view].recent, int32(i))
+		}
+		if d.resets {
+			l.views[d.view].resets = append(l.views[d.view].resets, int32(i))
 		}
 		plains := l.views[d.view].plains
 		d.before = make([][2]int32, len(plains)+1)
@@ -189,6 +186,7 @@ type item struct {
 	key         int32
 	label       label
 	when        moment
+	bare        bool // without anchor and star
 }
 
 // A writer builds the ladders of one ruleset.
@@ -196,11 +194,12 @@ type writer struct {
 	l      *language
 	view   int32
 	items  []item
-	recent bool // see ladder.recent
+	recent bool // see ladder
+	hides  bool // some items hide others
 }
 
 func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
-	w := writer{l: l, view: l.view(f, j.profile.rewriter()), items: make([]item, 0, len(rs.literals)+len(rs.wilds)), recent: j.profile.Length == LengthMatchEnd}
+	w := writer{l: l, view: l.view(f, j.profile.rewriter()), items: make([]item, 0, len(rs.literals)+len(rs.wilds)), recent: j.profile.Length == LengthMatchEnd, hides: rs.hides}
 	for i := range rs.literals {
 		x := &rs.literals[i]
 		text := rs.text(x)[:x.n]
@@ -213,7 +212,7 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 		case whole && x.n > 0 && text[x.n-1] != '/':
 			when = atBorder
 		}
-		w.plain(text, item{key: x.key, label: labelOf(Kind(x.key & 1)), when: when})
+		w.plain(text, item{key: x.key, label: labelOf(Kind(x.key & 1)), when: when, bare: rs.isPlain(x)})
 	}
 	for i := range rs.wilds {
 		x := &rs.wilds[i]
@@ -233,6 +232,13 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 	v := voice{}
 	ties := j.profile.Ties == TiesOpen
 	switch {
+	case rs.hides:
+		v.mode = highest
+		only := func(want label) func(item) (int32, bool) {
+			return func(x item) (int32, bool) { return x.key, x.bare && x.label == want }
+		}
+		others := func(x item) (int32, bool) { return x.key, !x.bare }
+		v.ladders = [4]int32{w.ladder(noLabel, only(labelAllow)), w.ladder(noLabel, only(labelDisallow)), w.ladder(noLabel, others)}
 	case w.recent:
 		v.mode = theLongest
 		v.ladders = [4]int32{w.ladder(labelAllow, func(x item) (int32, bool) { return recentKey | x.key&1, true })}
@@ -327,8 +333,10 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	// Of several rules with one pattern, the one with the highest key counts.
 	on = slices.CompactFunc(on, func(a, b item) bool { return a.plain == b.plain && a.star == b.star && a.when == b.when })
 	l.key = append(l.key[:0], byte(w.view), byte(initial))
-	if w.recent {
-		l.key[1] |= 1 << 7
+	for i, is := range [...]bool{w.recent, w.hides} {
+		if is {
+			l.key[1] |= 1 << (7 - i)
+		}
 	}
 	for _, x := range on {
 		for _, n := range [...]int32{x.plain, x.star, x.key} {
@@ -342,7 +350,7 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	}
 	n = int32(len(l.ladders))
 	l.ladderAt[string(l.key)] = n
-	made := ladder{view: w.view, initial: initial, recent: w.recent}
+	made := ladder{view: w.view, initial: initial, recent: w.recent, resets: w.hides && len(on) > 0 && on[0].bare, keyed: w.hides}
 	for _, x := range on {
 		e := effect{ladder: n, key: x.key, label: x.label, when: x.when}
 		if x.star >= 0 {

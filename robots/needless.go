@@ -71,7 +71,7 @@ func isNormal(path []byte) bool {
 func isNormalSymbol(t *symbol, query bool) bool {
 	c, escaped := t.char()
 	if !escaped {
-		return c != '%' && !unfit[c]
+		return c != '%' && c != '[' && c != ']' && !unfit[c]
 	}
 	return !needless[index(query)].has(c) && isUpperHex(t.text[1]) && isUpperHex(t.text[2])
 }

@@ -51,6 +51,9 @@ func (m *automaton) coming(st []int32, s *stance) values {
 
 func (m *automaton) comingOf(st []int32, v voice) values {
 	n := laddersOf[v.mode]
+	if v.mode == highest {
+		return m.comingOfHighest(st, v)
+	}
 	var may [4][noLabel + 3]bool
 	for k := range n {
 		d := &m.language.ladders[v.ladders[k]]
@@ -85,6 +88,16 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 	}
 	try(0)
 	return set
+}
+
+// comingOfHighest is comingOf for the mode highest.
+func (m *automaton) comingOfHighest(st []int32, v voice) values {
+	for _, k := range v.ladders[:laddersOf[highest]] {
+		if m.left(st, k) != [2]bool{} || slices.ContainsFunc(m.language.ladders[k].stars, func(r rung) bool { return m.stars[r.star].live(st) }) {
+			return anyValue
+		}
+	}
+	return setOf(m.verdict(st, &stance{voices: []voice{v}, exempt: -1}))
 }
 
 // over reports whether policy b never has a lower verdict than a from here on;
@@ -126,7 +139,7 @@ func (m *automaton) overLadder(st []int32, b, a int32) bool {
 		return true
 	}
 	p, q := &m.language.ladders[a], &m.language.ladders[b]
-	if p.recent || q.recent {
+	if p.recent || q.recent || p.keyed || q.keyed {
 		return false
 	}
 	x, y := st[m.ladders+a], st[m.ladders+b]

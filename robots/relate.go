@@ -83,7 +83,11 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	if work = p.work; p.found != [2]bool{} {
 		return Differs, work
 	}
-	path, whole, cost := shortest(a, b, most-work, true)
+	l, ok := newLanguage(a, b)
+	if work += l.size * effectWork; !ok || work >= most {
+		return DifferenceUndecided, work
+	}
+	path, whole, cost := l.shortest(a, b, most-work, true)
 	switch work += cost; {
 	case path != nil:
 		return Differs, work
@@ -92,7 +96,7 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	case p.needless:
 		return DifferInEscapes, work
 	}
-	path, whole, cost = shortest(a, b, most-work, false)
+	path, whole, cost = l.shortest(a, b, most-work, false)
 	switch work += cost; {
 	case path != nil:
 		return DifferInEscapes, work
@@ -124,8 +128,16 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 		return nil, false, 0
 	}
 	l, ok := newLanguage(a, b)
-	if !ok {
-		return nil, false, l.size * effectWork
+	if work = l.size * effectWork; !ok || work >= most {
+		return nil, false, work
+	}
+	path, whole, cost := l.shortest(a, b, most-work, plain)
+	return path, whole, work + cost
+}
+
+func (l *language) shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work int) {
+	if most <= 0 {
+		return nil, false, 0
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
 	if plain {
@@ -142,7 +154,7 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 			path = s.dotted[opens]
 		}
 	}
-	return path, whole, s.work + l.size*effectWork
+	return path, whole, s.work
 }
 
 // Distinguish returns the shortest path on which two policies differ, the first in byte

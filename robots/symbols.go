@@ -71,8 +71,9 @@ var readers struct {
 	of map[readerKind]*reader
 }
 
-// newReader returns the reader for the views of a language; nil if they are too many or
-// if one may write what a pattern with wildcards cannot read.
+// newReader returns the reader for the views of a language; nil if they are too many, or if
+// patterns cannot read what one writes: with wildcards a NUL, or byte by byte the order of
+// paths.
 func newReader(l *language, plain bool) *reader {
 	if len(l.views) > maxReaderViews {
 		return nil
@@ -80,7 +81,7 @@ func newReader(l *language, plain bool) *reader {
 	kind := readerKind{plain: plain}
 	for i := range l.views {
 		v := &l.views[i]
-		if v.as.requote == RequotePlain && len(v.stars) > 0 {
+		if v.as.requote == RequotePlain && len(v.stars) > 0 || v.form != asIs && len(v.resets) > 0 {
 			return nil
 		}
 		kind.views[i] = viewKind{true, v.form, v.as}

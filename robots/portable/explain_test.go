@@ -37,7 +37,7 @@ func TestExplain(t *testing.T) {
 		{"wget", "User-agent: Spider\rDisallow: /\r", "different disallow_all allow_all line_ends 1"},
 		{"wget", "User-agent: Spider\nDisallow: /a#b\n", "different partial partial comment 2"},
 		{"heritrix", "User-agent: Spider\nDisalow: /\n", "different disallow_all allow_all misspelt 2"},
-		{"reppy", "Disallow: /a\n\nUser-agent: Spider\nUser-agent: *\nDisallow: /b\n", "undecided partial partial"},
+		{"reppy", "Disallow: /a\n\nUser-agent: Spider\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},
 		{"urllib-2025", "User-agent: Spider\n\nDisallow: /\n", "different disallow_all allow_all blank_line 2"},
 		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nDisallow: /\n", "different disallow_all allow_all other_field 2"},
 		{"wget", "User-agent: Spider/2.0 (all)\nDisallow: /\n", "different disallow_all allow_all text_behind_name 1"},
@@ -55,14 +55,14 @@ func TestExplain(t *testing.T) {
 		{"temoto", "User-agent: Spider\nDisallow: /a\nCrawl-delay: often\n", "different partial partial long_delay 3"},
 		{"crawler-commons", "User-agent: Spider\nCrawl-delay: 999\nDisallow: /a\n", "different partial disallow_all long_delay 2"},
 		{"wget", "User-agent: Spider\nDisallow: /*.pdf$\n", "different partial partial wildcards 2"},
-		{"wget", "User-agent: Spider\nDisallow: /a?b\n", "different partial allow_all query 2"},
+		{"wget", "User-agent: Spider\nDisallow: /a?b\n", "different partial partial query 2"},
 		{"reppy", "User-agent: Spider\nDisallow: /a%2Fb\n", "different partial partial escaped_path 2"},
 		{"crawler-commons", "User-agent: Spider\nDisallow: /a/index.html\n", "different partial partial index 2"},
 		// Two causes, of which neither is enough alone.
 		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
 		// What agrees, and what a crawler asks for anyway.
 		{"crawler-commons", "User-agent: Spider\nDisallow: /\n", "equal disallow_all disallow_all"},
-		{"wget", "User-agent: Spider\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", "undecided partial partial"},
+		{"wget", "User-agent: Spider\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},
 		// Other crawlers' groups hide a cause of its own: both are told.
 		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n", "different partial partial last_star 5 part_of_name 1"},
 	} {
