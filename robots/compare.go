@@ -80,7 +80,7 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c, 0
 	}
-	l, ok := newLanguage(a, b)
+	l, ok := newLanguage(a, b, most)
 	if !ok {
 		return Comparison{Relation: RelationUndecided}, l.size * effectWork
 	}

@@ -368,7 +368,7 @@ func TestAutomaton(t *testing.T) {
 		ar := &arenas[r.IntN(len(arenas))]
 		one, two := ar.rules(r, 8), ar.rules(r, 8)
 		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(p, strings.Join(two, "\n"))
-		l, ok := newLanguage(a, b)
+		l, ok := newLanguage(a, b, maxWork)
 		if !ok {
 			t.Fatal("too large")
 		}
@@ -423,7 +423,7 @@ func TestCompareSearch(t *testing.T) {
 			two = append(two, one...)
 		}
 		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(q, strings.Join(two, "\n"))
-		l, ok := newLanguage(a, b)
+		l, ok := newLanguage(a, b, maxWork)
 		if !ok {
 			t.Fatal("too large")
 		}
@@ -529,7 +529,7 @@ func TestCompareMetamorphic(t *testing.T) {
 
 // searchWithoutClass is Compare without the shortcuts that use classes.
 func searchWithoutClass(a, b *Policy) Relation {
-	l, ok := newLanguage(a, b)
+	l, ok := newLanguage(a, b, maxWork)
 	if !ok {
 		return RelationUndecided
 	}

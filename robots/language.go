@@ -60,6 +60,7 @@ type language struct {
 	starAt   map[string]int32
 	ladderAt map[string]int32
 	size     int // number of effects
+	most     int // bound on size
 	key      []byte
 }
 
@@ -67,16 +68,19 @@ type language struct {
 const maxEffects = 1 << 21
 
 // newLanguage builds the language of two policies; ok is false if it would be
-// too large, or has forms of a path that a reader cannot read. Its size is
-// what was built until then.
-func newLanguage(a, b *Policy) (l *language, ok bool) {
+// too large, or take more work than most, or if a reader cannot read its forms
+// of a path. Its size is what was built until then.
+func newLanguage(a, b *Policy, most int) (l *language, ok bool) {
 	rules := 0
 	for _, rs := range a.sets {
 		if rs != nil {
 			rules = max(rules, len(rs.literals))
 		}
 	}
-	l = &language{plainAt: make(map[string]int32, rules), starAt: map[string]int32{}, ladderAt: map[string]int32{}}
+	l = &language{most: maxEffects, plainAt: make(map[string]int32, rules), starAt: map[string]int32{}, ladderAt: map[string]int32{}}
+	if most < maxWork {
+		l.most = min(l.most, most/effectWork)
+	}
 	for i, p := range [...]*Policy{a, b} {
 		if !l.addPolicy(&l.of[i], p) {
 			return l, false
@@ -87,7 +91,7 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 		slices.SortFunc(v.plains, func(a, b plainPattern) int { return bytes.Compare(a.text, b.text) })
 		l.size += len(l.ladders) * len(v.plains)
 	}
-	if l.size > maxEffects {
+	if l.size > l.most {
 		return l, false
 	}
 	for i := range l.ladders {
@@ -153,7 +157,7 @@ func (l *language) addPolicy(s *stance, p *Policy) bool {
 					continue
 				}
 				s.add(l.addVoice(p.judge, rs, f, whole))
-				if l.size > maxEffects {
+				if l.size > l.most {
 					return false
 				}
 			}
@@ -216,6 +220,9 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 	}
 	for i := range rs.wilds {
 		x := &rs.wilds[i]
+		if l.size > l.most {
+			break // the caller sees that
+		}
 		when := atOnce
 		if w.recent && rs.endsWithStar(x) {
 			when = fromThenOn

@@ -35,7 +35,7 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	if r := p.relation(); r != RelationUndecided {
 		return r, p.work
 	}
-	l, ok := newLanguage(a, b)
+	l, ok := newLanguage(a, b, most)
 	if !ok {
 		return RelationUndecided, p.work + l.size*effectWork
 	}
@@ -83,7 +83,7 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	if work = p.work; p.found != [2]bool{} {
 		return Differs, work
 	}
-	l, ok := newLanguage(a, b)
+	l, ok := newLanguage(a, b, most-work)
 	if work += l.size * effectWork; !ok || work >= most {
 		return DifferenceUndecided, work
 	}
@@ -127,7 +127,7 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 	if most <= 0 {
 		return nil, false, 0
 	}
-	l, ok := newLanguage(a, b)
+	l, ok := newLanguage(a, b, most)
 	if work = l.size * effectWork; !ok || work >= most {
 		return nil, false, work
 	}

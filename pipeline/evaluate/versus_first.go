@@ -12,12 +12,12 @@ import (
 )
 
 // Bounds on the work of comparing two profiles, for one agent and for one file, in
-// the unit of [robots.Relate]: about 2 and 20 ms. Most differences show on a short
-// path. Proving that two profiles agree can take long, and little is lost by
-// leaving that undecided.
+// the unit of [robots.Relate]: about 15 and 60 ms. Most differences show on a short
+// path. Proving that two profiles agree can take longer, and leaves about one pair in a
+// hundred undecided.
 const (
-	versusFirstWork     = 1 << 18
-	fileVersusFirstWork = 1 << 22
+	versusFirstWork     = 1 << 21
+	fileVersusFirstWork = 1 << 23
 )
 
 // compareWithFirst compares reading k with those of the first profile, for each agent
