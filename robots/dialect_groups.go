@@ -132,6 +132,10 @@ func (d *dialectParser) agent(r dialectRecord) {
 	d.reopens = false
 	a := AgentLine{Line: r.line, Group: d.group, Value: r.value}
 	a.Token, a.Wide = r.value, r.value
+	if d.p.AgentValue == ValueBeforeSlash {
+		before, _, _ := bytes.Cut(r.value, []byte("/"))
+		a.Token = bytes.TrimSpace(before) // which may be *
+	}
 	d.Agents = append(d.Agents, a)
 }
 

@@ -177,7 +177,7 @@ func pathOfURL(b []byte) (path []byte, host bool) {
 		}
 		b, host = b[2+i:], i > 0
 	}
-	if len(b) == 0 || b[0] != '/' {
+	if len(b) == 0 || b[0] != '/' && !hasPrefixFold(b, "%2f") { // which is decoded to one
 		b = append([]byte("/"), b...)
 	}
 	return b, host

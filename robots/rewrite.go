@@ -268,7 +268,7 @@ func (r *rewriter) write(dst []byte, s *rewriteState, t *symbol) (out []byte, ok
 	case RequoteUnfit:
 		plain = !escaped
 	case RequoteValid:
-		plain = isUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || query && c == '?' || c == '%' && !escaped
+		plain = isUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || query && c == '?'
 	case RequotePlain:
 		if escaped && c == '/' {
 			return t.appendTo(dst), true
