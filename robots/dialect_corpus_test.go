@@ -12,9 +12,9 @@ import (
 // whether the two differ on normalized URLs. Hardly any is left undecided, and random URLs
 // contradict no answer: 300 for each pair; with -short 30, on every sixtieth file.
 func TestDialectsCompareCorpus(t *testing.T) {
-	files, urls, every := corpus(t), 300, 1
+	files, urls, every, part := corpus(t), 300, 1, 50 // one in part may be undecided
 	if testing.Short() {
-		urls, every = 30, 60
+		urls, every, part = 30, 60, 20 // of few pairs
 	}
 	var bodies [][]byte
 	for i, host := range slices.Sorted(maps.Keys(files)) {
@@ -60,8 +60,8 @@ func TestDialectsCompareCorpus(t *testing.T) {
 			n := stars[0] + stars[1] + stars[2] + stars[3] + stars[4]
 			t.Logf("groups with *: %d of %d undecided; with google: relation %d, difference %d of %d (equal, escapes_only, undecided, different: %d)",
 				stars[RelationUndecided], n, relations[RelationUndecided], differences[DifferenceUndecided], pairs, differences)
-			if 50*stars[RelationUndecided] > n || 50*differences[DifferenceUndecided] > pairs {
-				t.Errorf("2 %% and more are undecided")
+			if part*stars[RelationUndecided] > n || part*differences[DifferenceUndecided] > pairs {
+				t.Errorf("more than one in %d is undecided", part)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // A dialectForm is one way in which a rule matches: several for a rule that also covers
@@ -177,7 +179,7 @@ func pathOfURL(b []byte) (path []byte, host bool) {
 		}
 		b, host = b[2+i:], i > 0
 	}
-	if len(b) == 0 || b[0] != '/' && !hasPrefixFold(b, "%2f") { // which is decoded to one
+	if len(b) == 0 || b[0] != '/' && !ascii.HasPrefixFold(b, "%2f") { // which is decoded to one
 		b = append([]byte("/"), b...)
 	}
 	return b, host
