@@ -27,7 +27,7 @@ func TestParity(t *testing.T) {
 	for _, c := range []struct{ body, rows, counts string }{
 		{"User-agent: *\nDisallow: /*a\n\nUser-agent: Plain\nUser-agent: Token\nDisallow: /*b\n", "", ""},
 		{"User-agent: Spider-Image\nDisallow: /*a\n", "", ""}, // another crawler, whose name has its
-		{"User-agent: Spider\nDisallow: /a\n", "", "parity Spider undecided, parity_hosts undecided"},
+		{"User-agent: Spider\nDisallow: /a\n", "", "parity Spider escapes_only, parity_hosts escapes_only"},
 		{
 			"User-agent: Spider/1\nDisallow: /\n\nUser-agent: Crawler\nCrawl-delay: 1\nUser-agent: other\nDisallow: /\n",
 			"1 0 Spider wget text_behind_name 1 User-agent: Spider/1; 5 1 Crawler heritrix other_field 1 Crawl-delay: 1",
@@ -42,7 +42,7 @@ func TestParity(t *testing.T) {
 		{
 			"User-agent: Crawl\nDisallow: /\n\nUser-agent: Spider\nDisallow: /b\n",
 			"1 0 Crawler heritrix part_of_name 1 User-agent: Crawl",
-			"line_class not_portable, line_class_hosts not_portable, parity Crawler kept_out, parity Spider undecided, parity_cause Crawler part_of_name, parity_cause_hosts part_of_name, parity_hosts kept_out",
+			"line_class not_portable, line_class_hosts not_portable, parity Crawler kept_out, parity Spider escapes_only, parity_cause Crawler part_of_name, parity_cause_hosts part_of_name, parity_hosts kept_out",
 		},
 	} {
 		for _, profiles := range [][]string{{"google"}, {"rfc9309"}, {"own"}} {

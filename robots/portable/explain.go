@@ -161,7 +161,7 @@ func (e *Explainer) policies(body []byte, cut bool) (google, parser *robots.Poli
 	return e.judges[0].Policy(0), e.judges[1].Policy(0)
 }
 
-// agree reports whether no URL without needless escapes shows a difference after a step.
+// agree reports whether no normalized URL shows a difference after a step.
 // One that people are advised to take must change nothing for google.
 func (e *Explainer) agree(f *file, s *step, cut bool) bool {
 	google, parser := e.policies(f.bytes(), cut)

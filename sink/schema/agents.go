@@ -44,8 +44,8 @@ type Policy struct {
 	// `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
 	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
-	// every path: `equal`; `escapes_only` (they differ, but not on a URL without needless escapes: on
-	// `/%61dmin`, not on `/admin`); `different`; `undecided`. Null for the first profile, and where the two
+	// every path: `equal`; `escapes_only` (they differ, but not on a normalized URL, which has neither needless
+	// escapes nor dot segments: on `/%61dmin`, not on `/admin`); `different`; `undecided`. Null for the first profile, and where the two
 	// do not judge the same body by its rules.
 	VersusFirst *string `parquet:"versus_first,dict"`
 	// Whether the file means the same for the agent as the agent's own parser reads it (`reads_as`) and as
