@@ -56,9 +56,9 @@ func preferenceText(p *schema.Preference) string {
 }
 
 // countTraining counts a target by the set of ways in which its file refuses the training
-// of models, under the first profile: it shuts out a crawler or a policy token, a line in
-// a group says so, for any agent and path, or it names a licence, whose terms nobody has
-// read. e.policies holds the rows of all agents.
+// of models, under the first profile: it shuts out a crawler, or names a policy token and
+// shuts it out, a line in a group says so, for any agent and path, or it names a licence,
+// whose terms nobody has read. e.policies holds the rows of all agents.
 func (e *Evaluator) countTraining(stratum string) {
 	var ways [len(summary.Refusals)]bool
 	for i := range e.policies {
@@ -66,7 +66,7 @@ func (e *Evaluator) countTraining(stratum string) {
 		if e.policies[i].Class != summary.ClassNames[robots.DisallowAll] {
 			continue
 		}
-		if way := summary.RefusalByPolicy(agent.Kind == registry.KindToken, agent.Category, agent.Uses); way >= 0 {
+		if way := summary.RefusalByPolicy(agent, agent.Kind == registry.KindToken, e.policies[i].IsExplicit); way >= 0 {
 			ways[way] = true
 		}
 	}

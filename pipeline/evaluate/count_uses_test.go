@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,25 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
+
+// The group for * states something for a token that falls back to it, as the registry says.
+func TestTokenThatFallsBackToStar(t *testing.T) {
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: Trainer, category: search}\n- {name: Star-Token, kind: token, uses: [ai-train], falls_back_to: ['*']}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	var got []string
+	for _, c := range countedOf(t, Config{Agents: agents, Profiles: []*robots.Profile{google}}, "User-agent: *\nDisallow: /\n").Rows() {
+		if c.Metric == "refusal" {
+			got = append(got, *c.Key)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"any", "token"}) {
+		t.Errorf("refusals %v", got)
+	}
+}
 
 // What a file says about use, how it refuses the training of models, and whose words it has
 // are counted once per host; what nobody reads states nothing.
@@ -45,7 +65,7 @@ func TestUsesAreCounted(t *testing.T) {
 		{"a part is no refusal", "User-agent: Trainer\nDisallow: /a\n", ""},
 		{"a token", "User-agent: Trainer-Token\nDisallow: /\n", "preference token ai-train disallow; refusal any; refusal token; refusal_set token"},
 		{"a token for something else", "User-agent: Finder-Token\nDisallow: /\n", "preference token search disallow"},
-		{"the group for all", "User-agent: *\nDisallow: /\n", "refusal any; refusal crawler; refusal token; refusal_set crawler+token"},
+		{"the group for all states nothing for a token", "User-agent: *\nDisallow: /\n", "refusal any; refusal crawler; refusal_set crawler"},
 		{"a signal, stated twice", star + "Content-Signal: ai-train=no\nContent-Signal: AI-Train = No, search=yes\n",
 			"preference content-signal ai-train disallow; preference content-signal search allow; refusal any; refusal content-signal; refusal_set content-signal"},
 		{"a signal permits", star + "Content-Signal: ai-train=yes\n", "preference content-signal ai-train allow"},

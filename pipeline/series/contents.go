@@ -259,7 +259,7 @@ func (f *figures) isKnown(l usage.Label) bool {
 type refusing struct {
 	ways    [len(summary.Refusals)]int32
 	any     int32
-	byAgent []int // the way of a host that shuts the agent out, -1 for none
+	byAgent [2][]int // the way of a host that shuts the agent out, -1 for none; the second, by its own group
 }
 
 // newRefusing returns nil where refusals are not counted.
@@ -271,16 +271,17 @@ func (f *figures) newRefusing() *refusing {
 	number := func(way string) int32 {
 		return f.number(id{metric: "refusal", profile: h.run.FirstProfile(), key: way})
 	}
-	r := &refusing{any: number(summary.AnyRefusal), byAgent: make([]int, len(h.agents))}
+	r := &refusing{any: number(summary.AnyRefusal)}
 	for i, way := range summary.Refusals {
 		r.ways[i] = number(way)
 	}
-	for i := range r.byAgent {
-		r.byAgent[i] = -1
-	}
-	for _, a := range h.run.Registry.Agents {
-		if at, ok := slices.BinarySearch(h.agents, a.Name); ok {
-			r.byAgent[at] = summary.RefusalByPolicy(a.Kind == registry.KindToken, a.Category, a.Uses)
+	for own := range r.byAgent {
+		r.byAgent[own] = slices.Repeat([]int{-1}, len(h.agents))
+		for i := range h.run.Registry.Agents {
+			a := &h.run.Registry.Agents[i]
+			if at, ok := slices.BinarySearch(h.agents, a.Name); ok {
+				r.byAgent[own][at] = summary.RefusalByPolicy(a, a.Kind == registry.KindToken, own == 1)
+			}
 		}
 	}
 	return r
@@ -297,7 +298,11 @@ func (f *figures) addContents(list []int32, policies, end string) []int32 {
 	if r == nil {
 		return list
 	}
-	for a, way := range r.byAgent {
+	for a := range r.byAgent[0] {
+		way := r.byAgent[0][a]
+		if policies[a]&explicitBit > 0 {
+			way = r.byAgent[1][a]
+		}
 		if way >= 0 && policies[a]&classSet > 0 && policies[a]&^(classSet|explicitBit) == byte(robots.DisallowAll) && !slices.Contains(list[from:], r.ways[way]) {
 			list = append(list, r.ways[way])
 		}

@@ -62,7 +62,7 @@ func tally(captures []capture, agents []entry) *tallied {
 			if slices.Contains(a.written, agent.name) {
 				t.counts[figure{metric: "policy_template", agent: agent.name, category: agent.category, profile: profile, key: a.template}]++
 			}
-			if class == "disallow_all" && agent.category == "ai-training" {
+			if class == "disallow_all" && agent.category == "ai-training" && (named || agent.kind != "token") {
 				ways = append(ways, map[string]string{"": "crawler", "token": "token"}[agent.kind])
 			}
 			of[agent.category]++

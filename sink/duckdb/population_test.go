@@ -178,12 +178,12 @@ func TestPopulationOfPreferences(t *testing.T) {
 		texts[a.text] = true
 		var ways []string
 		for _, agent := range now.agents {
-			if policy, _ := a.policy(agent.name); policy == "none" {
+			if policy, named := a.policy(agent.name); policy == "none" {
 				n := words[agent.name]
 				n[0]++
 				n[1+map[bool]int{true: 0, false: 1}[slices.Contains(a.written, agent.name)]]++
 				words[agent.name] = n
-				if agent.category == "ai-training" {
+				if agent.category == "ai-training" && (named || agent.kind != "token") {
 					ways = append(ways, map[string]string{"": "crawler", "token": "token"}[agent.kind])
 				}
 			}

@@ -82,10 +82,10 @@ CREATE OR REPLACE TEMP VIEW shut_out AS SELECT agent, count(*) AS n FROM policie
 CREATE OR REPLACE TEMP VIEW named AS SELECT agent, count(*) AS n, count(*) FILTER (class = 'disallow_all') AS closed FROM policies WHERE match = 'own' GROUP BY agent;`
 
 // refusalsOf is the way in which each host refuses the training of models, for the last
-// run under its first profile.
+// run under its first profile. A group for * states nothing for a policy token.
 const refusalsOf = `WITH refusals AS (
-	SELECT seq, CASE kind WHEN 'token' THEN 'token' ELSE 'crawler' END AS way FROM policies JOIN (SELECT agent, kind, uses FROM agents) USING (agent)
-	WHERE class = 'disallow_all' AND CASE kind WHEN 'token' THEN list_contains(uses, 'ai-train') ELSE category = 'ai-training' END
+	SELECT seq, CASE kind WHEN 'token' THEN 'token' ELSE 'crawler' END AS way FROM policies JOIN (SELECT agent, kind, uses, falls_back_to FROM agents) USING (agent)
+	WHERE class = 'disallow_all' AND CASE kind WHEN 'token' THEN list_contains(uses, 'ai-train') AND (is_explicit OR list_contains(falls_back_to, '*')) ELSE category = 'ai-training' END
 	UNION SELECT seq, mechanism FROM preferences WHERE scope <> 'orphan' AND CASE mechanism WHEN 'license' THEN remark IS NULL WHEN 'token' THEN false ELSE use = 'ai-train' AND preference = 'disallow' END) `
 
 // numbersOf holds the numbers of figures computed from the tables, not from the

@@ -59,12 +59,14 @@ const AnyRefusal = "any"
 const AITraining = "ai-training"
 
 // RefusalByPolicy returns the way of a host that shuts out an agent, -1 for none: a policy
-// token for the training of models, or a crawler of its category.
-func RefusalByPolicy(isToken bool, category string, uses []string) int {
+// token for the training of models, or a crawler of its category. A group for * closes the
+// site to crawlers, but states nothing for a token, unless the registry says that the token
+// falls back to it; named reports whether the group is the agent's own.
+func RefusalByPolicy(a *schema.Agent, isToken, named bool) int {
 	switch {
-	case isToken && slices.Contains(uses, usage.AITrain.String()):
+	case isToken && slices.Contains(a.Uses, usage.AITrain.String()) && (named || slices.Contains(a.FallsBackTo, "*")):
 		return 1
-	case !isToken && category == AITraining:
+	case !isToken && a.Category == AITraining:
 		return 0
 	}
 	return -1

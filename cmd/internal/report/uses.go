@@ -22,7 +22,7 @@ func (d *data) refusals() *draw.Figure {
 	delete(ways, "any")
 	f := &draw.Figure{
 		ID: "refusals", Of: "Shares of " + d.bases() + ".",
-		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler or a policy token (such as Google-Extended) counts where the file lets it fetch nothing, by name or by the group for all (*). " +
+		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler counts where the file lets it fetch nothing, by name or by the group for all (*); a policy token, such as Google-Extended, where a group that names it does. " +
 			"A content signal and a usage preference count where a group states them, for any agent and path. A licence counts where a file names one: its terms are not read. Robots.txt alone is covered: no header, no page.",
 		Legend: []draw.Legend{{Class: "closed", Name: "in this way alone"}, {Class: "star", Name: "in this way and others"}, {Class: "partly", Name: "in exactly these ways"}},
 		Heads:  d.heads(), Names: waysName,
