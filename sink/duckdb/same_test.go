@@ -16,7 +16,7 @@ import (
 // of the times of the memory, whether there is one.
 const timeless = `* EXCLUDE (fetch_time, dns_us, connect_us, tls_us, first_byte_us, total_us)
 	REPLACE (unreachable_since IS NOT NULL AS unreachable_since, stale_since IS NOT NULL AS stale_since, copy_time IS NOT NULL AS copy_time,
-		list_transform(answers_since, lambda a: (a.kind, a.redirects)) AS answers_since)`
+		list_transform(answers_since, lambda a: {kind: a.kind, redirects: a.redirects}) AS answers_since)`
 
 // wantSameBytes checks that run r of both folders is complete and whole, that the
 // two are the same except for times, and that the second folder holds nothing else.
@@ -74,7 +74,8 @@ func wantSameRows(t *testing.T, want, got, table string) {
 	}
 	if m, other := fingerprint(t, db, rows(got)); m != n || other != sum {
 		lost := rows(want) + " EXCEPT ALL " + rows(got)
-		_, sample, _ := ask(db, lost+" LIMIT 3")
+		_, sample, err := ask(db, lost+" LIMIT 3")
+		must(t, err)
 		t.Errorf("%s: %s rows instead of %s; %s are lost, such as %v", table, m, n, one(t, db, "SELECT count(*) FROM ("+lost+")"), sample)
 	}
 }
