@@ -154,8 +154,7 @@ func (c *Capture) Weight() int {
 	if c.Front != nil {
 		bytes += c.Front.weight()
 	}
-	h := &c.Headers
-	for _, value := range []*string{h.ContentType, h.ContentEncoding, h.Server, h.ETag, h.LastModified, h.CacheControl, h.RetryAfter} {
+	for _, value := range c.Headers.Values() {
 		if value != nil {
 			bytes += len(*value)
 		}
@@ -164,8 +163,18 @@ func (c *Capture) Weight() int {
 }
 
 // Headers are the headers that matter to a census, nil if absent.
+//
+// To add a header: its field here, and in Values; keep in http.go, which reads it from
+// an answer; headers in facts.go, which keeps it (the compiler asks for the rest there);
+// answerHead in warc/http.go, which reads it from an archive; fetchtest, and memory_test.go
+// in package memory. Then its column (see package schema).
 type Headers struct {
 	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *string
+}
+
+// Values returns the values of all headers.
+func (h *Headers) Values() []*string {
+	return []*string{h.ContentType, h.ContentEncoding, h.Server, h.ETag, h.LastModified, h.CacheControl, h.RetryAfter}
 }
 
 // Times of the last hop by phase, nil if the phase did not happen or did not

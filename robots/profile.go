@@ -21,8 +21,11 @@ import (
 //   - class.go and Compare: a field about patterns or conflicts changes the
 //     witnesses (class.go) and the ladders (language.go). monotone.go assumes
 //     that one more disallow never opens a path, nor one more allow closes one.
-//   - Tests: model_test.go, drawProfile in compare_test.go, and the row of the
-//     field in README.md (TestProfileTable).
+//   - dialect.go: the list in checkDialect, if a dialect has a field of its own
+//     instead.
+//   - Tests: model_test.go, drawProfile in compare_test.go, the row of the field
+//     in README.md in the order of the fields (TestProfileTable), and its clause
+//     in SPECIFICATION.md (TestSpecificationNamesFields).
 //   - pipeline/audit/meaning: ReadsTables and plainPattern in rebuild.go, if the
 //     tables of a run lack what the field reads; compare.go, if it changes which
 //     group an agent follows.

@@ -26,9 +26,9 @@ import (
 //   - HasPart or OfRun in package layout, if not each segment has a part of it.
 //   - values in package verify, for its enumerated columns. A test there asks of each
 //     column of text whether a host may have written it: then it is Foreign.
-//   - in the tests of package sink: its columns (sink_test.go), rows in fill and the
-//     numbers of parts in verify_test.go, an entry in much (disk_linux_test.go); its
-//     columns in sink/duckdb/tables_test.go.
+//   - in the tests of package sink: its columns (sink_test.go), rows in fill (run_test.go,
+//     and verify/damage_test.go), an entry in much (disk_linux_test.go); its columns in
+//     sink/duckdb/tables_test.go.
 
 // TableInfo describes a table.
 type TableInfo struct {

@@ -210,7 +210,7 @@ func isFetch(c *fetch.Capture) bool {
 	for _, h := range c.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}
-	for _, v := range []*string{c.Headers.ContentType, c.Headers.ContentEncoding, c.Headers.Server, c.Headers.ETag, c.Headers.LastModified, c.Headers.CacheControl, c.Headers.RetryAfter} {
+	for _, v := range c.Headers.Values() {
 		ok = ok && (v == nil || len(*v) <= maxStoredHeader)
 	}
 	for _, d := range []*time.Duration{c.Times.DNS, c.Times.Connect, c.Times.TLS, c.Times.FirstByte, c.Times.Total} {
