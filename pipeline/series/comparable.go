@@ -67,8 +67,13 @@ func (n *neighbours) words(k id) (out []string) {
 	switch k.metric {
 	case "template", "policy_template":
 		add(n.Templates())
-	case "preference":
+	case "preference", "page_preference":
 		add(n.Labels())
+	case "page_refusal":
+		add(n.Labels())
+		if k.key == "alone" { // not by robots.txt
+			add(n.categories["ai-training"])
+		}
 	case "answer", "answer_let_in":
 		add(n.Identities())
 	case "refusal":

@@ -203,6 +203,10 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 		if len(r.Identities) == 0 {
 			return k, false
 		}
+	case "front_page", "page_preference", "page_refusal":
+		if !r.looksAtPages {
+			return k, false
+		}
 	case "challenge":
 		if !r.KnowsWalls {
 			return k, false

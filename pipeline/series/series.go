@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -90,6 +91,8 @@ type countedRun struct {
 	byHost  map[string]bool // metrics that the pass over hosts counts
 	moved   moved           // against the run before
 	changes *changes
+
+	looksAtPages bool // of hosts (--front-page)
 }
 
 // population is a set of hosts of a run, by stratum.
@@ -110,6 +113,7 @@ const (
 	baseHosts = "hosts"
 	baseFiles = "files"
 	baseTexts = "texts"
+	basePages = "pages"
 	baseBoth  = "both"
 
 	baseBefore = "before"
@@ -139,6 +143,9 @@ var metrics = map[string]struct {
 	"challenge":       {bases: []string{baseHosts}},
 	"answer":          {bases: []string{baseHosts}},
 	"answer_let_in":   {bases: []string{baseHosts}},
+	"front_page":      {bases: []string{baseHosts}},
+	"page_preference": {bases: []string{basePages}},
+	"page_refusal":    {bases: []string{basePages}},
 }
 
 // Read reads a series.
@@ -216,6 +223,11 @@ func (r *countedRun) add(c summary.Count) {
 		b.size(baseHosts, c.N)
 	case "body_bytes":
 		b.size(baseTexts, c.N)
+	case "front_page":
+		r.looksAtPages = true
+		if c.Key == string(usage.PageRead) {
+			b.size(basePages, c.N)
+		}
 	case "outcome":
 		if c.Key == "conditional_allow" {
 			b.size(filesOf(c.Profile), c.N)

@@ -137,26 +137,39 @@ func survey(name, source string, files map[string][]byte, hosts []byte) (*census
 	if err := os.WriteFile(list, hosts, 0o666); err != nil {
 		return nil, err
 	}
-	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", source, "--http", "127.0.0.1:0")
-	stdout, err := farm.StdoutPipe()
+	address, stop, err := serveFiles(source)
 	if err != nil {
 		return nil, err
 	}
-	if err := farm.Start(); err != nil {
-		return nil, err
-	}
-	defer farm.Wait()
-	defer farm.Process.Signal(os.Interrupt)
-	said, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		return nil, fmt.Errorf("robofarm serve: %w", err)
-	}
-	go io.Copy(io.Discard, stdout)
-	_, address, _ := strings.Cut(strings.TrimSpace(said), "://")
+	defer stop()
 	run := exec.Command(filepath.Join(bin, "robocensus"), "run", "--hosts", list, "--schemes", "http", "--connect-to", address, "--out", c.dir, "--run", name,
 		"--tables", "fetches,groups,rules,sitemaps,lines,signals,preferences,templates,agents,policies,summary,examples", "--progress", "none")
 	if text, err := run.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("robocensus run: %w\n%s", err, text)
 	}
 	return c, nil
+}
+
+// serveFiles serves a folder or tar of files with the farm until stop is called.
+func serveFiles(source string) (address string, stop func(), err error) {
+	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", source, "--http", "127.0.0.1:0")
+	stdout, err := farm.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := farm.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		farm.Process.Signal(os.Interrupt)
+		farm.Wait()
+	}
+	said, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, fmt.Errorf("robofarm serve: %w", err)
+	}
+	go io.Copy(io.Discard, stdout)
+	_, address, _ = strings.Cut(strings.TrimSpace(said), "://")
+	return address, stop, nil
 }

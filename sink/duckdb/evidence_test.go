@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -167,5 +171,31 @@ func wantWholeArchive(t *testing.T, evidence, dir string, allAsked bool) {
 	answered := one(t, db, fmt.Sprintf("SELECT sum(len(list_filter(hops, lambda h: h.status IS NOT NULL))) FROM read_parquet('%s/fetches/run=r/*.parquet')", dir))
 	if n, _ := strconv.Atoi(answered); fmt.Sprint(counts[0]) != hosts || allAsked && (counts[1] < n || counts[2] < n) {
 		t.Errorf("%d hosts of %s, %d requests and %d answers of %s hops or more", counts[0], hosts, counts[1], counts[2], answered)
+	}
+}
+
+// The evidence of the corpus of real files gives its tables again.
+func TestEvidenceOfTheCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("5,000 hosts; TestEvidenceGivesTheTablesAgain is the short form")
+	}
+	files, err := corpusFiles()
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the corpus of real files is not beside this repository")
+	}
+	must(t, err)
+	t.Parallel()
+	address, stop, err := serveFiles(corpusFile)
+	must(t, err)
+	t.Cleanup(stop)
+	dir := t.TempDir()
+	evidence, hosts := filepath.Join(dir, "corpus.warc.gz"), write(t, filepath.Join(dir, "hosts.txt"), strings.Join(slices.Sorted(maps.Keys(files)), "\n"))
+	common := []string{"run", "--run", "r", "--keep-bodies", "--progress", "none"}
+	robocensus(t, 0, append(common, "--out", filepath.Join(dir, "out"), "--hosts", hosts, "--schemes", "http", "--connect-to", address, "--warc-out", evidence)...)
+	robocensus(t, 0, append(common, "--out", filepath.Join(dir, "again"), "--warc", evidence)...)
+	wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "again"))
+	wantWholeArchive(t, evidence, filepath.Join(dir, "out"), true)
+	if n := one(t, bare(t), "SELECT count(*) FROM '"+dir+"/again/fetches/run=r/*.parquet'"); n != fmt.Sprint(len(files)) {
+		t.Errorf("%s rows of %d hosts", n, len(files))
 	}
 }

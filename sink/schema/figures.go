@@ -103,10 +103,11 @@ type Change struct {
 type Point struct {
 	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`,
 	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
-	// `challenge`, `answer`, `answer_let_in`, `targets`; or `entered`, `left` and `change` (below).
+	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `targets`; or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
-	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest; not of `challenge`, `answer` and `answer_let_in`.
+	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest; not of walls, answers to
+	// identities and front pages (`challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`).
 	Population string `parquet:"population,dict" json:"population"`
 	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
 	Stratum string `parquet:"stratum,dict" json:"stratum"`
@@ -123,7 +124,7 @@ type Point struct {
 	// Date of the run, in UTC. Example: `2026-11-20 10:15:02`.
 	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
 	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
-	// that have a file; `both`, the hosts that this run and the one before it have; `before`, those of
+	// that have a file; `pages`, those whose front page was read; `both`, the hosts that this run and the one before it have; `before`, those of
 	// the run before.
 	Base string `parquet:"base,dict" json:"base"`
 	// Hosts that are counted. Example: `18`.

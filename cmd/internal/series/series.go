@@ -53,8 +53,8 @@ hit. Changes of policies are counted for neighbours that robocensus diff has com
 
 With --panel, hosts that all runs have are counted apart from the others, and so are
 those that come and go. With --clustered, intervals allow for several hosts of one
-registered domain. Both count every figure but walls and answers to further identities
-host by host, and read nearly all tables of every run.
+registered domain. Both count every figure but walls, answers to further identities and
+front pages host by host, and read nearly all tables of every run.
 
 --weights is a CSV file of the hosts that each stratum has in the population, such as
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
