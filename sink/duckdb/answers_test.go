@@ -148,6 +148,17 @@ func TestAnswersToIdentities(t *testing.T) {
 			t.Errorf("%s says %q, want %q", id, got, want)
 		}
 	}
+	// The terminal says the same.
+	text, _ := robocensus(t, 0, "report", "--out", out, "a", "--text")
+	printed := strings.Join(strings.Fields(text), " ")
+	for _, query := range []string{
+		`SELECT 'A wall answered in place of the file on ' || sum(n) || ' hosts, which count as unread: ' || string_agg(CASE challenge WHEN 'aws-waf' THEN 'AWS WAF' END || ' ' || n, ', ') FROM (SELECT challenge, count(*) AS n FROM fetches WHERE challenge IS NOT NULL GROUP BY ALL)`,
+		`SELECT string_agg(CASE WHEN is_control THEN identity || ' (control: as we)' ELSE identity END || ' ' || turned_away || ' ' || let_in || ' ' || CASE WHEN percent = 0 THEN '0' ELSE printf('%.1f', percent) END || '%', ' ' ORDER BY is_control DESC, identity) FROM turned_away`,
+	} {
+		if want := one(t, db, query); !strings.Contains(printed, want) {
+			t.Errorf("the terminal does not say %q:\n%s", want, text)
+		}
+	}
 	for query, want := range map[string]string{
 		"SELECT count(*) FROM policies WHERE class <> 'unknown' AND seq IN (SELECT seq FROM fetches WHERE challenge IS NOT NULL)":                                 "0",
 		"SELECT count(*) FROM groups WHERE seq IN (SELECT seq FROM fetches WHERE challenge IS NOT NULL)":                                                          "0",
@@ -172,7 +183,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	if text, _ := robocensus(t, 0, "show", "h4.example", "--out", out, "--run", "a"); !strings.Contains(text, "\n  asked as control, our own user agent once more: a file, as we\n  asked as gptbot: a wall, Cloudflare\n") {
 		t.Errorf("show says\n%s", text)
 	}
-	text, _ := robocensus(t, 0, "show", "h2.example", "--out", out, "--run", "a", "--sql")
+	text, _ = robocensus(t, 0, "show", "h2.example", "--out", out, "--run", "a", "--sql")
 	for query := range strings.SplitSeq(strings.TrimSpace(text), ";\n") {
 		if _, _, err := ask(db, strings.TrimSuffix(query, ";")); err != nil {
 			t.Errorf("%v\n%s", err, query)

@@ -39,12 +39,22 @@ type drawn struct {
 // report renders a run of the census in dir.
 func report(t *testing.T, dir string, args ...string) map[string]drawn {
 	t.Helper()
+	return drawnOf(t, reportPage(t, dir, args...))
+}
+
+func reportPage(t *testing.T, dir string, args ...string) string {
+	t.Helper()
 	page, err := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"report", "--out", dir}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(page)
+}
+
+func drawnOf(t *testing.T, page string) map[string]drawn {
+	t.Helper()
 	figures := make(map[string]drawn)
-	for _, figure := range figurePattern.FindAllStringSubmatch(string(page), -1) {
+	for _, figure := range figurePattern.FindAllStringSubmatch(page, -1) {
 		text := func(pattern *regexp.Regexp) string {
 			if found := pattern.FindStringSubmatch(figure[0]); found != nil {
 				return html.UnescapeString(found[1])
@@ -459,9 +469,16 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 func TestReportOfTheDemo(t *testing.T) {
 	db := quick(t, single)
 	all := "ai-training categories refusals preferences preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes times tld server"
-	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
+	page := reportPage(t, single, one(t, db, "SELECT any_value(run) FROM fetches"))
+	checkReport(t, db, drawnOf(t, page), all)
+	if diff := cmp.Diff(tilesBy(t, db), tilesOf(page)); diff != "" {
+		t.Errorf("the head of the page (-tables +page):\n%s", diff)
+	}
 	db = reader(t, out)
 	for id, f := range report(t, out, "first") {
+		if title := profilesTitle(t, db, "first", id, f.rows); title != "" && f.title != title {
+			t.Errorf("%s says %q, want %q", id, f.title, title)
+		}
 		head, rows, err := ask(db, f.sql)
 		if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {
 			t.Errorf("%s of an earlier run: %v (-report +SQL)\n%s", id, err, diff)
