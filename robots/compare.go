@@ -188,8 +188,8 @@ const (
 // run searches and reports whether it found all that there is.
 func (s *search) run(a, b *Policy) (whole bool) {
 	whole = s.visit()
-	if a.judge.profile.resolvesDots() == b.judge.profile.resolvesDots() || s.symbols.plain {
-		return whole
+	if a.judge.profile.resolvesDots() == b.judge.profile.resolvesDots() || s.symbols == nil || s.symbols.plain {
+		return whole // without symbols, no rule of the one that resolves them reads a path
 	}
 	for way := range s.dotted {
 		if !s.settled() && s.ways[way] && !s.has(way) {

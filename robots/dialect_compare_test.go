@@ -142,6 +142,17 @@ func (x *asked) check(t *testing.T) (relation, difference bool) {
 	return c.Relation == RelationUndecided, d == DifferenceUndecided
 }
 
+// A policy without rules reads no path, whatever its profile makes of one.
+func TestDialectWithoutRulesIsCompared(t *testing.T) {
+	var x asked
+	x.load(0, []byte("User-agent: x\nDisallow: /b\nAllow: /b/c\n"), named(t, "google"))
+	x.load(1, []byte("User-agent: y\nDisallow: /a\n"), named(t, "robots-parser"))
+	x.check(t)
+	if c := Compare(x.policies[0], x.policies[1]); c.Relation != Looser {
+		t.Errorf("%v, want %v%s", c.Relation, Looser, &x)
+	}
+}
+
 // Every dialect compares policies, with its own and with those of google and of other
 // dialects, and finds their classes, as asking about many paths does: a relation that it
 // claims, no path contradicts, and a counterexample shows what it says.
