@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -145,6 +146,44 @@ func CheckKeys(path string, node *yaml.Node, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// Each decodes nodes, which are mappings with the keys of T, and calls f with each and its
+// line. An error of f is one of that line.
+func Each[T any](path string, nodes []*yaml.Node, f func(entry *T, line int) error) error {
+	keys := Keys(reflect.TypeFor[T]())
+	for _, node := range nodes {
+		if err := CheckKeys(path, node, keys...); err != nil {
+			return err
+		}
+		entry := new(T)
+		if err := Decode(path, node, entry); err != nil {
+			return err
+		}
+		if err := f(entry, node.Line); err != nil {
+			var known *Error
+			if !errors.As(err, &known) {
+				err = &Error{Path: path, Line: int64(node.Line), Err: err}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Keys returns the keys of a struct's fields, with those of structs inline.
+func Keys(of reflect.Type) (keys []string) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case field.Anonymous:
+			keys = append(keys, Keys(field.Type)...)
+		case key != "-":
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 func countKeys(n *yaml.Node) error {

@@ -1,6 +1,7 @@
 package userfile
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -86,4 +87,48 @@ func FuzzParse(f *testing.F) {
 			Decode("f", root, &into)
 		}
 	})
+}
+
+// Each entry of a list has the keys of its type, those of structs inline too. An error about
+// an entry has its line, unless it has one of its own.
+func TestEach(t *testing.T) {
+	type common struct {
+		Name string `yaml:"name"`
+	}
+	type entry struct {
+		common `yaml:",inline"`
+		N      int `yaml:"n"`
+		Unread int `yaml:"-"`
+	}
+	for text, want := range map[string]string{
+		"- {name: a, n: 1}\n- {name: b}\n": "a1@1 b0@2 ",
+		"- {name: a}\n- {nam: b}\n":        `a0@1 f:2: unknown key "nam"; the keys are name, n`,
+		"- {unread: 1}\n":                  `f:1: unknown key "unread"; the keys are name, n`,
+		"- {n: x}\n":                       "f:1: expected a whole number, got `x`",
+		"\n- {name: bad}\n":                "f:2: is bad",
+		"- {name: elsewhere}\n":            "f:9: there",
+		"- x\n":                            "f:1: expected `key: value` pairs with the keys name, n",
+	} {
+		nodes, err := List("f", []byte(text), "entry")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		err = Each("f", nodes, func(e *entry, line int) error {
+			switch e.Name {
+			case "bad":
+				return errors.New("is bad")
+			case "elsewhere":
+				return &Error{Path: "f", Line: 9, Err: errors.New("there")}
+			}
+			got += fmt.Sprintf("%s%d@%d ", e.Name, e.N, line)
+			return nil
+		})
+		if err != nil {
+			got += err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -48,19 +49,9 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 	}
 	lines := make(map[string]int)
 	var at []int // lines of the agents
-	for _, node := range nodes {
-		fail := func(format string, args ...any) error {
-			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
-		}
-		var a schema.Agent
-		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as", "source"); err != nil {
-			return nil, nil, err
-		}
-		if err := userfile.Decode(path, node, &a); err != nil {
-			return nil, nil, err
-		}
+	err = userfile.Each(path, nodes, func(a *schema.Agent, line int) error {
 		if a.Source != nil && !isURL(*a.Source) {
-			return nil, nil, fail("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *a.Source)
+			return fmt.Errorf("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *a.Source)
 		}
 		for _, text := range []**string{&a.Operator, &a.UserAgent, &a.ReadsAs} {
 			if *text != nil && **text == "" {
@@ -68,25 +59,21 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 			}
 		}
 		if a.Name == "" {
-			return nil, nil, fail("an agent needs a name")
+			return fmt.Errorf("an agent needs a name")
 		}
 		if first, ok := lines[strings.ToLower(a.Name)]; ok {
-			return nil, nil, fail("agent %q is already in line %d", a.Name, first)
+			return fmt.Errorf("agent %q is already in line %d", a.Name, first)
 		}
-		lines[strings.ToLower(a.Name)] = node.Line
+		lines[strings.ToLower(a.Name)] = line
 		if a.Kind == KindNamedOnly {
-			keys := len(node.Content) / 2
-			if a.Source != nil {
-				keys--
-			}
-			if keys > 2 {
-				return nil, nil, fail("%q is of kind %s, which has only a name and a source; remove the other keys", a.Name, KindNamedOnly)
+			if !reflect.DeepEqual(*a, schema.Agent{Name: a.Name, Kind: a.Kind, Source: a.Source}) {
+				return fmt.Errorf("%q is of kind %s, which has only a name and a source; remove the other keys", a.Name, KindNamedOnly)
 			}
 			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
-				return nil, nil, fail("%w", err)
+				return err
 			}
 			named = append(named, a.Name)
-			continue
+			return nil
 		}
 		if len(a.Tokens) == 0 {
 			a.Tokens = []string{a.Name}
@@ -95,15 +82,19 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 			a.Category = "other"
 		}
 		if !slices.Contains(Categories, a.Category) {
-			return nil, nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
+			return fmt.Errorf("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
 		}
 		if a.ReadsAs != nil && !slices.Contains(profiles, *a.ReadsAs) {
-			return nil, nil, fail("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs, strings.Join(profiles, ", "))
+			return fmt.Errorf("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs, strings.Join(profiles, ", "))
 		}
-		if err := Robots(&a).Validate(); err != nil {
-			return nil, nil, fail("%w", err)
+		if err := Robots(a).Validate(); err != nil {
+			return err
 		}
-		agents, at = append(agents, a), append(at, node.Line)
+		agents, at = append(agents, *a), append(at, line)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	fail := func(i int, format string, args ...any) error {
 		return &userfile.Error{Path: path, Line: int64(at[i]), Err: fmt.Errorf(format, args...)}

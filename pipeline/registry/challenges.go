@@ -13,26 +13,21 @@ func ParseChallenges(path string, text []byte) (answer.Challenges, error) {
 		return nil, err
 	}
 	var out answer.Challenges
-	for _, node := range nodes {
-		var entry struct {
-			Vendor string   `yaml:"vendor"`
-			Status []int    `yaml:"status"`
-			Header string   `yaml:"header"`
-			Value  string   `yaml:"value"`
-			Body   []string `yaml:"body"`
-			Source string   `yaml:"source"`
-		}
-		if err := userfile.CheckKeys(path, node, "vendor", "status", "header", "value", "body", "source"); err != nil {
-			return nil, err
-		}
-		if err := userfile.Decode(path, node, &entry); err != nil {
-			return nil, err
-		}
+	type entry struct {
+		Vendor string   `yaml:"vendor"`
+		Status []int    `yaml:"status"`
+		Header string   `yaml:"header"`
+		Value  string   `yaml:"value"`
+		Body   []string `yaml:"body"`
+		Source string   `yaml:"source"`
+	}
+	err = userfile.Each(path, nodes, func(entry *entry, _ int) error {
 		c := answer.Challenge{Vendor: entry.Vendor, Statuses: entry.Status, Header: entry.Header, Value: entry.Value, Body: entry.Body, Source: entry.Source}
 		if err := c.Validate(); err != nil {
-			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
+			return err
 		}
 		out = append(out, c)
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }

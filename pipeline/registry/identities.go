@@ -25,26 +25,17 @@ func ParseIdentities(path string, text []byte, ours string, agents []schema.Agen
 	}
 	var out []fetch.Identity
 	lines := make(map[string]int)
-	for _, node := range nodes {
-		fail := func(format string, args ...any) error {
-			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
-		}
-		var entry struct {
-			Name      string    `yaml:"name"`
-			UserAgent string    `yaml:"user_agent"`
-			Agent     string    `yaml:"agent"`
-			Contact   *bool     `yaml:"contact"`
-			Headers   yaml.Node `yaml:"headers"`
-		}
-		if err := userfile.CheckKeys(path, node, "name", "user_agent", "agent", "contact", "headers"); err != nil {
-			return nil, err
-		}
-		if err := userfile.Decode(path, node, &entry); err != nil {
-			return nil, err
-		}
+	type entry struct {
+		Name      string    `yaml:"name"`
+		UserAgent string    `yaml:"user_agent"`
+		Agent     string    `yaml:"agent"`
+		Contact   *bool     `yaml:"contact"`
+		Headers   yaml.Node `yaml:"headers"`
+	}
+	err = userfile.Each(path, nodes, func(entry *entry, line int) error {
 		i := fetch.Identity{Name: entry.Name, UserAgent: entry.UserAgent, Agent: entry.Agent}
 		if i.Headers, err = headersOf(path, &entry.Headers); err != nil {
-			return nil, err
+			return err
 		}
 		if i.UserAgent == "" {
 			i.UserAgent, i.IsControl = ours, true
@@ -52,20 +43,21 @@ func ParseIdentities(path string, text []byte, ours string, agents []schema.Agen
 			keepContact(&i, ours)
 		}
 		if err := i.Validate(); err != nil {
-			return nil, fail("%w", err)
+			return err
 		}
 		if first, ok := lines[i.Name]; ok {
-			return nil, fail("identity %q is already in line %d", i.Name, first)
+			return fmt.Errorf("identity %q is already in line %d", i.Name, first)
 		}
-		lines[i.Name] = node.Line
+		lines[i.Name] = line
 		if i.Agent != "" && !slices.ContainsFunc(agents, func(a schema.Agent) bool { return a.Name == i.Agent }) {
-			return nil, fail("identity %s: the registry has no agent %q; give its name there, or leave agent out to compare for an agent that no group names", i.Name, i.Agent)
+			return fmt.Errorf("identity %s: the registry has no agent %q; give its name there, or leave agent out to compare for an agent that no group names", i.Name, i.Agent)
 		}
 		if out = append(out, i); len(out) > fetch.MaxIdentities {
-			return nil, fail("more than %d identities: each is one more request to every host", fetch.MaxIdentities)
+			return fmt.Errorf("more than %d identities: each is one more request to every host", fetch.MaxIdentities)
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // headersOf returns the headers of an entry, in their order.

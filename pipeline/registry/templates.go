@@ -13,31 +13,26 @@ func ParseTemplates(path string, text []byte) ([]template.Template, error) {
 		return nil, err
 	}
 	var out []template.Template
-	for _, node := range nodes {
-		var entry struct {
-			ID        string   `yaml:"id"`
-			Kind      string   `yaml:"kind"`
-			Version   string   `yaml:"version"`
-			Begin     string   `yaml:"begin"`
-			End       string   `yaml:"end"`
-			Line      string   `yaml:"line"`
-			Comment   string   `yaml:"comment"`
-			Has       string   `yaml:"has"`
-			Digest    string   `yaml:"digest"`
-			Agent     string   `yaml:"agent"`
-			Disallows []string `yaml:"disallows"`
-		}
-		if err := userfile.CheckKeys(path, node, "id", "kind", "version", "begin", "end", "line", "comment", "has", "digest", "agent", "disallows"); err != nil {
-			return nil, err
-		}
-		if err := userfile.Decode(path, node, &entry); err != nil {
-			return nil, err
-		}
-		t := template.Template(entry)
+	type entry struct {
+		ID        string   `yaml:"id"`
+		Kind      string   `yaml:"kind"`
+		Version   string   `yaml:"version"`
+		Begin     string   `yaml:"begin"`
+		End       string   `yaml:"end"`
+		Line      string   `yaml:"line"`
+		Comment   string   `yaml:"comment"`
+		Has       string   `yaml:"has"`
+		Digest    string   `yaml:"digest"`
+		Agent     string   `yaml:"agent"`
+		Disallows []string `yaml:"disallows"`
+	}
+	err = userfile.Each(path, nodes, func(entry *entry, _ int) error {
+		t := template.Template(*entry)
 		if err := t.Validate(); err != nil {
-			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
+			return err
 		}
 		out = append(out, t)
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }

@@ -29,22 +29,13 @@ func ReadUses(path string, nodes []*yaml.Node, to usage.Vocabulary) (usage.Vocab
 	out := make(usage.Vocabulary)
 	maps.Copy(out, to)
 	lines := make(map[usage.Label]int)
-	for _, node := range nodes {
-		fail := func(format string, args ...any) error {
-			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
-		}
-		var entry struct {
-			Mechanism string `yaml:"mechanism"`
-			Label     string `yaml:"label"`
-			Use       string `yaml:"use"`
-			Document  string `yaml:"document"`
-		}
-		if err := userfile.CheckKeys(path, node, "mechanism", "label", "use", "document"); err != nil {
-			return nil, err
-		}
-		if err := userfile.Decode(path, node, &entry); err != nil {
-			return nil, err
-		}
+	type entry struct {
+		Mechanism string `yaml:"mechanism"`
+		Label     string `yaml:"label"`
+		Use       string `yaml:"use"`
+		Document  string `yaml:"document"`
+	}
+	err := userfile.Each(path, nodes, func(entry *entry, line int) error {
 		label := usage.Label{Name: entry.Label}
 		switch entry.Mechanism {
 		case usage.ContentUsage.String():
@@ -54,25 +45,26 @@ func ReadUses(path string, nodes []*yaml.Node, to usage.Vocabulary) (usage.Vocab
 		case usage.PageHeader.String():
 			label.Mechanism = usage.PageHeader
 		default:
-			return nil, fail("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, usage.ContentUsage, usage.ContentSignal, usage.PageHeader)
+			return fmt.Errorf("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, usage.ContentUsage, usage.ContentSignal, usage.PageHeader)
 		}
 		use := usage.NoUse
 		switch {
 		case entry.Label == "":
-			return nil, fail("an entry needs a label")
+			return fmt.Errorf("an entry needs a label")
 		case entry.Label != strings.ToLower(entry.Label):
-			return nil, fail("label %q: write it in lower case, as files are compared", entry.Label)
+			return fmt.Errorf("label %q: write it in lower case, as files are compared", entry.Label)
 		case lines[label] > 0:
-			return nil, fail("label %q of %s is already in line %d", entry.Label, entry.Mechanism, lines[label])
+			return fmt.Errorf("label %q of %s is already in line %d", entry.Label, entry.Mechanism, lines[label])
 		case entry.Use != "":
 			if use = UseNamed(entry.Use); use == usage.NoUse {
-				return nil, fail("label %q: no use %q; use one of %s", entry.Label, entry.Use, strings.Join(UseNames, ", "))
+				return fmt.Errorf("label %q: no use %q; use one of %s", entry.Label, entry.Use, strings.Join(UseNames, ", "))
 			}
 		}
-		lines[label] = node.Line
+		lines[label] = line
 		out[label] = use
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // UseNames are the names of the uses.

@@ -168,12 +168,13 @@ func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
 	groups, known := make(map[string][]string), []string{"base"} // names of fields
 	profile := reflect.TypeFor[robots.Profile]()
 	for i := range profile.NumField() {
-		key, field := yamlName(profile.Field(i)), profile.Field(i)
+		field := profile.Field(i)
+		key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		if key == "name" {
 			continue
 		}
 		if field.Anonymous {
-			groups[key] = yamlNames(field.Type)
+			groups[key] = userfile.Keys(field.Type)
 			known = append(known, groups[key]...)
 		}
 		known = append(known, key)
@@ -227,21 +228,4 @@ func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
 		return fmt.Errorf("%w, got %q", flags.Wanted(flag, value.Value), value.Value)
 	}
 	return nil
-}
-
-func yamlName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-	return name
-}
-
-// yamlNames returns the names of a struct's fields, with those of structs inline.
-func yamlNames(of reflect.Type) (names []string) {
-	for i := range of.NumField() {
-		if f := of.Field(i); f.Anonymous {
-			names = append(names, yamlNames(f.Type)...)
-		} else {
-			names = append(names, yamlName(f))
-		}
-	}
-	return names
 }
