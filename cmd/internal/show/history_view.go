@@ -149,7 +149,10 @@ FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTI
       WHERE p.class <> 'unknown' AND p.%s AND p.profile = %s)
 WHERE class <> before%s ORDER BY date, origin, agent;
 `, of, quoted(profile), only)
-	fmt.Fprintf(out, "FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s) ORDER BY run, against, origin;\n", of, quoted(profile))
+	// Runs that are not neighbours may have been compared too.
+	fmt.Fprintf(out, `FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s)
+  AND (run, against) IN (SELECT run, lag(run) OVER (ORDER BY date, run) FROM history.runs) ORDER BY run, origin;
+`, of, quoted(profile))
 	if answered {
 		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
 FROM history.answers a JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;
