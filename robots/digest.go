@@ -14,14 +14,18 @@ import (
 // must not be used concurrently.
 func (f *File) GroupDigest(i int) string {
 	g := &f.Groups[i]
-	tokens := make([]string, 0, 8)
-	for k := g.Agents.From; k < g.Agents.To; k++ {
-		tokens = append(tokens, strings.ToLower(string(f.Agents[k].Wide)))
-	}
-	slices.Sort(tokens)
 	text := f.digested[:0]
-	for _, token := range tokens {
-		text = append(append(append(text, "user-agent: "...), token...), '\n')
+	if g.Agents.Len() == 1 { // as of nearly all groups
+		text = append(appendLower(append(text, "user-agent: "...), f.Agents[g.Agents.From].Wide), '\n')
+	} else {
+		tokens := make([]string, 0, 8)
+		for k := g.Agents.From; k < g.Agents.To; k++ {
+			tokens = append(tokens, strings.ToLower(string(f.Agents[k].Wide)))
+		}
+		slices.Sort(tokens)
+		for _, token := range tokens {
+			text = append(append(append(text, "user-agent: "...), token...), '\n')
+		}
 	}
 	for k := g.Rules.From; k < g.Rules.To; k++ {
 		r := &f.Rules[k]
@@ -29,7 +33,24 @@ func (f *File) GroupDigest(i int) string {
 	}
 	f.digested = text
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
+	var digits [32]byte
+	hex.Encode(digits[:], sum[:16])
+	return string(digits[:])
+}
+
+// appendLower appends a token in lower case.
+func appendLower(dst, token []byte) []byte {
+	from := len(dst)
+	for _, b := range token {
+		if b >= 0x80 {
+			return append(dst[:from], strings.ToLower(string(token))...)
+		}
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		dst = append(dst, b)
+	}
+	return dst
 }
 
 // OnlyComments reports whether a file has a comment and no line that is a record.

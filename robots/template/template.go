@@ -149,6 +149,7 @@ func (t *Set) Find(f *robots.File) (matches []Match, groups []int32) {
 	regions := t.regions(found, last)
 	matches = slices.Clone(regions)
 	claims := newClaims(regions)
+	groups = make([]int32, 0, len(f.Groups))
 	for i := range f.Groups {
 		from, to := groupLines(f, i)
 		claimed := claims.of(from, to)

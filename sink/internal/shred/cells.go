@@ -27,10 +27,9 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 				values[i] = at[V](c, i)
 			}
 		}
-		for range c.times {
-			if _, err := add(values[:c.n]); err != nil {
-				return err
-			}
+		fill(values[:c.n*c.times], c.n)
+		if _, err := add(values[:c.n*c.times]); err != nil {
+			return err
 		}
 		_, err := w.WriteRowValues(nil)
 		return err
@@ -40,22 +39,23 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 // nullable does what required does for the cells that are not null, and writes the
 // definition levels.
 func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
-	values, levels := make([]V, 0, batchRows), newLevels(w)
+	values, levels := make([]V, batchRows), newLevels(w)
+	filled := 0
 	return func(c cells) error {
 		if !c.again {
-			values = values[:0]
+			filled = 0
 			for i := range c.n {
 				p := at[*V](c, i)
 				levels.pattern[i] = 0
 				if p != nil {
-					levels.pattern[i], values = 1, append(values, *p)
+					levels.pattern[i], values[filled] = 1, *p
+					filled++
 				}
 			}
 		}
-		for range c.times {
-			if _, err := add(values); err != nil {
-				return err
-			}
+		fill(values[:filled*c.times], filled)
+		if _, err := add(values[:filled*c.times]); err != nil {
+			return err
 		}
 		return levels.write(c.n, c.times)
 	}

@@ -53,9 +53,7 @@ func sliceIn[V any](of reflect.Value, field string) *[]V {
 // write appends the pattern of n cells several times, and flushes a full page.
 func (l *levels) write(n, times int) error {
 	all := n * times
-	for done := n; done < all; done *= 2 {
-		copy(l.pattern[done:all], l.pattern[:done])
-	}
+	fill(l.pattern[:all], n)
 	var slow []parquet.Value
 	// parquet-go reads a page's number of rows, and the rows only after it sorts.
 	if l.page != nil && len(*l.page)+all < cap(*l.page) && len(*l.rows)+all < cap(*l.rows) {

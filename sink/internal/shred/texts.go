@@ -129,9 +129,14 @@ func (t *textColumn) addBatch() {
 func (t *textColumn) repeat(from, times int) {
 	n := len(t.cells) - from
 	t.batch = append(t.batch[:0], t.cells[from:]...)
-	t.cells = room(t.cells, n*(times-1))
-	for ; times > 1; times-- {
-		t.cells = append(t.cells, t.cells[from:from+n]...)
+	t.cells = room(t.cells, n*(times-1))[:from+n*times]
+	fill(t.cells[from:], n)
+}
+
+// fill repeats the first n elements of all until its end.
+func fill[V any](all []V, n int) {
+	for done := n; 0 < done && done < len(all); done *= 2 {
+		copy(all[done:], all[:done])
 	}
 }
 
