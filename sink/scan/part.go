@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -124,8 +125,16 @@ func Rows(ctx context.Context, in store.Store, p sink.Part, s Selection, each fu
 	return Unreadable(in, p, err)
 }
 
-// Empty returns a part of a table without rows, as package sink writes it.
+// Empty returns a part of a table without rows, as package sink writes it. It is made once:
+// each view of a table that a folder lacks takes its columns from it.
 func Empty(table string) (*File, error) {
+	once, _ := empties.LoadOrStore(table, sync.OnceValues(func() (*File, error) { return empty(table) }))
+	return once.(func() (*File, error))()
+}
+
+var empties sync.Map // func() (*File, error) by table
+
+func empty(table string) (*File, error) {
 	content, err := sink.EmptyPart(table)
 	if err != nil {
 		return nil, err
