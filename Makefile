@@ -71,12 +71,12 @@ test: ## every check of a change, with -short: fewer draws, smaller lists; make 
 # processors. lint vets.
 TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
-# The packages that run goroutines, the slowest first; the command's scripts run
-# those of pipeline/audit, which soak adds. Of these packages test-race runs all tests
-# but those whose names end in _NoRace, and test-unit these: they run nothing
-# concurrent that others do not, or measure time. The detector would wait a second
-# before a process ends.
-CONCURRENT = ./cmd/robocensus ./cmd/internal/run ./cmd/internal/check ./cmd/internal/demo ./cmd/internal/progress ./sink ./pipeline ./fetch ./cmd/internal/farm ./pipeline/source ./sink/export ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/robofarm ./cmd/internal/output
+# The packages whose tests run goroutines, the slowest first; the command's scripts run
+# those of cmd/internal, and of pipeline/audit, which soak adds. Of these packages
+# test-race runs all tests but those whose names end in _NoRace, and test-unit these:
+# they run nothing concurrent that others do not, or measure time. A test binary takes
+# two seconds to link. The detector would wait a second before a process ends.
+CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch ./cmd/internal/farm ./pipeline/source ./sink/export ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/robofarm ./cmd/internal/output
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
 test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there

@@ -24,7 +24,7 @@ import (
 
 // Counters add up over parts, however they are split; null and "" are the same
 // label.
-func TestCountersAddUpOverParts_NoRace(t *testing.T) {
+func TestCountersAddUpOverParts(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
 	row := rapid.Custom(func(t *rapid.T) schema.Count {
 		return schema.Count{
@@ -101,7 +101,7 @@ func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 // Each metric and key keeps the examples of the best rank, ties going to the first
 // in the input, and the largest keep the greatest, in whatever order parts are
 // committed and read.
-func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
+func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	row := rapid.Custom(func(t *rapid.T) schema.Example {
 		e := schema.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
 		e.Line, e.Rank = schema.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), schema.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))

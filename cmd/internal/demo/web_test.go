@@ -27,7 +27,7 @@ import (
 // The demo's own small server answers as the farm does with the same files, twice
 // over: the second answer of some hosts is another one. A key of a fault that the demo
 // does not know would show here.
-func TestDemoWebAnswersAsTheFarm_NoRace(t *testing.T) {
+func TestDemoWebAnswersAsTheFarm(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Sub(testdata.Demo, "demo")
 	if err != nil {
