@@ -28,8 +28,8 @@ type answeredHost struct {
 }
 
 // writeAnswered writes a run of hosts that were asked under identities, with all tables
-// and nothing in most of them.
-func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost) {
+// and nothing in most of them. tokens are further ones of GPTBot.
+func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, tokens ...string) {
 	t.Helper()
 	run, err := sink.Create(dir, sink.Plan{Run: id, Profiles: []string{"google"}, Tables: sink.TableNames, AsOf: schema.Some(audittest.FirstDay.AddDate(0, 0, day))})
 	pipelinetest.Must(t, err)
@@ -37,7 +37,11 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost) 
 	pipelinetest.Must(t, err)
 	for _, name := range []string{"RoboTestA search", "RoboTestB ai-training", "GPTBot ai-training"} {
 		name, category, _ := strings.Cut(name, " ")
-		pipelinetest.Must(t, s.Agents.Write(schema.Agent{Name: name, Category: category, Tokens: []string{name}, Kind: "crawler"}))
+		agent := schema.Agent{Name: name, Category: category, Tokens: []string{name}, Kind: "crawler"}
+		if name == "GPTBot" {
+			agent.Tokens = append(agent.Tokens, tokens...)
+		}
+		pipelinetest.Must(t, s.Agents.Write(agent))
 	}
 	for seq, host := range hosts {
 		host.Seq = int64(seq)
@@ -225,6 +229,42 @@ func TestAnOutageHidesNoAnswer(t *testing.T) {
 	rows, _, _ := answerChanges(t, dir, "")
 	if diff := cmp.Diff([]string{"h0.example major bot GPTBot alike refused 0"}, rows); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+	// A run without a control does not stand in for one with it.
+	dir = t.TempDir()
+	answeredRun(t, dir, "0", -7, []string{aFile, alike}, []string{aFile, alike})
+	answeredRun(t, dir, "a", 0, []string{"network_failure -"}, []string{aFile, control, alike})
+	answeredRun(t, dir, "b", 7, []string{aFile, control, refusedBot}, []string{aFile, control, alike})
+	if rows, _, _ := answerChanges(t, dir, ""); len(rows) > 0 {
+		t.Errorf("by a run without a control: %v", rows)
+	}
+}
+
+// What a file means to an agent that the runs define differently is not compared, nor is
+// anything promised of a host that was not asked.
+func TestAnswersThatAreNotCompared(t *testing.T) {
+	for _, row := range []struct {
+		clause  string
+		tokens  []string
+		promise string
+		want    string
+	}{
+		{"the agent has another token now", []string{"GPTBot-Other"}, "hosts: h0.example", "[] unchecked"},
+		{"the agent is as it was", nil, "hosts: h0.example", "[h0.example major bot GPTBot alike refused a] broken"},
+		{"the host was not asked", nil, "hosts: h1.example", "[h0.example major bot GPTBot alike refused a] unchecked"},
+	} {
+		dir := t.TempDir()
+		for i, answer := range []string{alike, refusedBot} {
+			var hosts []answeredHost
+			for k, answers := range [][]string{{control, answer}, nil} {
+				hosts = append(hosts, answeredHost{audittest.Fetch(fmt.Sprintf("https://h%d.example", k), "success", "A", 7*i), answers})
+			}
+			writeAnswered(t, dir, []string{"a", "b"}[i], 7*i, hosts, [][]string{nil, row.tokens}[i]...)
+		}
+		rows, _, r := answerChanges(t, dir, "- {name: x, no_change: answer, "+row.promise+"}\n")
+		if got := fmt.Sprint(rows, " ", r.Expectations[0].State); got != row.want {
+			t.Errorf("%s: %s, want %s (%s)", row.clause, got, row.want, r.Expectations[0].Note)
+		}
 	}
 }
 
