@@ -25,6 +25,9 @@ type ruleset struct {
 	apartWilds    []wild
 	literals      []literal
 	wilds         []wild
+	// starts is a small Bloom filter of the second and third bytes of the literals; see
+	// Target.start. It has all bits if a literal is shorter.
+	starts uint64
 	// The first empty rules, -1 for none.
 	emptyAllow, emptyDisallow int32
 	hasForms                  bool  // a wild has inQuery
@@ -36,7 +39,7 @@ type ruleset struct {
 
 func (rs *ruleset) reset(f *File, groups []int32) {
 	rs.file, rs.groups, rs.lead, rs.letter = f, append(rs.groups[:0], groups...), -1, f.letter
-	rs.literals, rs.wilds = rs.literals[:0], rs.wilds[:0]
+	rs.literals, rs.wilds, rs.starts = rs.literals[:0], rs.wilds[:0], 0
 	rs.apartLiterals, rs.apartWilds = rs.apartLiterals[:0], rs.apartWilds[:0]
 	rs.emptyAllow, rs.emptyDisallow = -1, -1
 	rs.hasForms, rs.hasClass, rs.twin = false, false, nil
@@ -238,6 +241,11 @@ func (rs *ruleset) addPattern(core, inQuery []byte, anchor bool, key, rule int32
 	if star < 0 {
 		l := literal{key: key, rule: rule, n: int32(len(core)), anchor: anchor}
 		l.head, l.mask = headOf(core)
+		if len(core) >= 3 {
+			rs.starts |= pairBit(core[1], core[2])
+		} else {
+			rs.starts = ^uint64(0)
+		}
 		rs.literals = append(rs.literals, l)
 		return
 	}
@@ -329,6 +337,9 @@ func (rs *ruleset) best(t *Target) match {
 
 func (rs *ruleset) bestLiteral(t *Target) match {
 	m := match{-1, -1}
+	if rs.starts&t.start == 0 {
+		return m
+	}
 	if t.whole {
 		for i := range rs.literals {
 			l := &rs.literals[i]
@@ -364,13 +375,16 @@ func (rs *ruleset) bestWild(t *Target, m match) match {
 func (rs *ruleset) bestBorder(t *Target) (match, bool) {
 	m, at := match{-1, -1}, -1
 	head, literals := t.head, rs.literals
+	if rs.starts&t.start == 0 {
+		literals = nil
+	}
 	for i := range literals {
 		if l := &literals[i]; (head^l.head)&l.mask == 0 && !m.worse(l.key, l.rule) && l.matches(t, rs.text(l)) {
 			m, at = match{l.key, l.rule}, i
 		}
 	}
 	n := rs.bestWild(t, m)
-	return n, at < 0 || n != m || endsAt(t.path, int(literals[at].n))
+	return n, at < 0 || n != m || endsAt(t.path, int(rs.literals[at].n))
 }
 
 func (rs *ruleset) text(l *literal) []byte { return rs.file.Rules[l.rule].Normalized }

@@ -12,6 +12,7 @@ type Target struct {
 	path  []byte
 	query int    // index of the first ?, or the length of path
 	head  uint64 // the first eight bytes, padded with zeros
+	start uint64 // the bit of the second and third bytes in ruleset.starts
 	// letters and pairs are small Bloom filters of the bytes and byte pairs of
 	// the path. A long path would fill them, so allPairs is the exact set of
 	// its pairs. They nearly always show without a search that a wildcard
@@ -88,6 +89,7 @@ func prepare(path []byte) Target {
 	var head [8]byte
 	copy(head[:], path)
 	t.head = binary.LittleEndian.Uint64(head[:])
+	t.start = pairBit(head[1], head[2])
 	t.letters, t.pairs = filters(path)
 	return t
 }
