@@ -53,6 +53,7 @@ func TestTemplates(t *testing.T) {
 		{"in a box", "#  | ARTICLE 4 OF X |\n", "law 1-1 0/0", ""},
 		{"behind a rule", "User-agent: *\nDisallow: / # see ARTICLE 4 OF X\n", "law 1-2 1/1", "-"},
 		{"not outside a comment", "User-agent: *\nDisallow: /ARTICLE 4 OF\nARTICLE 4 OF # X\n", "", "-"},
+		{"not outside a comment, beside another mark", "# we use Shop\nUser-agent: *\nDisallow: /ARTICLE 4 OF\n", "shop 1-3 1/1", "-"},
 		{"not in another case", "# Article 4 of\n", "", ""},
 		{"not over two lines", "# ARTICLE 4\n# OF\n", "", ""},
 		{"of several templates with one id the first of the list counts, wherever its line stands", "# old Shop\n# we use Shop\n", "shop 1-2 0/0", ""},
