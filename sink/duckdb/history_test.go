@@ -36,7 +36,11 @@ func TestHistoryIsWhatTheTablesSay(t *testing.T) {
 		'c': "User-agent: *\nDisallow: /\n", 'g': "User-agent: *\nDisallow:\n\nUser-agent: GPTBot\nCrawl-delay: 2\nDisallow: /\n",
 	}
 	random := rand.New(rand.NewPCG(8, 1))
-	const weeks, hosts = 7, 24
+	const weeks = 7
+	hosts := 24
+	if testing.Short() {
+		hosts = 12
+	}
 	states := make(map[string]string)
 	for i := range hosts {
 		var s strings.Builder
