@@ -76,3 +76,19 @@ func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
 		t.Errorf("%d rows of %d hosts are counted, %d of the kind; want 2", c.rows, c.changed, c.kinds["rules"].hosts)
 	}
 }
+
+// A host whose policy closes, opens, does both, or is undecided, does not mean the same as
+// before; one that could not be read is not compared.
+func TestHostsThatMeanTheSame(t *testing.T) {
+	c := newChanges("google", "")
+	for i, after := range []string{"closes", "opens", "both", "undecided"} {
+		host := fmt.Sprint("h", i)
+		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: schema.Some("A"), Category: schema.Some("seo"), Profile: schema.Some("google"), After: &after})
+	}
+	c.add(&schema.Change{Host: "s", Origin: "http://s", Kind: "sitemap", Severity: "minor", After: schema.Some("/s.xml")})
+	c.endOfHost()
+	c.compared, c.unread = 9, 2
+	if hosts, same := c.Compared(); hosts != 7 || same != 3 {
+		t.Errorf("%d of %d hosts mean the same, want 3 of 7", same, hosts)
+	}
+}
