@@ -12,7 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -37,7 +37,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	add := func(host string, capture fetch.Capture) *job {
 		capture.Origin, capture.Start = fetch.Origin{Scheme: "http", Host: host, Port: 80}, now
 		capture.Hops[0].URL = capture.Origin.RobotsURL()
-		j := &job{Target: source.Target{Seq: int64(len(s.jobs) + 1), Capture: &capture}, segment: s, ordinal: len(s.jobs)}
+		j := &job{Target: target.Target{Seq: int64(len(s.jobs) + 1), Capture: &capture}, segment: s, ordinal: len(s.jobs)}
 		s.jobs = append(s.jobs, j)
 		return j
 	}
@@ -108,7 +108,7 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 			return &fetch.Capture{Origin: o, Start: time.Unix(0, 0), Hops: []answer.Hop{{URL: o.RobotsURL(), Status: http.StatusOK}}, Attempts: 1, Body: []byte(body)}
 		}
 		own, other := host+strings.Repeat("#", 1000), host+strings.Repeat("+", 1000)
-		j := &job{Target: source.Target{Seq: int64(i + 1), Capture: answer(own)}, segment: s, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
+		j := &job{Target: target.Target{Seq: int64(i + 1), Capture: answer(own)}, segment: s, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
 		j.Capture.Also = []fetch.Also{{Identity: fetch.Identity{Name: "other"}, Capture: answer(other)}, {Identity: fetch.Identity{Name: "alike"}, Capture: answer(own)}}
 		s.jobs = append(s.jobs, j)
 		must(t, n.account(j))

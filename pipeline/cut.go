@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 )
 
 // segmentTargets is the size of a segment: large enough for full row groups
@@ -56,7 +57,7 @@ func (c *cutter) open(ctx context.Context) (err error) {
 }
 
 // add counts a target of the open segment.
-func (c *cutter) add(t *source.Target) {
+func (c *cutter) add(t *target.Target) {
 	text := t.TextBytes()
 	c.targets, c.urls, c.text, c.lines = c.targets+1, c.urls+len(t.Paths), c.text+text, c.lines+t.Lines
 	if t.Capture != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 )
 
 // hostLines tells what each target answered when its capture is there, long before its
@@ -24,7 +24,7 @@ func newHostLines(shared *evaluate.Shared, each func(*evaluate.HostLine) error) 
 	return l
 }
 
-func (l *hostLines) tell(t *source.Target) error {
+func (l *hostLines) tell(t *target.Target) error {
 	if l == nil {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -272,7 +273,7 @@ func TestLastCapturesOfAResumedRun(t *testing.T) {
 func TestLastCapturesAreRefused(t *testing.T) {
 	archive := writeFile(t, "a.warc", []byte(warcResponse("a.example", rulesOf+"\n")))
 	for path, s := range map[string]source.Config{
-		"--last-capture": {WARC: []string{archive, writeFile(t, "b.warc", nil)}, Shard: source.Shard{Index: 1, Count: 2}},
+		"--last-capture": {WARC: []string{archive, writeFile(t, "b.warc", nil)}, Shard: target.Shard{Index: 1, Count: 2}},
 		"-":              {WARC: []string{"-"}},
 	} {
 		s.LastCapture, s.Schemes = true, []string{"http"}

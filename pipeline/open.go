@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -30,7 +31,7 @@ type census struct {
 	rereadable bool           // the inputs can be read again, so the run can be resumed
 	spool      *store.Scratch // answers in flight that do not fit into memory, nil for none
 	client     *fetch.Client
-	rejects    *source.Rejects
+	rejects    *rejected.Account
 	shared     *evaluate.Shared
 	totals     *summary.Counts
 	pressure   *backpressure
@@ -147,7 +148,7 @@ func (n *census) openRejects(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("create rejected.csv: %w", err)
 	}
-	n.rejects = source.NewRejects(file, n.run.Scratch, n.progress.rejected)
+	n.rejects = rejected.New(file, n.run.Scratch, n.progress.rejected)
 	return nil
 }
 

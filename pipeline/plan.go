@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -85,7 +86,7 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 			return false, fmt.Errorf("create a file for the lists: %w", err)
 		}
 		defer scratch.Close()
-		lists, err := source.NewPartition(ctx, c.source(), p.Shards, scratch, progress)
+		lists, err := hosts.NewPartition(ctx, hosts.List{Path: c.Source.Hosts, Schemes: c.Source.Schemes}, p.Shards, scratch, progress)
 		if err != nil {
 			return false, err
 		}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -46,12 +48,12 @@ func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 	if err != nil {
 		return p, err
 	}
-	rejects := source.NewRejects(nil, nil, func(int64) {})
+	rejects := rejected.New(nil, nil, func(int64) {})
 	if err := list.Start(ctx, rejects, nil); err != nil {
 		return p, err
 	}
 	shared, urls := evaluate.Prepare(c.Evaluate), int64(0)
-	err = list.Volumes[0].Read(ctx, func(t source.Target) error {
+	err = list.Volumes[0].Read(ctx, func(t target.Target) error {
 		urls += int64(shared.URLs(&t))
 		return nil
 	})

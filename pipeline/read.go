@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -48,7 +49,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 		}
 	}
 	c := &cutter{census: n, volume: v, next: v.First}
-	err := v.Read(ctx, func(t source.Target) error {
+	err := v.Read(ctx, func(t target.Target) error {
 		if c.now == nil {
 			if err := c.open(ctx); err != nil {
 				return err

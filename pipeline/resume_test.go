@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -169,7 +170,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	captures, err := run.Captures(0)
 	must(t, err)
 	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []answer.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
-	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: source.Target{Capture: &kept}, segment: &segment{captures: captures}}))
+	must(t, (&census{config: c, run: run}).saveCapture(&job{Target: target.Target{Capture: &kept}, segment: &segment{captures: captures}}))
 	must(t, run.Close())
 	run, err = sink.Open(t.Context(), c.Dir, plan)
 	must(t, err)
@@ -178,7 +179,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	must(t, err)
 	n := &census{config: c, run: run}
 	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
-		j := &job{Target: source.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{captures: captures}}
+		j := &job{Target: target.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{captures: captures}}
 		must(t, n.savedCapture(j))
 		if (j.Capture != nil) != want {
 			t.Errorf("%s gets the answer of http://a.example: %v", host, j.Capture != nil)

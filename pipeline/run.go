@@ -13,6 +13,8 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -54,9 +56,9 @@ type Result struct {
 	Targets     int64
 	Earlier     int64 // targets that earlier processes of the run have asked or, if stored, judged
 	Rejected    int64
-	RejectedFor map[string]source.Rejection // see [source.Rejects.Kinds]; nil for a run of shards
-	UnreadRanks int64                       // lines of rejected.csv that are not rejected
-	Skipped     source.Skipped
+	RejectedFor map[string]rejected.Kind // see [rejected.Account.Kinds]; nil for a run of shards
+	UnreadRanks int64                    // lines of rejected.csv that are not rejected
+	Skipped     rejected.Skipped
 	Unmatched   *int64           // see [source.Source.Unmatched]
 	Elapsed     time.Duration    // of this process
 	Rows        map[string]int64 // rows per table
@@ -66,7 +68,7 @@ type Result struct {
 
 // job is a target that waits for its capture, or has it.
 type job struct {
-	source.Target
+	target.Target
 	spilled  []*place // where the bodies lie on disk, nil if in memory
 	same     []int    // answers to identities whose body is the host's own
 	evidence []byte   // WARC records of its fetch; nil unless the run keeps them
@@ -223,8 +225,8 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 
 // targets yields the targets of a segment with their bodies, and writes their evidence to
 // out. It frees each target after its turn, so it can be called once.
-func (s *segment) targets(ctx context.Context, out *sink.Segment) iter.Seq2[*source.Target, error] {
-	return func(yield func(*source.Target, error) bool) {
+func (s *segment) targets(ctx context.Context, out *sink.Segment) iter.Seq2[*target.Target, error] {
+	return func(yield func(*target.Target, error) bool) {
 		for i, j := range s.jobs {
 			err := ctx.Err()
 			for k, body := range j.bodies() {

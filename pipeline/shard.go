@@ -15,6 +15,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -23,7 +25,7 @@ import (
 
 // ShardResult is the outcome of a shard.
 type ShardResult struct {
-	Shard       source.Shard
+	Shard       target.Shard
 	Result      *Result // of the shard alone; nil if it was already committed, or judged by an earlier process
 	Won         bool    // this process committed the shard, not another attempt
 	Uncommitted int     // shards that are not committed
@@ -224,7 +226,7 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 	}
 	end.Tally.Rejected += int64(len(unused))
 	end.Rejected, err = shards.WriteRejected(func(w io.Writer) error {
-		m := source.NewMerge(w)
+		m := rejected.NewMerge(w)
 		for _, r := range records {
 			f, err := shards.Rejected(ctx, r)
 			if err != nil {
@@ -269,7 +271,7 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 			return nil, err
 		}
 	}
-	c.Source.Shard = source.Shard{Count: 1}
+	c.Source.Shard = target.Shard{Count: 1}
 	r, err := RunShard(ctx, c, progress)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -41,7 +41,7 @@ func TestShardsRejectAndSkipAsAWhole(t *testing.T) {
 		c.Dir = filepath.Join(t.TempDir(), "out")
 		c.Spool = filepath.Join(c.Dir, "_runs", c.Run, "spool")
 		for i := range shards {
-			c.Source.Shard = source.Shard{Index: i, Count: shards}
+			c.Source.Shard = target.Shard{Index: i, Count: shards}
 			r, err := RunShard(t.Context(), c, new(Progress))
 			must(t, err)
 			if r.Complete != (i == shards-1) {

@@ -45,7 +45,7 @@ type TableInfo struct {
 
 	// merges says that the rows of small parts are written anew into larger row groups
 	// when shards are joined. The row groups of fetches stay: those who re-evaluate a run
-	// hold the bodies of one (see package pipeline/source).
+	// hold the bodies of one (see package pipeline/source/earlier).
 	merges bool
 	rowType
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
@@ -232,7 +232,7 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish
 	defer otherIn.Close()
 	var inSample func(host string) bool
 	if r.sample < 1 {
-		inSample = func(host string) bool { return source.InSample(host, r.sample) }
+		inSample = func(host string) bool { return target.InSample(host, r.sample) }
 	}
 	all, err := p.Compare(ctx, r.in, m, otherIn, other, inSample)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
@@ -31,7 +31,7 @@ type secondFile struct {
 }
 
 // answers writes the answers to identities, and counts them.
-func (e *Evaluator) answers(t *source.Target, row *schema.Fetch, stratum string, counts bool, out *sink.Segment) error {
+func (e *Evaluator) answers(t *target.Target, row *schema.Fetch, stratum string, counts bool, out *sink.Segment) error {
 	for i := range t.Capture.Also {
 		a := e.answer(t.Capture, &t.Capture.Also[i], row)
 		if counts {

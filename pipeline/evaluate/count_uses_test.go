@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/template"
@@ -121,14 +121,14 @@ func countedOf(t *testing.T, c Config, files ...string) *summary.Counts {
 		t.Fatal(err)
 	}
 	defer s.Abort()
-	counts, err := Prepare(c).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
+	counts, err := Prepare(c).Evaluator().Segment(s, func(yield func(*target.Target, error) bool) {
 		for i, body := range files {
 			o := fetch.Origin{Scheme: "https", Host: string(rune('a'+i)) + ".example"}
 			capture := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.String() + "/robots.txt", Status: 404}}, Attempts: 1}
 			if body != "" {
 				capture.Hops[0].Status, capture.Body = 200, []byte(body)
 			}
-			if !yield(&source.Target{Capture: capture}, nil) {
+			if !yield(&target.Target{Capture: capture}, nil) {
 				return
 			}
 		}

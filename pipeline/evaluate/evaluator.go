@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/portable"
@@ -157,7 +157,7 @@ func (e *Evaluator) face(k int) *reading { return &e.readings[e.columns[k].face]
 
 // Segment writes the rows of a segment's targets to out, in their order. The
 // counters it returns are valid until the next call. An error of targets ends it.
-func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target, error]) (*summary.Counts, error) {
+func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*target.Target, error]) (*summary.Counts, error) {
 	e.counts.Reset()
 	e.examples.Reset()
 	e.note = note{}
@@ -204,7 +204,7 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks fu
 }
 
 // target writes the rows of one target.
-func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
+func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	c := t.Capture
 	e.walled = c.Challenge != ""
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()

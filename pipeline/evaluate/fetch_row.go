@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -13,7 +13,7 @@ import (
 // fetchRow makes the row of fetches. Status, hops and error are those of the new
 // attempt; size, digest and counts are those of the body that the first profile
 // judges, which may be an earlier copy.
-func (e *Evaluator) fetchRow(t *source.Target, facts *answer.Facts) schema.Fetch {
+func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch {
 	c, first, failure := t.Capture, &e.readings[0], facts.Failure()
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
 	row := schema.Fetch{
@@ -138,7 +138,7 @@ func micros(d *time.Duration) *int64 {
 }
 
 // sourceOf returns where the target's capture comes from.
-func sourceOf(t *source.Target) string {
+func sourceOf(t *target.Target) string {
 	switch {
 	case t.Capture.Remembered:
 		return "cache"
@@ -150,7 +150,7 @@ func sourceOf(t *source.Target) string {
 
 // addStored adds the provenance of a stored capture to its row, and clears cells that
 // the capture does not know.
-func addStored(row *schema.Fetch, s *source.Stored) {
+func addStored(row *schema.Fetch, s *target.Stored) {
 	if s.WARC != "" {
 		row.WARCFile, row.WARCOffset, row.WARCLength = schema.Some(schema.TextString(s.WARC)), schema.Some(s.Offset), schema.NonZero(s.Length)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -31,7 +31,7 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 		{"a stored redirect", []answer.Hop{{URL: "a", Status: 301}}, "b", "", 2},
 	} {
 		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: row.hops, Location: row.location}
-		got := e.fetchRow(&source.Target{Capture: c}, &answer.Facts{Hops: row.hops})
+		got := e.fetchRow(&target.Target{Capture: c}, &answer.Facts{Hops: row.hops})
 		if url := got.FinalURL; len(got.Hops) != row.n || (url == nil) != (row.want == "") || url != nil && *url != row.want {
 			t.Errorf("%s: %d hops, final URL %v, want %q", row.name, len(got.Hops), url, row.want)
 		}
@@ -78,7 +78,7 @@ func TestFactsOfARow(t *testing.T) {
 		r, facts := &e.readings[0], row.capture.Facts()
 		r.answer = r.profile.Answer(facts)
 		e.read(0, row.capture.Whole(), questions{cut: row.capture.Truncated})
-		got := e.fetchRow(&source.Target{Capture: row.capture}, &facts)
+		got := e.fetchRow(&target.Target{Capture: row.capture}, &facts)
 		got = schema.Fetch{
 			AnswersSince: got.AnswersSince, CopyTime: got.CopyTime, CopyDigest: got.CopyDigest, KeptTruncated: got.KeptTruncated,
 			ProbeFrontStatus: got.ProbeFrontStatus, ProbeRandomStatus: got.ProbeRandomStatus,

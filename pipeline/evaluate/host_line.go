@@ -1,7 +1,7 @@
 package evaluate
 
 import (
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -24,7 +24,7 @@ type HostLine struct {
 }
 
 // HostLine returns the line of a target whose capture has its body.
-func (e *Evaluator) HostLine(t *source.Target) *HostLine {
+func (e *Evaluator) HostLine(t *target.Target) *HostLine {
 	e.walled = t.Capture.Challenge != ""
 	facts := t.Capture.Facts()
 	for k := range e.readings {

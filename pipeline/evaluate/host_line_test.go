@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -21,7 +21,7 @@ func TestHostLine(t *testing.T) {
 	}).Evaluator()
 	o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
 	blank := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: A\nUser-agent: C\n\nDisallow: /\n")}
-	if l := own.HostLine(&source.Target{Candidates: []fetch.Origin{o}, Capture: blank}); len(l.Closed) != 1 || l.Closed[0] != "A" {
+	if l := own.HostLine(&target.Target{Candidates: []fetch.Origin{o}, Capture: blank}); len(l.Closed) != 1 || l.Closed[0] != "A" {
 		t.Errorf("under own %v are shut out, want A: C's parser ends a group at a blank line", l.Closed)
 	}
 	for _, row := range []struct {
@@ -39,7 +39,7 @@ func TestHostLine(t *testing.T) {
 		if row.status == 200 {
 			c.Body = []byte(row.body)
 		}
-		text, err := json.Marshal(e.HostLine(&source.Target{Seq: 7, Candidates: []fetch.Origin{o}, Capture: c}))
+		text, err := json.Marshal(e.HostLine(&target.Target{Seq: 7, Candidates: []fetch.Origin{o}, Capture: c}))
 		must(t, err)
 		if want := `{"seq":7,"host":"a.example","origin":"https://a.example","rank":null,` + row.want; string(text) != want {
 			t.Errorf("got  %s\nwant %s", text, want)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -61,7 +61,7 @@ func (s *samples) use(o fetch.Origin) []*prepared {
 
 // URLs returns the number of URLs that are judged on a target for each agent and
 // profile, if its first candidate answers.
-func (s *Shared) URLs(t *source.Target) int {
+func (s *Shared) URLs(t *target.Target) int {
 	return len(s.samples.paths) + len(t.Paths) + len(s.samples.absolute[t.Candidates[0]])
 }
 

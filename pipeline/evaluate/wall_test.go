@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -44,7 +44,7 @@ func TestAWallIsUnread(t *testing.T) {
 			}
 			own := answered(wall)
 			own.Also = []fetch.Also{{Identity: fetch.Identity{Name: "i"}, Capture: answered("")}}
-			targets := iter.Seq2[*source.Target, error](func(yield func(*source.Target, error) bool) { yield(&source.Target{Seq: 1, Capture: own}, nil) })
+			targets := iter.Seq2[*target.Target, error](func(yield func(*target.Target, error) bool) { yield(&target.Target{Seq: 1, Capture: own}, nil) })
 			_, err = Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}, Category: "x"}}, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, targets)
 			must(t, err)
 			must(t, s.Commit())
@@ -122,8 +122,8 @@ func TestPagesAreCountedApart(t *testing.T) {
 		if row.body != "" {
 			c.Hops[0].Status, c.Body = 200, []byte(row.body)
 		}
-		counts, err := Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
-			yield(&source.Target{Seq: 1, Capture: c}, nil)
+		counts, err := Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, func(yield func(*target.Target, error) bool) {
+			yield(&target.Target{Seq: 1, Capture: c}, nil)
 		})
 		must(t, err)
 		var got []string

@@ -14,6 +14,9 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -29,7 +32,7 @@ func archives(ctx context.Context, patterns []string) (out []given, err error) {
 		}
 		glob := filepath.Glob
 		if remote.IsURL(pattern) {
-			glob = func(pattern string) ([]string, error) { return globURL(ctx, pattern) }
+			glob = func(pattern string) ([]string, error) { return input.Glob(ctx, pattern) }
 		}
 		paths, err := glob(pattern)
 		if errors.Is(err, filepath.ErrBadPattern) {
@@ -53,12 +56,12 @@ func archives(ctx context.Context, patterns []string) (out []given, err error) {
 // paths, "" for the working folder.
 func readPaths(ctx context.Context, list, base string) ([]given, error) {
 	name := remote.Name(list)
-	f, closeList, err := openStored(ctx, list)
+	f, closeList, err := input.Open(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	defer closeList()
-	plain, done, err := plainText(f)
+	plain, done, err := input.Plain(f)
 	if err != nil {
 		return nil, &userfile.Error{Path: name, Err: err}
 	}
@@ -106,10 +109,10 @@ func (s *Source) openArchives(ctx context.Context) error {
 			sizes[i] = 1 // not known: all count the same
 		}
 	}
-	if s.config.LastCapture && s.config.Shard.isPart() {
+	if s.config.LastCapture && s.config.Shard.IsPart() {
 		return &userfile.Error{Path: "--last-capture", Err: errors.New("does not apply to a shard, which does not have all captures of a host; make the run without shards")}
 	}
-	from, to := s.config.Shard.groupOf(sizes)
+	from, to := s.config.Shard.GroupOf(sizes)
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
 	for i, in := range inputs {
 		if planned := s.config.Archives != nil; planned && from <= i && i < to {
@@ -122,8 +125,8 @@ func (s *Source) openArchives(ctx context.Context) error {
 			}
 		}
 		var v *Volume
-		v = s.add(in, func(ctx context.Context, emit func(Target) error) error {
-			reject, done, err := s.rejects.archive(i - from)
+		v = s.add(in, func(ctx context.Context, emit func(target.Target) error) error {
+			reject, done, err := s.rejects.Archive(i - from)
 			if err != nil {
 				return err
 			}
@@ -135,13 +138,13 @@ func (s *Source) openArchives(ctx context.Context) error {
 		})
 		v.volume, v.location, v.archive = i-from, at[i], &sink.ArchiveRecord{Bytes: in.Bytes}
 		v.pass = func(a *sink.ArchiveRecord) error {
-			_, done, err := s.rejects.archive(i - from)
+			_, done, err := s.rejects.Archive(i - from)
 			if err != nil {
 				return err
 			}
 			s.passed.Store(true)
 			s.identified(v, a.Bytes, a.Tag)
-			s.rejects.skip(skippedOf(a.Skipped))
+			s.rejects.Skip(rejected.SkippedOf(a.Skipped))
 			s.progress(a.Bytes)
 			return done()
 		}
@@ -217,7 +220,7 @@ func identifyArchive(ctx context.Context, at string) (sink.Input, error) {
 	if remote.IsURL(at) && !remote.IsBucket(at) {
 		return sink.Input{Role: "warc", IdentifiedWhenRead: true}, nil
 	}
-	return identify(ctx, "warc", at)
+	return input.Identify(ctx, "warc", at)
 }
 
 // identified takes note of the size and tag of an archive that is identified when it is
@@ -236,9 +239,9 @@ func (s *Source) identified(v *Volume, bytes int64, tag string) {
 // openVolume opens the archive of a volume.
 func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), error) {
 	if !remote.IsURL(v.location) {
-		return openStored(ctx, v.location)
+		return input.Open(ctx, v.location)
 	}
-	in, o, err := s.openArchive(ctx, v.location)
+	in, o, err := input.OpenArchive(ctx, s.servers, v.location)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -251,7 +254,7 @@ func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), 
 }
 
 // readArchive reads the archive of a volume.
-func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset int64, path, reason string) error, emit func(Target) error) error {
+func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset int64, path, reason string) error, emit func(target.Target) error) error {
 	path := v.input.Path
 	in, done, err := s.openVolume(ctx, v)
 	if err != nil {
@@ -259,7 +262,7 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 	}
 	defer done()
 	var at int64 // offset of the last record
-	var skipped Skipped
+	var skipped rejected.Skipped
 	seq, isLast, read := v.seq, func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
 	if s.last != nil {
 		r, err := s.last.read(v.volume)
@@ -275,7 +278,7 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 		if err != nil || !isRobots(c) {
 			return err
 		}
-		target, ok := s.wanted(c.Origin, &skipped)
+		t, ok := s.wanted(c.Origin, &skipped)
 		if !ok {
 			return nil
 		}
@@ -283,15 +286,15 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 			skipped.Earlier++
 			return nil
 		}
-		target.Seq = seq
-		target.Input, target.Capture = c.Hops[0].URL, &c.Capture
-		target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
-		return emit(target)
+		t.Seq = seq
+		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
+		t.Stored = &target.Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
+		return emit(t)
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)
 	})
 	skipped.OtherURLs, skipped.OtherRecords, skipped.Damaged = counts.OtherURLs, counts.OtherTypes, counts.Damaged
-	s.rejects.skip(skipped)
+	s.rejects.Skip(skipped)
 	if err == nil && skipped.Damaged == 0 && s.config.Limit == 0 {
 		v.archive.End, v.archive.Skipped = true, skipped.Kinds()
 	}
@@ -310,17 +313,17 @@ func readHeads(ctx context.Context, name string, r io.Reader, c warc.Config, emi
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes
 // it, wanted counts it as skipped and ok is false.
-func (s *Source) wanted(o fetch.Origin, skipped *Skipped) (target Target, ok bool) {
-	if s.filter != nil && !s.filter.has(o) {
+func (s *Source) wanted(o fetch.Origin, skipped *rejected.Skipped) (_ target.Target, ok bool) {
+	if s.filter != nil && !s.filter.Has(o) {
 		skipped.OtherHosts++
-		return Target{}, false
+		return target.Target{}, false
 	}
-	if !InSample(o.Host, s.config.Sample) {
+	if !target.InSample(o.Host, s.config.Sample) {
 		skipped.NotSampled++
-		return Target{}, false
+		return target.Target{}, false
 	}
-	t := Target{Candidates: []fetch.Origin{o}}
-	if rank, ok := s.ranks.of(o.Host); ok {
+	t := target.Target{Candidates: []fetch.Origin{o}}
+	if rank, ok := s.ranks.Of(o.Host); ok {
 		t.Rank = &rank
 	}
 	return t, true

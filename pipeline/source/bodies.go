@@ -20,6 +20,9 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -39,7 +42,7 @@ func (s *Source) openBodies(ctx context.Context) error {
 		}
 		isFolder = info.IsDir()
 	}
-	identified, read := identify, s.readTar
+	identified, read := input.Identify, s.readTar
 	if isFolder {
 		identified, read = identifyFolder, s.readFolder
 	}
@@ -47,7 +50,7 @@ func (s *Source) openBodies(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
+	v := s.add(in, func(ctx context.Context, emit func(target.Target) error) error {
 		return read(ctx, name, func(file storedFile) error { return s.takeBody(file, emit) })
 	})
 	v.mixed = true
@@ -79,21 +82,21 @@ func (f *storedFile) read(limit int) ([]byte, error) {
 }
 
 // takeBody emits the target of a file, unless its name begins with a dot.
-func (s *Source) takeBody(file storedFile, emit func(Target) error) error {
+func (s *Source) takeBody(file storedFile, emit func(target.Target) error) error {
 	if strings.HasPrefix(path.Base(file.name), ".") {
 		return nil
 	}
 	name := userfile.HostName(file.name)
 	o, err := originOfFile(name, s.config.Schemes[0])
 	if err != nil {
-		return s.rejectBody(file.name, rejection(err))
+		return s.rejectBody(file.name, rejected.ReasonOf(err))
 	}
-	target, ok := s.wantedOfAll(o)
+	t, ok := s.wantedOfAll(o)
 	if !ok {
 		return nil
 	}
 	var body []byte
-	if s.config.Shard.has(o.Host) { // otherwise the target only counts
+	if s.config.Shard.Has(o.Host) { // otherwise the target only counts
 		if body, err = file.read(s.config.MaxBody); err != nil {
 			return err
 		}
@@ -103,8 +106,8 @@ func (s *Source) takeBody(file storedFile, emit func(Target) error) error {
 		body, c.Truncated = body[:limit], true
 	}
 	c.Body, c.Challenge = body, s.config.Challenges.Find(http.StatusOK, http.Header(nil).Values, body)
-	target.Input, target.Capture, target.Stored = name, c, &Stored{Source: "body", Assumed: true}
-	return emit(target)
+	t.Input, t.Capture, t.Stored = name, c, &target.Stored{Source: "body", Assumed: true}
+	return emit(t)
 }
 
 // identifyFolder identifies a folder by the names, sizes and times of its files.
@@ -202,13 +205,13 @@ func (s *Source) readFolder(ctx context.Context, name string, take func(storedFi
 // readTar reads the files of a tar, plain or compressed, in their order. Links are
 // rejected: a tar is read only once.
 func (s *Source) readTar(ctx context.Context, name string, take func(storedFile) error) error {
-	f, closed, err := openStored(ctx, name)
+	f, closed, err := input.Open(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer closed()
 	name = remote.Name(name)
-	plain, done, err := decompress(f)
+	plain, done, err := input.Decompress(f)
 	if err != nil {
 		return &userfile.Error{Path: name, Err: err}
 	}
@@ -254,18 +257,18 @@ func readBody(r io.Reader, limit int) ([]byte, error) {
 
 // rejectBody rejects a file of bodies.
 func (s *Source) rejectBody(file, reason string) error {
-	if !s.config.Shard.isFirst() {
+	if !s.config.Shard.IsFirst() {
 		return nil
 	}
-	return s.rejects.body(file, reason)
+	return s.rejects.Line(0, file, reason, "bodies")
 }
 
 // wantedOfAll is [Source.wanted] for a volume with the targets of all shards. Each
 // shard counts what it skips of its own.
-func (s *Source) wantedOfAll(o fetch.Origin) (target Target, ok bool) {
-	var skipped Skipped
-	if target, ok = s.wanted(o, &skipped); !ok && s.config.Shard.has(o.Host) {
-		s.rejects.skip(skipped)
+func (s *Source) wantedOfAll(o fetch.Origin) (t target.Target, ok bool) {
+	var skipped rejected.Skipped
+	if t, ok = s.wanted(o, &skipped); !ok && s.config.Shard.Has(o.Host) {
+		s.rejects.Skip(skipped)
 	}
-	return target, ok
+	return t, ok
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/pipeline/target"
 )
 
 // The files of a folder and of a tar, plain or compressed, are the same targets, with one
@@ -37,12 +39,12 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 			for i := range shards {
 				config := Config{Bodies: bodies, Schemes: []string{"https"}, MaxBody: 1 << 20}
 				if shards > 1 {
-					config.Shard = Shard{Index: i, Count: shards}
+					config.Shard = target.Shard{Index: i, Count: shards}
 				}
 				s, err := Open(t.Context(), config)
 				must(t, err)
 				for _, v := range s.Volumes {
-					must(t, v.Read(context.Background(), func(target Target) error {
+					must(t, v.Read(context.Background(), func(target target.Target) error {
 						got = append(got, fmt.Sprintf("%d %s %q", target.Seq, target.Candidates[0].Host, target.Capture.Body))
 						return nil
 					}))
@@ -59,7 +61,7 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 	sheet := writeFile(t, "b.xlsx", []byte("PK\x03\x04\x14\x00"))
 	s, err := Open(t.Context(), Config{Bodies: sheet, Schemes: []string{"https"}, MaxBody: 1 << 20})
 	must(t, err)
-	if err := s.Volumes[0].Read(t.Context(), func(Target) error { return nil }); err == nil || !strings.Contains(err.Error(), "b.xlsx: is a zip archive") {
+	if err := s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }); err == nil || !strings.Contains(err.Error(), "b.xlsx: is a zip archive") {
 		t.Errorf("a spreadsheet: %v", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -55,10 +57,10 @@ const maxFileName = 4 << 10
 // readIndex calls yield for each line of an index that names a capture of a robots.txt,
 // and reject for the others but blank ones.
 func readIndex(ctx context.Context, name string, in io.Reader, yield func(capturePlace) error, reject func(line int64, text, reason string) error) error {
-	r := bufio.NewReaderSize(whileRunning{ctx, in}, maxLine)
+	r := bufio.NewReaderSize(input.While(ctx, in), input.MaxLine)
 	var x indexReader
 	for line := int64(1); ; line++ {
-		text, long, err := readLine(r)
+		text, long, err := input.ReadLine(r)
 		if err == io.EOF {
 			return nil
 		}
@@ -79,7 +81,7 @@ func readIndex(ctx context.Context, name string, in io.Reader, yield func(captur
 		if strings.TrimSpace(text) == "" || strings.HasPrefix(text, "!") { // a remark of CDXJ
 			continue
 		}
-		place, reason := capturePlace{}, fmt.Sprintf("line_too_long: more than %d bytes", maxLine)
+		place, reason := capturePlace{}, fmt.Sprintf("line_too_long: more than %d bytes", input.MaxLine)
 		if !long {
 			place, reason = x.parse(text)
 		}
@@ -187,14 +189,14 @@ func (c *Config) checkPlace(p *capturePlace) string {
 
 // openIndex adds the index of captures. Its volumes are known when it is read.
 func (s *Source) openIndex(ctx context.Context) error {
-	if s.config.Shard.isPart() {
+	if s.config.Shard.IsPart() {
 		return &userfile.Error{Path: "--cdx", Err: errors.New("does not apply to shards; divide the index, for example by year, and make a run of each part")}
 	}
 	if s.config.CDX == "-" {
 		s.inputs = append(s.inputs, sink.Input{Role: "cdx", Path: "-"})
 		return nil
 	}
-	in, err := inspect(ctx, s.config.CDX)
+	in, err := hosts.Inspect(ctx, s.config.CDX)
 	if err != nil {
 		return err
 	}

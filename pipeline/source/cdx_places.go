@@ -12,6 +12,9 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -65,7 +68,7 @@ func (s *Source) readCaptures(ctx context.Context, scratch func() (*store.Scratc
 // takePlaces reads the index and calls take with the captures that are wanted.
 func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error) error {
 	name := remote.Name(s.config.CDX)
-	f, done, err := openStored(ctx, s.config.CDX)
+	f, done, err := input.Open(ctx, s.config.CDX)
 	if err != nil {
 		return err
 	}
@@ -73,15 +76,15 @@ func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error)
 	if s.config.CDX == "-" {
 		f = io.TeeReader(f, s.sum)
 	}
-	plain, end, err := decompress(f)
+	plain, end, err := input.Decompress(f)
 	if err != nil {
 		return &userfile.Error{Path: name, Err: err}
 	}
 	defer end()
-	var skipped Skipped
-	defer func() { s.rejects.skip(skipped) }()
+	var skipped rejected.Skipped
+	defer func() { s.rejects.Skip(skipped) }()
 	reject := func(line int64, text, reason string) error {
-		return s.rejects.reject(s.rejects.main, line, text, reason, "cdx")
+		return s.rejects.Line(line, text, reason, "cdx")
 	}
 	err = readIndex(ctx, name, plain, func(p capturePlace) error {
 		if why := s.config.checkPlace(&p); why != "" {
@@ -136,8 +139,8 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 	if err != nil {
 		return err
 	}
-	var skipped Skipped
-	defer func() { s.rejects.skip(skipped) }()
+	var skipped rejected.Skipped
+	defer func() { s.rejects.Skip(skipped) }()
 	var last, what []byte
 	settle := func() error {
 		if last == nil {
@@ -185,7 +188,7 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 		record, named := key[:len(key)-8], binary.BigEndian.Uint64(key[len(key)-8:])
 		if bytes.Equal(record, before) {
 			reason := fmt.Sprintf("duplicate: the same record as in line %d", line)
-			if err := s.rejects.reject(s.rejects.main, int64(named), remote.Name(string(key[:len(key)-17])), reason, "cdx"); err != nil {
+			if err := s.rejects.Line(int64(named), remote.Name(string(key[:len(key)-17])), reason, "cdx"); err != nil {
 				return err
 			}
 			continue
@@ -223,7 +226,7 @@ func (p *places) block(i int) (out []capturePlace, err error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(p.file, from, p.blocks[i]-from), 1<<16)
 	next := func() ([]byte, error) {
 		n, err := binary.ReadUvarint(in)
-		if err == nil && n > 2*maxLine {
+		if err == nil && n > 2*input.MaxLine {
 			err = errors.New("it is damaged")
 		}
 		if err != nil {
@@ -263,8 +266,8 @@ func (p *places) close() error {
 // addBlock adds the volume of block i, which takes the given bytes of the list of captures.
 func (s *Source) addBlock(i int, bytes int64) {
 	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &sink.ArchiveRecord{Bytes: bytes}}
-	v.read = func(ctx context.Context, emit func(Target) error) error {
-		reject, done, err := s.rejects.archive(i)
+	v.read = func(ctx context.Context, emit func(target.Target) error) error {
+		reject, done, err := s.rejects.Archive(i)
 		if err != nil {
 			return err
 		}
@@ -275,12 +278,12 @@ func (s *Source) addBlock(i int, bytes int64) {
 		return err
 	}
 	v.pass = func(a *sink.ArchiveRecord) error {
-		_, done, err := s.rejects.archive(i)
+		_, done, err := s.rejects.Archive(i)
 		if err != nil {
 			return err
 		}
 		s.passed.Store(true)
-		s.rejects.skip(skippedOf(a.Skipped))
+		s.rejects.Skip(rejected.SkippedOf(a.Skipped))
 		captures, err := s.places.block(i)
 		s.progress(int64(len(captures)))
 		return errors.Join(err, done())

@@ -8,6 +8,9 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -24,7 +27,7 @@ const (
 )
 
 // readBlock emits the captures of a block.
-func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject func(offset int64, path, reason string) error, emit func(Target) error) error {
+func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject func(offset int64, path, reason string) error, emit func(target.Target) error) error {
 	captures, err := s.places.block(i)
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ type blockReader struct {
 	volume   *Volume
 	first    int64 // number before the first target
 	reject   func(offset int64, path, reason string) error
-	emit     func(Target) error
+	emit     func(target.Target) error
 	rejected int
 	records  warc.RecordReader
 
@@ -83,7 +86,7 @@ func (b *blockReader) open(ctx context.Context, path string, from, to int64) (io
 	if remote.IsURL(at) {
 		in, err := b.source.servers.OpenRange(ctx, at, from, to)
 		if err != nil {
-			return nil, Unread(at, err)
+			return nil, input.Unread(at, err)
 		}
 		return &unreadRange{in, at}, nil
 	}
@@ -110,7 +113,7 @@ type unreadRange struct {
 func (u *unreadRange) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		err = Unread(u.url, err)
+		err = input.Unread(u.url, err)
 	}
 	return n, err
 }
@@ -200,14 +203,14 @@ func (b *blockReader) take(c *capturePlace, found *warc.Capture, why string, n i
 	s := b.source
 	path := remote.Name(c.file)
 	if found == nil {
-		s.rejects.skip(Skipped{Damaged: 1})
+		s.rejects.Skip(rejected.Skipped{Damaged: 1})
 		b.rejected++
 		return b.reject(c.offset, path, why)
 	}
 	s.progress(1)
-	target, _ := s.wanted(c.origin, new(Skipped))
-	target.Seq = b.first + n
-	target.Input, target.Capture = found.Hops[0].URL, &found.Capture
-	target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
-	return b.emit(target)
+	t, _ := s.wanted(c.origin, new(rejected.Skipped))
+	t.Seq = b.first + n
+	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
+	t.Stored = &target.Stored{Source: "warc", WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
+	return b.emit(t)
 }

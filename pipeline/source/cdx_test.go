@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 )
 
 // linesOfIndex reads an index, and returns what its lines name and why they do not.
@@ -61,7 +62,7 @@ func TestIndexFormats(t *testing.T) {
 		"as many as no format":                 {eleven + " x", "1 not_a_capture: 12 fields"},
 		"JSON that is cut":                     {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"", "1 not_a_capture: the JSON object cannot be read"},
 		"JSON without a place":                 {"com,example)/robots.txt 20190102030405 {\"url\": \"https://example.com/robots.txt\"}", "1 not_a_capture: no readable offset"},
-		"a line that is too long":              {strings.Repeat("x", maxLine+1), fmt.Sprintf("1 line_too_long: more than %d bytes", maxLine)},
+		"a line that is too long":              {strings.Repeat("x", input.MaxLine+1), fmt.Sprintf("1 line_too_long: more than %d bytes", input.MaxLine)},
 		"another number of fields than before": {eleven + "\n" + strings.Replace(eleven, " - - ", " - ", 1), "2 not_a_capture: 10 fields"},
 	} {
 		_, rejected, err := linesOfIndex(t, row.text)

@@ -6,8 +6,20 @@
 // consists of volumes, which may be read concurrently; each yields its targets in
 // order, stored ones with their captures. A list of hosts is one volume.
 //
-// [Rejects] accounts for everything else in the input: a line that names no host,
+// Package rejected accounts for everything else in the input: a line that names no host,
 // a duplicate, a damaged record. No line is lost silently.
+//
+//	source.go    Open, Start, and what a source says of itself
+//	volume.go    Volume, which reads targets in order
+//	archive.go   archives; repeated.go those that are named again
+//	last*.go     the last capture of each host in archives
+//	cdx*.go      captures that an index names
+//	bodies.go    a folder or tar of bodies
+//	run.go       an earlier run
+//	package hosts     lists of hosts
+//	package earlier   the tables of an earlier run
+//	package input     files and URLs
+//	package rejected  what is not a target
 //
 // Archives at https URLs are identified when they are read, at the pace of their server.
 //
@@ -19,7 +31,8 @@
 //     whether it is there.
 //   - a file of its own: the volume's function calls emit with targets in order, each
 //     with the same Seq whatever is read beside it, and accounts for all else by
-//     [Rejects]. A stored target has [Stored], whose Source goes to fetches.source.
+//     package rejected. A stored target has [target.Stored], whose Source goes to
+//     fetches.source.
 //   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
 //     divide the hosts, the values of fetches.source (rows.go, and values.go in package
 //     verify), and its role in datasheet.go of package publish.

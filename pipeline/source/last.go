@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -153,7 +154,7 @@ func (f *finder) entry(c *warc.Capture, at place) (key, value []byte) {
 	key = append(binary.BigEndian.AppendUint64(key, dateOf(c.Start)), at[:]...)
 	value = make([]byte, entryValue)
 	if isRobots(c) {
-		if _, wanted := f.source.wanted(c.Origin, new(Skipped)); wanted {
+		if _, wanted := f.source.wanted(c.Origin, new(rejected.Skipped)); wanted {
 			value[0] |= isTarget
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 )
 
 // one is a capture of a test: of a URL, at a minute, in a place, that redirects to a URL
@@ -138,10 +140,10 @@ func lastTargets(t *testing.T, config Config) (out []string) {
 	s, err := Open(t.Context(), config)
 	must(t, err)
 	dir := t.TempDir()
-	must(t, s.Start(t.Context(), NewRejects(nil, in(t, dir), func(int64) {}), func(int64) {}))
+	must(t, s.Start(t.Context(), rejected.New(nil, in(t, dir), func(int64) {}), func(int64) {}))
 	for _, v := range s.Volumes {
 		before := int64(0)
-		must(t, v.Read(context.Background(), func(target Target) error {
+		must(t, v.Read(context.Background(), func(target target.Target) error {
 			c := target.Capture
 			var hops []string
 			for _, h := range c.Hops {
@@ -198,9 +200,9 @@ func TestRevisitsInChains(t *testing.T) {
 	} {
 		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Schemes: []string{"http"}, LastCapture: true, MaxRedirects: 5, MaxBody: 1 << 20})
 		must(t, err)
-		must(t, s.Start(t.Context(), NewRejects(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+		must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 		var got *fetch.Capture
-		must(t, s.Volumes[0].Read(t.Context(), func(target Target) error { got = target.Capture; return nil }))
+		must(t, s.Volumes[0].Read(t.Context(), func(target target.Target) error { got = target.Capture; return nil }))
 		must(t, s.Close())
 		if text := fmt.Sprintf("%d %d %v %s %q", got.Status(), got.Hops[len(got.Hops)-1].Status, got.Unstored, got.Error, got.Body); text != row.want {
 			t.Errorf("a revisit %s: %s, want %s", row.name, text, row.want)

@@ -62,7 +62,7 @@ func (s *Source) once(all []given) (kept []given, err error) {
 
 // rejectRepeated lists the archives that the input names again.
 func (s *Source) rejectRepeated() error {
-	if !s.config.Shard.isFirst() {
+	if !s.config.Shard.IsFirst() {
 		return nil
 	}
 	for _, r := range s.repeated {
@@ -70,7 +70,7 @@ func (s *Source) rejectRepeated() error {
 		if r.Line > 0 {
 			input = "warc-paths"
 		}
-		if err := s.rejects.reject(s.rejects.main, r.Line, r.Path, "duplicate: the same archive as "+r.First, input); err != nil {
+		if err := s.rejects.Line(r.Line, r.Path, "duplicate: the same archive as "+r.First, input); err != nil {
 			return err
 		}
 	}

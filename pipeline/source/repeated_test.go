@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -70,7 +72,7 @@ func TestArchivesAreReadOnce(t *testing.T) {
 			if diff := cmp.Diff(row.inputs, inputs); diff != "" {
 				t.Errorf("inputs (-want +got):\n%s", diff)
 			}
-			want := strings.Join(rejectedHeader, ",") + "\n"
+			want := "line,text,reason,input\n"
 			var repeated []sink.Repeated
 			for _, a := range row.again {
 				repeated = append(repeated, sink.Repeated{Line: a.line, Path: a.path, First: a.first})
@@ -87,7 +89,7 @@ func TestArchivesAreReadOnce(t *testing.T) {
 			planned.Archives, planned.Repeated = s.Inputs(), s.Repeated()
 			for i := range 3 {
 				of := planned
-				of.Shard = Shard{Index: i % 2, Count: 2}
+				of.Shard = target.Shard{Index: i % 2, Count: 2}
 				if i == 2 {
 					of = row.of
 				}
@@ -98,7 +100,7 @@ func TestArchivesAreReadOnce(t *testing.T) {
 				defer in.Close()
 				file, err := in.Create("rejected.csv")
 				must(t, err)
-				rejects := NewRejects(file, nil, func(int64) {})
+				rejects := rejected.New(file, nil, func(int64) {})
 				must(t, s.Start(t.Context(), rejects, nil))
 				_, err = rejects.Finish()
 				must(t, err)

@@ -11,19 +11,21 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 )
 
 // hostsOf returns the hosts that a source yields, and what it skips.
-func hostsOf(t *testing.T, c Config) (map[string]bool, Skipped) {
+func hostsOf(t *testing.T, c Config) (map[string]bool, rejected.Skipped) {
 	t.Helper()
 	c.Schemes, c.MaxBody = []string{"https", "http"}, 1<<20
 	s, err := Open(t.Context(), c)
 	must(t, err)
-	rejects := NewRejects(nil, in(t, t.TempDir()), func(int64) {})
+	rejects := rejected.New(nil, in(t, t.TempDir()), func(int64) {})
 	must(t, s.Start(t.Context(), rejects, func(int64) {}))
 	hosts := make(map[string]bool)
 	for _, v := range s.Volumes {
-		must(t, v.Read(t.Context(), func(target Target) error {
+		must(t, v.Read(t.Context(), func(target target.Target) error {
 			hosts[target.Candidates[0].Host] = true
 			return nil
 		}))
@@ -79,42 +81,13 @@ func TestTheSampleIsAPanel_NoRace(t *testing.T) {
 	}
 }
 
-// A smaller sample is a part of a larger one, and the shards of a sample are even.
-func TestTheSampleIsEven_NoRace(t *testing.T) {
-	const hosts, shards = 100_000, 16
-	var of [shards]int
-	n := 0
-	for i := range hosts {
-		host := fmt.Sprintf("host-%d.example", i)
-		if InSample(host, 0.01) && !InSample(host, 0.1) {
-			t.Fatalf("%s is in the sample of 0.01 and not in that of 0.1", host)
-		}
-		if InSample(host, 0.1) {
-			n++
-			of[ShardOf(host, shards)]++
-		}
-		if !InSample(host, 0) || !InSample(host, 1) {
-			t.Fatalf("%s is not in the whole", host)
-		}
-	}
-	for shard, got := range of {
-		want := float64(n) / shards
-		if math.Abs(float64(got)-want) > 5*math.Sqrt(want) {
-			t.Errorf("shard %d has %d of %d hosts of the sample", shard, got, n)
-		}
-	}
-	if math.Abs(float64(n)-hosts/10) > 5*math.Sqrt(hosts*0.09) {
-		t.Errorf("the sample has %d hosts of %d", n, hosts)
-	}
-}
-
 // A sample without hosts is an error that says so.
 func TestAnEmptySample(t *testing.T) {
 	c := Config{Named: []string{"a.example"}, Schemes: []string{"https"}, Sample: 1e-9}
 	s, err := Open(t.Context(), c)
 	must(t, err)
-	must(t, s.Start(t.Context(), NewRejects(nil, nil, func(int64) {}), nil))
-	must(t, s.Volumes[0].Read(t.Context(), func(Target) error { return nil }))
+	must(t, s.Start(t.Context(), rejected.New(nil, nil, func(int64) {}), nil))
+	must(t, s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }))
 	if err := s.Empty(); err == nil || !strings.Contains(err.Error(), "none of them in the sample") {
 		t.Errorf("%v", err)
 	}
@@ -133,8 +106,8 @@ func TestPathsHaveABase(t *testing.T) {
 		var got string
 		s, err := Open(t.Context(), Config{Paths: list(row.paths), Base: row.base, MaxBody: 1 << 20})
 		if err == nil {
-			must(t, s.Start(t.Context(), NewRejects(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
-			must(t, s.Volumes[0].Read(context.Background(), func(target Target) error {
+			must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+			must(t, s.Volumes[0].Read(context.Background(), func(target target.Target) error {
 				got = target.Stored.WARC
 				return nil
 			}))

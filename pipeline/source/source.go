@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -17,10 +16,14 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -38,10 +41,10 @@ type Config struct {
 	FromRun string        // DIR/_runs/ID of an earlier run
 	Ranks   string        // list of ranked hosts, for WARC and bodies
 
-	Schemes []string // schemes to try for a host without one, in order
-	Limit   int64    // most targets, 0 for all
-	Sample  float64  // share of the registered domains to take, 0 or 1 for all; see [InSample]
-	Shard   Shard    // the share to read, by default all
+	Schemes []string     // schemes to try for a host without one, in order
+	Limit   int64        // most targets, 0 for all
+	Sample  float64      // share of the registered domains to take, 0 or 1 for all; see [target.InSample]
+	Shard   target.Shard // the share to read, by default all
 
 	// Of a run that was planned:
 	Planned  string          // path of the list of the shard, instead of Hosts
@@ -74,26 +77,23 @@ type Source struct {
 	Volumes []*Volume
 	Total   int64 // lines of the list or bytes of archives, 0 if unknown
 
-	config     Config
-	servers    *remote.Servers // of archives
-	mu         sync.Mutex      // of inputs
-	inputs     []sink.Input
-	ranks      ranks
-	filter     *filter // nil for every host
-	rejects    *Rejects
-	progress   func(bytes int64) // counts the bytes of archives read
-	sum        hash.Hash         // digest of a pipe, which can be read only once
-	emitted    atomic.Int64      // targets yielded
-	from       store.Store       // of the earlier run, nil for none
-	fromShards int               // shards of hosts of the earlier run
-	asOf       *time.Time        // date of the earlier run
-	earlier    []sink.Choice     // how the earlier run chose its hosts
-	elsewhere  atomic.Int64      // targets or rows of other shards
-	passed     atomic.Bool       // an archive was passed over
-	last       *finder           // nil unless only the last captures of archives are wanted
-	places     *places           // captures of an index, nil without one
-	paced      bool              // some of them are in archives that are read at the pace
-	repeated   []sink.Repeated   // archives that are named again
+	config    Config
+	servers   *remote.Servers // of archives
+	mu        sync.Mutex      // of inputs
+	inputs    []sink.Input
+	ranks     hosts.Ranks
+	filter    *hosts.Filter // nil for every host
+	rejects   *rejected.Account
+	progress  func(bytes int64) // counts the bytes of archives read
+	sum       hash.Hash         // digest of a pipe, which can be read only once
+	emitted   atomic.Int64      // targets yielded
+	from      *earlier.Run      // the earlier run, nil for none
+	elsewhere atomic.Int64      // targets or rows of other shards
+	passed    atomic.Bool       // an archive was passed over
+	last      *finder           // nil unless only the last captures of archives are wanted
+	places    *places           // captures of an index, nil without one
+	paced     bool              // some of them are in archives that are read at the pace
+	repeated  []sink.Repeated   // archives that are named again
 }
 
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
@@ -131,7 +131,7 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 	if list == "" {
 		return nil
 	}
-	if s.ranks, err = readRanks(ctx, list); err == nil && s.ranks.hosts.used == 0 {
+	if s.ranks, err = hosts.ReadRanks(ctx, list); err == nil && s.ranks.Len() == 0 {
 		err = &userfile.Error{Path: remote.Name(list), Err: errors.New("has no ranked host; give lines such as 1,example.com")}
 	}
 	return err
@@ -172,7 +172,7 @@ func (s *Source) openLists(ctx context.Context) error {
 		case "-":
 			s.inputs = append(s.inputs, sink.Input{Role: list.role, Path: list.path})
 		default:
-			in, err := inspect(ctx, list.path)
+			in, err := hosts.Inspect(ctx, list.path)
 			if err != nil {
 				return err
 			}
@@ -199,13 +199,28 @@ func (s *Source) openLists(ctx context.Context) error {
 
 // FromShards returns the number of shards of hosts of the earlier run whose captures
 // the source reads, or 0.
-func (s *Source) FromShards() int { return s.fromShards }
+func (s *Source) FromShards() int {
+	if s.from == nil {
+		return 0
+	}
+	return s.from.Manifest.ShardsOfHosts()
+}
 
 // AsOf returns the date of the earlier run whose captures the source reads, or nil.
-func (s *Source) AsOf() *time.Time { return s.asOf }
+func (s *Source) AsOf() *time.Time {
+	if s.from == nil {
+		return nil
+	}
+	return &s.from.Manifest.Date
+}
 
 // Earlier says how that run chose its hosts; see [sink.Plan].
-func (s *Source) Earlier() []sink.Choice { return s.earlier }
+func (s *Source) Earlier() []sink.Choice {
+	if s.from == nil {
+		return nil
+	}
+	return s.from.Manifest.Choices()
+}
 
 // Repeated returns the archives that the input names again; they are read once.
 func (s *Source) Repeated() []sink.Repeated { return s.repeated }
@@ -220,29 +235,29 @@ func (s *Source) Inputs() []sink.Input {
 
 // Start prepares the reading of volumes and reads the filter. Reading then records in
 // rejects what is not a target, and calls progress with the bytes of archives read.
-func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(bytes int64)) (err error) {
+func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress func(bytes int64)) (err error) {
 	s.rejects, s.progress = rejects, progress
 	if err := s.rejectRepeated(); err != nil {
 		return err
 	}
 	if s.config.IsStored() && s.config.Hosts != "" {
-		reject := rejects.host
-		if !s.config.Shard.isFirst() {
+		reject := rejects.Host
+		if !s.config.Shard.IsFirst() {
 			reject = func(int64, string, string) error { return nil }
 		}
-		if s.filter, err = readFilter(ctx, s.config.Hosts, s.sum, reject); err == nil {
+		if s.filter, err = hosts.ReadFilter(ctx, s.config.Hosts, s.sum, reject); err == nil {
 			s.digest()
 			if s.config.Ranks == "" {
-				s.ranks = s.filter.ranks
+				s.ranks = s.filter.Ranks
 			}
 		}
 	}
 	switch {
 	case err != nil:
 	case s.config.CDX != "":
-		err = s.readCaptures(ctx, rejects.scratch)
+		err = s.readCaptures(ctx, rejects.Scratch)
 	case s.config.LastCapture:
-		err = s.findLast(ctx, rejects.scratch)
+		err = s.findLast(ctx, rejects.Scratch)
 	}
 	return err
 }
@@ -280,41 +295,36 @@ func (s *Source) Enough() bool { return s.config.Limit > 0 && s.emitted.Load() >
 // returns nil without a filter, and where not all answers were read: by a shard, with a
 // limit, or if an archive is damaged or was passed over.
 func (s *Source) Unmatched() *int64 {
-	if s.filter == nil || s.config.Shard.isPart() || s.Enough() || s.passed.Load() || s.rejects.Skipped().Damaged > 0 {
+	if s.filter == nil || s.config.Shard.IsPart() || s.Enough() || s.passed.Load() || s.rejects.Skipped().Damaged > 0 {
 		return nil
 	}
-	n := s.filter.unmet()
+	n := s.filter.Unmet()
 	return &n
 }
 
-// readHosts emits the hosts to ask.
-func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
-	g := &grouper{schemes: s.config.Schemes, shard: s.config.Shard, sample: s.config.Sample, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
-	defer func() {
-		s.elsewhere.Add(g.elsewhere)
-		s.rejects.skip(Skipped{NotSampled: g.notSampled})
-		s.digest()
-	}()
-	if err := s.readRows(ctx, s.sum, g.take); err != nil {
-		return err
-	}
-	return g.flush()
+// list returns the list of the hosts to ask.
+func (s *Source) list() *hosts.List {
+	c := &s.config
+	return &hosts.List{Path: c.Hosts, Planned: c.Planned, Named: c.Named, Schemes: c.Schemes, Shard: c.Shard, Sample: c.Sample}
 }
 
-// readRows reads the rows of the hosts to ask; see [readHosts].
-func (s *Source) readRows(ctx context.Context, sum io.Writer, yield func(row) error) error {
-	if s.config.Planned != "" {
-		return readPlanned(ctx, s.config.Planned, yield)
+// readHosts emits the hosts to ask.
+func (s *Source) readHosts(ctx context.Context, emit func(target.Target) error) error {
+	defer s.digest()
+	elsewhere, notSampled, err := s.list().Targets(ctx, s.sum, s.rejects, emit)
+	s.elsewhere.Add(elsewhere)
+	s.rejects.Skip(rejected.Skipped{NotSampled: notSampled})
+	return err
+}
+
+// Others returns random hosts from the part of the list that can be read in a short
+// time. By asking them, a run finds out whether its first hosts are dead or this
+// machine is cut off.
+func (s *Source) Others(ctx context.Context) []fetch.Origin {
+	if s.config.IsStored() {
+		return nil
 	}
-	if len(s.config.Named) == 0 {
-		return readHosts(ctx, s.config.Hosts, sum, yield)
-	}
-	for i, host := range s.config.Named {
-		if err := yield(row{line: int64(i) + 1, text: host, host: host}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.list().Random(ctx, s.config.Limit)
 }
 
 // digest sets the digest of an input that could be read only once.
@@ -339,7 +349,7 @@ func (s *Source) Empty() error {
 		path, wanted = cmp.Or(c.sourceName(), path), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
 	case len(c.Named) > 0:
 		path, wanted = sink.NamedHosts, "are not hosts"
-	case s.filter != nil && s.filter.named.used == 0:
+	case s.filter != nil && s.filter.Len() == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
 	case c.HasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
@@ -356,7 +366,7 @@ func (s *Source) Empty() error {
 	if path == "-" {
 		path = "standard input"
 	}
-	if n, first := s.rejects.found(); n > 0 {
+	if n, first := s.rejects.Found(); n > 0 {
 		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, schema.TextString(first))
 	}
 	return &userfile.Error{Path: remote.Name(path), Err: errors.New(wanted)}

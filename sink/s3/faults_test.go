@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -63,7 +64,7 @@ func attempt(ctx context.Context, t testing.TB, c pipeline.Config, shard int) (*
 	must(t, err)
 	defer os.RemoveAll(spool)
 	c.Spool = filepath.Join(spool, "spool")
-	c.Source.Shard = source.Shard{Index: shard, Count: shards}
+	c.Source.Shard = target.Shard{Index: shard, Count: shards}
 	return pipeline.RunShard(ctx, c, new(pipeline.Progress))
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -107,7 +107,7 @@ func TestAnObjectThatIsThrottled(t *testing.T) {
 func TestNoSignOfLifeAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	c := census(t, storedBodies(t))
-	c.Dir, c.Spool, c.Source.Shard = bucket(t, "beats"), filepath.Join(t.TempDir(), "spool"), source.Shard{Count: 1}
+	c.Dir, c.Spool, c.Source.Shard = bucket(t, "beats"), filepath.Join(t.TempDir(), "spool"), target.Shard{Count: 1}
 	_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	must(t, err)
 	s, err := store.Open(t.Context(), c.Dir)

@@ -20,7 +20,7 @@ package schema
 //     Dictionary -update copies it to README.md, and views.sql takes it from there.
 //   - its value, where package evaluate makes the row (audit for changes). A header that no
 //     capture has yet: the list above Headers in fetch/capture.go first.
-//   - targetOf in pipeline/source/earlier_row.go, for a column of fetches that holds a
+//   - targetOf in pipeline/source/earlier/row.go, for a column of fetches that holds a
 //     fact of the capture. Otherwise re-judging a run loses the fact. sink/needed.go,
 //     if re-evaluating needs it.
 //   - configs/*.sql, if a derived view shows it. The views of tables take every

@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
@@ -154,7 +154,7 @@ func (c *RunChecker) judge(ctx context.Context, t *lookup.Target) (*URLJudge, er
 
 // JudgeBody is judge with the body of the target, nil if the run does not keep it.
 func (c *RunChecker) JudgeBody(ctx context.Context, t *lookup.Target, body []byte) (*URLJudge, error) {
-	capture, err := source.CaptureOf(c.Run.Manifest, &t.Fetch, body)
+	capture, err := earlier.CaptureOf(c.Run.Manifest, &t.Fetch, body)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -37,7 +37,7 @@ func ReadInput(ctx context.Context, path string) ([]byte, error) {
 			return nil, exit.ErrInterrupted
 		}
 		if err != nil {
-			return nil, source.Unread(path, err)
+			return nil, input.Unread(path, err)
 		}
 		return text, nil
 	}

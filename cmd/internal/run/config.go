@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
@@ -142,7 +143,7 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	if len(c.Tables) == 0 {
 		also := f.alsoAs != "" || len(f.warc) > 0 || f.warcPaths != ""
 		if f.fromRun != "" && !f.planning {
-			if also, err = source.HasAnswers(ctx, f.fromRun); err != nil {
+			if also, err = earlier.HasAnswers(ctx, f.fromRun); err != nil {
 				also = false // opening the source says why
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
 )
 
 // clockSkew is how far the clocks of the machines that share a folder may differ: a date
@@ -25,7 +25,7 @@ func (f *Flags) setDate(ctx context.Context, c *pipeline.Config) error {
 		if f.fromRun == "" {
 			return nil
 		}
-		date, err := source.DateOf(ctx, f.fromRun)
+		date, err := earlier.DateOf(ctx, f.fromRun)
 		if err == nil && isFuture(date) { // the source reports the error
 			return exit.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then, f.fromRun, date.Format(time.RFC3339), now.Format(time.RFC3339))
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -202,7 +202,7 @@ func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 	if c.Source.FromRun == "" {
 		return
 	}
-	missed, err := source.MissedBy(ctx, c.Source.FromRun)
+	missed, err := earlier.MissedBy(ctx, c.Source.FromRun)
 	if err != nil {
 		return // the run fails
 	}

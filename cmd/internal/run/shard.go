@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -117,11 +117,11 @@ func (f *Flags) checkShard() error {
 }
 
 // shardOf returns the shard to make.
-func (f *Flags) shardOf() source.Shard {
+func (f *Flags) shardOf() target.Shard {
 	if f.shards == 1 {
-		return source.Shard{}
+		return target.Shard{}
 	}
-	return source.Shard{Index: f.shard, Count: f.shards}
+	return target.Shard{Index: f.shard, Count: f.shards}
 }
 
 // atOnce returns the number of shards that run at once.

@@ -1,0 +1,301 @@
+package earlier
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/verify"
+)
+
+// Run is a complete run whose captures can be read.
+type Run struct {
+	Manifest *sink.Manifest
+	Segments []Segment // in order
+
+	in     store.Store
+	limits limits
+	spans  *spans  // nil if segments do not follow each other in the input
+	shards *shards // of hosts, nil for none
+}
+
+// Segment has the parts of a segment that hold captures. A shard is one segment of the
+// run, made of segments of its own: a row group of fetches each.
+type Segment struct {
+	Index                              int
+	fetches, bodies, answers, verdicts []sink.Part
+}
+
+// Open opens the run DIR/_runs/ID. A run that cannot be re-evaluated is a [userfile.Error].
+func Open(ctx context.Context, folder string) (r *Run, err error) {
+	dir, id := runAt(folder)
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return nil, notARun(folder, err)
+	}
+	defer func() {
+		if err != nil {
+			in.Close()
+		}
+	}()
+	m, err := sink.ReadManifest(in, id)
+	if err != nil {
+		return nil, notARun(folder, err)
+	}
+	for _, table := range []string{"fetches", "bodies"} {
+		if !slices.Contains(m.Tables, table) {
+			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run made with --keep-bodies can be re-evaluated", table)}
+		}
+	}
+	if m.State != "complete" {
+		return nil, &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
+	}
+	if err := sink.Lacking(sink.Needed(m.Without)); err != nil {
+		return nil, &userfile.Error{Path: folder, Err: err}
+	}
+	r = &Run{Manifest: m, in: in}
+	if r.limits, err = limitsOf(m); err != nil {
+		return nil, &userfile.Error{Path: folder, Err: err}
+	}
+	if n := m.ShardsOfHosts(); n == 0 {
+		r.spans = new(spans)
+	} else {
+		r.shards = &shards{of: &m.Plan, count: n, hasDomains: !slices.Contains(m.Without, "fetches.registered_domain")}
+	}
+	segments := make(map[int]*Segment)
+	for _, p := range m.Parts {
+		if segments[p.Segment] == nil {
+			segments[p.Segment] = &Segment{Index: p.Segment}
+		}
+		switch of := segments[p.Segment]; p.Table {
+		case "fetches":
+			of.fetches = append(of.fetches, p)
+		case "bodies":
+			of.bodies = append(of.bodies, p)
+		case "answers":
+			if m.HasAnswers() {
+				of.answers = append(of.answers, p)
+			}
+		case "verdicts":
+			if m.NamesURLs() {
+				of.verdicts = append(of.verdicts, p)
+			}
+		}
+	}
+	for _, index := range slices.Sorted(maps.Keys(segments)) {
+		if len(segments[index].fetches) == 0 { // of a manifest that somebody else wrote
+			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("segment %d has no part of fetches", index)}
+		}
+		r.Segments = append(r.Segments, *segments[index])
+	}
+	return r, nil
+}
+
+// Close closes the store of the run.
+func (r *Run) Close() error { return r.in.Close() }
+
+// Input returns the Input that identifies the segment in the plan.
+func (s *Segment) Input() sink.Input {
+	in := sink.Input{Role: "run", Path: s.fetches[0].Path, SHA256: s.fetches[0].SHA256}
+	for _, p := range s.fetches {
+		in.Rows += p.Rows
+	}
+	return in
+}
+
+// Read calls emit for each target of a segment, in order. What does not fit together is a
+// [userfile.Error]; an error of emit is returned as it is.
+func (r *Run) Read(ctx context.Context, s *Segment, emit func(target.Target) error) error {
+	var ended error
+	err := r.readSegment(ctx, s, func(t target.Target) error {
+		ended = emit(t)
+		return ended
+	})
+	if err == nil || ended != nil || ctx.Err() != nil {
+		return err
+	}
+	return inputError(s.fetches[0].Path, err)
+}
+
+// notARun makes the error of a run that cannot be read.
+func notARun(folder string, err error) error {
+	folder = remote.Name(folder)
+	if store.FaultOf(err) != store.OfData {
+		return fmt.Errorf("read %s: %w", folder, err)
+	}
+	if strings.Contains(folder, "://") && !remote.IsBucket(folder) {
+		return &userfile.Error{Path: folder, Err: errors.New("is a URL; download the run, and give DIR/_runs/ID")}
+	}
+	return &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}
+}
+
+// runAt returns the folder of the tables and the ID of the run DIR/_runs/ID.
+func runAt(folder string) (dir, id string) {
+	if store.IsURL(folder) {
+		clean := strings.TrimRight(folder, "/")
+		id = path.Base(clean)
+		return strings.TrimSuffix(clean[:len(clean)-len(id)-1], "/_runs"), id
+	}
+	clean := filepath.Clean(folder)
+	return filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
+}
+
+// inputError returns the error of an input, unless err already is one, or is not the
+// fault of the data.
+func inputError(path string, err error) error {
+	var input *userfile.Error
+	if errors.As(err, &input) || store.FaultOf(err) != store.OfData {
+		return err
+	}
+	return &userfile.Error{Path: path, Err: err}
+}
+
+// readSegment emits the targets of a segment with their bodies and their own URLs.
+// Rows with the same body share it.
+func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
+	bodies := &bodyReader{run: r, parts: parts.bodies}
+	defer bodies.close()
+	answers := &answerReader{run: r, parts: parts.answers}
+	defer answers.close()
+	urls := r.ownURLs(ctx, parts.verdicts)
+	defer urls.stop()
+	var seqs span
+	err := r.eachGroup(ctx, parts.fetches, func(rows []schema.Fetch) error {
+		if err := r.shards.add(parts.fetches[0].Segment, rows); err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		also, err := answers.upTo(ctx, rows[len(rows)-1].Seq)
+		if err != nil {
+			return err
+		}
+		bodies.expect(rows, also)
+		for i := range rows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := verify.CheckFetch(&rows[i]); err != nil {
+				return err
+			}
+			if err := seqs.grow(rows[i].Seq); err != nil {
+				return err
+			}
+			body, err := bodies.body(ctx, rows[i].KeptDigest(), rows[i].Host)
+			if err != nil {
+				return err
+			}
+			t := targetOf(&rows[i], body, r.limits)
+			for k := range also[t.Seq] {
+				answer := &also[t.Seq][k]
+				body, err := bodies.body(ctx, answer.ContentDigest, answer.Host)
+				if err != nil {
+					return err
+				}
+				t.Capture.Also = append(t.Capture.Also, alsoOf(answer, t.Capture.Origin, body))
+			}
+			delete(also, t.Seq)
+			if t.Paths, t.OwnBytes, err = urls.of(t.Seq, t.Capture.Origin); err != nil {
+				return err
+			}
+			if err := emit(t); err != nil {
+				return err
+			}
+		}
+		for seq := range also {
+			return fmt.Errorf("seq %d has answers to identities, and no row of fetches", seq)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.spans.add(parts.fetches[0].Segment, seqs)
+}
+
+// eachGroup calls f with the rows of each row group.
+func (r *Run) eachGroup(ctx context.Context, parts []sink.Part, f func([]schema.Fetch) error) error {
+	for _, p := range parts {
+		if err := r.eachGroupOf(ctx, p, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) eachGroupOf(ctx context.Context, p sink.Part, f func([]schema.Fetch) error) error {
+	file, err := scan.OpenPart(ctx, r.in, p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	groups, err := groupsOf(file, p)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		rows, err := rowsOf(g, p)
+		if err == nil {
+			err = f(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
+	defer scan.Recovered(&err)
+	opened, err := openNeeded[schema.Fetch](file, p)
+	if err != nil {
+		return nil, err
+	}
+	return opened.RowGroups(), nil
+}
+
+// mostRows bounds the rows of fetches that are read at once. A segment has 2,048 targets,
+// and so has each row group of a shard.
+const mostRows = 1 << 14
+
+// mostValues bounds the mean number of values in a list of fetches, in a row group as large
+// as any: hops, and answers in memory.
+const mostValues = 32
+
+func rowsOf(g parquet.RowGroup, p sink.Part) (rows []schema.Fetch, err error) {
+	defer scan.Recovered(&err)
+	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
+		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
+	}
+	for _, c := range g.ColumnChunks() { // of lists, a row may have any number
+		if c.NumValues() > mostValues*mostRows {
+			return nil, fmt.Errorf("read %s: a column of a row group has %d values, more than %d for each of %d rows", p.Path, c.NumValues(), mostValues, mostRows)
+		}
+	}
+	in := parquet.NewGenericRowGroupReader[schema.Fetch](g)
+	defer in.Close()
+	rows = make([]schema.Fetch, g.NumRows())
+	n, err := in.Read(rows)
+	if err != nil && err != io.EOF || int64(n) != g.NumRows() {
+		return nil, fmt.Errorf("read %s: %d of %d rows: %w", p.Path, n, g.NumRows(), cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return rows, nil
+}

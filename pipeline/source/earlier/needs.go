@@ -1,0 +1,77 @@
+package earlier
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// openNeeded opens a part whose rows are of type R, and that has the needed columns: a
+// manifest may say that it has.
+func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {
+	opened, err := schema.OpenRows[R](in, p.Bytes)
+	if err == nil {
+		err = sink.Lacking(sink.NeededBut(p.Table, func(column string) bool { return opened.Root().Column(column) != nil }))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", p.Path, err)
+	}
+	return opened, nil
+}
+
+// Missed says what a run that is re-evaluated cannot tell, and that decides nothing else.
+type Missed struct {
+	OwnURLs bool     // which URLs only some hosts have
+	Columns []string // columns, as table.column, that are shown and counted
+}
+
+// DateOf returns the date of the run DIR/_runs/ID.
+func DateOf(ctx context.Context, folder string) (date time.Time, err error) {
+	m, err := headOf(ctx, folder)
+	if err != nil {
+		return date, err
+	}
+	return m.Date, nil
+}
+
+// headOf reads the manifest of the run DIR/_runs/ID without its parts.
+func headOf(ctx context.Context, folder string) (*sink.Manifest, error) {
+	dir, id := runAt(folder)
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return sink.ReadManifestHead(in, id)
+}
+
+// HasAnswers reports whether the run DIR/_runs/ID has answers to identities that can be
+// re-evaluated.
+func HasAnswers(ctx context.Context, folder string) (bool, error) {
+	m, err := headOf(ctx, folder)
+	if err != nil {
+		return false, err
+	}
+	return m.HasAnswers(), nil
+}
+
+// MissedBy returns what the run DIR/_runs/ID cannot tell.
+func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
+	m, err := headOf(ctx, folder)
+	if err != nil {
+		return missed, err
+	}
+	stored := slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.HasCaptures() || in.Role == "bodies" })
+	listed := slices.ContainsFunc(m.Choices(), func(c sink.Choice) bool {
+		return slices.ContainsFunc(c.Inputs, func(in sink.Input) bool { return in.Role == "hosts" })
+	})
+	return Missed{OwnURLs: listed && !stored && !m.NamesURLs(), Columns: sink.Shown(m.Without)}, nil
+}

@@ -1,0 +1,66 @@
+package earlier
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/sinktest"
+)
+
+// The own URLs of a target are the absolute ones of its origin, those of one agent under
+// one profile, wherever parts and batches end.
+func TestOwnURLsOfVerdicts(t *testing.T) {
+	const a = "http://a.example"
+	rows := func(seq int64, urls ...string) (all []schema.Verdict) {
+		for _, profile := range []string{"p", "q"} {
+			for _, agent := range []string{"A", "B"} {
+				for _, url := range urls {
+					all = append(all, schema.Verdict{Seq: seq, Profile: profile, Agent: agent, URL: url})
+				}
+			}
+		}
+		return all
+	}
+	e := &Run{in: sinktest.Open(t, t.TempDir())}
+	two := rows(2, "/", a+"/x", "HTTP://a.example/listed", a+".elsewhere/", a+"/y?q")
+	parts := []sink.Part{
+		partOf(t, e.in.Path(""), "verdicts", 0, 3, slices.Concat(rows(1, "/", "/y"), two[:7])),
+		partOf(t, e.in.Path(""), "verdicts", 1, 3, slices.Concat(two[7:], rows(3, a+"/of no target"), rows(4, a+"/nor this"))),
+		partOf(t, e.in.Path(""), "verdicts", 2, 1000, slices.Concat(rows(6, "/y"), rows(7, a+"/z"))),
+	}
+	urls := e.ownURLs(t.Context(), parts)
+	defer urls.stop()
+	for _, row := range []struct {
+		seq  int64
+		want []string
+	}{{1, nil}, {2, []string{"/x", "/y?q"}}, {7, []string{"/z"}}, {9, nil}} {
+		got, bytes, err := urls.of(row.seq, fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+		want := 0
+		for _, path := range row.want {
+			want += target.PathBytes(path)
+		}
+		if err != nil || !slices.Equal(got, row.want) || bytes != want {
+			t.Errorf("target %d: %v of %d bytes, %v; want %v of %d", row.seq, got, bytes, err, row.want, want)
+		}
+	}
+
+	none := e.ownURLs(t.Context(), []sink.Part{{Table: "verdicts", Path: "gone.parquet"}})
+	defer none.stop()
+	if _, _, err := none.of(1, fetch.Origin{}); err == nil {
+		t.Error("a part that is gone is no error")
+	}
+	full := urlsOf{seq: 2, agent: "A", profile: "p", bytes: maxEarlierBytes}
+	err := scan.Rows(t.Context(), e.in, parts[0], scan.Selection{Dictionaries: []string{"agent", "profile", "url"}}, func(batch arrow.RecordBatch) error {
+		return full.take(batch, nil)
+	})
+	if err == nil {
+		t.Error("the URLs of a target have no bound")
+	}
+}

@@ -1,0 +1,111 @@
+package hosts
+
+import (
+	"context"
+	"io"
+	"math/bits"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+)
+
+// Ranks maps hosts to Ranks, for sources without Ranks. A host that is not found is
+// looked up without or with "www.": lists name sites, archives name the hosts that
+// answered for them.
+type Ranks struct{ hosts hashMap[int64] }
+
+func (r *Ranks) Of(host string) (int64, bool) {
+	if rank, ok := r.hosts.get(host); ok {
+		return rank, true
+	}
+	other, ok := strings.CutPrefix(host, "www.")
+	if !ok {
+		other = "www." + host
+	}
+	return r.hosts.get(other)
+}
+
+// Len returns the number of hosts.
+func (r *Ranks) Len() int { return r.hosts.used }
+
+// ReadRanks reads the file of --ranks, in any form of a hosts list. The first rank
+// of a host counts.
+func ReadRanks(ctx context.Context, path string) (out Ranks, err error) {
+	err = readHosts(ctx, path, io.Discard, func(r row) error {
+		if r.err != "" || r.rank == nil || r.host == "" {
+			return nil
+		}
+		if o, _, err := fetch.Parse(r.host, "http"); err == nil {
+			out.hosts.put(o.Host, *r.rank)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Filter holds the hosts and origins of --hosts beside a stored source.
+type Filter struct {
+	// named has hosts for all their origins, hosts with a port for both schemes at
+	// that port, and origins.
+	named hashSet
+	met   []atomic.Uint32 // a bit for each slot of named: an answer of it was read
+	Ranks Ranks           // that the list gives
+}
+
+// Len returns the number of names.
+func (f *Filter) Len() int { return f.named.used }
+
+// Has reports whether the filter names an origin, and remembers what it names it by.
+func (f *Filter) Has(o fetch.Origin) (ok bool) {
+	for _, name := range []string{o.Host, authority(o), o.String()} {
+		if at := f.named.find(name); at >= 0 {
+			f.met[at/32].Or(1 << (at % 32))
+			ok = true
+		}
+	}
+	return ok
+}
+
+// Unmet returns the number of names that no answer was of.
+func (f *Filter) Unmet() int64 {
+	n := f.named.used
+	for i := range f.met {
+		n -= bits.OnesCount32(f.met[i].Load())
+	}
+	return int64(n)
+}
+
+// authority returns the host with its port, even if that is the scheme's own.
+func authority(o fetch.Origin) string { return o.Host + ":" + strconv.Itoa(int(o.Port)) }
+
+// ReadFilter reads the list of --hosts as a filter. It rejects lines that name no
+// host.
+func ReadFilter(ctx context.Context, path string, sum io.Writer, reject func(line int64, text, reason string) error) (*Filter, error) {
+	f := &Filter{}
+	err := readHosts(ctx, path, sum, func(r row) error {
+		if r.err != "" {
+			return reject(r.line, r.text, r.err)
+		}
+		given := r.given()
+		o, _, err := fetch.Parse(given, "http")
+		if err == nil && r.rank != nil {
+			f.Ranks.hosts.put(o.Host, *r.rank)
+		}
+		switch {
+		case err != nil:
+			return reject(r.line, r.text, rejected.ReasonOf(err))
+		case strings.Contains(given, "://"):
+			f.named.add(o.String())
+		case o.Port != 80:
+			f.named.add(authority(o))
+		default:
+			f.named.add(o.Host)
+		}
+		return nil
+	})
+	f.met = make([]atomic.Uint32, (len(f.named.slots)+31)/32)
+	return f, err
+}

@@ -1,0 +1,114 @@
+package hosts
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+func TestRanksOfRows(t *testing.T) {
+	targets, rejected, err := targetsOfFile(t, writeFile(t, "hosts", []byte("rank,url\n"+
+		"0,https://zero.example/\n-1,https://less.example/\n1,https://one.example/\n"+
+		",https://later.example/a\n7,https://later.example/b\n8,https://later.example/c\n")))
+	must(t, err)
+	want := []string{
+		"1 https://zero.example https://zero.example/", "2 https://less.example https://less.example/", "3 https://one.example #1 https://one.example/",
+		"4 https://later.example #7 https://later.example/a https://later.example/b https://later.example/c",
+	}
+	if diff := cmp.Diff(want, targets); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"2 0,https://zero.example/: but kept", "3 -1,https://less.example/: but kept"}, rejected); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Lists name sites, archives the hosts that answered for them: with www. or
+// without.
+func TestRanksAreOfSites(t *testing.T) {
+	ranks, err := ReadRanks(t.Context(), writeFile(t, "ranks", []byte("1,bare.example\n2,www.named.example\n3,both.example\n4,www.both.example\n5,bare.example\n")))
+	must(t, err)
+	for host, want := range map[string]int64{
+		"bare.example": 1, "www.bare.example": 1, "named.example": 2, "www.named.example": 2, "both.example": 3, "www.both.example": 4,
+		"www.www.named.example": 2, "other.example": 0, "www.other.example": 0, "a.bare.example": 0,
+	} {
+		if rank, ok := ranks.Of(host); rank != want || ok != (want > 0) {
+			t.Errorf("%s has rank %d, %v; want %d", host, rank, ok, want)
+		}
+	}
+}
+
+// A host in a filter means all its origins, a host with a port both schemes at that
+// port, and an origin only itself.
+func TestAFilterNamesOrigins(t *testing.T) {
+	f, err := ReadFilter(t.Context(), writeFile(t, "hosts", []byte("any.example\nport.example:8080\nhttps://one.example\nhttp://plain.example:80\n")), io.Discard, nil)
+	must(t, err)
+	for url, want := range map[string]bool{
+		"http://any.example": true, "https://any.example": true, "http://any.example:8080": true,
+		"http://port.example:8080": true, "https://port.example:8080": true, "http://port.example": false, "https://port.example": false,
+		"https://one.example": true, "http://one.example": false, "https://one.example:8443": false,
+		"http://plain.example": true, "https://plain.example": false, "http://other.example": false,
+	} {
+		if got := f.Has(parsed(t, url)); got != want {
+			t.Errorf("%s passes: %v", url, got)
+		}
+	}
+	if n := f.Unmet(); n != 0 {
+		t.Errorf("%d names are not met, want none", n)
+	}
+}
+
+func parsed(t *testing.T, url string) fetch.Origin {
+	t.Helper()
+	o, _, err := fetch.Parse(url, "http")
+	must(t, err)
+	return o
+}
+
+// Lists of ranks have hundreds of millions of rows: a row takes 16 bytes and the
+// free slots of the hash table, whatever the names.
+func TestRanksAreSmall_NoRace(t *testing.T) {
+	const hosts = 150_000
+	var list strings.Builder
+	for i := range hosts {
+		fmt.Fprintf(&list, "%d,host-of-some-length-%d.example\n", i+1, i)
+	}
+	list.WriteString("1000000,host-of-some-length-7.example\n") // the first rank counts
+	file := writeFile(t, "ranks.csv", []byte(list.String()))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := ReadRanks(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 48*hosts {
+		t.Errorf("%d bytes for %d hosts", used, hosts)
+	}
+	for host, want := range map[string]int64{
+		"host-of-some-length-7.example": 8, "www.host-of-some-length-149999.example": 150_000, "other.example": 0,
+	} {
+		if got, ok := r.Of(host); got != want || ok != (want > 0) {
+			t.Errorf("%s has rank %d, want %d", host, got, want)
+		}
+	}
+}
+
+func TestHashSet(t *testing.T) {
+	var h hashSet
+	for round := range 2 {
+		for i := range 10_000 {
+			if h.add(fmt.Sprint(i)) != (round == 0) {
+				t.Fatalf("round %d, %d", round, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
+	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// openRun adds the volumes of --from-run: one for each segment of an earlier run.
+// Segments and targets keep their numbers. The captures stay the same; only their
+// evaluation is new.
+func (s *Source) openRun(ctx context.Context) error {
+	folder, shard := s.config.FromRun, s.config.Shard
+	run, err := earlier.Open(ctx, folder)
+	if err != nil {
+		return err
+	}
+	s.from = run
+	shards, isOfShards := s.FromShards(), run.Manifest.Shards > 1
+	if shard.IsPart() && shards > 0 {
+		// Otherwise a shard would have targets of several, out of order.
+		if run.Manifest.Shards != shards {
+			return &userfile.Error{Path: folder, Err: errors.New("judges a run of shards again; judge it without shards")}
+		}
+		if shard.Count != shards {
+			return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; re-evaluate it with --shards %[1]d, or without shards", shards)}
+		}
+	}
+	for i := range run.Segments {
+		segment := &run.Segments[i]
+		if shard.IsPart() && shards > 0 && segment.Index != shard.Index {
+			s.elsewhere.Add(1)
+			s.inputs = append(s.inputs, segment.Input())
+			continue
+		}
+		v := s.add(segment.Input(), func(ctx context.Context, emit func(target.Target) error) error {
+			return run.Read(ctx, segment, func(t target.Target) error {
+				if _, ok := s.wantedOfAll(t.Capture.Origin); !ok {
+					return nil
+				}
+				return emit(t)
+			})
+		})
+		v.First, v.Most, v.mixed = segment.Index, 1, true
+		if isOfShards { // it may have a hundred thousand targets
+			v.First, v.Most = segment.Index*sink.SegmentsPerVolume, sink.SegmentsPerVolume
+		}
+	}
+	return nil
+}
