@@ -30,6 +30,7 @@ import (
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -210,7 +211,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 }
 
 // judge re-evaluates a run and compares its tables.
-func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish.Run, m *sink.Manifest, scratch string) error {
+func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *sink.Manifest, scratch string) error {
 	profiles, err := recordedProfiles(about)
 	if err != nil {
 		return err
@@ -234,7 +235,7 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish
 	if r.sample < 1 {
 		inSample = func(host string) bool { return target.InSample(host, r.sample) }
 	}
-	all, err := p.Compare(ctx, r.in, m, otherIn, other, inSample)
+	all, err := publish.Compare(ctx, p.Without, r.in, m, otherIn, other, inSample)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (r *reproduction) result() error {
 
 // recordedProfiles returns the profiles of a run as its provenance has them: those of
 // this program may have changed.
-func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
+func recordedProfiles(r *describe.Run) (map[string]*robots.Profile, error) {
 	all := make(map[string]*robots.Profile)
 	judges := slices.Sorted(maps.Keys(r.ProfileFields)) // those that judge under own are not profiles of the run
 	for _, name := range slices.Concat(r.Profiles, judges) {
@@ -310,7 +311,7 @@ func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 
 // recordedLabels returns the labels about use that a run had: those of the program, and
 // those of the run's own configuration.
-func (r *reproduction) recordedLabels(about *publish.Run) (usage.Vocabulary, error) {
+func (r *reproduction) recordedLabels(about *describe.Run) (usage.Vocabulary, error) {
 	text, err := r.recorded(about.Uses, configs.Uses)
 	if err != nil {
 		return nil, err
@@ -357,7 +358,7 @@ func assemble(ctx context.Context, in store.Store, bodies, scratch string, m *si
 }
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
-func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *sink.Manifest, profiles map[string]*robots.Profile, from, to string) error {
+func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *sink.Manifest, profiles map[string]*robots.Profile, from, to string) error {
 	f := run.New()
 	f.Own, f.Profiles = profiles, about.Profiles
 	var err error

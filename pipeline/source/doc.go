@@ -35,7 +35,7 @@
 //     fetches.source.
 //   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
 //     divide the hosts, the values of fetches.source (rows.go, and values.go in package
-//     verify), and its role in datasheet.go of package publish.
+//     verify), and its role in datasheet.go of package describe.
 //   - cmd/internal/run: the flag and the usage lines (run.go, plan.go), given and
 //     checkSource (checks.go), build (config.go). What changes nothing with it is refused by
 //     checkEffect (relations.go).

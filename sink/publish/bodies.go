@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -155,7 +156,7 @@ func (b *Bodies) Assemble(ctx context.Context, in store.Store, m *sink.Manifest,
 	run := *m
 	run.RunParts, run.Parts, run.Tables = nil, nil, []string{"fetches", "bodies"}
 	run.Without = slices.DeleteFunc(slices.Clone(m.Without), func(name string) bool { return strings.HasPrefix(name, "bodies.") })
-	p := &publisher{Config: Config{In: in}, ctx: ctx, out: out}
+	p := &publisher{Config: Config{In: in}, ctx: ctx, DataSet: describe.DataSet{Out: out}}
 	if m.NamesURLs() {
 		run.Tables = append(run.Tables, "verdicts")
 		for _, part := range m.PartsOf("verdicts") {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -28,9 +29,9 @@ var ErrDamaged = errors.New("is damaged")
 // list lists the files that are written so far, sorted, with their digests. Those of
 // the descriptions that list them follow.
 func (p *publisher) list() (err error) {
-	names, err := namesIn(p.out.Path("."))
+	names, err := namesIn(p.Out.Path("."))
 	if err == nil {
-		p.files, err = digests(p.ctx, p.out.Path("."), names)
+		p.Files, err = digests(p.ctx, p.Out.Path("."), names)
 	}
 	return err
 }
@@ -53,14 +54,14 @@ func namesIn(folder string) (names []string, err error) {
 }
 
 // digests reads files, several at a time.
-func digests(ctx context.Context, folder string, names []string) ([]file, error) {
-	files := make([]file, len(names))
+func digests(ctx context.Context, folder string, names []string) ([]describe.File, error) {
+	files := make([]describe.File, len(names))
 	err := atOnce(ctx, len(names), func(ctx context.Context, i int) error {
 		name := names[i]
 		digest, err := digestOf(ctx, filepath.Join(folder, filepath.FromSlash(name)))
-		files[i] = file{name: name, Digest: digest}
+		files[i] = describe.File{Name: name, Digest: digest}
 		if path.Ext(name) == ".parquet" {
-			files[i].table, _, _ = strings.Cut(name, "/")
+			files[i].Table, _, _ = strings.Cut(name, "/")
 		}
 		return err
 	})
@@ -87,18 +88,18 @@ func digestOf(ctx context.Context, name string) (d store.Digest, err error) {
 }
 
 // checksums returns checksums.sha256, for sha256sum -c.
-func checksums(files []file) []byte {
-	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+func checksums(files []describe.File) []byte {
+	slices.SortFunc(files, func(a, b describe.File) int { return cmp.Compare(a.Name, b.Name) })
 	var out strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&out, "%s  %s\n", f.SHA256, f.name)
+		fmt.Fprintf(&out, "%s  %s\n", f.SHA256, f.Name)
 	}
 	return []byte(out.String())
 }
 
 // IsDataSet reports whether a folder has what [Write] writes last, and no other command.
 func IsDataSet(folder string) bool {
-	info, err := os.Stat(filepath.Join(folder, checksumsName))
+	info, err := os.Stat(filepath.Join(folder, describe.ChecksumsName))
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -110,11 +111,11 @@ func (m misfit) Unwrap() error { return ErrDamaged }
 
 // Set is a data set whose files match its checksums.
 type Set struct {
-	*Provenance
+	*describe.Provenance
 	in        store.Store
 	runs      []*sink.Manifest
-	files     []file // all but that of the checksums
-	sums, own []byte // the files of checksums and provenance
+	files     []describe.File // all but that of the checksums
+	sums, own []byte          // the files of checksums and provenance
 }
 
 // Manifests returns the manifests of the runs, in the order of the provenance.
@@ -122,24 +123,26 @@ func (d *Set) Manifests() []*sink.Manifest { return d.runs }
 
 // Compared reports whether the data set has comparisons of a run with earlier ones.
 func (d *Set) Compared(run string) bool {
-	return slices.ContainsFunc(d.files, func(f file) bool { return strings.HasPrefix(f.name, layout.TableFolder(layout.Changes, run)+"/") })
+	return slices.ContainsFunc(d.files, func(f describe.File) bool {
+		return strings.HasPrefix(f.Name, layout.TableFolder(layout.Changes, run)+"/")
+	})
 }
 
 // Check compares the files of a data set with its checksums, and reads its provenance
 // and manifests. A file that differs, is missing or has no checksum, or a part that no
 // manifest names, is [ErrDamaged].
 func Check(ctx context.Context, in store.Store) (*Set, error) {
-	d := &Set{Provenance: new(Provenance), in: in}
+	d := &Set{Provenance: new(describe.Provenance), in: in}
 	folder := in.Path(".")
 	var err error
-	if d.sums, err = readDescription(in, checksumsName); err != nil {
+	if d.sums, err = readDescription(in, describe.ChecksumsName); err != nil {
 		return nil, err
 	}
 	want := make(map[string]string)
 	for line := range strings.Lines(string(d.sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || want[name] != "" || len(sum) != 2*sha256.Size {
-			return nil, fmt.Errorf("%s %w: %q is not a checksum", checksumsName, ErrDamaged, line)
+			return nil, fmt.Errorf("%s %w: %q is not a checksum", describe.ChecksumsName, ErrDamaged, line)
 		}
 		want[name] = sum
 	}
@@ -147,27 +150,27 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == checksumsName })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == describe.ChecksumsName })
 	if d.files, err = digests(ctx, folder, names); err != nil {
 		return nil, err
 	}
 	for _, f := range d.files {
 		switch {
-		case want[f.name] == "":
-			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.name, checksumsName))
-		case want[f.name] != f.SHA256:
-			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.name, ErrDamaged, f.SHA256, want[f.name])
+		case want[f.Name] == "":
+			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.Name, describe.ChecksumsName))
+		case want[f.Name] != f.SHA256:
+			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.Name, ErrDamaged, f.SHA256, want[f.Name])
 		}
-		delete(want, f.name)
+		delete(want, f.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, checksumsName))
+		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, describe.ChecksumsName))
 	}
-	if d.own, err = readDescription(in, provenanceName); err != nil {
+	if d.own, err = readDescription(in, describe.ProvenanceName); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(d.own, d.Provenance); err != nil {
-		return nil, fmt.Errorf("%s %w: %w", provenanceName, ErrDamaged, err)
+		return nil, fmt.Errorf("%s %w: %w", describe.ProvenanceName, ErrDamaged, err)
 	}
 	return d, d.checkContents(ctx)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -23,7 +23,9 @@ func TestCheckFindsDamage(t *testing.T) {
 		"a byte": {func(t *testing.T, folder string) {
 			edit(t, folder, "verdicts/run=r/part-0000000000.parquet", func(text string) string { return text[:9] + "\x00" + text[10:] })
 		}, "verdicts/run=r/part-0000000000.parquet is damaged: its SHA-256 is"},
-		"a description": {func(t *testing.T, folder string) { edit(t, folder, datasheetName, replacing("A census", "A consus")) }, datasheetName + " is damaged"},
+		"a description": {func(t *testing.T, folder string) {
+			edit(t, folder, describe.DatasheetName, replacing("A census", "A consus"))
+		}, describe.DatasheetName + " is damaged"},
 		"a file more": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "verdicts/run=r/more.parquet"), nil, 0o666))
 		}, "verdicts/run=r/more.parquet is not of the data set"},
@@ -34,15 +36,15 @@ func TestCheckFindsDamage(t *testing.T) {
 			must(t, os.Symlink("/dev/null", filepath.Join(folder, "link")))
 		}, "link is damaged: it is not a file"},
 		"a checksum twice": {func(t *testing.T, folder string) {
-			edit(t, folder, checksumsName, func(text string) string {
+			edit(t, folder, describe.ChecksumsName, func(text string) string {
 				first, _, _ := strings.Cut(text, "\n")
 				return text + first + "\n"
 			})
-		}, checksumsName + " is damaged"},
+		}, describe.ChecksumsName + " is damaged"},
 		"half a checksum": {func(t *testing.T, folder string) {
-			edit(t, folder, checksumsName, func(text string) string { return text[9:] })
-		}, checksumsName + " is damaged"},
-		"no checksums": {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, checksumsName))) }, "it has no " + checksumsName},
+			edit(t, folder, describe.ChecksumsName, func(text string) string { return text[9:] })
+		}, describe.ChecksumsName + " is damaged"},
+		"no checksums": {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, describe.ChecksumsName))) }, "it has no " + describe.ChecksumsName},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -59,23 +61,5 @@ func TestCheckFindsDamage(t *testing.T) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})
-	}
-}
-
-// What can be published at all, and what can be left out of it.
-func TestWhatCannotBeLeftOut(t *testing.T) {
-	dir := t.TempDir()
-	run := aRun(t, dir, "r", nil)
-	for name, ok := range map[string]bool{
-		"fetches.rank": true, "verdicts": true, "verdicts.url": true, "bodies.body": true, "summary": true,
-		"summary.key": false, "summary.stratum": false, "fetches.seq": false, "policies.agent": false, "bodies.content_digest": false, "nothing": false, "fetches.nothing": false,
-	} {
-		c := Config{Runs: []*sink.Manifest{run}, Without: []string{name}}
-		if _, err := selected(c); (err == nil) != ok || err != nil && !errors.Is(err, ErrSelection) {
-			t.Errorf("without %s: %v", name, err)
-		}
-	}
-	if _, err := selected(Config{Runs: []*sink.Manifest{run}, Without: run.Tables}); !errors.Is(err, ErrSelection) {
-		t.Errorf("without any table: %v", err)
 	}
 }

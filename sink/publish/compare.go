@@ -38,11 +38,11 @@ var derived = map[string][]string{
 // of segments does not matter. If sample is not nil, the other run has the hosts for
 // which it returns true. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
-func (p *Provenance) Compare(ctx context.Context, in store.Store, published *sink.Manifest, otherIn store.Store, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
+func Compare(ctx context.Context, without []string, in store.Store, published *sink.Manifest, otherIn store.Store, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
 	for _, table := range published.Tables {
 		t := &comparing{
-			runs: [2]held{{in, published}, {otherIn, other}}, table: table, columns: columnsOf(table, p.Without), lost: p.lostMetrics(table),
+			runs: [2]held{{in, published}, {otherIn, other}}, table: table, columns: columnsOf(table, without), lost: lostMetrics(without, table),
 			hash: newRowHash(),
 		}
 		if unnamed && table == "summary" {
@@ -80,8 +80,8 @@ func (p *Provenance) Compare(ctx context.Context, in store.Store, published *sin
 // against its digest.
 var unsampled = []string{"summary", "examples", "bodies"}
 
-func (p *Provenance) lostMetrics(table string) (metrics []string) {
-	for _, name := range p.Without {
+func lostMetrics(without []string, table string) (metrics []string) {
+	for _, name := range without {
 		of, column, _ := strings.Cut(name, ".")
 		for _, metric := range derived[column] {
 			if of == "fetches" && (table == "examples" || table == "summary" && column != "error") && !slices.Contains(metrics, metric) {

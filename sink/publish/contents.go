@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -36,19 +37,19 @@ func (d *Set) checkContents(ctx context.Context) error {
 	var parts []heldPart
 	for _, r := range d.Provenance.Runs {
 		if r == nil {
-			return bad(provenanceName, "a run is null")
+			return bad(describe.ProvenanceName, "a run is null")
 		}
 		if err := sink.CheckRunID(r.Run); err != nil {
-			return bad(provenanceName, "%s", err)
+			return bad(describe.ProvenanceName, "%s", err)
 		}
 		manifest := layout.RunFile(r.Run, layout.ManifestName)
 		if known[manifest] {
-			return bad(provenanceName, "run %s comes twice", r.Run)
+			return bad(describe.ProvenanceName, "run %s comes twice", r.Run)
 		}
 		known[manifest] = true
 		for _, in := range []sink.Input{{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"}, {Role: "templates", Path: "built-in templates.yaml"}} {
-			if want, at := r.file(in); *at != "" && (*at != want || !d.has(want)) {
-				return bad(provenanceName, "%q is not %s of the data set", *at, want)
+			if want, at := r.FileOf(in); *at != "" && (*at != want || !d.has(want)) {
+				return bad(describe.ProvenanceName, "%q is not %s of the data set", *at, want)
 			}
 		}
 		m, err := sink.ReadManifest(d.in, r.Run)
@@ -77,22 +78,22 @@ func (d *Set) checkContents(ctx context.Context) error {
 		d.runs = append(d.runs, m)
 	}
 	for _, f := range d.files {
-		isManifest := strings.HasPrefix(f.name, layout.Runs+"/") && path.Base(f.name) == layout.ManifestName
-		if (isManifest || f.table != "") && !known[f.name] {
-			return misfit(fmt.Sprintf("%s is not of the data set: neither %s nor a manifest names it", f.name, provenanceName))
+		isManifest := strings.HasPrefix(f.Name, layout.Runs+"/") && path.Base(f.Name) == layout.ManifestName
+		if (isManifest || f.Table != "") && !known[f.Name] {
+			return misfit(fmt.Sprintf("%s is not of the data set: neither %s nor a manifest names it", f.Name, describe.ProvenanceName))
 		}
 	}
-	if chosen, err := selected(Config{Runs: d.runs, HashHosts: d.HostsHashed}); err != nil {
-		return bad(provenanceName, "its runs have no tables: %v", err)
-	} else if !slices.Equal(d.Without, chosen.names()) {
-		return bad(provenanceName, "the columns that it says are left out are not those that the manifests say")
+	if chosen, err := describe.Select(d.runs, nil, d.HostsHashed); err != nil {
+		return bad(describe.ProvenanceName, "its runs have no tables: %v", err)
+	} else if !slices.Equal(d.Without, chosen.Names()) {
+		return bad(describe.ProvenanceName, "the columns that it says are left out are not those that the manifests say")
 	}
 	return d.checkFooters(ctx, parts)
 }
 
 // has reports whether the data set has a file.
 func (d *Set) has(name string) bool {
-	return slices.ContainsFunc(d.files, func(f file) bool { return f.name == name })
+	return slices.ContainsFunc(d.files, func(f describe.File) bool { return f.Name == name })
 }
 
 // heldPart is a part of a run, or of its comparison with an earlier one.
@@ -107,7 +108,7 @@ type heldPart struct {
 func (d *Set) checkFooters(ctx context.Context, parts []heldPart) error {
 	digests := make(map[string]store.Digest)
 	for _, f := range d.files {
-		digests[f.name] = f.Digest
+		digests[f.Name] = f.Digest
 	}
 	return atOnce(ctx, len(parts), func(_ context.Context, i int) error {
 		part := parts[i]
@@ -193,7 +194,7 @@ func checkColumns(ctx context.Context, in store.Store, part sink.Part, want []st
 		has = append(has, column.Name())
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(has)), slices.Sorted(slices.Values(want))) {
-		return fmt.Errorf("its columns are not those that %s says", provenanceName)
+		return fmt.Errorf("its columns are not those that %s says", describe.ProvenanceName)
 	}
 	return nil
 }

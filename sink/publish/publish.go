@@ -7,14 +7,14 @@
 // README.md, CITATION.cff, DATASHEET.md, provenance.json. What it holds depends on the
 // runs and on [Config] alone: published twice, it is the same to the byte.
 //
-//   - select.go: which tables and columns there are, and which name hosts
+// Package describe selects its tables and writes its descriptions.
+//
+//   - publish.go: the folder and its parts
 //   - rewrite.go: parts without some columns, or with hashes for hosts
-//   - provenance.go: how the tables came about, without paths or passwords
-//   - croissant.go, datapackage.go, citation.go, datasheet.go, readme.go: the descriptions
-//   - metadata.go, questions.go: what only its makers know
 //   - checksums.go, contents.go: what a data set holds is what it says
 //   - rebuild.go: its descriptions, made again from its tables and words
-//   - compare.go, bodies.go: its tables, beside those that are re-evaluated
+//   - compare.go, rows.go, sums.go, twins.go: its tables, beside those that are re-evaluated
+//   - bodies.go: a run whose answers are given beside it
 package publish
 
 import (
@@ -24,12 +24,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
-	"github.com/robocensus/robocensus/sink/views"
 )
 
 // Config says what is published.
@@ -37,73 +36,41 @@ type Config struct {
 	In          store.Store      // the output folder
 	Runs        []*sink.Manifest // complete, with their parts, in order
 	To          string           // the folder, which must not exist, or be empty
-	Metadata    Metadata
+	Metadata    describe.Metadata
 	Without     []string // tables, and columns as table.column, to leave out
 	HashHosts   bool
 	ToolVersion string
 }
 
-// Files of a data set.
-const (
-	croissantName   = "croissant.json"
-	packageName     = "datapackage.json"
-	citationName    = "CITATION.cff"
-	datasheetName   = "DATASHEET.md"
-	readmeName      = "README.md"
-	provenanceName  = "provenance.json"
-	viewsName       = "views.sql"
-	checksumsName   = layout.ChecksumsName
-	queriesFolder   = "queries"
-	mostDescription = 256 << 20 // bytes of a description that is read
-)
-
 // publisher writes a data set, or makes again what it writes.
 type publisher struct {
 	Config
-	ctx        context.Context
-	out        store.Store
-	selection  selection
-	runs       []*sink.Manifest // as published
-	provenance Provenance
-	changes    []sink.Part
-	lacking    []sink.Input
-	files      []file
-}
-
-// document is a file of a data set that follows from its tables and words.
-type document struct {
-	name string
-	text []byte
-}
-
-// file is a file of the data set, with its digest.
-type file struct {
-	name  string // relative, with slashes
-	table string // of a part
-	store.Digest
+	describe.DataSet
+	ctx     context.Context
+	lacking []sink.Input
 }
 
 // Write publishes runs. After an error there is no folder. It returns the files that
 // judging takes (see [Run.Lacks]) and that are not at hand: without them, the data set
 // cannot be re-evaluated.
 func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
-	s, err := selected(c)
+	s, err := describe.Select(c.Runs, c.Without, c.HashHosts)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Metadata.complete(c.Runs, s); err != nil {
+	if err := c.Metadata.Complete(c.Runs, s); err != nil {
 		return nil, err
 	}
-	p := &publisher{Config: c, ctx: ctx, selection: s, provenance: provenanceOf(c, s)}
-	at, err := store.FolderBeside(c.To, checksumsName)
+	p := &publisher{Config: c, ctx: ctx, DataSet: describe.DataSet{Selection: s, Provenance: describe.ProvenanceOf(c.Metadata, c.ToolVersion, s)}}
+	at, err := store.FolderBeside(c.To, describe.ChecksumsName)
 	if err != nil {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
 	defer at.Discard()
-	if p.out, err = store.Open(ctx, at.Path); err != nil {
+	if p.Out, err = store.Open(ctx, at.Path); err != nil {
 		return nil, err
 	}
-	defer p.out.Close()
+	defer p.Out.Close()
 	if err := p.write(); err != nil {
 		return nil, err
 	}
@@ -119,12 +86,12 @@ func (p *publisher) write() error {
 		if err != nil {
 			return err
 		}
-		p.runs = append(p.runs, published)
+		p.Published = append(p.Published, published)
 	}
 	if err := p.comparisons(); err != nil {
 		return err
 	}
-	documents, err := p.documents()
+	documents, err := p.Documents(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -134,44 +101,23 @@ func (p *publisher) write() error {
 	if err := p.list(); err != nil {
 		return err
 	}
-	if err := p.add(p.catalogues()); err != nil {
+	if err := p.add(p.Catalogues()); err != nil {
 		return err
 	}
-	return p.out.Replace(checksumsName, ".", checksums(p.files))
-}
-
-// documents returns the files that tell of the tables.
-func (p *publisher) documents() ([]document, error) {
-	sql, err := views.Published(p.out)
-	if err != nil {
-		return nil, err
-	}
-	queries, err := p.queries()
-	if err != nil {
-		return nil, err
-	}
-	sheet, err := p.datasheet()
-	if err != nil {
-		return nil, err
-	}
-	return append(queries, document{viewsName, sql}, document{provenanceName, indented(p.provenance)},
-		document{citationName, p.citation()}, document{datasheetName, sheet}, document{readmeName, p.readme()}), nil
-}
-
-// catalogues returns the files that list all others with their digests.
-func (p *publisher) catalogues() []document {
-	return []document{{croissantName, p.croissant()}, {packageName, p.datapackage()}}
+	return p.Out.Replace(describe.ChecksumsName, ".", checksums(p.Files))
 }
 
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
-	about := p.provenance.add(p.Config, p.selection, m, func(name string, in sink.Input) []byte { return textOf(p.In.Path("."), name, in, builtIn[in.Role]) })
+	about := p.Provenance.Add(p.Selection, m, func(name string, in sink.Input) []byte {
+		return describe.TextOf(p.In.Path("."), name, in, describe.BuiltIn[in.Role])
+	})
 	for _, in := range m.Inputs {
-		if !p.HashHosts && about.lacks(in) && !slices.Contains(p.lacking, in) {
+		if !p.HashHosts && about.LacksInput(in) && !slices.Contains(p.lacking, in) {
 			p.lacking = append(p.lacking, in)
 		}
 	}
-	published := about.manifest(m, p.selection)
+	published := about.Manifest(m, p.Selection)
 	for _, list := range []*[]sink.Part{&published.RunParts, &published.Parts} {
 		for i, part := range *list {
 			digest, err := p.part(part)
@@ -181,15 +127,15 @@ func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 			(*list)[i].Digest = digest
 		}
 	}
-	if err := sink.PutManifest(p.out, published); err != nil {
+	if err := sink.PutManifest(p.Out, published); err != nil {
 		return nil, err
 	}
-	return published, p.add(about.texts)
+	return published, p.add(about.Texts)
 }
 
 // part writes a part, as it is or rewritten.
 func (p *publisher) part(part sink.Part) (store.Digest, error) {
-	shorten, err := p.selection.namesMachine(p.ctx, p.In, part)
+	shorten, err := namesMachine(p.ctx, p.Selection, p.In, part)
 	if err != nil {
 		return store.Digest{}, err
 	}
@@ -203,7 +149,7 @@ func (p *publisher) part(part sink.Part) (store.Digest, error) {
 		return store.Digest{}, err
 	}
 	older, err := isOlder(in, part)
-	rewrite := p.selection.rewriting(part.Table, shorten, older)
+	rewrite := rewriterOf(p.Selection, part.Table, shorten, older)
 	if err == nil && rewrite != nil {
 		err = rewrite.write(p.ctx, out, in, part.Bytes)
 	} else if err == nil {
@@ -221,10 +167,10 @@ func (p *publisher) part(part sink.Part) (store.Digest, error) {
 }
 
 func (p *publisher) create(name string) (*store.File, error) {
-	if err := p.out.MakeFolder(filepath.ToSlash(filepath.Dir(name))); err != nil {
+	if err := p.Out.MakeFolder(filepath.ToSlash(filepath.Dir(name))); err != nil {
 		return nil, err
 	}
-	return p.out.Create(name)
+	return p.Out.Create(name)
 }
 
 func finish(f *store.File) (store.Digest, error) {
@@ -239,13 +185,13 @@ func finish(f *store.File) (store.Digest, error) {
 }
 
 // add writes small files.
-func (p *publisher) add(documents []document) error {
+func (p *publisher) add(documents []describe.Document) error {
 	for _, d := range documents {
-		f, err := p.create(d.name)
+		f, err := p.create(d.Name)
 		if err != nil {
 			return err
 		}
-		if _, err := f.Write(d.text); err != nil {
+		if _, err := f.Write(d.Text); err != nil {
 			f.Discard()
 			return err
 		}
@@ -253,7 +199,7 @@ func (p *publisher) add(documents []document) error {
 		if err != nil {
 			return err
 		}
-		p.files = append(p.files, file{name: d.name, Digest: digest})
+		p.Files = append(p.Files, describe.File{Name: d.Name, Digest: digest})
 	}
 	return nil
 }
@@ -269,17 +215,17 @@ func (p *publisher) comparisons() error {
 		if c.Part.Digest, err = p.part(*c.Part); err != nil {
 			return err
 		}
-		if err := sink.PutComparison(p.out, c); err != nil {
+		if err := sink.PutComparison(p.Out, c); err != nil {
 			return err
 		}
-		p.changes = append(p.changes, *c.Part)
+		p.Changes = append(p.Changes, *c.Part)
 	}
 	return nil
 }
 
 // compared returns the records of comparisons of the runs with each other.
 func (p *publisher) compared() (all []*sink.Comparison, err error) {
-	if !p.selection.has(layout.Changes) {
+	if !p.Selection.Has(layout.Changes) {
 		return nil, nil
 	}
 	for _, m := range p.Runs {
@@ -301,22 +247,5 @@ func (p *publisher) compared() (all []*sink.Comparison, err error) {
 	return all, nil
 }
 
-// queries returns the queries that the published tables can answer.
-func (p *publisher) queries() (documents []document, err error) {
-	entries, err := configs.Queries.ReadDir(queriesFolder)
-	if err != nil {
-		return nil, err
-	}
-	gone := p.selection.gone(p.runs)
-	for _, e := range entries {
-		name := queriesFolder + "/" + e.Name()
-		text, err := configs.Queries.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if views.Answers(string(text), gone) {
-			documents = append(documents, document{name, text})
-		}
-	}
-	return append(documents, document{figuresName, []byte(p.figures())}), nil
-}
+// mostDescription is the most bytes of a description that is read.
+const mostDescription = 256 << 20

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -30,17 +31,17 @@ const TakenAsItIs = "the words of its makers, how a run was configured and on wh
 func (d *Set) Rebuild(ctx context.Context) ([]Difference, error) {
 	p := &publisher{
 		Config: Config{In: d.in, Runs: d.runs, Metadata: d.Metadata, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
-		ctx:    ctx, out: d.in, runs: d.runs,
+		ctx:    ctx, DataSet: describe.DataSet{Out: d.in, Published: d.runs},
 	}
 	var err error
-	if p.selection, err = selected(p.Config); err == nil {
-		err = p.Metadata.complete(d.runs, p.selection)
+	if p.Selection, err = describe.Select(d.runs, nil, d.HostsHashed); err == nil {
+		err = p.Metadata.Complete(d.runs, p.Selection)
 	}
 	if err != nil {
-		return nil, Unreadable(provenanceName, err)
+		return nil, Unreadable(describe.ProvenanceName, err)
 	}
-	p.provenance = provenanceOf(p.Config, p.selection)
-	p.provenance.Build = d.Build
+	p.Provenance = describe.ProvenanceOf(p.Metadata, d.ToolVersion, p.Selection)
+	p.Provenance.Build = d.Build
 	b := &rebuilding{p: p, set: d, written: make(map[string]bool)}
 	for _, step := range []func() error{b.manifests, b.comparisons, b.descriptions} {
 		if err := step(); err != nil {
@@ -48,8 +49,8 @@ func (d *Set) Rebuild(ctx context.Context) ([]Difference, error) {
 		}
 	}
 	for _, f := range d.files {
-		if !b.written[f.name] {
-			b.differs(f.name, "robocensus publish writes no such file")
+		if !b.written[f.Name] {
+			b.differs(f.Name, "robocensus publish writes no such file")
 		}
 	}
 	slices.SortStableFunc(b.found, func(a, b Difference) int { return strings.Compare(a.Name, b.Name) })
@@ -69,10 +70,10 @@ func (b *rebuilding) differs(name, format string, args ...any) {
 }
 
 // file returns a file of the data set.
-func (b *rebuilding) file(name string) (file, bool) {
-	at, ok := slices.BinarySearchFunc(b.set.files, name, func(f file, name string) int { return strings.Compare(f.name, name) })
+func (b *rebuilding) file(name string) (describe.File, bool) {
+	at, ok := slices.BinarySearchFunc(b.set.files, name, func(f describe.File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
-		return file{}, false
+		return describe.File{}, false
 	}
 	return b.set.files[at], true
 }
@@ -85,7 +86,7 @@ func (b *rebuilding) compare(name string, want []byte) error {
 		b.differs(name, "is missing")
 		return nil
 	}
-	if f.SHA256 == digest(want) {
+	if f.SHA256 == describe.Digest(want) {
 		return nil
 	}
 	got, err := readDescription(b.set.in, name)
@@ -101,7 +102,7 @@ func (b *rebuilding) compare(name string, want []byte) error {
 func (b *rebuilding) manifests() error {
 	for i, m := range b.set.runs {
 		said := b.set.Provenance.Runs[i]
-		about := b.p.provenance.add(b.p.Config, b.p.selection, m, func(name string, in sink.Input) []byte {
+		about := b.p.Provenance.Add(b.p.Selection, m, func(name string, in sink.Input) []byte {
 			f, ok := b.file(name)
 			if !ok {
 				return nil
@@ -122,7 +123,7 @@ func (b *rebuilding) manifests() error {
 		}) {
 			about.TablesLeftOut = said.TablesLeftOut
 		}
-		text, err := sink.ManifestFile(b.p.out, about.manifest(m, b.p.selection))
+		text, err := sink.ManifestFile(b.p.Out, about.Manifest(m, b.p.Selection))
 		if err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (b *rebuilding) manifests() error {
 // row for each, or counts them.
 func (b *rebuilding) targets(m *sink.Manifest) error {
 	var has int64
-	table := countingTable(m, "")
+	table := describe.CountingTable(m, "")
 	switch table {
 	case "fetches":
 		for _, part := range m.PartsOf(table) {
@@ -173,7 +174,7 @@ func (b *rebuilding) comparisons() error {
 		return err
 	}
 	for _, c := range compared {
-		text, err := sink.ComparisonFile(b.p.out, c)
+		text, err := sink.ComparisonFile(b.p.Out, c)
 		if err != nil {
 			return err
 		}
@@ -181,14 +182,14 @@ func (b *rebuilding) comparisons() error {
 			return err
 		}
 		b.written[c.Part.Path] = true
-		b.p.changes = append(b.p.changes, *c.Part)
+		b.p.Changes = append(b.p.Changes, *c.Part)
 	}
 	return nil
 }
 
 // descriptions compares the files that follow from the tables and from those before.
 func (b *rebuilding) descriptions() error {
-	documents, err := b.p.documents()
+	documents, err := b.p.Documents(b.p.ctx)
 	if part := new(scan.PartError); errors.As(err, &part) {
 		return Unreadable(part.Path, err)
 	}
@@ -196,22 +197,22 @@ func (b *rebuilding) descriptions() error {
 		return err
 	}
 	for _, d := range documents {
-		if err := b.compare(d.name, d.text); err != nil {
+		if err := b.compare(d.Name, d.Text); err != nil {
 			return err
 		}
 	}
 	for _, f := range b.set.files {
-		if b.written[f.name] {
-			b.p.files = append(b.p.files, f)
+		if b.written[f.Name] {
+			b.p.Files = append(b.p.Files, f)
 		}
 	}
-	for _, d := range b.p.catalogues() {
-		if err := b.compare(d.name, d.text); err != nil {
+	for _, d := range b.p.Catalogues() {
+		if err := b.compare(d.Name, d.Text); err != nil {
 			return err
 		}
 	}
 	if want := checksums(slices.Clone(b.set.files)); !bytes.Equal(b.set.sums, want) {
-		b.differs(checksumsName, "%s", firstDifference(b.set.sums, want))
+		b.differs(describe.ChecksumsName, "%s", firstDifference(b.set.sums, want))
 	}
 	return nil
 }

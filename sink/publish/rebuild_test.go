@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -30,7 +31,7 @@ func TestADataSetIsMadeAgain_NoRace(t *testing.T) {
 		"no counters":      func(c *Config) { c.Without = []string{"summary", "fetches.outcome", "fetches.error_class"} },
 		"hashes":           func(c *Config) { c.HashHosts = true },
 		"all words": func(c *Config) {
-			c.Metadata = Metadata{
+			c.Metadata = describe.Metadata{
 				Title: "<A> & \"b\"", Description: "One.\n\nTwo.", Creators: []string{"Doe, Jane", "A & B"}, Licence: "https://example.org/licence", Contact: "https://example.org/",
 				URL: "https://example.org/set", DOI: "10.5281/zenodo.1234", Version: "2.0", Date: "2026-11-30", Keywords: []string{"a", "b"},
 			}
@@ -64,57 +65,61 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		want  []string // files, or what is damaged
 	}{
 		"targets in the provenance": {func(t *testing.T, folder string) {
-			edit(t, folder, provenanceName, replacing(`"targets": 6`, `"targets": 999`))
-		}, []string{provenanceName}},
+			edit(t, folder, describe.ProvenanceName, replacing(`"targets": 6`, `"targets": 999`))
+		}, []string{describe.ProvenanceName}},
 		"targets in the data sheet": {func(t *testing.T, folder string) {
-			edit(t, folder, datasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
-		}, []string{datasheetName}},
+			edit(t, folder, describe.DatasheetName, replacing("of 6 hosts is undefined", "of 999 hosts is undefined"))
+		}, []string{describe.DatasheetName}},
 		"targets everywhere": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"targets": 6`, `"targets": 999`)(text)) })
-			edit(t, folder, provenanceName, func(text string) string {
+			edit(t, folder, describe.ProvenanceName, func(text string) string {
 				at := strings.LastIndex(text, `"targets": 6`)
 				return text[:at] + replacing(`"targets": 6`, `"targets": 999`)(text[at:])
 			})
-			edit(t, folder, datasheetName, func(text string) string {
+			edit(t, folder, describe.DatasheetName, func(text string) string {
 				at := strings.LastIndex(text, "of 6 hosts")
 				return text[:at] + replacing("of 6 hosts", "of 999 hosts")(text[at:])
 			})
 		}, []string{manifest}},
 		"a count in the data sheet": {func(t *testing.T, folder string) {
-			edit(t, folder, datasheetName, replacing("| `conditional_allow` | 6 |", "| `conditional_allow` | 5 |"))
-		}, []string{datasheetName}},
+			edit(t, folder, describe.DatasheetName, replacing("| `conditional_allow` | 6 |", "| `conditional_allow` | 5 |"))
+		}, []string{describe.DatasheetName}},
 		"a statement in views.sql": {func(t *testing.T, folder string) {
-			edit(t, folder, viewsName, func(text string) string { return text + "COPY fetches TO 'x.csv';\n" })
-		}, []string{viewsName}},
+			edit(t, folder, describe.ViewsName, func(text string) string { return text + "COPY fetches TO 'x.csv';\n" })
+		}, []string{describe.ViewsName}},
 		"a statement in a query": {func(t *testing.T, folder string) {
-			edit(t, folder, figuresName, func(text string) string { return "INSTALL httpfs;\n" + text })
-		}, []string{figuresName}},
+			edit(t, folder, describe.FiguresName, func(text string) string { return "INSTALL httpfs;\n" + text })
+		}, []string{describe.FiguresName}},
 		"a query more": {func(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, "queries", "more.sql"), []byte("COPY fetches TO 'x.csv';\n"), 0o666))
 		}, []string{"queries/more.sql"}},
-		"a query less":     {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, figuresName))) }, []string{croissantName, figuresName}},
-		"another citation": {func(t *testing.T, folder string) { edit(t, folder, citationName, replacing("Jane", "Joan")) }, []string{citationName}},
+		"a query less":     {func(t *testing.T, folder string) { must(t, os.Remove(filepath.Join(folder, describe.FiguresName))) }, []string{describe.CroissantName, describe.FiguresName}},
+		"another citation": {func(t *testing.T, folder string) { edit(t, folder, describe.CitationName, replacing("Jane", "Joan")) }, []string{describe.CitationName}},
 		"another DOI": {func(t *testing.T, folder string) {
-			edit(t, folder, citationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
-		}, []string{citationName}},
-		"another creator in the provenance alone": {func(t *testing.T, folder string) { edit(t, folder, provenanceName, replacing("Jane", "Joan")) },
-			[]string{citationName, datasheetName, readmeName, croissantName, packageName}},
+			edit(t, folder, describe.CitationName, func(text string) string { return text + "doi: 10.5281/zenodo.1\n" })
+		}, []string{describe.CitationName}},
+		"another creator in the provenance alone": {func(t *testing.T, folder string) { edit(t, folder, describe.ProvenanceName, replacing("Jane", "Joan")) },
+			[]string{describe.CitationName, describe.DatasheetName, describe.ReadmeName, describe.CroissantName, describe.PackageName}},
 		"a meaning in croissant.json": {func(t *testing.T, folder string) {
-			edit(t, folder, croissantName, replacing("One row per target", "One row per visitor"))
-		}, []string{croissantName}},
-		"another licence in datapackage.json": {func(t *testing.T, folder string) { edit(t, folder, packageName, replacing("CC-BY-4.0", "CC0-1.0")) }, []string{packageName}},
-		"a profile in the provenance":         {func(t *testing.T, folder string) { edit(t, folder, provenanceName, replacing("512000", "512001")) }, []string{provenanceName}},
+			edit(t, folder, describe.CroissantName, replacing("One row per target", "One row per visitor"))
+		}, []string{describe.CroissantName}},
+		"another licence in datapackage.json": {func(t *testing.T, folder string) {
+			edit(t, folder, describe.PackageName, replacing("CC-BY-4.0", "CC0-1.0"))
+		}, []string{describe.PackageName}},
+		"a profile in the provenance": {func(t *testing.T, folder string) {
+			edit(t, folder, describe.ProvenanceName, replacing("512000", "512001"))
+		}, []string{describe.ProvenanceName}},
 		"another tool in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string {
 				return sealed(replacing(`"tool_version": "v0"`, `"tool_version": "v9"`)(text))
 			})
-		}, []string{"_runs/r/against/q.json", provenanceName, datasheetName}},
+		}, []string{"_runs/r/against/q.json", describe.ProvenanceName, describe.DatasheetName}},
 		"a word more in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing("{", "{\n \"note\": \"\",")(text)) })
 		}, []string{"_runs/r/against/q.json", manifest}},
 		"a table that is said to be left out": {func(t *testing.T, folder string) {
-			edit(t, folder, provenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
-		}, []string{provenanceName}},
+			edit(t, folder, describe.ProvenanceName, replacing(`"targets": 6`, `"tables_left_out": ["fetches"], "targets": 6`))
+		}, []string{describe.ProvenanceName}},
 		"other agents":      {inBoth("agents.yaml", replacing("GPTBot", "GPTBob")), []string{"_runs/q/agents.yaml", "_runs/r/agents.yaml"}},
 		"other URL samples": {inBoth("urls.txt", func(text string) string { return text + "/x\n" }), []string{"_runs/q/urls.txt", "_runs/r/urls.txt"}},
 		"a word more in a comparison": {func(t *testing.T, folder string) {
@@ -130,9 +135,11 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			must(t, os.MkdirAll(filepath.Join(folder, "changes", "run=r", "against=p"), 0o777))
 			must(t, os.WriteFile(filepath.Join(folder, "changes", "run=r", "against=p", "part-0000000000.parquet"), nil, 0o666))
 		}, []string{"changes/run=r/against=p/part-0000000000.parquet is not of the data set"}},
-		"no creator": {func(t *testing.T, folder string) { edit(t, folder, provenanceName, replacing("Doe, Jane", "")) }, []string{"provenance.json is damaged: the words of the data set: no creator"}},
+		"no creator": {func(t *testing.T, folder string) {
+			edit(t, folder, describe.ProvenanceName, replacing("Doe, Jane", ""))
+		}, []string{"provenance.json is damaged: the words of the data set: no creator"}},
 		"columns that are said to be left out": {func(t *testing.T, folder string) {
-			edit(t, folder, provenanceName, replacing(`"without": []`, `"without": ["policies.class"]`))
+			edit(t, folder, describe.ProvenanceName, replacing(`"without": []`, `"without": ["policies.class"]`))
 		}, []string{"provenance.json is damaged: the columns"}},
 		"more rows in the manifest": {func(t *testing.T, folder string) {
 			edit(t, folder, manifest, func(text string) string { return sealed(replacing(`"rows": 12`, `"rows": 99`)(text)) })
@@ -144,7 +151,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 			was, err := os.ReadFile(name)
 			must(t, err)
 			must(t, os.WriteFile(name, text, 0o666))
-			edit(t, folder, manifest, func(text string) string { return sealed(replacing(digest(was), fileDigest(t, name))(text)) })
+			edit(t, folder, manifest, func(text string) string { return sealed(replacing(describe.Digest(was), fileDigest(t, name))(text)) })
 		}, []string{"verdicts/run=r/part-0000000000.parquet is damaged: its metadata do not say that robocensus.run is r"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +183,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 	t.Run("checksums in another order", func(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "set")
 		must(t, os.CopyFS(folder, good))
-		edit(t, folder, checksumsName, func(text string) string {
+		edit(t, folder, describe.ChecksumsName, func(text string) string {
 			lines := strings.SplitAfter(text, "\n")
 			lines[0], lines[1] = lines[1], lines[0]
 			return strings.Join(lines, "")
@@ -185,7 +192,7 @@ func TestForgeriesAreFound_NoRace(t *testing.T) {
 		must(t, err)
 		found, err := d.Rebuild(t.Context())
 		must(t, err)
-		if len(found) != 1 || found[0].Name != checksumsName {
+		if len(found) != 1 || found[0].Name != describe.ChecksumsName {
 			t.Errorf("%v", found)
 		}
 	})
@@ -195,21 +202,21 @@ func fileDigest(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	must(t, err)
-	return digest(text)
+	return describe.Digest(text)
 }
 
 // Where a run has no fetches, its counters have its targets.
 func TestTargetsOfCounters_NoRace(t *testing.T) {
 	folder := aSet(t, func(c *Config) { c.Runs, c.Without = c.Runs[1:], []string{"fetches"} })
-	for _, name := range []string{"_runs/r/manifest.json", provenanceName} {
+	for _, name := range []string{"_runs/r/manifest.json", describe.ProvenanceName} {
 		edit(t, folder, name, func(text string) string {
-			if text = replacing(`"targets": 6`, `"targets": 999`)(text); name != provenanceName {
+			if text = replacing(`"targets": 6`, `"targets": 999`)(text); name != describe.ProvenanceName {
 				text = sealed(text)
 			}
 			return text
 		})
 	}
-	edit(t, folder, datasheetName, replacing("of 6 hosts is", "of 999 hosts is"))
+	edit(t, folder, describe.DatasheetName, replacing("of 6 hosts is", "of 999 hosts is"))
 	seal(t, folder)
 	d, err := Check(t.Context(), sinktest.Open(t, folder))
 	must(t, err)
@@ -239,11 +246,11 @@ func TestFirstDifference(t *testing.T) {
 
 // The words of a data set are in its provenance.
 func TestWordsAreRecorded_NoRace(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(aSet(t, nil), provenanceName))
+	text, err := os.ReadFile(filepath.Join(aSet(t, nil), describe.ProvenanceName))
 	must(t, err)
-	var p Provenance
+	var p describe.Provenance
 	must(t, json.Unmarshal(text, &p))
-	want := Metadata{
+	want := describe.Metadata{
 		Title: "A census", Description: "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.", Creators: []string{"Doe, Jane"},
 		Licence: "CC-BY-4.0", Contact: "census@example.org", Version: "1.0.0", Date: "2026-11-20", Keywords: []string{"crawl policies", "robots.txt", "web crawling"},
 	}

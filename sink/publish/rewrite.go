@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/parquet-go/parquet-go"
@@ -21,12 +20,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/store/remote"
 )
-
-// hashed are the columns with names of hosts that are published as hashes. Of the
-// column url of verdicts only the absolute URLs are.
-var hashed = []string{"host", "registered_domain"}
 
 // rewriting is how the parts of a table are rewritten.
 type rewriting struct {
@@ -35,27 +29,27 @@ type rewriting struct {
 	change map[int]func(string) string // by leaf column
 }
 
-// rewriting returns how to rewrite the parts of a table, nil to copy them. With shorten,
+// rewriterOf returns how to rewrite the parts of a table, nil to copy them. With shorten,
 // names of archives do not say where they are on this machine. A part that is older than
 // some columns gets them, without values.
-func (s selection) rewriting(table string, shorten, older bool) *rewriting {
+func rewriterOf(s describe.Selection, table string, shorten, older bool) *rewriting {
 	row := sink.Describe(table).Row()
 	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
 	for i := range row.NumField() {
 		name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
-		if !slices.Contains(s.without[table], name) {
+		if !slices.Contains(s.Without[table], name) {
 			fields = append(fields, row.Field(i))
 		}
 	}
 	r.schema = parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
-	if s.hash || shorten {
+	if s.Hash || shorten {
 		for i, path := range r.schema.Columns() {
 			switch {
 			case shorten && path[0] == archiveColumn:
-				r.change[i] = archiveName
-			case !s.hash:
-			case len(path) == 1 && slices.Contains(hashed, path[0]):
+				r.change[i] = describe.ArchiveName
+			case !s.Hash:
+			case len(path) == 1 && slices.Contains(describe.HashedColumns, path[0]):
 				r.change[i] = hash
 			case table == "verdicts" && path[0] == "url":
 				r.change[i] = hashAbsolute
@@ -71,19 +65,6 @@ func (s selection) rewriting(table string, shorten, older bool) *rewriting {
 // archiveColumn is the column of fetches that names archives as the user does.
 const archiveColumn = "warc_file"
 
-// archiveName returns the name of an archive without a folder of this machine, and
-// without what may be secret in a URL. Relative paths, as published lists of archives
-// have them, stay.
-func archiveName(name string) string {
-	switch {
-	case strings.Contains(name, "://"):
-		return remote.Name(name)
-	case !filepath.IsLocal(filepath.FromSlash(name)):
-		return path.Base(name)
-	}
-	return name
-}
-
 // isOlder reports whether a part lacks a column that its table has now.
 func isOlder(in *os.File, part sink.Part) (older bool, err error) {
 	defer scan.Recovered(&err)
@@ -96,15 +77,15 @@ func isOlder(in *os.File, part sink.Part) (older bool, err error) {
 }
 
 // namesMachine reports whether a part has names of archives to shorten.
-func (s selection) namesMachine(ctx context.Context, in store.Store, part sink.Part) (yes bool, err error) {
-	if part.Table != "fetches" || slices.Contains(s.without[part.Table], archiveColumn) {
+func namesMachine(ctx context.Context, s describe.Selection, in store.Store, part sink.Part) (yes bool, err error) {
+	if part.Table != "fetches" || slices.Contains(s.Without[part.Table], archiveColumn) {
 		return false, nil
 	}
 	last := ""
 	err = scan.Texts(ctx, in, part, []string{archiveColumn}, func(cells []*string) {
 		if name := cells[0]; name != nil && *name != last {
 			last = strings.Clone(*name)
-			yes = yes || archiveName(last) != last
+			yes = yes || describe.ArchiveName(last) != last
 		}
 	})
 	return yes, err

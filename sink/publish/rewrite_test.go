@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -45,7 +46,7 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := (selection{}).rewriting("fetches", false, true).write(t.Context(), &out, in, info.Size()); err != nil {
+	if err := rewriterOf(describe.Selection{}, "fetches", false, true).write(t.Context(), &out, in, info.Size()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[schema.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -80,7 +81,7 @@ func TestRowsThatAreAnnounced(t *testing.T) {
 		in, err := os.Open(name)
 		must(t, err)
 		defer in.Close()
-		err = (selection{}).rewriting("sitemaps", false, true).write(t.Context(), io.Discard, in, int64(len(content)))
+		err = rewriterOf(describe.Selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, in, int64(len(content)))
 		if (err == nil) != (announced == 2) {
 			t.Errorf("of two rows %d are announced: %v", announced, err)
 		}
@@ -100,7 +101,7 @@ func TestNoPartNamesAHost(t *testing.T) {
 	})
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{
-		In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
+		In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
 	})
 	must(t, err)
 	rows, err := parquet.ReadFile[schema.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -30,7 +31,7 @@ func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment)
 }
 
 func comparisonsOf(t *testing.T, one string, a *sink.Manifest, other string, b *sink.Manifest, sample func(string) bool) (map[string]Comparison, error) {
-	all, err := new(Provenance).Compare(t.Context(), sinktest.Open(t, one), a, sinktest.Open(t, other), b, sample)
+	all, err := Compare(t.Context(), nil, sinktest.Open(t, one), a, sinktest.Open(t, other), b, sample)
 	of := make(map[string]Comparison)
 	for _, c := range all {
 		of[c.Table] = c
@@ -100,7 +101,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	run := aRun(t, dir, "r", nil)
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, Without: []string{"verdicts.url"},
-		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
+		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
 	must(t, err)
 	published, err := sink.ReadManifest(sinktest.Open(t, set), "r")
 	must(t, err)
@@ -111,7 +112,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 		run    *sink.Manifest
 		looked bool
 	}{{dir, run, true}, {other, fewer, false}} {
-		all, err := (&Provenance{Without: published.Without}).Compare(t.Context(), sinktest.Open(t, set), published, sinktest.Open(t, again.dir), again.run, nil)
+		all, err := Compare(t.Context(), published.Without, sinktest.Open(t, set), published, sinktest.Open(t, again.dir), again.run, nil)
 		must(t, err)
 		for _, c := range all {
 			if c.Table == "verdicts" && (c.Looked != again.looked || c.Same != again.looked || (c.Note == "") != again.looked) || c.Table != "verdicts" && !c.Same {
@@ -146,11 +147,11 @@ func TestCountersThatAreLost_NoRace(t *testing.T) {
 		for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
 			one, other := t.TempDir(), t.TempDir()
 			a, b := aRun(t, one, "r", plant("")), aRun(t, other, "r", plant(metric))
-			p := new(Provenance)
+			p := new(describe.Provenance)
 			if without != "" {
 				p.Without, a.Without = []string{without}, []string{without}
 			}
-			all, err := p.Compare(t.Context(), sinktest.Open(t, one), a, sinktest.Open(t, other), b, nil)
+			all, err := Compare(t.Context(), p.Without, sinktest.Open(t, one), a, sinktest.Open(t, other), b, nil)
 			must(t, err)
 			for _, c := range all {
 				if c.Table == "summary" && c.Same != slices.Contains(lost, metric) {
@@ -256,7 +257,7 @@ func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 		}
 		copy(content[begin:], footer)
 		must(t, os.WriteFile(file, content, 0o666))
-		p.SHA256 = digest(content)
+		p.SHA256 = describe.Digest(content)
 	}
 	_, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
 	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the statistics of its row groups hide rows") {
@@ -289,7 +290,7 @@ func TestTwins_NoRace(t *testing.T) {
 		content := bytes.Clone(good)
 		content[i] ^= 1
 		must(t, os.WriteFile(file, content, 0o666))
-		p.SHA256 = digest(content)
+		p.SHA256 = describe.Digest(content)
 		if same, err := areTwins(t.Context(), sinktest.Open(t, one), p, sinktest.Open(t, other), b.Parts[at]); same && err == nil {
 			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) { // the first of what it says of the run
 				t.Errorf("with another byte at %d of %d they are twins", i, len(good))

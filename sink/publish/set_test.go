@@ -13,6 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -46,7 +47,7 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Adjustable: map[string]any{"rate": "5"},
 		Inputs: []sink.Input{
 			{Role: "hosts", Path: "/lists/hosts.csv", SHA256: strings.Repeat("ab", 32)},
-			{Role: "agents", Path: "built-in agents.yaml", SHA256: digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: digest(configs.URLs)},
+			{Role: "agents", Path: "built-in agents.yaml", SHA256: describe.Digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: describe.Digest(configs.URLs)},
 		},
 	})
 	must(t, err)
@@ -112,7 +113,7 @@ func aSet(t *testing.T, change func(*Config)) string {
 	must(t, changes.Commit())
 	c := Config{
 		In: sinktest.Open(t, dir), Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",
-		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
+		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
 	}
 	if change != nil {
 		change(&c)
@@ -142,14 +143,14 @@ func edit(t *testing.T, folder, name string, change func(string) string) {
 // its files, and its checksums.
 func seal(t *testing.T, folder string) {
 	t.Helper()
-	catalogues := map[string]string{croissantName: "", packageName: ""}
+	catalogues := map[string]string{describe.CroissantName: "", describe.PackageName: ""}
 	for name := range catalogues {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		must(t, err)
 		catalogues[name] = string(text)
 	}
 	old := make(map[string]string)
-	sums, err := os.ReadFile(filepath.Join(folder, checksumsName))
+	sums, err := os.ReadFile(filepath.Join(folder, describe.ChecksumsName))
 	must(t, err)
 	for line := range strings.Lines(string(sums)) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -161,8 +162,8 @@ func seal(t *testing.T, folder string) {
 		text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 		must(t, err)
 		for catalogue, content := range catalogues {
-			if old[name] != "" && old[name] != digest(text) && name != catalogue {
-				content = strings.ReplaceAll(content, old[name], digest(text))
+			if old[name] != "" && old[name] != describe.Digest(text) && name != catalogue {
+				content = strings.ReplaceAll(content, old[name], describe.Digest(text))
 				size := regexp.MustCompile(`"contentSize": "\d+ B"(,\s+"contentUrl": "` + regexp.QuoteMeta(name) + `")`)
 				catalogues[catalogue] = size.ReplaceAllString(content, fmt.Sprintf(`"contentSize": "%d B"$1`, len(text)))
 			}
@@ -173,13 +174,13 @@ func seal(t *testing.T, folder string) {
 	}
 	var out strings.Builder
 	for _, name := range names {
-		if name != checksumsName {
+		if name != describe.ChecksumsName {
 			text, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
 			must(t, err)
-			fmt.Fprintf(&out, "%s  %s\n", digest(text), name)
+			fmt.Fprintf(&out, "%s  %s\n", describe.Digest(text), name)
 		}
 	}
-	must(t, os.WriteFile(filepath.Join(folder, checksumsName), []byte(out.String()), 0o666))
+	must(t, os.WriteFile(filepath.Join(folder, describe.ChecksumsName), []byte(out.String()), 0o666))
 }
 
 // sealed makes the digest at the end of a manifest or record anew.

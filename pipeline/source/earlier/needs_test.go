@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -31,7 +32,7 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 		to := filepath.Join(t.TempDir(), "set")
 		_, err := publish.Write(t.Context(), publish.Config{
 			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
-			Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		return to
@@ -51,7 +52,7 @@ func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 	}
 
 	var others []string
-	for _, name := range publish.ColumnNames() {
+	for _, name := range describe.ColumnNames() {
 		if strings.HasPrefix(name, "fetches.") && name != "fetches.seq" && !slices.Contains(needed, name) {
 			others = append(others, name)
 		}
@@ -91,7 +92,7 @@ func TestAPartThatLacksANeededColumn_NoRace(t *testing.T) {
 		must(t, err)
 		to := filepath.Join(t.TempDir(), "set")
 		_, err = publish.Write(t.Context(), publish.Config{
-			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		m, err = sink.ReadManifest(sinktest.Open(t, to), "first")

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import "strings"
 
@@ -29,9 +29,9 @@ func (a *Answers) questions() []question {
 
 // questions writes what only the makers know. A question without an answer stays in
 // sight.
-func (p *publisher) questions(s *sheet) {
+func (p *DataSet) questions(s *sheet) {
 	s.line("## What only its makers know\n")
-	for _, q := range p.Metadata.questions() {
+	for _, q := range p.Provenance.Metadata.questions() {
 		s.line("### %s\n\n*%s*\n", q.title, q.asks)
 		if q.answer == "" {
 			s.line("**Not answered.** (`%s` in the file of `--words`)\n", q.key)

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ type citation struct {
 	URL         string              `yaml:"url,omitempty"`
 }
 
-func (p *publisher) citation() []byte {
-	w := p.Metadata
+func (p *DataSet) citation() []byte {
+	w := p.Provenance.Metadata
 	c := citation{
 		Version: "1.2.0", Message: "If you use this data set, please cite it as below.", Type: "dataset", Title: w.Title, Abstract: w.Description,
 		Keywords: w.Keywords, DataVersion: w.Version, Released: w.Date, DOI: w.DOI, URL: w.URL,

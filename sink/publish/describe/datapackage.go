@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 
 // datapackage returns datapackage.json, a Data Package 2 with a Table Schema for each
 // table (https://datapackage.org/profiles/2.0/).
-func (p *publisher) datapackage() []byte {
-	w := p.Metadata
+func (p *DataSet) datapackage() []byte {
+	w := p.Provenance.Metadata
 	licence := object{"path": w.licenceURL()}
 	if Licences[w.Licence] != "" {
 		licence["name"] = w.Licence
@@ -54,10 +54,10 @@ func (p *publisher) datapackage() []byte {
 	var resources []object
 	for _, table := range p.publishedTables() {
 		var paths []string
-		var only file
-		for _, f := range p.files {
-			if f.table == table {
-				paths, only = append(paths, f.name), f
+		var only File
+		for _, f := range p.Files {
+			if f.Table == table {
+				paths, only = append(paths, f.Name), f
 			}
 		}
 		resource := object{
@@ -65,7 +65,7 @@ func (p *publisher) datapackage() []byte {
 			"format": "parquet", "mediatype": "application/vnd.apache.parquet", "schema": p.tableSchema(table),
 		}
 		if len(paths) == 1 {
-			resource["path"], resource["bytes"], resource["hash"] = only.name, only.Bytes, "sha256:"+only.SHA256
+			resource["path"], resource["bytes"], resource["hash"] = only.Name, only.Bytes, "sha256:"+only.SHA256
 		}
 		resources = append(resources, resource)
 	}
@@ -81,8 +81,8 @@ var uniqueBy = map[string][]string{
 // tableSchema describes the columns of a table and, after them, those that its folders
 // name. Keys join the tables: a row of most belongs to the target of fetches with the same
 // run and seq.
-func (p *publisher) tableSchema(table string) object {
-	columns := p.selection.columns(table)
+func (p *DataSet) tableSchema(table string) object {
+	columns := p.Selection.columns(table)
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {
 			return !slices.ContainsFunc(columns, func(d sink.ColumnDoc) bool { return d.Column == name })
@@ -99,7 +99,7 @@ func (p *publisher) tableSchema(table string) object {
 	if key := uniqueBy[table]; key != nil && has(key...) {
 		schema["primaryKey"] = append([]string{"run"}, key...)
 	}
-	if table != "fetches" && has("seq") && p.selection.shows("fetches", "seq") && slices.Contains(p.publishedTables(), "fetches") {
+	if table != "fetches" && has("seq") && p.Selection.shows("fetches", "seq") && slices.Contains(p.publishedTables(), "fetches") {
 		join := []string{"run", "seq"}
 		schema["foreignKeys"] = []object{{"fields": join, "reference": object{"resource": "fetches", "fields": join}}}
 	}

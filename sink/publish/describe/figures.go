@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// figuresName is the query that gives the figures of the data sheet from the tables.
-const figuresName = queriesFolder + "/datasheet.sql"
+// FiguresName is the query that gives the figures of the data sheet from the tables.
+const FiguresName = queriesFolder + "/datasheet.sql"
 
 // mostValues bounds the values of a column that are counted one by one: a run writes a
 // dozen, but somebody else may have written the part.
 const mostValues = 1000
 
-// countingTable returns the table of a published run that gives the hosts, or the hosts by a
+// CountingTable returns the table of a published run that gives the hosts, or the hosts by a
 // column of fetches; "" for none.
-func countingTable(m *sink.Manifest, column string) string {
+func CountingTable(m *sink.Manifest, column string) string {
 	switch {
 	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
 		return "fetches"
@@ -37,7 +37,7 @@ func countingTable(m *sink.Manifest, column string) string {
 // gives them.
 func hostsBy(ctx context.Context, in store.Store, m *sink.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
-	switch countingTable(m, column) {
+	switch CountingTable(m, column) {
 	case "fetches":
 		for _, part := range m.PartsOf("fetches") {
 			if err := scan.Texts(ctx, in, part, []string{column}, func(cells []*string) {
@@ -74,22 +74,22 @@ func hostsBy(ctx context.Context, in store.Store, m *sink.Manifest, column strin
 
 // figures returns one query with a row for each figure of the data sheet, which counts
 // rows wherever the published tables have them.
-func (p *publisher) figures() string {
+func (p *DataSet) figures() string {
 	var union []string
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
-	for _, table := range p.selection.tables {
-		if table == layout.Changes && len(p.changes) > 0 || slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
+	for _, table := range p.Selection.tables {
+		if table == layout.Changes && len(p.Changes) > 0 || slices.ContainsFunc(p.Published, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
 			add("SELECT NULL, 'rows', '%s', count(*) FROM history.%s", table, table)
 		}
 	}
-	for _, m := range p.runs {
+	for _, m := range p.Published {
 		manifest := layout.RunFile(m.Run, layout.ManifestName)
 		add("SELECT '%s', 'rejected', NULL, rejected FROM read_json('%s', columns = {rejected: 'BIGINT'})", m.Run, manifest)
 		if len(m.Skipped) > 0 {
 			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped)) FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
 		}
 		for _, column := range []string{"outcome", "error_class"} {
-			switch countingTable(m, column) {
+			switch CountingTable(m, column) {
 			case "fetches":
 				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
 			case "summary":

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 
 // readme returns README.md, which repositories show first: what is in the folder, and how
 // to open it.
-func (p *publisher) readme() []byte {
+func (p *DataSet) readme() []byte {
 	s := new(sheet)
-	w := p.Metadata
+	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
 	s.line("## Open it\n")
 	s.line("The tables are Parquet files, which DuckDB, pandas, Polars, R and Spark read. With [DuckDB](https://duckdb.org), in this folder:\n")
@@ -24,20 +24,20 @@ func (p *publisher) readme() []byte {
 	s.line("```sh\nsha256sum -c checksums.sha256\nrobocensus reproduce .\n```\n")
 	s.line("## What is in it\n")
 	s.line("| file | what |\n|---|---|")
-	for _, table := range p.selection.tables {
+	for _, table := range p.Selection.tables {
 		if _, parts := p.sizeOf(table); parts > 0 {
 			s.line("| `%s/run=ID/` | table: %s |", table, firstSentence(sink.TableMeaning(table)))
 		}
 	}
 	for _, row := range [][2]string{
-		{viewsName, "DuckDB views over the tables"},
-		{queriesFolder + "/", "queries behind published figures, and behind those of " + datasheetName},
-		{datasheetName, "how, when and from where; what is missing and why; limits"},
-		{croissantName + "`, `" + packageName, "every file with its digest and every column with its type and meaning (Croissant, Data Package)"},
-		{citationName, "how to cite it"},
-		{provenanceName, "versions, configuration, digests of the inputs, profiles"},
+		{ViewsName, "DuckDB views over the tables"},
+		{queriesFolder + "/", "queries behind published figures, and behind those of " + DatasheetName},
+		{DatasheetName, "how, when and from where; what is missing and why; limits"},
+		{CroissantName + "`, `" + PackageName, "every file with its digest and every column with its type and meaning (Croissant, Data Package)"},
+		{CitationName, "how to cite it"},
+		{ProvenanceName, "versions, configuration, digests of the inputs, profiles"},
 		{"_runs/ID/", "the manifest of each run, and what it judged by"},
-		{checksumsName, "SHA-256 of every file"},
+		{ChecksumsName, "SHA-256 of every file"},
 	} {
 		s.line("| `%s` | %s |", row[0], row[1])
 	}
@@ -49,7 +49,7 @@ func (p *publisher) readme() []byte {
 
 // firstQuery returns a query that a reader may begin with, "" if what it asks for is not
 // published.
-func (p *publisher) firstQuery() string {
+func (p *DataSet) firstQuery() string {
 	switch {
 	case p.shows("policies", "agent", "class"):
 		return "SELECT agent, count(*) FILTER (class = 'disallow_all') AS hosts_that_shut_it_out FROM policies GROUP BY agent ORDER BY hosts_that_shut_it_out DESC, agent LIMIT 5"
@@ -60,9 +60,9 @@ func (p *publisher) firstQuery() string {
 }
 
 // shows reports whether a table has parts with these columns.
-func (p *publisher) shows(table string, columns ...string) bool {
+func (p *DataSet) shows(table string, columns ...string) bool {
 	_, parts := p.sizeOf(table)
-	return parts > 0 && !slices.ContainsFunc(columns, func(column string) bool { return !p.selection.shows(table, column) })
+	return parts > 0 && !slices.ContainsFunc(columns, func(column string) bool { return !p.Selection.shows(table, column) })
 }
 
 func firstSentence(text string) string {

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Provenance says how the tables of a data set came about.
@@ -56,7 +57,7 @@ type Run struct {
 	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
 	sink.Tally
 
-	texts []document // the files of judging
+	Texts []Document `json:"-"` // the files of judging
 }
 
 // isStored reports whether the run read answers that were stored before it.
@@ -64,9 +65,9 @@ func (r *Run) isStored() bool {
 	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return slices.Contains([]string{"warc", "cdx", "bodies", "run"}, in.Role) })
 }
 
-// file returns the name of the file in which a data set has an input that judging takes,
+// FileOf returns the name of the file in which a data set has an input that judging takes,
 // and the place for it in r; nil for other inputs.
-func (r *Run) file(in sink.Input) (name string, at *string) {
+func (r *Run) FileOf(in sink.Input) (name string, at *string) {
 	switch in.Role {
 	case "agents":
 		name, at = "agents.yaml", &r.Agents
@@ -85,19 +86,19 @@ func (r *Run) file(in sink.Input) (name string, at *string) {
 	return layout.RunFile(r.Run, name), at
 }
 
-// lacks reports whether an input that judging takes is not in the data set.
-func (r *Run) lacks(in sink.Input) bool {
-	_, at := r.file(in)
+// LacksInput reports whether an input that judging takes is not in the data set.
+func (r *Run) LacksInput(in sink.Input) bool {
+	_, at := r.FileOf(in)
 	return at != nil && *at == ""
 }
 
 // Lacks reports whether the data set lacks a file that judging the answers again takes:
 // agents, URL samples, labels about use, templates. A run may be older than the last two.
 func (r *Run) Lacks() bool {
-	return r.Agents == "" || r.URLSamples == "" || slices.ContainsFunc(r.Inputs, r.lacks)
+	return r.Agents == "" || r.URLSamples == "" || slices.ContainsFunc(r.Inputs, r.LacksInput)
 }
 
-func provenanceOf(c Config, s selection) Provenance {
+func ProvenanceOf(w Metadata, toolVersion string, s Selection) Provenance {
 	build := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		build["go"] = info.GoVersion
@@ -108,36 +109,36 @@ func provenanceOf(c Config, s selection) Provenance {
 			}
 		}
 	}
-	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...), Metadata: c.Metadata}
+	return Provenance{Tool: "robocensus", ToolVersion: toolVersion, Build: build, HostsHashed: s.Hash, Without: append([]string{}, s.Names()...), Metadata: w}
 }
 
-// add adds a run. text returns the text of an input that judging takes, which the data set
+// Add adds a run. text returns the text of an input that judging takes, which the data set
 // has in a file of that name, nil if it is not at hand.
-func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
+func (p *Provenance) Add(s Selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
-		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
-		Adjustable: published(m.Adjustable, c.HashHosts), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
+		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, s.Hash), ConfigurationDigest: m.ConfigurationDigest,
+		Adjustable: published(m.Adjustable, s.Hash), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
 	}
 	for _, in := range m.Inputs {
-		if name, at := r.file(in); at != nil {
+		if name, at := r.FileOf(in); at != nil {
 			namesHosts := func(content []byte) bool { return in.Role == "urls" && bytes.Contains(content, []byte("://")) }
-			if content := text(name, in); content != nil && !(c.HashHosts && namesHosts(content)) {
+			if content := text(name, in); content != nil && !(s.Hash && namesHosts(content)) {
 				*at = name
-				r.texts = append(r.texts, document{name, content})
+				r.Texts = append(r.Texts, Document{name, content})
 			}
 		}
-		r.Inputs = append(r.Inputs, nameless(in, c.HashHosts))
+		r.Inputs = append(r.Inputs, nameless(in, s.Hash))
 	}
 	for _, choice := range m.Earlier {
 		choice.Inputs = slices.Clone(choice.Inputs)
 		for i, in := range choice.Inputs {
-			choice.Inputs[i] = nameless(in, c.HashHosts)
+			choice.Inputs[i] = nameless(in, s.Hash)
 		}
 		r.Earlier = append(r.Earlier, choice)
 	}
 	for _, table := range m.Tables {
-		if !s.has(table) {
+		if !s.Has(table) {
 			r.TablesLeftOut = append(r.TablesLeftOut, table)
 			continue
 		}
@@ -161,27 +162,27 @@ func nameless(in sink.Input, hidden bool) sink.Input {
 // isBuiltIn reports whether an input is a file of the program.
 func isBuiltIn(in sink.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
 
-// builtIn are the files of the program, by role.
-var builtIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses, "templates": configs.Templates}
+// BuiltIn are the files of the program, by role.
+var BuiltIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses, "templates": configs.Templates}
 
-// textOf returns the bytes of an input, nil if they are not at hand or have changed. A
+// TextOf returns the bytes of an input, nil if they are not at hand or have changed. A
 // data set that is published again has them itself, under a name.
-func textOf(dir, name string, in sink.Input, builtIn []byte) []byte {
-	if digest(builtIn) == in.SHA256 {
+func TextOf(dir, name string, in sink.Input, builtIn []byte) []byte {
+	if Digest(builtIn) == in.SHA256 {
 		return builtIn
 	}
 	for _, file := range []string{filepath.Join(dir, filepath.FromSlash(name)), in.Path} {
 		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if text, err := os.ReadFile(file); err == nil && digest(text) == in.SHA256 {
+		if text, err := os.ReadFile(file); err == nil && Digest(text) == in.SHA256 {
 			return text
 		}
 	}
 	return nil
 }
 
-func digest(text []byte) string {
+func Digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -236,7 +237,7 @@ func published(settings sink.Values, hidden bool) sink.Values {
 			}
 		case sink.ItsArchive:
 			if base, _ := value.(string); base != "" {
-				value = archiveName(base)
+				value = ArchiveName(base)
 			}
 		default:
 			value = isGiven(value)
@@ -246,22 +247,22 @@ func published(settings sink.Values, hidden bool) sink.Values {
 	return out
 }
 
-// manifest returns the manifest of the run as published.
-func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
+// Manifest returns the manifest of the run as published.
+func (r *Run) Manifest(m *sink.Manifest, s Selection) *sink.Manifest {
 	out := *m
 	out.Configuration, out.Adjustable, out.Inputs, out.Earlier = r.Configuration, r.Adjustable, r.Inputs, r.Earlier
 	out.WARC = nil // not published
 	if f := m.WARCFile; f != nil {
 		out.WARCFile = &sink.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}
 	}
-	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []sink.RecordName{}, s.names()
+	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []sink.RecordName{}, s.Names()
 	for _, of := range []struct {
 		out *[]sink.Part
 		in  []sink.Part
 	}{{&out.RunParts, m.RunParts}, {&out.Parts, m.Parts}} {
-		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p sink.Part) bool { return !s.has(p.Table) })
+		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p sink.Part) bool { return !s.Has(p.Table) })
 	}
-	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.has(table) })
+	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.Has(table) })
 	return &out
 }
 
@@ -275,4 +276,17 @@ func indented(v any) []byte {
 		panic("a description as JSON: " + err.Error()) // all are texts, numbers and flags
 	}
 	return out.Bytes()
+}
+
+// ArchiveName returns the name of an archive without a folder of this machine, and
+// without what may be secret in a URL. Relative paths, as published lists of archives
+// have them, stay.
+func ArchiveName(name string) string {
+	switch {
+	case strings.Contains(name, "://"):
+		return remote.Name(name)
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return path.Base(name)
+	}
+	return name
 }

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ type object = map[string]any
 // croissant returns croissant.json, after the Croissant format 1.1
 // (http://mlcommons.org/croissant/1.1): each file is a FileObject, the parts of a
 // table are a FileSet, and each table is a RecordSet with a field for each column.
-func (p *publisher) croissant() []byte {
-	w := p.Metadata
+func (p *DataSet) croissant() []byte {
+	w := p.Provenance.Metadata
 	url := w.URL
 	if url == "" {
 		url = "./" // the folder itself, wherever it is
@@ -43,10 +43,10 @@ func (p *publisher) croissant() []byte {
 	}
 	maps.Copy(about, p.responsible())
 	var distribution, records []object
-	for _, f := range p.files {
+	for _, f := range p.Files {
 		distribution = append(distribution, object{
-			"@type": "cr:FileObject", "@id": f.name, "name": path.Base(f.name), "contentUrl": f.name,
-			"contentSize": fmt.Sprintf("%d B", f.Bytes), "encodingFormat": mediaType(f.name), "sha256": f.SHA256,
+			"@type": "cr:FileObject", "@id": f.Name, "name": path.Base(f.Name), "contentUrl": f.Name,
+			"contentSize": fmt.Sprintf("%d B", f.Bytes), "encodingFormat": mediaType(f.Name), "sha256": f.SHA256,
 		})
 	}
 	for _, table := range p.publishedTables() {
@@ -66,10 +66,10 @@ func (p *publisher) croissant() []byte {
 // responsible returns the properties of Croissant's vocabulary for responsible AI
 // (http://mlcommons.org/croissant/RAI/1.0) that follow from the runs and the words.
 // conformsTo does not name that vocabulary too: MLCommons' reader takes only a text there.
-func (p *publisher) responsible() object {
+func (p *DataSet) responsible() object {
 	var first, last time.Time
 	asked, stored := false, false
-	for _, run := range p.provenance.Runs {
+	for _, run := range p.Provenance.Runs {
 		begin, end := run.Started, run.Finished
 		if run.isStored() {
 			stored, begin, end = true, run.Date, run.Date
@@ -96,7 +96,7 @@ func (p *publisher) responsible() object {
 		"rai:dataCollectionTimeframe": []string{first.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339)},
 		"rai:dataLimitations":         p.limits(),
 	}
-	for _, q := range p.Metadata.questions() {
+	for _, q := range p.Provenance.Metadata.questions() {
 		if q.rai != "" && q.answer != "" {
 			about[q.rai] = q.answer
 		}
@@ -121,23 +121,23 @@ func partitionsOf(table string) []string {
 }
 
 // publishedTables returns the tables that have parts.
-func (p *publisher) publishedTables() (tables []string) {
-	for _, table := range p.selection.tables {
-		if slices.ContainsFunc(p.files, func(f file) bool { return f.table == table }) {
+func (p *DataSet) publishedTables() (tables []string) {
+	for _, table := range p.Selection.tables {
+		if slices.ContainsFunc(p.Files, func(f File) bool { return f.Table == table }) {
 			tables = append(tables, table)
 		}
 	}
 	return tables
 }
 
-func (p *publisher) croissantFields(table, set string) (fields []object) {
+func (p *DataSet) croissantFields(table, set string) (fields []object) {
 	for _, name := range partitionsOf(table) {
 		fields = append(fields, object{
 			"@type": "cr:Field", "@id": table + "/" + name, "name": name, "description": "ID of the run, from the folder of the part.", "dataType": "sc:Text",
 			"source": object{"fileSet": reference(set), "extract": object{"fileProperty": "fullpath"}, "transform": object{"regex": ".*" + name + "=([^/]+)/"}},
 		})
 	}
-	for _, d := range p.selection.columns(table) {
+	for _, d := range p.Selection.columns(table) {
 		fields = append(fields, croissantField(table, set, d))
 	}
 	return fields

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"errors"
@@ -13,11 +13,11 @@ import (
 // ErrSelection reports a table or a column that cannot be left out.
 var ErrSelection = errors.New("cannot be left out")
 
-// selection says which tables and columns are published.
-type selection struct {
+// Selection says which tables and columns are published.
+type Selection struct {
 	tables  []string            // in the order of the dictionary
-	without map[string][]string // columns that a table lacks
-	hash    bool
+	Without map[string][]string // columns that a table lacks
+	Hash    bool
 }
 
 // keys are the columns that tables and views are joined and chosen by.
@@ -35,11 +35,11 @@ func ColumnNames() (names []string) {
 	return names
 }
 
-// selected applies the settings to the tables of the runs.
-func selected(c Config) (selection, error) {
-	s := selection{without: make(map[string][]string), hash: c.HashHosts}
+// Select applies the settings to the tables of the runs.
+func Select(runs []*sink.Manifest, without []string, hash bool) (Selection, error) {
+	s := Selection{Without: make(map[string][]string), Hash: hash}
 	var gone []string
-	for _, name := range c.Without {
+	for _, name := range without {
 		table, column, ok := strings.Cut(name, ".")
 		switch {
 		case !slices.Contains(TableNames(), table) || ok && !slices.Contains(ColumnNames(), name):
@@ -54,7 +54,7 @@ func selected(c Config) (selection, error) {
 			s.leaveOut(table, column)
 		}
 	}
-	if c.HashHosts {
+	if hash {
 		for _, table := range TableNames() {
 			t := sink.Describe(table)
 			if t.AllForeign {
@@ -66,20 +66,20 @@ func selected(c Config) (selection, error) {
 		}
 	}
 	// Runs published before may lack columns.
-	for _, m := range c.Runs {
+	for _, m := range runs {
 		for _, name := range m.Without {
 			table, column, _ := strings.Cut(name, ".")
 			s.leaveOut(table, column)
 		}
 	}
 	for _, table := range TableNames() {
-		written := table == layout.Changes || slices.ContainsFunc(c.Runs, func(m *sink.Manifest) bool { return slices.Contains(m.Tables, table) })
+		written := table == layout.Changes || slices.ContainsFunc(runs, func(m *sink.Manifest) bool { return slices.Contains(m.Tables, table) })
 		if written && !slices.Contains(gone, table) {
 			s.tables = append(s.tables, table)
 		} else {
-			delete(s.without, table)
+			delete(s.Without, table)
 		}
-		slices.Sort(s.without[table])
+		slices.Sort(s.Without[table])
 	}
 	if len(s.tables) == 0 || slices.Equal(s.tables, []string{layout.Changes}) {
 		return s, fmt.Errorf("every table %w: nothing would remain", ErrSelection)
@@ -87,30 +87,30 @@ func selected(c Config) (selection, error) {
 	return s, nil
 }
 
-func (s selection) leaveOut(table, column string) {
-	if !slices.Contains(s.without[table], column) {
-		s.without[table] = append(s.without[table], column)
+func (s Selection) leaveOut(table, column string) {
+	if !slices.Contains(s.Without[table], column) {
+		s.Without[table] = append(s.Without[table], column)
 	}
 }
 
-func (s selection) has(table string) bool { return slices.Contains(s.tables, table) }
+func (s Selection) Has(table string) bool { return slices.Contains(s.tables, table) }
 
 // shows reports whether a column is published.
-func (s selection) shows(table, column string) bool {
-	return s.has(table) && !slices.Contains(s.without[table], column)
+func (s Selection) shows(table, column string) bool {
+	return s.Has(table) && !slices.Contains(s.Without[table], column)
 }
 
 // description says what the tables are about.
-func (s selection) description() string {
+func (s Selection) description() string {
 	var says []string
 	file := "the robots.txt of each host"
-	if s.has("fetches") {
+	if s.Has("fetches") {
 		says, file = append(says, "what "+file+" answered"), "it"
 	}
-	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "templates", "bodies"}, s.has) {
+	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "templates", "bodies"}, s.Has) {
 		says = append(says, "what "+file+" contains")
 	}
-	if s.has("policies") || s.has("verdicts") {
+	if s.Has("policies") || s.Has("verdicts") {
 		says = append(says, "what each agent may fetch")
 	}
 	text := "figures of a census of crawl policies"
@@ -126,10 +126,10 @@ func (s selection) description() string {
 }
 
 // columns returns the columns of a table that are published.
-func (s selection) columns(table string) (docs []sink.ColumnDoc) {
+func (s Selection) columns(table string) (docs []sink.ColumnDoc) {
 	for _, d := range sink.Dictionary() {
-		if d.Table == table && !slices.Contains(s.without[table], d.Column) {
-			if s.hash && slices.Contains(hashed, d.Column) {
+		if d.Table == table && !slices.Contains(s.Without[table], d.Column) {
+			if s.Hash && slices.Contains(HashedColumns, d.Column) {
 				d.Meaning += " Published as the first 32 hexadecimal digits of its SHA-256."
 			}
 			docs = append(docs, d)
@@ -138,10 +138,10 @@ func (s selection) columns(table string) (docs []sink.ColumnDoc) {
 	return docs
 }
 
-// names returns the columns that are left out of published tables, as table.column.
-func (s selection) names() (names []string) {
+// Names returns the columns that are left out of published tables, as table.column.
+func (s Selection) Names() (names []string) {
 	for _, table := range s.tables {
-		for _, column := range s.without[table] {
+		for _, column := range s.Without[table] {
 			names = append(names, table+"."+column)
 		}
 	}
@@ -149,9 +149,9 @@ func (s selection) names() (names []string) {
 }
 
 // gone returns the tables, and columns of tables, that a query cannot use.
-func (s selection) gone(runs []*sink.Manifest) map[string]bool {
+func (s Selection) gone(runs []*sink.Manifest) map[string]bool {
 	gone := make(map[string]bool)
-	for _, name := range s.names() {
+	for _, name := range s.Names() {
 		gone[name] = true
 	}
 	last := runs[0] // whose tables the views show
@@ -167,3 +167,7 @@ func (s selection) gone(runs []*sink.Manifest) map[string]bool {
 	}
 	return gone
 }
+
+// HashedColumns are the columns with names of hosts that are published as hashes. Of the
+// column url of verdicts only the absolute URLs are.
+var HashedColumns = []string{"host", "registered_domain"}

@@ -1,8 +1,9 @@
-package publish
+package describe
 
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,9 +42,9 @@ var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, 
 
 // datasheet returns DATASHEET.md. All its figures follow from the published tables and
 // manifests.
-func (p *publisher) datasheet() ([]byte, error) {
+func (p *DataSet) datasheet(ctx context.Context) ([]byte, error) {
 	s := new(sheet)
-	w := p.Metadata
+	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
 	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", w.makersText(), w.licenceURL(), markdown.Replace(w.Version), w.Date)
 	if w.Publisher != "" {
@@ -57,17 +58,17 @@ func (p *publisher) datasheet() ([]byte, error) {
 	}
 	s.line("\n## What is in it\n")
 	s.line("| table | rows | parts | what |\n|---|---:|---:|---|")
-	for _, table := range p.selection.tables {
+	for _, table := range p.Selection.tables {
 		if rows, parts := p.sizeOf(table); parts > 0 {
 			s.line("| `%s` | %d | %d | %s |", table, rows, parts, sink.TableMeaning(table))
 		}
 	}
 	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` describe every column. "+
 		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` all runs. "+
-		"`"+figuresName+"` gives the figures of this sheet from the tables. "+
+		"`"+FiguresName+"` gives the figures of this sheet from the tables. "+
 		"`sha256sum -c checksums.sha256` checks the files%s.\n", p.judgedAgain())
-	for i, m := range p.runs {
-		if err := p.describe(s, m, p.provenance.Runs[i]); err != nil {
+	for i, m := range p.Published {
+		if err := p.aboutRun(ctx, s, m, p.Provenance.Runs[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -80,11 +81,11 @@ func (p *publisher) datasheet() ([]byte, error) {
 }
 
 // sizeOf returns the rows and the parts of a table over all runs.
-func (p *publisher) sizeOf(table string) (rows int64, parts int) {
-	all := p.changes
+func (p *DataSet) sizeOf(table string) (rows int64, parts int) {
+	all := p.Changes
 	if table != layout.Changes {
 		all = nil
-		for _, m := range p.runs {
+		for _, m := range p.Published {
 			all = append(all, m.PartsOf(table)...)
 		}
 	}
@@ -113,27 +114,27 @@ func (w *Metadata) makersText() string {
 	return strings.Join(all, "; ")
 }
 
-// describe writes how a run came about, and what it lacks.
-func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
+// aboutRun writes how a run came about, and what it lacks.
+func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *sink.Manifest, about *Run) error {
 	s.line("## Run %s\n", cell(run.Run))
 	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
 	var from []string
 	for _, in := range about.Inputs {
-		if _, judges := about.file(in); judges == nil && in.Role != "configuration" && len(from) < 20 {
+		if _, judges := about.FileOf(in); judges == nil && in.Role != "configuration" && len(from) < 20 {
 			from = append(from, in.Role+" "+cell(in.Path))
 		}
 	}
 	if len(from) == 0 {
 		from = []string{"hosts named on the command line"}
 	}
-	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), provenanceName)
+	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), ProvenanceName)
 	if about.isStored() {
 		s.line("- User agent: not known here; the answers were stored before the run.")
 	} else {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
 	}
-	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.", cell(strings.Join(run.Profiles, ", ")), provenanceName)
+	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.", cell(strings.Join(run.Profiles, ", ")), ProvenanceName)
 	for _, of := range []struct {
 		what, file string
 		optional   bool
@@ -169,7 +170,7 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 	of := make(map[string]map[string]int64)
 	for _, column := range []string{"outcome", "error_class"} {
 		var err error
-		if of[column], err = hostsBy(p.ctx, p.out, run, column); err != nil {
+		if of[column], err = hostsBy(ctx, p.Out, run, column); err != nil {
 			return err
 		}
 		if of[column] == nil {
@@ -185,13 +186,13 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 }
 
 // judgedAgain says how robocensus reproduce judges the answers again, "" if it cannot.
-func (p *publisher) judgedAgain() string {
+func (p *DataSet) judgedAgain() string {
 	lacks := func(table string) bool {
-		return slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, table) })
+		return slices.ContainsFunc(p.Published, func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, table) })
 	}
-	nameless := slices.ContainsFunc(p.provenance.Runs, (*Run).Lacks)
+	nameless := slices.ContainsFunc(p.Provenance.Runs, (*Run).Lacks)
 	switch {
-	case p.HashHosts || nameless || lacks("fetches") || len(sink.Needed(p.provenance.Without)) > 0:
+	case p.Provenance.HostsHashed || nameless || lacks("fetches") || len(sink.Needed(p.Provenance.Without)) > 0:
 		return ""
 	case lacks("bodies"):
 		return "; `robocensus reproduce --bodies` judges the answers again, given the files"
@@ -200,23 +201,23 @@ func (p *publisher) judgedAgain() string {
 }
 
 // limits returns what a reader must know to use the tables rightly.
-func (p *publisher) limits() (limits []string) {
+func (p *DataSet) limits() (limits []string) {
 	add := func(format string, args ...any) { limits = append(limits, fmt.Sprintf(format, args...)) }
 	add("A robots.txt is a request to crawlers. The tables say what hosts ask for, not what crawlers do.")
 	add("Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
 	add("The hosts are those of the input. Shares are of that list, not of the web.")
-	if p.selection.shows("policies", "class") {
+	if p.Selection.shows("policies", "class") {
 		add("An outage is not a policy: the class of a policy is `unknown` where the file was not seen.")
 	}
 	add("Null means unknown or not applicable, never zero.")
-	if p.HashHosts {
+	if p.Provenance.HostsHashed {
 		var lead []string
-		if slices.ContainsFunc(p.selection.tables, func(table string) bool {
-			return p.selection.shows(table, "rank") && slices.Contains(ColumnNames(), table+".rank")
+		if slices.ContainsFunc(p.Selection.tables, func(table string) bool {
+			return p.Selection.shows(table, "rank") && slices.Contains(ColumnNames(), table+".rank")
 		}) {
 			lead = append(lead, "a rank in a public list")
 		}
-		if p.selection.shows("fetches", "content_digest") {
+		if p.Selection.shows("fetches", "content_digest") {
 			lead = append(lead, "a digest of a file (`content_digest`) in the index of an archive")
 		}
 		also := ""
@@ -226,7 +227,7 @@ func (p *publisher) limits() (limits []string) {
 		add("Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. "+
 			"Hashes are pseudonyms: who guesses a name can check it%s.", also)
 	}
-	if !p.selection.has("bodies") {
+	if !p.Selection.Has("bodies") {
 		add("The files themselves (`bodies`) are not part of the data set.")
 	}
 	return limits

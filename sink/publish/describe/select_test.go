@@ -1,6 +1,7 @@
-package publish
+package describe
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestHashesLeaveOutForeignText(t *testing.T) {
 		"summary":     "metric stratum agent category profile key",
 		"examples":    "metric key",
 	}
-	s, err := selected(Config{HashHosts: true, Runs: []*sink.Manifest{{Plan: sink.Plan{Tables: sink.TableNames}}}})
+	s, err := Select([]*sink.Manifest{{Plan: sink.Plan{Tables: sink.TableNames}}}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestHashesLeaveOutForeignText(t *testing.T) {
 			if !strings.Contains(d.Type, "STRING") && !strings.Contains(d.Type, "BLOB") {
 				continue
 			}
-			if !slices.Contains(hashed, d.Column) && !slices.Contains(strings.Fields(vocabulary[table]), d.Column) {
+			if !slices.Contains(HashedColumns, d.Column) && !slices.Contains(strings.Fields(vocabulary[table]), d.Column) {
 				t.Errorf("%s.%s is published as it is", table, d.Column)
 			}
 		}
@@ -62,8 +63,24 @@ func TestQueriesAreOfTheLatestRun(t *testing.T) {
 		{"of one day, the second lacks it", []*sink.Manifest{run("a", 1, all...), run("b", 1, without...)}, true},
 		{"of one day, in the other order", []*sink.Manifest{run("b", 1, without...), run("a", 1, all...)}, true},
 	} {
-		if gone := (selection{}).gone(row.runs); gone["verdicts"] != row.gone || gone["fetches"] {
+		if gone := (Selection{}).gone(row.runs); gone["verdicts"] != row.gone || gone["fetches"] {
 			t.Errorf("%s: gone are %v", row.name, gone)
 		}
+	}
+}
+
+// What can be published at all, and what can be left out of it.
+func TestWhatCannotBeLeftOut(t *testing.T) {
+	run := &sink.Manifest{Plan: sink.Plan{Run: "r", Tables: slices.DeleteFunc(slices.Clone(sink.TableNames), func(table string) bool { return table == "answers" })}}
+	for name, ok := range map[string]bool{
+		"fetches.rank": true, "verdicts": true, "verdicts.url": true, "bodies.body": true, "summary": true,
+		"summary.key": false, "summary.stratum": false, "fetches.seq": false, "policies.agent": false, "bodies.content_digest": false, "nothing": false, "fetches.nothing": false,
+	} {
+		if _, err := Select([]*sink.Manifest{run}, []string{name}, false); (err == nil) != ok || err != nil && !errors.Is(err, ErrSelection) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	if _, err := Select([]*sink.Manifest{run}, run.Tables, false); !errors.Is(err, ErrSelection) {
+		t.Errorf("without any table: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package publish
+package describe
 
 import (
 	"errors"
@@ -156,8 +156,8 @@ func (w *Metadata) licenceURL() string {
 	return w.Licence
 }
 
-// complete checks the words and sets those that follow from the runs and their tables.
-func (w *Metadata) complete(runs []*sink.Manifest, s selection) error {
+// Complete checks the words and sets those that follow from the runs and their tables.
+func (w *Metadata) Complete(runs []*sink.Manifest, s Selection) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrMetadata, fmt.Sprintf(format, args...))
 	}
