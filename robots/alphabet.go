@@ -269,10 +269,14 @@ func (m *automaton) distinguish(st []int32, i int, set *byteSet) {
 			c := v.plains[from].text[n]
 			set.add(c)
 			if len(v.resets) > 0 { // what is greater than one text and less than the next is no longer like any other
-				if c++; c == '#' {
-					c++
+				for c++; ; c++ { // and the first such that a normalized URL can hold
+					if c != '#' {
+						set.add(c)
+					}
+					if c > '~' || c != '#' && c != '%' && c != '[' && c != ']' && c != '*' && c != '$' && !unfit[c] {
+						break
+					}
 				}
-				set.add(c)
 				c = v.plains[from].text[n]
 			}
 			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))

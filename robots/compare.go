@@ -14,7 +14,7 @@ const (
 	Stricter                          // no lower verdict on any path, and a higher one on some
 	Looser                            // no higher verdict on any path, and a lower one on some
 	Mixed                             // a higher verdict on some paths, a lower one on others
-	RelationUndecided                 // "undecided": the search reached its bounds
+	RelationUndecided                 // "undecided": the search reached its bounds, or cannot read what a dialect makes of a path
 )
 
 func (r Relation) String() string {
@@ -193,7 +193,7 @@ func (s *search) run(a, b *Policy) (whole bool) {
 	}
 	for way := range s.dotted {
 		if !s.settled() && s.ways[way] && !s.has(way) {
-			s.dotted[way] = dotted(a, b, way)
+			s.dotted[way] = s.dottedPath(a, b, way)
 		}
 	}
 	return whole && s.settled()

@@ -12,7 +12,7 @@ var dialectPairs = flag.Int("dialect-pairs", 0, "pairs of policies that each dia
 
 // pathTokens are what random paths and patterns are made of.
 var pathTokens = []string{"a", "b", "/", "?", "%2F", "%61", "$", "*", "=", ";", ".", "&", "ab", "index.html", "!", "%C3%A9",
-	"..", "%2e", "\\", "\"", "^", "[", "%", "4", "1", "%C3", "%a9", "%ef", "%3F", "%25", "%00", "%2f"}
+	"..", "%2e", "\\", "\"", "^", "[", "%", "4", "1", "%C3", "%a9", "%ef", "%3F", "%25", "%00", "%2f", "Z", "z", "_", "~"}
 
 func randomText(r *rand.Rand, most int) string {
 	var b strings.Builder
@@ -216,5 +216,35 @@ func TestDialectsCompareAsTheyJudge(t *testing.T) {
 				t.Errorf("of %d pairs, %v are undecided", pairs, undecided)
 			}
 		})
+	}
+}
+
+// Under heritrix the greatest plain pattern that begins a path, among those up to it, hides
+// the others (SPEC 11): /z hides / from /~, which no normalized URL tells from /{. Whoever
+// looks for a difference has to look beyond the next byte.
+func TestGreatestPatternIsComparedBeyondTheNextByte(t *testing.T) {
+	for _, row := range []struct{ rules, path string }{
+		{"Disallow: /\nDisallow: /z\n", "/~"},
+		{"Disallow: /\nDisallow: /Z\nDisallow: /~\n", "/_"},
+		{"Disallow: /\nDisallow: /_\n", "/a"},
+	} {
+		var x [2]*Policy
+		for i, name := range []string{"protego", "heritrix"} {
+			p := named(t, name)
+			var f File
+			f.Parse([]byte("User-agent: x\n"+row.rules), p)
+			j := NewJudge(p, []Agent{{Name: "x", Tokens: []string{"x"}}})
+			j.Load(&f)
+			x[i] = j.Policy(0)
+		}
+		if x[0].judgePath([]byte(row.path)).Value == x[1].judgePath([]byte(row.path)).Value {
+			t.Fatalf("%q: both say the same of %s", row.rules, row.path)
+		}
+		if d, _ := Differ(x[0], x[1], maxWork); d != Differs {
+			t.Errorf("%q: %v, and they differ on %s", row.rules, d, row.path)
+		}
+		if w, decided, _ := Distinguish(x[0], x[1], maxWork, true); w == nil || !decided {
+			t.Errorf("%q: %v %v, and they differ on %s", row.rules, w, decided, row.path)
+		}
 	}
 }

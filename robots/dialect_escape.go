@@ -69,7 +69,9 @@ func requotePart(b []byte, keep, safe string) (out []byte) {
 	for len(b) > 0 {
 		t := nextSymbol(b)
 		b = b[t.n:]
-		t.guess = guessOf(&t, b)
+		if c, _ := t.char(); c >= 0x80 && !completes(c, b) {
+			t.guess = otherwise
+		}
 		out, _ = q.requote(out, &t, keep, safe)
 	}
 	return out

@@ -305,6 +305,26 @@ func TestDialectsAreBounded(t *testing.T) {
 	}
 }
 
+// A long line costs a dialect no more than its bytes: what it makes of one symbol must not
+// take a look at all the rest.
+func TestDialectsReadLongLines(t *testing.T) {
+	for _, of := range []string{"a", ";", "%C3", "?", "a;/"} {
+		line := strings.Repeat(of, (1<<21)/len(of))
+		for _, f := range dialects {
+			p := f()
+			p.SizeLimit = 1 << 22
+			var file File
+			file.Parse([]byte("User-agent: *\nDisallow: /"+line+"\n"), &p)
+			j := NewJudge(&p, []Agent{{Name: "x", Tokens: []string{"x"}}})
+			j.Load(&file)
+			target := p.Target("/" + line[:4096])
+			if v := j.Policy(0).Judge(&target); v.Value != Allowed && of != "?" {
+				t.Errorf("%s: %v of a path that is shorter than the pattern", p.Name, v)
+			}
+		}
+	}
+}
+
 // FuzzDialects: no file, agent or URL makes a dialect panic; rules lie on the lines of
 // the file in order, each in its group; a verdict names a rule of the agent's group; and
 // a class that is not partial is the verdict on the path.

@@ -345,23 +345,32 @@ func (p *prober) settled() bool {
 	return (c || !p.ways[closes]) && (o || !p.ways[opens]) || p.either && (c || o)
 }
 
-// dotted returns a path with dot segments on which two policies differ, of which one
+// dottedPath returns a path with dot segments on which two policies differ, of which one
 // resolves them, or nil. To that one, such a path leads to another place than it names:
-// so it tries paths that the rules name, each with a way from one to another.
-func dotted(a, b *Policy, way int) []byte {
+// so it tries paths that the rules name, each with a way from one to another, within the
+// work of the search.
+func (s *search) dottedPath(a, b *Policy, way int) []byte {
 	var named [][]byte
+	rules := 0
 	for _, of := range [...]*Policy{a, b} {
 		for _, rs := range of.sets {
 			if rs == nil {
 				continue
 			}
+			rules += len(rs.literals) + 8*len(rs.wilds)
 			for i := range rs.literals {
+				if len(named) == maxNamed {
+					break
+				}
 				l := &rs.literals[i]
 				if path, ok := pathOf(nil, rs.text(l)[:l.n], false); ok {
 					named = append(named, path)
 				}
 			}
 			for i := range rs.wilds {
+				if len(named) == maxNamed {
+					break
+				}
 				if path, ok := pathOf(nil, rs.wilds[i].pattern, true); ok {
 					named = append(named, path)
 				}
@@ -374,9 +383,13 @@ func dotted(a, b *Policy, way int) []byte {
 		return way == closes && y > x || way == opens && y < x
 	}
 	last := named[len(named)-1]
-	for _, path := range named[:min(len(named), maxNamed)] {
+	for _, path := range named {
 		for _, ends := range [...][2][]byte{{path, last}, {last, path}} {
-			if x := overDots(ends[0], ends[1]); differs(x) {
+			x := overDots(ends[0], ends[1])
+			if s.work += rules + len(x); s.work > s.most {
+				return nil
+			}
+			if differs(x) {
 				return x
 			}
 		}
@@ -384,7 +397,7 @@ func dotted(a, b *Policy, way int) []byte {
 	return nil
 }
 
-// maxNamed bounds the paths that dotted tries.
+// maxNamed bounds the paths that dottedPath tries.
 const maxNamed = 1 << 10
 
 // overDots returns a path that begins as one and leads to another.

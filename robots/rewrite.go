@@ -308,11 +308,14 @@ func (p *Profile) requoteURL(b []byte) []byte {
 // rewrite returns what a valid path without dot segments becomes.
 func (r *rewriter) rewrite(b []byte) []byte {
 	var s rewriteState
+	path, _, _ := bytes.Cut(b, []byte("?"))
+	slash := bytes.LastIndexByte(path, '/')
 	out := make([]byte, 0, len(b)+2)
 	for rest := b; len(rest) > 0; {
 		t := nextSymbol(rest)
 		if rest = rest[t.n:]; !s.query() {
-			t.guess = guessOf(&t, rest)
+			at := len(b) - len(rest) // where rest begins
+			t.guess = guessOf(&t, rest, at <= slash, at == len(path))
 		}
 		out, s, _ = r.next(out, s, t)
 	}
@@ -320,12 +323,13 @@ func (r *rewriter) rewrite(b []byte) []byte {
 }
 
 // guessOf returns the right guess for a symbol of the path of a valid URL or of a pattern,
-// before rest.
-func guessOf(t *symbol, rest []byte) guess {
-	switch path, _, _ := bytes.Cut(rest, []byte("?")); {
-	case t.is(';') && bytes.IndexByte(path, '/') >= 0, t.is('?') && len(rest) == 0:
+// before rest. slash says that a slash follows in the path, last that the path ends here:
+// looking for them at each symbol would take time quadratic in a hostile pattern.
+func guessOf(t *symbol, rest []byte, slash, last bool) guess {
+	switch {
+	case t.is(';') && slash, t.is('?') && len(rest) == 0:
 		return otherwise
-	case t.is(';') && len(path) == 0:
+	case t.is(';') && last:
 		return nothing
 	}
 	if c, _ := t.char(); c >= 0x80 && !completes(c, rest) {

@@ -31,7 +31,7 @@ the table changes, one row per change, with a severity:
 
   critical  an agent, or every agent, was shut out
   major     a part was closed, or a closed host opened; terms of use; no answer;
-            an identity was turned away or let in
+            an identity was turned away, let in or served a stricter file
   minor     any other change of meaning
   cosmetic  another text with the same meaning for every agent on every path
 

@@ -209,7 +209,7 @@ func showIdentities(p screen.Page, r *diff.Result) {
 		rows = append(rows, row)
 	}
 	if rows != nil {
-		p.Table("Hosts that answer an identity otherwise than before, without those that do so to our own second request",
+		p.Table("Hosts that answer an identity otherwise than before",
 			[]string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
 	}
 }

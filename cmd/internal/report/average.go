@@ -48,7 +48,7 @@ func (d *data) beforeAverage() *draw.Figure {
 	mean := func(n, of int64) string { return fmt.Sprintf("%.1f", float64(n)/float64(max(1, of))) }
 	f := &draw.Figure{
 		ID: "before-average", Of: fmt.Sprintf("Agents that a host shuts out on average, of the %s %s of %s and the %s of %s.", words.Number(of[0]), base, d.before.date, words.Number(of[1]), words.Day(d.manifest.Date)),
-		Note:   "A mean over the agents that both runs have: a host that shuts out all of them counts as much as many that shut out one.",
+		Note:   "A mean over hosts, of the agents that both runs have: a host that shuts out all of them counts as much as many that shut out one each.",
 		Legend: d.beforeLegend(), Head: []string{"category", "agents", "before", "after", "of_before", "of_after"},
 		Names: func(category string) string {
 			if category == allAgents {
@@ -85,7 +85,7 @@ func (d *data) beforeAverage() *draw.Figure {
 		}
 		f.Bars = append(f.Bars, b)
 	}
-	f.SQL = fmt.Sprintf(`WITH agents AS (SELECT agent, any_value(category) AS category,
+	f.SQL = fmt.Sprintf(`WITH agents AS (SELECT agent, any_value(category) FILTER (run = %[2]s) AS category,
     coalesce(sum(count) FILTER (run = %[1]s AND key = 'disallow_all'), 0) AS before,
     coalesce(sum(count) FILTER (run = %[2]s AND key = 'disallow_all'), 0) AS after
   FROM history.summary WHERE run IN (%[1]s, %[2]s) AND metric = 'policy' AND profile = %[3]s

@@ -307,7 +307,7 @@ func (d *data) walls() *draw.Figure {
 	f := &draw.Figure{
 		ID: "walls", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Challenge.Of, Head: []string{"vendor", "hosts"},
 		Title: fmt.Sprintf("A wall answered in place of the file on %s, which count as unread", words.ShareOf(n, d.hosts, "hosts")),
-		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks that its vendor documents, in header, status or page; a wall without such a mark counts as what its status says.",
+		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks in header, status or page, which its vendor documents or others have observed; a wall without such a mark counts as what its status says.",
 	}
 	for _, k := range counters.Ranked(all) {
 		f.Rows = append(f.Rows, []string{k, counters.Digits(all[k])})

@@ -50,7 +50,7 @@ var severityTable = []struct {
 		RedirectSeverity("https://a.example/robots.txt", "https://b.example/robots.txt"),
 		RedirectSeverity("https://a.example/robots.txt", "https://www.a.example/r.txt"),
 	}},
-	{"`answer`", "turned away or let in for certain, or now a stricter file: major; else: minor", []string{
+	{"`answer`", "turned away, let in, or now served a stricter or mixed file, where both answers are certain: major; else: minor", []string{
 		AnswerSeverity("alike", "refused") + " " + AnswerSeverity("stricter", "challenged") + " " + AnswerSeverity("refused", "alike") + " " + AnswerSeverity("challenged", "other") + " " + AnswerSeverity("alike", "stricter") + " " + AnswerSeverity("looser", "mixed"),
 		AnswerSeverity("alike", "unreached") + " " + AnswerSeverity("failing", "refused") + " " + AnswerSeverity("refused", "challenged") + " " + AnswerSeverity("stricter", "alike") + " " + AnswerSeverity("alike", "looser") + " " + AnswerSeverity("stricter", "undecided"),
 	}},

@@ -32,7 +32,7 @@ func (d *differ) planAnswers() {
 		d.note("%s: those of one name, user agent and agent are compared", why)
 	}
 	if lack := d.lacking(controlled); lack != "" {
-		d.note("%s no control: whether a host turns an identity away, or any second request, is not known there", lack)
+		d.note("%s no control: whether a host turns away the identity, or any second request, is not known there", lack)
 	}
 }
 

@@ -102,7 +102,7 @@ func (x *expectation) permitsAll(p *Promise, rows int64) bool {
 func (p *Promise) unknown() (note string) {
 	switch {
 	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
-		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs, or not known how they answer an identity", p.Unknown, p.Checked+p.Unknown)
+		note = fmt.Sprintf("%d of %d hosts unknown: one of the runs could not read them, or does not show how they answer an identity", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0 && p.ofChanges:
 		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0 && p.ofAnswers:

@@ -23,7 +23,7 @@ func (c *Changes) changeIdentities() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "change-identities", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Head: []string{"identity", "turned_away", "let_in", "otherwise", "undecided"}, Names: clipped,
-		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or met with a wall. Otherwise: with a file of another meaning, or turned away in another way. " +
+		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or met with a wall. Otherwise: what it is served compares otherwise with the host's own answer than before, or it is turned away in another way. " +
 			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own second request otherwise than the first.",
 		Legend: []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"}, {Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}},
 	}

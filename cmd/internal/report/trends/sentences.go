@@ -86,7 +86,7 @@ func (d *seriesData) leading(names []string, named func(string) string, line fun
 		more++
 	}
 	if more > 0 {
-		said += fmt.Sprintf(", and %d more as many", more)
+		said += fmt.Sprintf(", and %d more with the same share", more)
 	}
 	return said
 }

@@ -57,7 +57,7 @@ func TestTitlesOfASeries(t *testing.T) {
 		name, title, want string
 	}{
 		{"two that lead", followedRuns(closed("A", "B")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%; B 10.1 → 20.0%"},
-		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%, and 4 more as many"},
+		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%, and 4 more with the same share"},
 		{"of hosts", followedRuns(training).training().Title, "10.0 → 20.0% of hosts shut out an agent for AI training"},
 		{"an outage at the end", outage(followedRuns(training), "two").training().Title, "12.5 → 25.0% of hosts with rules shut out an agent for AI training"},
 		{"of agents too", outage(followedRuns(closed("A", "B")), "one").ofAgents().Title, "Shut out by most hosts: A 12.5 → 25.0%; B 12.6 → 25.0%"},
@@ -65,7 +65,7 @@ func TestTitlesOfASeries(t *testing.T) {
 		{"moved less than the digits show", followedRuns(features([2]int64{4500, 5400}, [2]int64{4001, 4002})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%"},
 		{"nothing moved", followedRuns(features([2]int64{4500, 4500}, [2]int64{4000, 4000})).ofFeatures().Title, "What files contain: no share moved by 0.1 points from the first run to the last"},
 		{"words", followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200}, {"policy_template", "D", "t"}: {100, 200}}).ofWords().Title,
-			"Shut out in a template's words: A (t) 1.0 → 2.0%, and 3 more as many"},
+			"Shut out in a template's words: A (t) 1.0 → 2.0%, and 3 more with the same share"},
 	} {
 		if row.title != row.want {
 			t.Errorf("%s: %q, want %q", row.name, row.title, row.want)
