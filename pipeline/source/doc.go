@@ -34,15 +34,15 @@
 //     package rejected. A stored target has [target.Stored], whose Source goes to
 //     fetches.source.
 //   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
-//     divide the hosts, the values of fetches.source (rows.go, and values.go in package
-//     verify), and its role in datasheet.go of package describe.
+//     divide the hosts, the values of fetches.source (fetches.go in package schema, and
+//     values.go in package verify), and its role in datasheet.go of package describe.
 //   - cmd/internal/run: the flag and the usage lines (run.go, plan.go), given and
 //     checkSource (checks.go), build (config.go). What changes nothing with it is refused by
 //     checkEffect (relations.go).
 //   - cmd/internal/settings: the flag is not for demo (scopes.go).
 //   - cmd/internal/recap: TargetOf and skippedTexts (recap.go).
-//   - where a target is not a host, as with archives: isArchive and source in
-//     cmd/internal/report, and the callers of [Config.HasArchives].
+//   - where a target is not a host, as with archives: source in
+//     cmd/internal/report, isArchive in its package trends, and the callers of [Config.HasArchives].
 //   - tests: sources_test.go here and in pipeline (the same hosts from every source give the
 //     same tables).
 //

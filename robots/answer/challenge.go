@@ -10,7 +10,7 @@ import (
 // A Challenge is one mark of a wall: an answer that is not a robots.txt, but a test or a
 // refusal by a product that keeps robots out. All that is set must hold.
 type Challenge struct {
-	Vendor   string   // one of [ChallengeVendors]
+	Vendor   string   // one of [Vendors]
 	Statuses []int    // HTTP statuses of the answer; none for any
 	Header   string   // name of a header that the answer has, "" for any answer
 	Value    string   // text within that header, in any case; "" for any value

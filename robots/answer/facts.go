@@ -219,7 +219,7 @@ func (e Evidence) Reasons() (reasons []Reason) {
 	return reasons
 }
 
-// reasonRows is the table of reasons and of classes of [AnswerKind]: what
+// reasonRows is the table of reasons and of classes of [Kind]: what
 // follows from one, in any package, follows from its row.
 var reasonRows = [...]struct {
 	reason   Reason

@@ -2,7 +2,7 @@ package answer
 
 import "strings"
 
-// An Kind is the part of Facts that decides what an answer means. Two
+// A Kind is the part of Facts that decides what an answer means. Two
 // answers of one kind mean the same under every profile.
 type Kind struct {
 	// Class is the row of the table of answers: a profile's reason, or one of
@@ -13,7 +13,7 @@ type Kind struct {
 	Redirects int
 }
 
-// Classes of [AnswerKind] that profiles map to different reasons.
+// Classes of [Kind] that profiles map to different reasons.
 const (
 	tooManyRequests Reason = "too_many_requests" // 429
 	otherStatus     Reason = "other_status"      // neither 2xx, a redirect, 4xx nor 5xx

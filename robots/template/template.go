@@ -30,7 +30,7 @@ type Template struct {
 	// Has is a line that must stand in the region or the file too, as Line does: it tells
 	// versions apart.
 	Has string
-	// Digest is that of a group (see [File.GroupDigest]).
+	// Digest is that of a group (see [robots.File.GroupDigest]).
 	Digest string
 	// Disallows are paths that a group for Agent disallows, each as written.
 	Agent     string
@@ -62,7 +62,7 @@ func (t *Template) Validate() error {
 	return nil
 }
 
-// Set find templates in files. It is made once and may be used concurrently.
+// Set finds templates in files. It is made once and may be used concurrently.
 type Set struct {
 	list     []Template
 	marks    []mark     // of all lines

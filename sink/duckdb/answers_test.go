@@ -242,4 +242,16 @@ func TestAnswersToIdentities(t *testing.T) {
 	if want := "all alike h2.example as gptbot: another file, stricter: /: allow, then disallow (line 2); all alike h3.example as gptbot: refused with status 403; all alike h4.example as gptbot: challenged (cloudflare) with status 403"; text != want {
 		t.Errorf("broken: %s, want %s", text, want)
 	}
+	// An identity that a later run adds is told, and one that a run left out is told anew.
+	list = write(t, filepath.Join(dir, "one.csv"), "780,h9.example\n")
+	also = write(t, filepath.Join(dir, "other.yaml"), "- {name: control}\n- {name: late, user_agent: late/1}\n")
+	run("c", 0)
+	also = write(t, filepath.Join(dir, "both.yaml"), "- {name: control}\n- {name: late, user_agent: late/1}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n")
+	run("d", 0)
+	text, _ = robocensus(t, 0, "history", "h9.example", "--out", out)
+	for _, want := range []string{"  c  asked as late: ", "  d  asked as gptbot: refused, status 403"} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("history lacks %q:\n%s", want, text)
+		}
+	}
 }

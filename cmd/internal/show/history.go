@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 const historyHelp = `Shows the history of a HOST over all complete runs in DIR: its first state, then a line
@@ -45,9 +47,9 @@ With --json, the output is one array, an object for each event:
      "agents", "answers", "change", "group_line", "days", "note"}
 
 event is state, answers, change, outage, absent, gap or note. Answers are those to the
-identities of run --also-as, when they are first known; later ones are changes. A state has outcome, reason, status,
-closed (the agents that are shut out) and agents (those of --agent, as robocensus show
-has them). A change has change, as robocensus show has it; that of a policy has the line
+identities of run --also-as, whatever --agent says, when they are first known; later
+ones are changes. A state has outcome, reason, status, closed (the agents that are shut
+out) and agents (those of --agent, as robocensus show has them). A change has change, as robocensus show has it; that of a policy has the line
 of the group that decides now. An outage has reason and status, and a gap has days. A
 note says what of two runs is not compared.
 
@@ -138,7 +140,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	if !slices.ContainsFunc(complete, func(m *sink.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
 		return exit.Usagef("--profile: no complete run has a profile %q", f.profile)
 	}
-	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), answered: make(map[string]bool), targets: make(map[string][]lookup.Target)}
+	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), answered: make(map[string]map[string]bool), targets: make(map[string][]lookup.Target)}
 	for _, m := range complete {
 		if err := h.add(ctx, m.Run); err != nil {
 			return err
@@ -148,7 +150,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	case !h.found:
 		return &userfile.Error{Path: args[0], Err: fmt.Errorf("is in none of the %d complete runs in %s", len(complete), f.out)}
 	case f.sql:
-		historyQueries(stdout, asked, f.profile, f.agents, len(h.answered) > 0)
+		historyQueries(stdout, asked, f.profile, f.agents, slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "answers" }))
 		return nil
 	case f.json:
 		return screen.JSON(stdout, h.events)
@@ -167,7 +169,7 @@ type historian struct {
 	targets  map[string][]lookup.Target // of the host, by run
 	found    bool                       // in some run
 	seen     map[string]bool            // origins whose state is told
-	answered map[string]bool            // origins whose answers to identities are told
+	answered map[string]map[string]bool // of origins, the identities of which an answer is told
 	events   []event
 }
 
@@ -314,17 +316,34 @@ func (h *historian) groupLines(ctx context.Context, r *lookup.Run, t *lookup.Tar
 	return err
 }
 
-// answers adds what an origin answered to identities when it was first asked under any.
+// answers adds what an origin answered to identities of which no answer is told yet. An
+// answer where our own could not be compared is not known. An identity that a run does not
+// ask is told anew once it is asked again, for nothing compares the answers before and after.
 func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	if h.answered[t.Origin] {
-		return nil
-	}
 	var v hostView
-	if err := v.addAnswers(ctx, r, t); err != nil || len(v.Answers) == 0 {
+	if err := v.addAnswers(ctx, r, t); err != nil {
 		return err
 	}
-	h.answered[t.Origin] = true
-	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: v.Answers})
+	told := h.answered[t.Origin]
+	if len(v.Answers) > 0 || !slices.Contains(r.Tables, "answers") { // otherwise an outage
+		maps.DeleteFunc(told, func(identity string, _ bool) bool {
+			return !slices.ContainsFunc(v.Answers, func(a answerView) bool { return a.Identity == identity })
+		})
+	}
+	first := slices.DeleteFunc(v.Answers, func(a answerView) bool {
+		return told[a.Identity] || a.Treatment == summary.TreatmentNames[summary.Incomparable]
+	})
+	if len(first) == 0 {
+		return nil
+	}
+	if told == nil {
+		told = make(map[string]bool)
+		h.answered[t.Origin] = told
+	}
+	for _, a := range first {
+		told[a.Identity] = true
+	}
+	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: first})
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (c *Changes) changedHosts() *draw.Figure {
 	if most > 0 {
 		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	}
-	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, turns an identity away or lets it in, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
+	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, turns an identity away, lets it in or serves it a stricter file, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
 	f.Examples = &draw.Listed{Caption: "Examples", What: "change", HasKey: true}
 	for _, s := range severities {
 		n := c.bySeverity[s.key]
