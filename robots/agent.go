@@ -2,9 +2,10 @@ package robots
 
 import (
 	"fmt"
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // An Agent is a crawler.

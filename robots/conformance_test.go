@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // The recorded answers of Google's parser are kept beside the repository.

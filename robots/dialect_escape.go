@@ -2,8 +2,9 @@ package robots
 
 import (
 	"bytes"
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // requotePattern returns a pattern as the dialect compares it. Its stars, and a $ that

@@ -2,9 +2,10 @@ package robots
 
 import (
 	"bytes"
-	"github.com/robocensus/robocensus/robots/answer"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // loadDialect finds the policies of a file under a dialect.

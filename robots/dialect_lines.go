@@ -2,12 +2,13 @@ package robots
 
 import (
 	"bytes"
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // A record is a line as a dialect reads it.

@@ -2,9 +2,10 @@ package robots
 
 import (
 	"bytes"
+	"strconv"
+
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"github.com/robocensus/robocensus/robots/usage"
-	"strconv"
 )
 
 // signal adds an extension to Signals. It reports false if the value is not in

@@ -1,8 +1,9 @@
 package robots
 
 import (
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // field is the field of a line, misspelled or not.

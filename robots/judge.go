@@ -2,8 +2,9 @@ package robots
 
 import (
 	"bytes"
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"slices"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
 // A Judge finds the policies of one file after another for a fixed list of

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 

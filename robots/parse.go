@@ -2,9 +2,10 @@ package robots
 
 import (
 	"bytes"
+	"unicode/utf8"
+
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/internal/ascii"
-	"unicode/utf8"
 )
 
 // googleLine is the number of bytes of a line that Google's parser keeps: eight

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+
 	"github.com/robocensus/robocensus/robots/answer"
 )
 

@@ -2,8 +2,9 @@ package robots
 
 import (
 	"fmt"
-	"github.com/robocensus/robocensus/robots/answer"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // UnmarshalYAML decodes onto the profile. A field may also stand beside the groups,

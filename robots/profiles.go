@@ -1,9 +1,10 @@
 package robots
 
 import (
-	"github.com/robocensus/robocensus/robots/answer"
 	"slices"
 	"time"
+
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 const thirtyDays = 30 * 24 * time.Hour

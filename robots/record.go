@@ -3,6 +3,7 @@ package robots
 import (
 	"bytes"
 	"encoding/binary"
+
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 

@@ -1,8 +1,9 @@
 package robots
 
 import (
-	"github.com/robocensus/robocensus/robots/usage"
 	"slices"
+
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Stance is what a file says to an agent about a use, over all paths.

@@ -1,11 +1,12 @@
 package robots
 
 import (
-	"github.com/robocensus/robocensus/robots/answer"
 	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 const robotsURL = "http://example.com/robots.txt"

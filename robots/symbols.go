@@ -7,8 +7,8 @@ import (
 
 // This file lets the automaton read a path symbol by symbol, if a dialect rewrites it.
 // The state that the rewriters and the escapes of a path are in is a mode. In each mode,
-// a table says what each symbol becomes in each view, so that those that lead to one state
-// are tried once.
+// a table says what each symbol becomes in each view. Of the symbols that lead to one state,
+// the search tries one.
 
 // rewriteSlots is the number of slots of the state of a rewriter.
 const rewriteSlots = 2

@@ -1,8 +1,9 @@
 package robots
 
 import (
-	"github.com/robocensus/robocensus/robots/usage"
 	"slices"
+
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // A Stated is what a file says about one use, and the first line that says so.

@@ -2,10 +2,11 @@ package robots
 
 import (
 	"fmt"
-	"github.com/robocensus/robocensus/robots/usage"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // linesOfUse are lines to change: each mechanism, with what its grammar knows and what it

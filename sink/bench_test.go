@@ -2,9 +2,10 @@ package sink
 
 import (
 	"fmt"
-	"github.com/robocensus/robocensus/sink/schema"
 	"os"
 	"testing"
+
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // BenchmarkCommit times a segment of 2,048 targets with 20 agents and 10 URLs each,

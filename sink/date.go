@@ -2,9 +2,10 @@ package sink
 
 import (
 	"cmp"
-	"github.com/robocensus/robocensus/sink/schema"
 	"slices"
 	"time"
+
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Captured is the metric of summary that counts captures of archives by day, and

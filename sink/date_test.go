@@ -1,9 +1,10 @@
 package sink
 
 import (
-	"github.com/robocensus/robocensus/sink/schema"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The date of a run is --as-of, else the median day of its captures, else the start.

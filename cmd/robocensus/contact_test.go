@@ -3,11 +3,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 )
 
 // A run of many hosts without a contact in its user agent prints one note.

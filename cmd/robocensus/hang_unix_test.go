@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 )
 
 // hangingStore is an object store with the runs a and b. It never answers for an

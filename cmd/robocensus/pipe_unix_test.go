@@ -6,12 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"io"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
 )
 
 // Ctrl-C and SIGTERM have different exit codes, even if a command waits for

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 

@@ -5,15 +5,16 @@ package template
 import (
 	"bytes"
 	"fmt"
-	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"math"
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
-// A Template is a mark by which a text is known that a product wrote. It has one
+// A Template identifies a text that a product wrote. It has one
 // signature: a region, a line, a comment, the digest of a group, or rules that a group
 // holds.
 type Template struct {
@@ -68,7 +69,7 @@ type Set struct {
 	marks    []mark     // of all lines
 	first    [256][]int // marks that begin a line, by the byte with which they begin
 	comments []int      // marks that a comment contains
-	needed   []byte     // the bytes with which those begin without which no region and no file matches
+	needed   []byte     // first bytes of the marks that every match needs
 	digests  map[string]int
 	rules    []int // templates that name rules
 }
@@ -121,7 +122,7 @@ func New(list []Template) *Set {
 	return t
 }
 
-// isNeeded reports whether a region or a file begins with such a mark, or has no other.
+// isNeeded reports whether every match of a region or a file needs such a mark.
 func (k markKind) isNeeded() bool { return k == beginMark || k == lineMark || k == commentMark }
 
 // A Match is a region, a file or a group that a template wrote.
@@ -262,10 +263,10 @@ func commentOf(line []byte) []byte {
 	return nil
 }
 
-// mayMatch reports whether a body has a line without which no region and no file matches.
+// mayMatch reports whether a body has a mark that every match of a region or a file needs.
 // Most files have none, and few comments; that is found without a look at every line.
 func (t *Set) mayMatch(body []byte, ends string) bool {
-	for _, c := range t.needed { // # alone, but for templates of one's own
+	for _, c := range t.needed { // only #, unless users add templates
 		for at := 0; ; {
 			i := bytes.IndexByte(body[at:], c)
 			if i < 0 {

@@ -3,9 +3,10 @@ package template
 import (
 	"crypto/sha256"
 	"fmt"
-	"github.com/robocensus/robocensus/robots"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots"
 )
 
 var someTemplates = []Template{

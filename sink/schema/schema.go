@@ -15,8 +15,8 @@ package schema
 
 // To add a column:
 //
-//   - its field in a row type (fetches.go to figures.go), in the place that it has in the table. The
-//     comment says its unit, what null means, and an example; go test ./sink -run
+//   - its field in a row type (fetches.go to figures.go), in the place that it has in the
+//     table. The comment says its unit, what null means, and an example; go test ./sink -run
 //     Dictionary -update copies it to README.md, and views.sql takes it from there.
 //   - its value, where package evaluate makes the row (audit for changes). A header that no
 //     capture has yet: the list above Headers in fetch/capture.go first.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 )
 

@@ -3,9 +3,9 @@
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
 // It reads only these three tables, and the hosts of a run of archives, to count them.
-// The first two hold totals, so the cost hardly depends on the number of hosts. A figure has a title that states its finding, the
-// base of its shares, a drawing, and the numbers with the SQL that computes them.
-// The drawing and the numbers can be downloaded.
+// The first two hold totals, so the cost hardly depends on the number of hosts. A figure
+// has a title that states its finding, the base of its shares, a drawing, and the numbers
+// with the SQL that computes them. The drawing and the numbers can be downloaded.
 //
 // Each share has one of two bases: all hosts of the run, or those with rules, which are
 // the hosts whose rules decide. An outage is neither a rule nor a policy. Tests compare
@@ -17,7 +17,8 @@
 //   - identities.go: what others are answered
 //   - answers.go, network.go: what hosts answer, and how fast
 //   - content.go, parity.go: what is in the files, and what is wrong with them
-//   - before.go: shares of this run and of the one before
+//   - before.go, average.go: shares of this run and of the one before, and what the
+//     average host does
 //   - sql.go: numbers of a figure, with the SQL that computes them
 //
 // Package counters adds up what it reads, draw draws, changes has the figures of a

@@ -24,6 +24,8 @@ type levels struct {
 // tenth of the CPU of a census. So this package appends them to parquet-go's own slices,
 // a batch at a time, where there is room, and leaves it to parquet-go to make room. It
 // finds the slices by name and type. A version that has none of them costs time only.
+// parquet-go replaces the buffer of a column only with DictionaryMaxBytes, which this package
+// must not set: levels would be lost.
 func newLevels(w *parquet.ColumnWriter) *levels {
 	l := &levels{writer: w, pattern: make([]byte, batchRows), values: make([]parquet.Value, batchRows)}
 	buffer := reflect.ValueOf(w).Elem().FieldByName("columnBuffer")

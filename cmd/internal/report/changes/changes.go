@@ -2,6 +2,7 @@
 //
 //   - changes.go: hosts counted in one pass over the table changes
 //   - figures.go: how many hosts changed, how, which agents they closed to, and together
+//   - identities.go: how hosts answer identities
 //   - words.go: whose words the changes are, and what files state about use
 package changes
 
