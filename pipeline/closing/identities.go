@@ -1,8 +1,7 @@
 package closing
 
 import (
-	"slices"
-
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -10,16 +9,9 @@ import (
 type IdentityCounts struct {
 	TurnedAway int64 `json:"turned_away"` // refused, or met with a wall
 	LetIn      int64 `json:"let_in"`      // was turned away, and is not
-	Otherwise  int64 `json:"otherwise"`   // gets a file of another meaning against the host's own, or is turned away in another way
+	Otherwise  int64 `json:"otherwise"`   // what it is served compares otherwise with the host's own answer, or it is turned away in another way
 	Undecided  int64 `json:"undecided"`   // one of both answers looks like an outage, or its meaning is not known
 }
-
-// away and unclear are values of the columns before and after of kind answer: of hosts that
-// turn an identity away for certain, and of those whose answer does not show it.
-var (
-	away    = []string{"challenged", "refused"}
-	unclear = []string{"failing", "unreached", "undecided"}
-)
 
 // addIdentity counts a row of kind answer. A host has one row for an identity.
 func (c *Counter) addIdentity(row *schema.Change) {
@@ -29,8 +21,8 @@ func (c *Counter) addIdentity(row *schema.Change) {
 		c.Identities[*row.Identity] = n
 	}
 	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
-	switch was, is := slices.Contains(away, before), slices.Contains(away, after); {
-	case slices.Contains(unclear, before), slices.Contains(unclear, after):
+	switch was, is := change.TurnsAway(before), change.TurnsAway(after); {
+	case !change.IsCertain(before), !change.IsCertain(after):
 		n.Undecided++
 	case is && !was:
 		n.TurnedAway++

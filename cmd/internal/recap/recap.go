@@ -150,7 +150,8 @@ func showRows(p *screen.Text, tables []string, rows map[string]int64) {
 	p.List(list)
 }
 
-// Several reports whether some of so many hosts have several captures.
+// Several reports whether some hosts have several captures: a run has more targets than
+// hosts.
 func Several(r *pipeline.Result, hosts int64) bool { return 0 < hosts && hosts < r.Targets }
 
 // askDuckDB returns a command that asks the tables in dir.

@@ -49,16 +49,19 @@ func IsOtherFile(state string) bool {
 	return slices.Contains(relations, state) || state == summary.RelationNames[robots.RelationUndecided]
 }
 
-// isTurnedAway reports whether an answer turns an identity away for certain: what looks
+// TurnsAway reports whether an answer turns an identity away for certain: what looks
 // like an outage may be one.
-func isTurnedAway(state string) bool {
+func TurnsAway(state string) bool {
 	return state == summary.TreatmentNames[summary.Challenged] || state == summary.TreatmentNames[summary.Refused]
 }
+
+// IsCertain reports whether a state shows how a host answers an identity.
+func IsCertain(state string) bool { return slices.Contains(answerStates, state) }
 
 // AnswerSeverity rates the change of how a host answers an identity.
 func AnswerSeverity(before, after string) string {
 	closes := after == summary.RelationNames[robots.Stricter] || after == summary.RelationNames[robots.Mixed]
-	if slices.Contains(answerStates, before) && slices.Contains(answerStates, after) && (closes || isTurnedAway(before) != isTurnedAway(after)) {
+	if IsCertain(before) && IsCertain(after) && (closes || TurnsAway(before) != TurnsAway(after)) {
 		return Major
 	}
 	return Minor
@@ -67,7 +70,7 @@ func AnswerSeverity(before, after string) string {
 // answerUndecided reports whether a change of an answer may be none: one of the two looks
 // like an outage, or is a file whose meaning is undecided.
 func answerUndecided(row *schema.Change) bool {
-	return !slices.Contains(answerStates, schema.OrZero(row.Before)) || !slices.Contains(answerStates, schema.OrZero(row.After))
+	return !IsCertain(schema.OrZero(row.Before)) || !IsCertain(schema.OrZero(row.After))
 }
 
 // answerShapes returns the shapes of changes between answers that are certain.
