@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -57,7 +58,7 @@ const maxFileName = 4 << 10
 // readIndex calls yield for each line of an index that names a capture of a robots.txt,
 // and reject for the others but blank ones.
 func readIndex(ctx context.Context, name string, in io.Reader, yield func(capturePlace) error, reject func(line int64, text, reason string) error) error {
-	r := bufio.NewReaderSize(input.While(ctx, in), input.MaxLine)
+	r := bufio.NewReaderSize(store.While(ctx, in), input.MaxLine)
 	var x indexReader
 	for line := int64(1); ; line++ {
 		text, long, err := input.ReadLine(r)

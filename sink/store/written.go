@@ -73,7 +73,7 @@ func (d Digest) check(ctx context.Context, f *os.File) error {
 		return fmt.Errorf("has %d bytes, but %d were written", info.Size(), d.Bytes)
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, whileRunning{ctx, f}); err != nil {
+	if _, err := io.Copy(sum, While(ctx, f)); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != d.SHA256 {
@@ -83,7 +83,9 @@ func (d Digest) check(ctx context.Context, f *os.File) error {
 	return err
 }
 
-// whileRunning is a reader that fails when ctx ends.
+// While returns a reader of r until ctx ends: a long file may yield nothing for a while.
+func While(ctx context.Context, r io.Reader) io.Reader { return whileRunning{ctx, r} }
+
 type whileRunning struct {
 	ctx context.Context
 	r   io.Reader

@@ -165,7 +165,7 @@ func readPlanned(ctx context.Context, path string, yield func(row) error) error 
 		return &userfile.Error{Path: path, Err: err}
 	}
 	defer end()
-	in := csv.NewReader(input.While(ctx, plain))
+	in := csv.NewReader(store.While(ctx, plain))
 	in.FieldsPerRecord, in.ReuseRecord = 8, true
 	for {
 		fields, err := in.Read()

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -101,7 +102,7 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 		return &userfile.Error{Path: name, Line: 1, Err: err}
 	}
 	defer done()
-	return readLines(name, input.While(ctx, plain), yield)
+	return readLines(name, store.While(ctx, plain), yield)
 }
 
 func readLines(name string, in io.Reader, yield func(row) error) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // MaxLine bounds one line of a hosts list; a longer one is rejected whole.
@@ -122,7 +123,7 @@ func CountLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 		return 0, &userfile.Error{Path: path, Line: 1, Err: err}
 	}
 	defer done()
-	running := While(ctx, plain)
+	running := store.While(ctx, plain)
 	var rows int64
 	buf := make([]byte, 1<<16)
 	last, long := byte('\n'), 0 // long: bytes of the current line
@@ -152,19 +153,4 @@ func CountLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 			return 0, &userfile.Error{Path: path, Line: rows + 1, Err: err}
 		}
 	}
-}
-
-// While returns a reader of r until ctx ends: a long list may hold no target at all.
-func While(ctx context.Context, r io.Reader) io.Reader { return whileRunning{ctx, r} }
-
-type whileRunning struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (w whileRunning) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.r.Read(p)
 }
