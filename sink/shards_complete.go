@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -36,8 +37,21 @@ func (s *ShardedRun) WriteRejected(write func(io.Writer) error) (*store.Digest, 
 //	counters, losing attempts ─► removed
 //
 // Several processes may complete a run at the same time; one of them writes the
-// manifest, the others remove what they wrote.
+// manifest, the others remove what they wrote, also those that fail.
 func (s *ShardedRun) Complete(c Completion) error {
+	named := false // by a manifest, perhaps
+	defer func() {
+		if named {
+			return
+		}
+		// The winner removes what another is writing. That one fails, perhaps after its
+		// first part.
+		for _, table := range s.plan.Tables {
+			if layout.OfRun[table] {
+				s.store.Remove(layout.Part(table, s.plan.Run, 0, s.attempt))
+			}
+		}
+	}()
 	records, err := s.Records()
 	if err != nil {
 		return err
@@ -54,13 +68,11 @@ func (s *ShardedRun) Complete(c Completion) error {
 		return err
 	}
 	won, err := s.store.Put(layout.RunFile(s.plan.Run, layout.ManifestName), content)
+	named = won || errors.Is(err, store.ErrInDoubt)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
 	if !won {
-		for _, p := range m.RunParts {
-			s.store.Remove(p.Path)
-		}
 		return nil
 	}
 	return s.Sweep()

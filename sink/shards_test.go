@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -153,6 +155,42 @@ func TestCheckShard_NoRace(t *testing.T) {
 	must(t, s.CheckShard(1))
 }
 
+// A process that loses the completion, and fails because the winner removes the part
+// that it is writing, leaves none of the parts that it has written.
+func TestLoserOfTheCompletionFails_NoRace(t *testing.T) {
+	dir, spool := t.TempDir(), t.TempDir()
+	p := described()
+	p.Shards = 1
+	s, err := OpenSharded(t.Context(), dir, p)
+	must(t, err)
+	defer s.Close()
+	local, err := Create(spool, described())
+	must(t, err)
+	commitSegment(t, local, 0)
+	finishAt(t, local, p.Started.Add(time.Hour))
+	must(t, local.Close())
+	if won, err := s.Commit(t.Context(), 0, spool, nil); !won || err != nil {
+		t.Fatalf("won %v, %v", won, err)
+	}
+	loser, err := OpenSharded(t.Context(), dir, p)
+	must(t, err)
+	defer loser.Close()
+	end := Completion{
+		Finished: p.Started.Add(time.Hour), Tally: Tally{Targets: targetsOfSegment},
+		Totals: Totals{Counts: []schema.Count{{Metric: "class"}}, Examples: []schema.Example{{Metric: "line_class"}}},
+	}
+	loser.store = overtaken{loser.store, func() error { return s.Complete(end) }}
+	if err := loser.Complete(end); !errors.Is(err, errDown) {
+		t.Fatalf("the loser says %v", err)
+	}
+	for table := range layout.OfRun {
+		files, err := os.ReadDir(filepath.Join(dir, layout.TableFolder(table, p.Run)))
+		if err != nil || len(files) != 1 {
+			t.Errorf("%s has %v, %v", table, files, err)
+		}
+	}
+}
+
 // A run with living shards is not removed.
 func TestRemoveLeavesLivingShards(t *testing.T) {
 	dir := t.TempDir()
@@ -197,3 +235,20 @@ var errDown = fmt.Errorf("%w: 503", remote.ErrTransfer)
 
 func (unreadable) Open(string) (*os.File, error)    { return nil, errDown }
 func (unreadable) Stat(string) (os.FileInfo, error) { return nil, errDown }
+
+// overtaken is a store in which another process completes the run before a part of
+// summary is written, and no part of examples can be written.
+type overtaken struct {
+	store.Store
+	complete func() error
+}
+
+func (o overtaken) Create(name string) (*store.File, error) {
+	if strings.HasPrefix(name, "examples/") {
+		return nil, errDown
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	return o.Store.Create(name)
+}
