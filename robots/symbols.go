@@ -53,7 +53,7 @@ type readerKind struct {
 	plain bool // only normalized paths; see isNormal
 }
 
-// A reader holds the tables for paths that are read in certain forms.
+// A reader holds the tables for paths that are read in certain forms, at most maxTables.
 type reader struct {
 	readerKind
 	lock   sync.Mutex
@@ -66,10 +66,16 @@ type readMode struct {
 	views [maxReaderViews]rewriteState
 }
 
+// readers are those that all comparisons share. Together they hold at most maxTables. Files
+// of a census have some 200 on all dialects, hostile pairs of policies thousands.
 var readers struct {
 	sync.Mutex
-	of map[readerKind]*reader
+	of     map[readerKind]*reader
+	tables int
 }
+
+// maxTables of about 40 kB each.
+const maxTables = 512
 
 // newReader returns the reader for the views of a language; nil if they are too many, or if
 // patterns cannot read what one writes: with wildcards a NUL, or byte by byte the order of
@@ -86,6 +92,11 @@ func newReader(l *language, plain bool) *reader {
 		}
 		kind.views[i] = viewKind{true, v.form, v.as}
 	}
+	return readerOf(kind)
+}
+
+// readerOf returns the reader that all comparisons of a kind share.
+func readerOf(kind readerKind) *reader {
 	readers.Lock()
 	defer readers.Unlock()
 	r := readers.of[kind]
@@ -238,9 +249,24 @@ func (r *reader) table(now *readMode) *symbolTable {
 	t := r.tables[*now]
 	if t == nil {
 		t = r.newTable(now)
+		if isFull() || len(r.tables) == maxTables {
+			clear(r.tables)
+		}
 		r.tables[*now] = t
 	}
 	return t
+}
+
+// isFull counts a table. If that is one too many, no reader is shared any more, and a
+// reader that is still at work has to forget its own.
+func isFull() bool {
+	readers.Lock()
+	defer readers.Unlock()
+	if readers.tables++; readers.tables <= maxTables {
+		return false
+	}
+	readers.of, readers.tables = nil, 1
+	return true
 }
 
 func (r *reader) newTable(now *readMode) *symbolTable {
