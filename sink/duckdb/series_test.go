@@ -161,6 +161,8 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 	var s seriesOutput
 	must(t, json.Unmarshal([]byte(text), &s))
 	wantCautionOfDomains(t, out, s.Warnings)
+	wantMovers(t, out, "all")
+	wantMovers(t, out, "panel", "--panel", "--clustered")
 
 	// The hosts of all crawls.
 	panel := make(map[string]bool)
