@@ -326,8 +326,9 @@ func TestDialectsReadLongLines(t *testing.T) {
 }
 
 // FuzzDialects: no file, agent or URL makes a dialect panic; rules lie on the lines of
-// the file in order, each in its group; a verdict names a rule of the agent's group; and
-// a class that is not partial is the verdict on the path.
+// the file in order, each in its group; a verdict names a rule of the agent's group; a
+// class that is not partial is the verdict on the path; and where no path is said to differ
+// from google's reading, this one does not.
 func FuzzDialects(f *testing.F) {
 	for _, seed := range []string{
 		"User-agent: *\nDisallow: /p\n", "\xef\xbb\xbfUser-agent: a/1\n\nCrawl-delay: 400\nDisallow: /*p$q\n", "Disallow: //x\nUser-agent: *a\nallow /%2fq?a=%zz\u2028Allow: */index.html\n",
@@ -361,5 +362,21 @@ func FuzzDialects(f *testing.F) {
 		}
 		_ = policy.Contenders(nil, &Target{path: []byte("/")})
 		Compare(policy, policy)
+		url := "/" + strings.Map(func(r rune) rune {
+			if r <= ' ' || r > '~' || r == '#' {
+				return -1
+			}
+			return r
+		}, path)
+		google := builtin[0]()
+		var read File
+		read.Parse(body, &google)
+		k := NewJudge(&google, []Agent{{Name: token, Tokens: []string{token}}})
+		k.Load(&read)
+		if d, _ := Differ(k.Policy(0), policy, 1<<14); d == Same {
+			if a, b := k.Policy(0).judgePath([]byte(url)), policy.judgePath([]byte(url)); a.Value != b.Value {
+				t.Fatalf("google %v and %s %v on %s, and %v", a, p.Name, b, url, d)
+			}
+		}
 	})
 }
