@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // An automaton reads the bytes of a path. After each byte it has the verdicts
@@ -203,10 +205,10 @@ func (m *automaton) step(st []int32, c byte) {
 		return
 	}
 	switch {
-	case pending == '%' && isHex(c):
+	case pending == '%' && escape.IsHex(c):
 		pending = c
-	case pending != 0 && pending != '%' && isHex(c):
-		m.feedEscape(st, unhex(pending)<<4|unhex(c), inQuery)
+	case pending != 0 && pending != '%' && escape.IsHex(c):
+		m.feedEscape(st, escape.Unhex(pending)<<4|escape.Unhex(c), inQuery)
 		pending = 0
 	default:
 		m.flush(st)
@@ -233,7 +235,7 @@ func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
 		k := int32(i)
 		switch f := m.views[i].form; {
 		case f == asIs:
-		case f >= normalForm && (c == '*' || c == '$' || unfit[c]):
+		case f >= normalForm && (c == '*' || c == '$' || escape.IsUnfit(c)):
 			m.feedHex(st, k, c, inQuery)
 		default:
 			m.feed(st, k, c, inQuery)
@@ -256,19 +258,19 @@ func (m *automaton) feedEscape(st []int32, d byte, inQuery bool) {
 
 func (m *automaton) feedHex(st []int32, i int32, d byte, inQuery bool) {
 	m.feed(st, i, '%', inQuery)
-	m.feed(st, i, upperHex[d>>4], inQuery)
-	m.feed(st, i, upperHex[d&15], inQuery)
+	m.feed(st, i, escape.Digits[d>>4], inQuery)
+	m.feed(st, i, escape.Digits[d&15], inQuery)
 }
 
 // decodes reports whether a form replaces the escape of d by the character; see
-// appendRFC.
+// escape.AppendRFC.
 func decodes(f form, d byte, inQuery bool) bool {
 	switch {
 	case f < normalForm:
 		return false
-	case isUnreserved(d):
+	case escape.IsUnreserved(d):
 		return true
-	case !isReserved(d) || d == '*' || d == '$' || d == '#':
+	case !escape.IsReserved(d) || d == '*' || d == '$' || d == '#':
 		return false
 	}
 	return inQuery || f == reservedToo && d != '/' && d != '?'

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/robots/internal/ascii"
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // The recorded answers of Google's parser are kept beside the repository.
@@ -216,7 +217,7 @@ func TestConformanceURLPath(t *testing.T) {
 
 func TestConformanceEscape(t *testing.T) {
 	eachJSON(t, "google-escape.jsonl", func(n int, c struct{ Value, Escaped string }) {
-		if got := string(appendEscaped(nil, []byte(c.Value))); got != c.Escaped {
+		if got := string(escape.AppendUpper(nil, []byte(c.Value))); got != c.Escaped {
 			t.Errorf("line %d: %q: got %q, want %q", n, c.Value, got, c.Escaped)
 		}
 	})
@@ -256,7 +257,7 @@ func events(f *File) []event {
 		set(x.Line, event{Type: "sitemap", Value: string(x.URL)})
 	}
 	unknown := func(line int32, key, value []byte) {
-		set(line, event{Type: "unknown", Key: string(key), Value: string(appendEscaped(nil, value))})
+		set(line, event{Type: "unknown", Key: string(key), Value: string(escape.AppendUpper(nil, value))})
 	}
 	for _, s := range f.Signals {
 		unknown(s.Line, s.Field, s.Value)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/internal/ascii"
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // requotePattern returns a pattern as the dialect compares it. Its stars, and a $ that
@@ -34,10 +35,10 @@ func (p *Profile) requotePattern(b []byte) []byte {
 func quote(b []byte, safe string) []byte {
 	out := make([]byte, 0, len(b))
 	for _, c := range b {
-		if isUnreserved(c) || strings.IndexByte(safe, c) >= 0 {
+		if escape.IsUnreserved(c) || strings.IndexByte(safe, c) >= 0 {
 			out = append(out, c)
 		} else {
-			out = appendEscape(out, c)
+			out = escape.Append(out, c)
 		}
 	}
 	return out
@@ -126,8 +127,8 @@ func decodeAll(b []byte) []byte {
 	}
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
-		if isEscape(b, i) {
-			out = append(out, unhex(b[i+1])<<4|unhex(b[i+2]))
+		if escape.At(b, i) {
+			out = append(out, escape.Unhex(b[i+1])<<4|escape.Unhex(b[i+2]))
 			i += 2
 		} else {
 			out = append(out, b[i])
@@ -141,14 +142,14 @@ func decodeAll(b []byte) []byte {
 func decodeUnreserved(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
-		if !isEscape(b, i) {
+		if !escape.At(b, i) {
 			out = append(out, b[i])
 			continue
 		}
-		if d := unhex(b[i+1])<<4 | unhex(b[i+2]); isUnreserved(d) {
+		if d := escape.Unhex(b[i+1])<<4 | escape.Unhex(b[i+2]); escape.IsUnreserved(d) {
 			out = append(out, d)
 		} else {
-			out = appendEscape(out, d)
+			out = escape.Append(out, d)
 		}
 		i += 2
 	}
@@ -160,8 +161,8 @@ func escapeUnfit(b []byte, more string) []byte {
 	out := make([]byte, 0, len(b))
 	for i, c := range b {
 		switch {
-		case c <= ' ' || c >= 0x7F || strings.IndexByte("\"#<>[]^`{|}", c) >= 0, strings.IndexByte(more, c) >= 0, c == '%' && !isEscape(b, i):
-			out = appendEscape(out, c)
+		case c <= ' ' || c >= 0x7F || strings.IndexByte("\"#<>[]^`{|}", c) >= 0, strings.IndexByte(more, c) >= 0, c == '%' && !escape.At(b, i):
+			out = escape.Append(out, c)
 		default:
 			out = append(out, c)
 		}
@@ -173,10 +174,10 @@ func escapeUnfit(b []byte, more string) []byte {
 func encodeURI(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for _, c := range b {
-		if isUnreserved(c) || strings.IndexByte(";,/?:@&=+$!*'()#%", c) >= 0 {
+		if escape.IsUnreserved(c) || strings.IndexByte(";,/?:@&=+$!*'()#%", c) >= 0 {
 			out = append(out, c)
 		} else {
-			out = appendEscape(out, c)
+			out = escape.Append(out, c)
 		}
 	}
 	return upperEscapes(out)
@@ -189,8 +190,8 @@ func upperEscapes(b []byte) []byte {
 	}
 	out := bytes.Clone(b)
 	for i := 0; i+2 < len(out); i++ {
-		if isEscape(out, i) {
-			out[i+1], out[i+2] = upper(out[i+1]), upper(out[i+2])
+		if escape.At(out, i) {
+			out[i+1], out[i+2] = escape.Upper(out[i+1]), escape.Upper(out[i+2])
 			i += 2
 		}
 	}

@@ -60,7 +60,6 @@
 //	field.go         names of fields, misspelled ones
 //	extension.go     fields that decide nothing: crawl-delay, signals
 //	pattern.go       rules and their patterns
-//	escape.go        percent escapes
 //	reading.go       choices that a profile leaves open
 //
 // Verdicts:

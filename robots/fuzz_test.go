@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 var fuzzBodies = []string{
@@ -135,7 +137,7 @@ func FuzzMatch(f *testing.F) {
 		if p.Lists && strings.ContainsAny(pattern, " \t") {
 			return
 		}
-		for _, path := range []string{string(appendURL(nil, URLPath(url))), URLPath(url)} {
+		for _, path := range []string{string(escape.AppendURL(nil, URLPath(url))), URLPath(url)} {
 			p := *p
 			p.RobotsTxtAllowed, p.BarePrefix = false, Accept
 			target := p.LiteralTarget("http://h" + path) // "//h" alone would be a host
@@ -157,9 +159,9 @@ func FuzzMatch(f *testing.F) {
 				case p.Escapes == EscapesRFC:
 					match[i] = slowMatchRFC(pattern, slowForm(path, false, false, letter), letter)
 				case p.Escapes == EscapesBoth:
-					match[i] = slowMatch(string(appendEscaped(nil, []byte(pattern))), string(appendEscaped(nil, []byte(path))))
+					match[i] = slowMatch(string(escape.AppendUpper(nil, []byte(pattern))), string(escape.AppendUpper(nil, []byte(path))))
 				default:
-					match[i] = slowMatch(string(appendEscaped(nil, []byte(pattern))), path)
+					match[i] = slowMatch(string(escape.AppendUpper(nil, []byte(pattern))), path)
 				}
 			}
 			want := map[[2]bool]Value{{}: Allowed, {true, true}: Disallowed, {true, false}: Undefined, {false, true}: Undefined}[match]

@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // The model of a verdict is written from the specification, not from the package: it
@@ -213,7 +215,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 	paths := map[bool]string{false: path, true: path} // by reading of reserved characters
 	switch p.Escapes {
 	case EscapesBoth:
-		path = string(appendEscaped(nil, []byte(path)))
+		path = string(escape.AppendUpper(nil, []byte(path)))
 		paths = map[bool]string{false: path, true: path}
 	case EscapesRFC:
 		paths = map[bool]string{false: slowForm(path, false, false, false), true: slowForm(path, false, false, true)}
@@ -350,7 +352,7 @@ func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []s
 			continue
 		}
 		matches := false
-		escaped := string(appendEscaped(nil, []byte(pattern)))
+		escaped := string(escape.AppendUpper(nil, []byte(pattern)))
 		length := len(escaped)
 		switch {
 		case !p.Wildcards && whole:
@@ -366,7 +368,7 @@ func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []s
 		core := strings.TrimSuffix(pattern, "$")
 		trimmed := strings.TrimRight(core, "*")
 		if p.Wildcards && !p.CountTrailingStar && trimmed != core {
-			length = max(1, len(appendEscaped(nil, []byte(trimmed))))
+			length = max(1, len(escape.AppendUpper(nil, []byte(trimmed))))
 		}
 		h := slowHit{length, r.allow, strings.Contains(trimmed, "*")}
 		if matches {
@@ -386,17 +388,17 @@ func slowForm(s string, pattern, inQuery, letter bool) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
 		c, escaped := s[i], false
-		if isEscape([]byte(s), i) {
-			c, escaped = unhex(s[i+1])<<4|unhex(s[i+2]), true
+		if escape.At([]byte(s), i) {
+			c, escaped = escape.Unhex(s[i+1])<<4|escape.Unhex(s[i+2]), true
 		}
 		same := inQuery || letter && c != '/' && c != '?'
 		switch {
 		case !escaped && pattern && (c == '*' || c == '$' && i == len(s)-1):
 			out.WriteByte(c)
-		case isUnreserved(c):
+		case escape.IsUnreserved(c):
 			out.WriteByte(c)
-		case c >= 0x80, c == '*', c == '$', escaped && !(same && isReserved(c) && c != '#'), slowUnfit(c):
-			out.Write(appendEscape(nil, c))
+		case c >= 0x80, c == '*', c == '$', escaped && !(same && escape.IsReserved(c) && c != '#'), slowUnfit(c):
+			out.Write(escape.Append(nil, c))
 		default:
 			out.WriteByte(c)
 		}
@@ -429,10 +431,10 @@ func slowOctets(pattern string, letter bool) int {
 			last := i == len(s)-1 && (zone == 1 || !found)
 			c := s[i]
 			switch {
-			case isEscape([]byte(s), i):
-				d := unhex(s[i+1])<<4 | unhex(s[i+2])
+			case escape.At([]byte(s), i):
+				d := escape.Unhex(s[i+1])<<4 | escape.Unhex(s[i+2])
 				switch {
-				case isUnreserved(d):
+				case escape.IsUnreserved(d):
 					n++
 				case zone == 1 && d == '=' && !equals:
 					equals = true // the same as =
@@ -448,7 +450,7 @@ func slowOctets(pattern string, letter bool) int {
 			case zone == 1 && c == '=' && !equals:
 				equals = true
 				n++
-			case isReserved(c) && (zone == 1 || letter && c != '/'):
+			case escape.IsReserved(c) && (zone == 1 || letter && c != '/'):
 				n += 3
 			default:
 				n++

@@ -1,6 +1,10 @@
 package robots
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
+)
 
 // A Difference says whether two policies differ on any path. The constants ascend: what is
 // undecided may be a difference.
@@ -26,7 +30,7 @@ func (d Difference) String() string {
 // needless holds the characters whose escapes are needless, in the path and in the query.
 var needless = func() (sets [2]byteSet) {
 	for c := byte('!'); c <= '~'; c++ {
-		if isUnreserved(c) || isReserved(c) && c != '#' && c != '[' && c != ']' {
+		if escape.IsUnreserved(c) || escape.IsReserved(c) && c != '#' && c != '[' && c != ']' {
 			sets[1].add(c)
 			if c != '/' && c != '?' {
 				sets[0].add(c)
@@ -44,7 +48,7 @@ func isPlain(path []byte) bool {
 		case c == '?':
 			query = true
 		case c == '%':
-			if i+2 >= len(path) || !isUpperHex(path[i+1]) || !isUpperHex(path[i+2]) || needless[index(query)].has(unhex(path[i+1])<<4|unhex(path[i+2])) {
+			if i+2 >= len(path) || !isUpperHex(path[i+1]) || !isUpperHex(path[i+2]) || needless[index(query)].has(escape.Unhex(path[i+1])<<4|escape.Unhex(path[i+2])) {
 				return false
 			}
 			i += 2
@@ -71,12 +75,12 @@ func isNormal(path []byte) bool {
 func isNormalSymbol(t *symbol, query bool) bool {
 	c, escaped := t.char()
 	if !escaped {
-		return c != '%' && c != '[' && c != ']' && !unfit[c]
+		return c != '%' && c != '[' && c != ']' && !escape.IsUnfit(c)
 	}
 	return !needless[index(query)].has(c) && isUpperHex(t.text[1]) && isUpperHex(t.text[2])
 }
 
-func isUpperHex(c byte) bool { return isHex(c) && c < 'a' }
+func isUpperHex(c byte) bool { return escape.IsHex(c) && c < 'a' }
 
 // setPlain lets the automaton read only paths without needless escapes.
 func (m *automaton) setPlain() {
@@ -98,8 +102,8 @@ func (m *automaton) plainAlphabet(st []int32) byteSet {
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	if pending != 0 {
 		var set byteSet
-		for _, c := range []byte(upperHex) {
-			if pending == '%' || !needless[index(inQuery)].has(unhex(pending)<<4|unhex(c)) {
+		for _, c := range []byte(escape.Digits) {
+			if pending == '%' || !needless[index(inQuery)].has(escape.Unhex(pending)<<4|escape.Unhex(c)) {
 				set.add(c)
 			}
 		}

@@ -3,6 +3,8 @@ package robots
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // addRule adds a rule of one path.
@@ -31,8 +33,8 @@ func (s *parser) compile(r *Rule, n int32) {
 		foreign, star, reserved = scanRFC(r.Pattern)
 		if (foreign || reserved) && s.p.Reserved == ReservedOpen && s.group >= 0 {
 			g := &s.Groups[s.group]
-			g.twoPaths = g.twoPaths || foreign && twoPaths(r.Pattern)
-			g.twoLengths = g.twoLengths || twoLengths(r.Pattern)
+			g.twoPaths = g.twoPaths || foreign && escape.TwoPaths(r.Pattern)
+			g.twoLengths = g.twoLengths || escape.TwoLengths(r.Pattern)
 		}
 	} else {
 		foreign, star = scan(r.Pattern)
@@ -99,7 +101,7 @@ func (g *Group) twoWays() bool { return g.twoPaths || g.twoLengths }
 // length returns the length of a normalized pattern for precedence.
 func (s *parser) length(norm []byte) int {
 	if s.p.Escapes == EscapesRFC {
-		return octets(norm, s.letter)
+		return escape.Octets(norm, s.letter)
 	}
 	return len(norm)
 }
@@ -140,9 +142,9 @@ func (s *parser) normalize(pattern []byte, rule int32, foreign bool) []byte {
 	case EscapesLiteral:
 		s.scratch = append(s.scratch, pattern...)
 	case EscapesPattern, EscapesBoth:
-		s.scratch = appendEscaped(s.scratch, pattern)
+		s.scratch = escape.AppendUpper(s.scratch, pattern)
 	case EscapesRFC:
-		s.scratch = appendRFC(s.scratch, pattern, patternSide, false, s.letter)
+		s.scratch = escape.AppendRFC(s.scratch, pattern, escape.OfPattern, false, s.letter)
 		s.noteForm(pattern, rule, from, slash)
 	}
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
@@ -155,7 +157,7 @@ func (s *parser) noteForm(pattern []byte, rule int32, from int, slash bool) {
 	if slash {
 		s.forms = append(s.forms, '/')
 	}
-	s.forms = appendRFC(s.forms, pattern, patternSide, true, s.letter)
+	s.forms = escape.AppendRFC(s.forms, pattern, escape.OfPattern, true, s.letter)
 	form := s.forms[to:len(s.forms):len(s.forms)]
 	if bytes.Equal(form, s.scratch[from:]) {
 		s.forms = s.forms[:to]
@@ -216,7 +218,7 @@ func scanRFC(pattern []byte) (foreign, star, reserved bool) {
 	reserved = r&highs != 0
 	foreign = f&highs != 0
 	for i := 0; reserved && !foreign && i < len(pattern); i++ {
-		foreign = pattern[i] == '%' || unfit[pattern[i]]
+		foreign = pattern[i] == '%' || escape.IsUnfit(pattern[i])
 	}
 	return foreign, s&highs != 0, reserved
 }

@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // This file reimplements the package, slowly and obviously. The fuzz targets
@@ -81,7 +83,7 @@ func slowGoogle(body []byte, agent, path string) (allow bool, line int) {
 				continue
 			}
 			separated = true
-			pattern := string(appendEscaped(nil, []byte(value)))
+			pattern := string(escape.AppendUpper(nil, []byte(value)))
 			who, kind := 1, 1
 			if own {
 				who = 0

@@ -3,6 +3,8 @@ package robots
 import (
 	"bytes"
 	"slices"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // SameRules reports whether two policies have the same rules in the same order
@@ -280,8 +282,8 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 	}
 	p.path = p.path[:n]
 	for i := n - 1; i > 0; i-- {
-		if c := p.path[i]; isUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
-			p.path = slices.Replace(p.path, i, i+1, '%', upperHex[c>>4], upperHex[c&15])
+		if c := p.path[i]; escape.IsUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
+			p.path = slices.Replace(p.path, i, i+1, '%', escape.Digits[c>>4], escape.Digits[c&15])
 			return p.ask()
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A rewriter is what a dialect does to the path of a URL before it compares it, as a
@@ -48,14 +50,14 @@ func byteSymbol(c byte) symbol { return symbol{text: [3]byte{c}, n: 1} }
 
 func escapeSymbol(c, d byte) symbol { return symbol{text: [3]byte{'%', c, d}, n: 3} }
 
-func escapeOf(d byte) symbol { return escapeSymbol(upperHex[d>>4], upperHex[d&15]) }
+func escapeOf(d byte) symbol { return escapeSymbol(escape.Digits[d>>4], escape.Digits[d&15]) }
 
 // char returns the byte that the symbol is, or is an escape of.
 func (t *symbol) char() (c byte, escaped bool) {
 	if t.n == 1 {
 		return t.text[0], false
 	}
-	return unhex(t.text[1])<<4 | unhex(t.text[2]), true
+	return escape.Unhex(t.text[1])<<4 | escape.Unhex(t.text[2]), true
 }
 
 func (t *symbol) is(c byte) bool { return t.n == 1 && t.text[0] == c }
@@ -64,7 +66,7 @@ func (t *symbol) appendTo(dst []byte) []byte { return append(dst, t.text[:t.n]..
 
 // nextSymbol returns the symbol at the start of b, which is not empty.
 func nextSymbol(b []byte) symbol {
-	if isEscape(b, 0) {
+	if escape.At(b, 0) {
 		return escapeSymbol(b[1], b[2])
 	}
 	return byteSymbol(b[0])
@@ -262,13 +264,13 @@ func (r *rewriter) write(dst []byte, s *rewriteState, t *symbol) (out []byte, ok
 		}
 		return s.utf8.requote(dst, t, "/%", "/%")
 	case RequoteQuery:
-		plain = isUnreserved(c) || c == '/' || query && !escaped && (c == '=' || c == '&')
+		plain = escape.IsUnreserved(c) || c == '/' || query && !escaped && (c == '=' || c == '&')
 	case RequoteUnreserved:
-		plain = isUnreserved(c) || !escaped && c > ' ' && c < 0x7F && strings.IndexByte("\"#<>[]^`{|}*$%", c) < 0
+		plain = escape.IsUnreserved(c) || !escaped && c > ' ' && c < 0x7F && strings.IndexByte("\"#<>[]^`{|}*$%", c) < 0
 	case RequoteUnfit:
 		plain = !escaped
 	case RequoteValid:
-		plain = isUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || query && c == '?'
+		plain = escape.IsUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || query && c == '?'
 	case RequotePlain:
 		if escaped && c == '/' {
 			return t.appendTo(dst), true
@@ -280,7 +282,7 @@ func (r *rewriter) write(dst []byte, s *rewriteState, t *symbol) (out []byte, ok
 	if plain {
 		return append(dst, c), true
 	}
-	return appendEscape(dst, c), true
+	return escape.Append(dst, c), true
 }
 
 // isInvalid reports whether Java's parser of URLs refuses a symbol: a character that no URL
@@ -401,10 +403,10 @@ func (q *sequence) requote(dst []byte, t *symbol, keep, safe string) (out []byte
 		return q.add(dst, c, t.guess)
 	}
 	kept := escaped && strings.IndexByte(keep, c) >= 0
-	if !kept && (isUnreserved(c) || strings.IndexByte(safe, c) >= 0) {
+	if !kept && (escape.IsUnreserved(c) || strings.IndexByte(safe, c) >= 0) {
 		return append(dst, c), q.end()
 	}
-	return appendEscape(dst, c), q.end()
+	return escape.Append(dst, c), q.end()
 }
 
 // add appends what a byte from 0x80 becomes.
@@ -414,7 +416,7 @@ func (q *sequence) add(dst []byte, c byte, g guess) (out []byte, ok bool) {
 		if q.broken {
 			return dst, q.need > 0
 		}
-		return appendEscape(dst, c), true
+		return escape.Append(dst, c), true
 	}
 	ok = q.end()
 	switch n := lengthOf(c); {
@@ -436,7 +438,7 @@ func (q *sequence) add(dst []byte, c byte, g guess) (out []byte, ok bool) {
 	if q.broken {
 		return append(dst, replacement...), ok
 	}
-	return appendEscape(dst, c), ok
+	return escape.Append(dst, c), ok
 }
 
 // end ends a sequence, and reports whether the guess about it was right.

@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // TestRFCPaths is the table of section 2.2.2, with all forms of a row compared
@@ -72,7 +74,7 @@ func TestRFCPaths(t *testing.T) {
 func TestRFCUnfit(t *testing.T) {
 	p := named(t, "rfc9309")
 	for _, c := range []string{" ", `"`, "<", ">", `\`, "^", "`", "{", "|", "}"} {
-		escape := string(appendEscape(nil, c[0]))
+		escape := string(escape.Append(nil, c[0]))
 		forms := []string{c, escape, strings.ToLower(escape)}
 		for _, pattern := range forms {
 			for _, at := range []string{"/a%sb", "/a?b=%sc", "/*z%sb", "/x*y?%sb$"} {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A ruleset is the compiled rules of one group, or of several merged groups.
@@ -224,7 +226,7 @@ func (rs *ruleset) addIndex(p *Profile, r *Rule, i int32) {
 	dir := r.Normalized[:slash+1]
 	var inQuery []byte
 	if r.Wildcard && p.Escapes == EscapesRFC {
-		if form := appendRFC(nil, dir, patternSide, true, rs.letter); !bytes.Equal(form, dir) {
+		if form := escape.AppendRFC(nil, dir, escape.OfPattern, true, rs.letter); !bytes.Equal(form, dir) {
 			inQuery, rs.hasForms = form, true
 		}
 	}

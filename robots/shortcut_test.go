@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // The tests in this file check short cuts against the long way.
@@ -41,14 +43,14 @@ func TestScan(t *testing.T) {
 		if foreign != (wantForeign || wantUnfit) || star != wantStar {
 			t.Fatalf("rfc9309, %q: foreign %v, star %v", pattern, foreign, star)
 		}
-		if !foreign && twoPaths(pattern) || !reserved && twoLengths(pattern) {
+		if !foreign && escape.TwoPaths(pattern) || !reserved && escape.TwoLengths(pattern) {
 			t.Fatalf("%q: may differ, but foreign %v, reserved %v", pattern, foreign, reserved)
 		}
 		if foreign || reserved {
 			return
 		}
 		for _, letter := range []bool{false, true} {
-			if norm := appendRFC(nil, pattern, patternSide, false, letter); !bytes.Equal(norm, pattern) || slowOctets(string(pattern), letter) != len(pattern) {
+			if norm := escape.AppendRFC(nil, pattern, escape.OfPattern, false, letter); !bytes.Equal(norm, pattern) || slowOctets(string(pattern), letter) != len(pattern) {
 				t.Fatalf("%q has the form %q and %d octets", pattern, norm, slowOctets(string(pattern), letter))
 			}
 		}

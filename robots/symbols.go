@@ -3,6 +3,8 @@ package robots
 import (
 	"slices"
 	"sync"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // This file lets the automaton read a path symbol by symbol, if a dialect rewrites it.
@@ -148,7 +150,7 @@ var allSymbols = func() (all []symbol) {
 			all = append(all, byteSymbol(c))
 		}
 	}
-	const digits = upperHex + "abcdef"
+	const digits = escape.Digits + "abcdef"
 	for _, lower := range [...]bool{false, true} {
 		for _, a := range []byte(digits) {
 			for _, b := range []byte(digits) {
@@ -197,9 +199,9 @@ func (r *reader) follows(path int32, t *symbol) (after int32, ok bool) {
 	case escaped:
 	case c == '%':
 		pending = afterPercent
-	case isHex(c) && path&0xFF == afterPercent:
+	case escape.IsHex(c) && path&0xFF == afterPercent:
 		pending = afterDigit
-	case isHex(c) && path&0xFF == afterDigit:
+	case escape.IsHex(c) && path&0xFF == afterDigit:
 		return 0, false
 	}
 	switch {
@@ -225,8 +227,8 @@ func (v *viewKind) becomes(dst []byte, s rewriteState, t *symbol, query bool) (o
 		return v.as.next(dst, s, *t)
 	case v.form == asIs:
 		return t.appendTo(dst), s, true
-	case escaped && !decodes(v.form, c, query), !escaped && v.form >= normalForm && (c == '*' || c == '$' || unfit[c]):
-		return appendEscape(dst, c), s, true
+	case escaped && !decodes(v.form, c, query), !escaped && v.form >= normalForm && (c == '*' || c == '$' || escape.IsUnfit(c)):
+		return escape.Append(dst, c), s, true
 	}
 	return append(dst, c), s, true
 }
@@ -344,7 +346,7 @@ func fateOf(out []byte) fate {
 		return fate{}
 	case len(out) == 1:
 		return fate{becomesByte, out[0]}
-	case slices.ContainsFunc(out, func(c byte) bool { return c != '%' && !isHex(c) }):
+	case slices.ContainsFunc(out, func(c byte) bool { return c != '%' && !escape.IsHex(c) }):
 		return fate{becomesMore, out[0]}
 	}
 	return fate{becomesEscapes, out[0]}

@@ -3,6 +3,9 @@ package robots
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A Target is the path and query of a URL, prepared for a profile. It can be
@@ -35,7 +38,7 @@ const longPath = 128
 // Target prepares a URL or a path as a person writes it: it escapes what a URL
 // cannot hold. See URLPath for its parts.
 func (p *Profile) Target(pathOrURL string) Target {
-	return p.target(appendURL(nil, URLPath(pathOrURL)))
+	return p.target(escape.AppendURL(nil, URLPath(pathOrURL)))
 }
 
 // LiteralTarget prepares a URL without escaping anything.
@@ -49,11 +52,11 @@ func (p *Profile) target(path []byte) Target {
 	}
 	switch p.Escapes {
 	case EscapesBoth:
-		return p.prepare(appendEscaped(make([]byte, 0, len(path)), path))
+		return p.prepare(escape.AppendUpper(make([]byte, 0, len(path)), path))
 	case EscapesRFC:
-		t := p.prepare(appendRFC(make([]byte, 0, len(path)), path, targetSide, false, p.Reserved == ReservedEqual))
+		t := p.prepare(escape.AppendRFC(make([]byte, 0, len(path)), path, escape.OfURL, false, p.Reserved == ReservedEqual))
 		if p.Reserved == ReservedOpen {
-			if letter := appendRFC(nil, path, targetSide, false, true); !bytes.Equal(letter, t.path) {
+			if letter := escape.AppendRFC(nil, path, escape.OfURL, false, true); !bytes.Equal(letter, t.path) {
 				other := p.prepare(letter)
 				t.letter = &other
 			}
@@ -119,4 +122,40 @@ func (t *Target) may(seg []byte) bool {
 		}
 	}
 	return true
+}
+
+// URLPath returns the part of a URL that patterns are compared with: path,
+// parameters and query, found as Google's parser finds it. It begins at the
+// first of / ? ; after the scheme and host and ends before the fragment or a
+// NUL. The result always begins with a slash; for a URL without a path it is
+// "/". URLPath neither checks the host nor resolves dot segments or escapes.
+func URLPath(url string) string {
+	start := 0
+	if strings.HasPrefix(url, "//") {
+		start = 2
+	}
+	rest := url[start:]
+	begin := strings.IndexAny(rest, "/?;")
+	// A :// separates a scheme only if no path has begun before it.
+	if i := strings.Index(rest, "://"); i >= 0 && begin > i {
+		begin = strings.IndexAny(rest[i+3:], "/?;")
+		if begin >= 0 {
+			begin += i + 3
+		}
+	}
+	hash := strings.IndexByte(rest, '#')
+	if begin < 0 || hash >= 0 && hash < begin {
+		return "/"
+	}
+	if hash < 0 {
+		hash = len(rest)
+	}
+	path := rest[begin:hash]
+	if path[0] != '/' {
+		path = "/" + path
+	}
+	if i := strings.IndexByte(path, 0); i >= 0 {
+		path = path[:i]
+	}
+	return path
 }
