@@ -1,6 +1,10 @@
 package robots
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
+)
 
 // Class summarizes a policy over all URLs.
 type Class uint8
@@ -158,7 +162,7 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if budget -= cost + len(path); budget < 0 {
 			return false
 		}
-		ignored := bytes.IndexByte(path, 0) >= 0 && j.profile.Requote != RequotePlain || j.profile.RobotsTxtAllowed && string(path) == "/robots.txt"
+		ignored := bytes.IndexByte(path, 0) >= 0 && j.profile.Requote != rewrite.RequotePlain || j.profile.RobotsTxtAllowed && string(path) == "/robots.txt"
 		return ignored || j.ask(rs, path) == want
 	}
 	return j.witnesses(rs, k, ask)

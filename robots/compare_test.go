@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/automaton"
 )
 
 var compareDraws = flag.Int("compare.draws", 400, "pairs of policies that each profile is tried with")
@@ -88,10 +90,10 @@ func TestCompare(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q and %q: got %s, want %s", c.profiles, c.a, c.b, got, c.want)
 		}
-		if r, _ := Relate(a, b, maxWork); r != x.Relation {
+		if r, _ := Relate(a, b, automaton.MaxWork); r != x.Relation {
 			t.Errorf("%s: %q and %q: Compare gives %v, Relate %v", c.profiles, c.a, c.b, x.Relation, r)
 		}
-		if d, _ := Differ(a, b, maxWork); d == DifferenceUndecided || (d != Same) != (x.Relation != Equal) {
+		if d, _ := Differ(a, b, automaton.MaxWork); d == DifferenceUndecided || (d != Same) != (x.Relation != Equal) {
 			t.Errorf("%s: %q and %q: Compare gives %v, Differ %v", c.profiles, c.a, c.b, x.Relation, d)
 		}
 	}
@@ -190,17 +192,17 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	if c.Relation != want {
 		return fmt.Errorf("%v with witnesses %v and %v", c.Relation, c.Closes, c.Opens)
 	}
-	if r, _ := Relate(a, b, maxWork); r != c.Relation {
+	if r, _ := Relate(a, b, automaton.MaxWork); r != c.Relation {
 		return fmt.Errorf("Compare gives %v, Relate %v", c.Relation, r)
 	}
-	if d, _ := Differ(a, b, maxWork); d == DifferenceUndecided || (d != Same) != (c.Relation != Equal) {
+	if d, _ := Differ(a, b, automaton.MaxWork); d == DifferenceUndecided || (d != Same) != (c.Relation != Equal) {
 		return fmt.Errorf("Compare gives %v, Differ %v", c.Relation, d)
 	}
 	first := c.Closes
 	if first == nil || c.Opens != nil && shorter(c.Opens.Path, first.Path) < 0 {
 		first = c.Opens
 	}
-	if w, decided, _ := Distinguish(a, b, maxWork, false); !decided || !reflect.DeepEqual(w, first) {
+	if w, decided, _ := Distinguish(a, b, automaton.MaxWork, false); !decided || !reflect.DeepEqual(w, first) {
 		return fmt.Errorf("%v, and the first difference is %v (%t), want %v", c.Relation, w, decided, first)
 	}
 	if err := checkPlain(a, b, ar, paths, ta, tb); err != nil {
@@ -240,14 +242,14 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 // checkPlain checks what is left of a difference on the paths of an arena without needless
 // escapes.
 func checkPlain(a, b *Policy, ar *arena, paths []string, ta, tb []Target) error {
-	d, _ := Differ(a, b, maxWork)
-	w, decided, _ := Distinguish(a, b, maxWork, true)
+	d, _ := Differ(a, b, automaton.MaxWork)
+	w, decided, _ := Distinguish(a, b, automaton.MaxWork, true)
 	if !decided || (d == Differs) != (w != nil) {
 		return fmt.Errorf("%v, and the first plain difference is %v (%t)", d, w, decided)
 	}
 	first := ""
 	for i, path := range paths {
-		if isPlain([]byte(path)) && a.Judge(&ta[i]).Value != b.Judge(&tb[i]).Value {
+		if automaton.IsPlain([]byte(path)) && a.Judge(&ta[i]).Value != b.Judge(&tb[i]).Value {
 			first = path
 			break
 		}
@@ -258,7 +260,7 @@ func checkPlain(a, b *Policy, ar *arena, paths []string, ta, tb []Target) error 
 		}
 		return nil
 	}
-	if !isPlain([]byte(w.Path)) || w.A.Value == w.B.Value || w.A != a.judgePath([]byte(w.Path)) || w.B != b.judgePath([]byte(w.Path)) {
+	if !automaton.IsPlain([]byte(w.Path)) || w.A.Value == w.B.Value || w.A != a.judgePath([]byte(w.Path)) || w.B != b.judgePath([]byte(w.Path)) {
 		return fmt.Errorf("%v, plain counterexample %v", d, w)
 	}
 	within := len(w.Path) <= ar.length && strings.Trim(w.Path, ar.path) == ""
@@ -266,18 +268,6 @@ func checkPlain(a, b *Policy, ar *arena, paths []string, ta, tb []Target) error 
 		return fmt.Errorf("the first plain difference is %s, want %s", w.Path, first)
 	}
 	return nil
-}
-
-// TestIsPlain names what an escape is needed for, by RFC 3986.
-func TestIsPlain(t *testing.T) {
-	for path, want := range map[string]bool{
-		"/admin": true, "/%61dmin": false, "/%7Euser": false, "/a%20b": true, "/a%2fb": false, "/a%2Fb": true, "/?a%2Fb": false, "/?a%3Db": false,
-		"/a%3Ab": false, "/%C3%A9": true, "/%c3%A9": false, "/%": false, "/%4": false, "/%zz": false, "/?%5B": true, "/%23": true, "/a%3Fb": true, "/?%3F": false,
-	} {
-		if got := isPlain([]byte(path)); got != want {
-			t.Errorf("%s: %t, want %t", path, got, want)
-		}
-	}
 }
 
 // TestCompareModel checks the relation of random pairs of policies, and both
@@ -359,119 +349,6 @@ func drawProfile(r *rand.Rand, name string) *Profile {
 	return p
 }
 
-// TestAutomaton checks, with longer patterns and paths, that after each byte of
-// a path the automaton of two policies has the verdicts on the path so far.
-func TestAutomaton(t *testing.T) {
-	r := rand.New(rand.NewPCG(17, 1))
-	for i := range 10 * *compareDraws {
-		p := drawProfile(r, append(documentNames(), "own")[i%6])
-		ar := &arenas[r.IntN(len(arenas))]
-		one, two := ar.rules(r, 8), ar.rules(r, 8)
-		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(p, strings.Join(two, "\n"))
-		l, ok := newLanguage(a, b, maxWork)
-		if !ok {
-			t.Fatal("too large")
-		}
-		m := newAutomaton(l)
-		for range 5 {
-			st := make([]int32, m.size)
-			m.begin(st)
-			whole := []byte("/")
-			for len(whole) < 14 {
-				if r.IntN(2) == 0 {
-					whole = append(whole, ar.letters[r.IntN(len(ar.letters))]...)
-				} else {
-					whole = append(whole, ar.path[r.IntN(len(ar.path))])
-				}
-			}
-			path := whole[:1]
-			for m.step(st, '/'); ; m.step(st, path[len(path)-1]) {
-				x, y := m.verdicts(st)
-				if u, v := a.judgePath(path).Value, b.judgePath(path).Value; x != u || y != v {
-					t.Fatalf("%+v\n%q\n%q\n%s: %v and %v, want %v and %v", *p, one, two, path, x, y, u, v)
-				}
-				if len(path) == len(whole) {
-					break
-				}
-				path = whole[:len(path)+1]
-			}
-		}
-	}
-}
-
-// TestCompareSearch checks a comparison against a search that follows every
-// byte of a URL and skips no state.
-func TestCompareSearch(t *testing.T) {
-	r := rand.New(rand.NewPCG(18, 1))
-	left := 0
-	for i := range *compareDraws {
-		p := drawProfile(r, append(documentNames(), "own")[i%6])
-		q := p
-		if r.IntN(2) == 0 {
-			q = drawProfile(r, append(documentNames(), "own")[r.IntN(6)])
-		}
-		ar := &arenas[r.IntN(len(arenas))]
-		one, two := ar.rules(r, 5), ar.rules(r, 5)
-		switch {
-		case q.Escapes != p.Escapes: // each escape is a separate state
-			one, two = ar.rules(r, 2), nil
-			one = one[:min(1, len(one))]
-			if r.IntN(2) == 0 {
-				two = append(two, "disallow: "+ar.pattern(r, 2))
-			}
-		case r.IntN(2) == 0:
-			two = append(two, one...)
-		}
-		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(q, strings.Join(two, "\n"))
-		l, ok := newLanguage(a, b, maxWork)
-		if !ok {
-			t.Fatal("too large")
-		}
-		s := search{automaton: newAutomaton(l)}
-		if !s.runAll(500) {
-			left++
-			continue
-		}
-		c := Compare(a, b)
-		for i, w := range []*Counterexample{c.Closes, c.Opens} {
-			want, got := "none", "none"
-			if s.found[i] >= 0 {
-				want = string(s.path(s.found[i]))
-			}
-			if w != nil {
-				got = w.Path
-			}
-			if got != want {
-				t.Fatalf("%+v\n%q\n%+v\n%q\nwitness %d is %s, want %s; %v", *p, one, *q, two, i, got, want, c.Relation)
-			}
-		}
-	}
-	if left > *compareDraws/2 {
-		t.Errorf("%d of %d pairs have too many states to try", left, *compareDraws)
-	}
-}
-
-// runAll is run without its shortcuts; it gives up after too many states.
-func (s *search) runAll(most int) bool {
-	s.found = [2]int32{-1, -1}
-	s.now = make([]int32, s.size)
-	s.table = make([]int32, 64)
-	s.begin(s.now)
-	s.first()
-	for n := int32(0); n < int32(len(s.nodes)); n++ {
-		for c := byte('!'); c <= '~'; c++ {
-			if c != '#' {
-				copy(s.now, s.state(n))
-				s.enter(byteSymbol(c), n)
-			}
-		}
-		if len(s.nodes) > most {
-			return false
-		}
-	}
-	return true
-}
-
 // TestCompareMetamorphic checks that order, repetition and implied rules change
 // no relation, that B against A mirrors A against B, and that a class is a
 // relation to everything or nothing.
@@ -529,12 +406,12 @@ func TestCompareMetamorphic(t *testing.T) {
 
 // searchWithoutClass is Compare without the shortcuts that use classes.
 func searchWithoutClass(a, b *Policy) Relation {
-	l, ok := newLanguage(a, b, maxWork)
+	l, ok := newLanguage(a, b, automaton.MaxWork)
 	if !ok {
 		return RelationUndecided
 	}
-	s := search{automaton: newAutomaton(l), most: maxWork, found: [2]int32{-1, -1}, ways: [2]bool{true, true}}
-	return s.relation(s.run(a, b))
+	f := find(a, b, l, automaton.Search{Most: automaton.MaxWork, Ways: [2]bool{true, true}})
+	return relationOf([2]bool{f.Paths[closes] != nil, f.Paths[opens] != nil}, f.Whole)
 }
 
 // TestCompareCorpus compares the policies of real files: every group with the
@@ -604,7 +481,7 @@ func TestCompareCorpus(t *testing.T) {
 func tryURLs(t *testing.T, r *rand.Rand, urls int, a, b *Policy) Comparison {
 	t.Helper()
 	c := Compare(a, b)
-	if r, _ := Relate(a, b, maxWork); r != c.Relation && c.Relation != RelationUndecided {
+	if r, _ := Relate(a, b, automaton.MaxWork); r != c.Relation && c.Relation != RelationUndecided {
 		t.Fatalf("Compare gives %v, Relate %v", c.Relation, r)
 	}
 	for range urls {

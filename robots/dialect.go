@@ -1,6 +1,10 @@
 package robots
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
+)
 
 // The parsers that crawlers run read otherwise than any document says. A profile that
 // has one of the fields in this file is a dialect: its files are read by
@@ -125,7 +129,7 @@ type MatchDialect struct {
 	LeadingStar bool `yaml:"leading_star,omitempty"`
 	// Compared says what of a URL is compared: path and query (empty), the path alone
 	// (path), or the path and query that the WHATWG's parser makes of it (whatwg).
-	Compared Compared `yaml:"compared,omitempty"`
+	Compared rewrite.Compared `yaml:"compared,omitempty"`
 	// EmptyQueryLost removes a ? without query from the URL.
 	EmptyQueryLost bool `yaml:"empty_query_lost,omitempty"`
 	// DoubleSlash doubles two slashes at the start of the URL.
@@ -137,7 +141,7 @@ type MatchDialect struct {
 	// query (query); unreserved characters decoded and unfit ones encoded (unreserved);
 	// unfit ones encoded (unfit); all decoded that a URL may hold (valid); or all
 	// decoded but a slash (plain).
-	Requote Requote `yaml:"requote,omitempty"`
+	Requote rewrite.Requote `yaml:"requote,omitempty"`
 }
 
 // Values of the fields of dialects.
@@ -157,8 +161,6 @@ type (
 	Index        string
 	Stars        string
 	Dollar       string
-	Compared     string
-	Requote      string
 )
 
 const (
@@ -216,16 +218,6 @@ const (
 	DollarAnywhere  Dollar = "anywhere"
 	DollarCuts      Dollar = "cuts"
 	DollarVoids     Dollar = "voids"
-
-	ComparedPath   Compared = "path"
-	ComparedWHATWG Compared = "whatwg"
-
-	RequotePath       Requote = "path"
-	RequoteQuery      Requote = "query"
-	RequoteUnreserved Requote = "unreserved"
-	RequoteUnfit      Requote = "unfit"
-	RequoteValid      Requote = "valid"
-	RequotePlain      Requote = "plain"
 )
 
 // isDialect reports whether the profile has a field of a dialect about files or URLs.
@@ -239,14 +231,17 @@ func (p *Profile) hasDialectField() bool {
 		l.OneWord || l.NULEnds || len(l.AgentFields)+len(l.AllowFields)+len(l.DisallowFields) > 0 || *g != (GroupDialect{}) || *m != (MatchDialect{})
 }
 
-// transforms reports whether the dialect compares another form of a path than that which
-// the URL has.
-func (p *Profile) transforms() bool {
-	return p.Requote != "" || p.Compared != "" || p.EmptyQueryLost || p.DoubleSlash || p.InvalidIsRoot
+// rewriter returns what the dialect does to patterns and URLs.
+func (p *Profile) rewriter() rewrite.Rewriter {
+	return rewrite.Rewriter{Requote: p.Requote, Compared: p.Compared, EmptyQueryLost: p.EmptyQueryLost, DoubleSlash: p.DoubleSlash, InvalidIsRoot: p.InvalidIsRoot}
 }
 
+// transforms reports whether the dialect compares another form of a path than that which
+// the URL has.
+func (p *Profile) transforms() bool { return p.rewriter() != (rewrite.Rewriter{}) }
+
 // resolvesDots reports whether the dialect compares a path without dot segments.
-func (p *Profile) resolvesDots() bool { return p.Compared == ComparedWHATWG }
+func (p *Profile) resolvesDots() bool { return p.Compared == rewrite.ComparedWHATWG }
 
 // checkDialect returns an error for the first field of a dialect with another value
 // than those above, by its yaml name.

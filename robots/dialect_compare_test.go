@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/automaton"
 )
 
 var dialectPairs = flag.Int("dialect-pairs", 0, "pairs of policies that each dialect is asked to compare (0: a few)")
@@ -131,12 +133,12 @@ func (x *asked) check(t *testing.T) (relation, difference bool) {
 			t.Errorf("%q is no counterexample%s", w.Path, x)
 		}
 	}
-	d, _ := Differ(x.policies[0], x.policies[1], maxWork)
+	d, _ := Differ(x.policies[0], x.policies[1], automaton.MaxWork)
 	switch {
 	case d == Same && x.closed+x.opened != "", d == Differs && c.Relation == Equal, d == DifferInEscapes && x.normal != "":
 		t.Errorf("Differ says %v; the relation is %v, and %q closes, %q opens, %q is normal%s", d, c.Relation, x.closed, x.opened, x.normal, x)
 	}
-	if w, _, _ := Distinguish(x.policies[0], x.policies[1], maxWork, true); w != nil && d == Differs && !x.isPlain(w.Path) {
+	if w, _, _ := Distinguish(x.policies[0], x.policies[1], automaton.MaxWork, true); w != nil && d == Differs && !x.isPlain(w.Path) {
 		t.Errorf("%q is no path of a normalized URL%s", w.Path, x)
 	}
 	return c.Relation == RelationUndecided, d == DifferenceUndecided
@@ -240,10 +242,10 @@ func TestGreatestPatternIsComparedBeyondTheNextByte(t *testing.T) {
 		if x[0].judgePath([]byte(row.path)).Value == x[1].judgePath([]byte(row.path)).Value {
 			t.Fatalf("%q: both say the same of %s", row.rules, row.path)
 		}
-		if d, _ := Differ(x[0], x[1], maxWork); d != Differs {
+		if d, _ := Differ(x[0], x[1], automaton.MaxWork); d != Differs {
 			t.Errorf("%q: %v, and they differ on %s", row.rules, d, row.path)
 		}
-		if w, decided, _ := Distinguish(x[0], x[1], maxWork, true); w == nil || !decided {
+		if w, decided, _ := Distinguish(x[0], x[1], automaton.MaxWork, true); w == nil || !decided {
 			t.Errorf("%q: %v %v, and they differ on %s", row.rules, w, decided, row.path)
 		}
 	}

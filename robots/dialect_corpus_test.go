@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/automaton"
 )
 
 // TestDialectsCompareCorpus compares the policies of real files: under each dialect every
@@ -48,10 +50,10 @@ func TestDialectsCompareCorpus(t *testing.T) {
 					known[key] = true
 					pairs++
 					relations[tryURLs(t, r, urls, a, b).Relation]++
-					d, _ := Differ(a, b, maxWork/8) // as a run does
+					d, _ := Differ(a, b, automaton.MaxWork/8) // as a run does
 					differences[d]++
 					for range urls {
-						if path := drawURL(r, &f); a.judgePath(path).Value != b.judgePath(path).Value && (d == Same || d == DifferInEscapes && isNormal(path)) {
+						if path := drawURL(r, &f); a.judgePath(path).Value != b.judgePath(path).Value && (d == Same || d == DifferInEscapes && automaton.IsNormal(path)) {
 							t.Fatalf("they differ on %s, and Differ says %v\n%s", path, d, body)
 						}
 					}

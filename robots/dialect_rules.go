@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/internal/ascii"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // A dialectForm is one way in which a rule matches: several for a rule that also covers
@@ -107,7 +108,7 @@ func (p *Profile) forms(r *Rule) (forms []dialectForm) {
 	if p.Dollar == DollarVoids {
 		pattern = collapsed(pattern)
 	}
-	text := p.requotePattern(pattern)
+	text := p.rewriter().Pattern(pattern, p.Wildcards)
 	if len(text) == 0 {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (p *Profile) forms(r *Rule) (forms []dialectForm) {
 	}
 	forms = append(forms, form)
 	if p.Dollar == DollarLetterToo && bytes.IndexByte(pattern, '$') >= 0 {
-		forms = append(forms, p.formOf(p.requotePattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")))))
+		forms = append(forms, p.formOf(p.rewriter().Pattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")), p.Wildcards)))
 	}
 	if dir, ok := p.directoryOf(text, r.Kind); ok {
 		forms = append(forms, p.formOf(append(slices.Clip(dir), '$')))
@@ -142,7 +143,7 @@ func (p *Profile) formsOfURL(r *Rule) (forms []dialectForm) {
 		return []dialectForm{never(0)} // all but the other rules
 	}
 	add := func(path []byte) {
-		f := p.formOf(p.requotePattern(path))
+		f := p.formOf(p.rewriter().Pattern(path, p.Wildcards))
 		if f.text == nil {
 			f = never(f.length)
 		}
@@ -201,7 +202,7 @@ func (p *Profile) formOf(text []byte) (f dialectForm) {
 			text = text[:i+1]
 		}
 		if bytes.IndexByte(text, '*') >= 0 {
-			f.length = len(bytes.TrimRight(oneStar(text), "*"))
+			f.length = len(bytes.TrimRight(rewrite.OneStar(text), "*"))
 		}
 		if bytes.HasSuffix(text, []byte("*$")) {
 			return dialectForm{length: f.length} // nothing is left for the star
@@ -241,7 +242,7 @@ func (p *Profile) formOfExpression(pattern []byte) []dialectForm {
 
 // collapsed replaces runs of stars by one, and a $ with $ and * after it by one.
 func collapsed(pattern []byte) []byte {
-	out := bytes.Clone(oneStar(pattern))
+	out := bytes.Clone(rewrite.OneStar(pattern))
 	for i := 0; i < len(out); i++ {
 		if out[i] != '$' {
 			continue

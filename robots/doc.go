@@ -44,11 +44,10 @@
 //	dialect_groups.go    groups
 //	dialect_rules.go     rules, each in the forms in which it matches
 //	dialect_order.go     rules of one length, as a sort leaves them
-//	dialect_escape.go    escapes of patterns
-//	rewrite.go           URLs
 //	dialect_common.go    names of which an agent's token has only a part
 //	dialect_judge.go     which group an agent follows, which rule decides
 //	dialect_class.go     a policy over all URLs
+//	internal/rewrite     what becomes of URLs and patterns
 //
 // Files:
 //
@@ -59,7 +58,7 @@
 //	record.go        fields of lines, groups
 //	field.go         names of fields, misspelled ones
 //	extension.go     fields that decide nothing: crawl-delay, signals
-//	pattern.go       rules and their patterns
+//	pattern.go       rules and their patterns, whose escapes internal/escape compares
 //	reading.go       choices that a profile leaves open
 //
 // Verdicts:
@@ -79,15 +78,10 @@
 //
 // Comparison of policies:
 //
-//	compare.go       the search for a path on which two differ
-//	relate.go        answers that need no search
-//	language.go      policies as automata
-//	automaton.go     both policies on the bytes of a path
-//	symbols.go       the same, where a dialect rewrites the path
-//	star.go          patterns with a * inside
-//	ladder.go        kinds of rules, in order of rank
-//	alphabet.go      bytes that matter
-//	needless.go      differences on escapes that nobody needs
-//	prospect.go      what can still follow
+//	compare.go       how two policies relate
+//	relate.go        answers that need no search, or only a part of one
+//	language.go      policies as package internal/automaton, which searches, takes them
+//	probe.go         paths that rules name
+//	dots.go          paths with dot segments
 //	monotone.go      rules that cannot change a verdict
 package robots

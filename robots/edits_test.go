@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/automaton"
 )
 
 // An edit changes a file, with a known effect for an agent that the file names,
@@ -85,7 +87,7 @@ func TestEdits(t *testing.T) {
 				if c.Relation != want {
 					t.Errorf("%s, %s: %v, want %v (%v, %v)\n%s", profile, e.name, c.Relation, want, c.Closes, c.Opens, after)
 				}
-				if r, _ := Relate(a, b, maxWork); r != want {
+				if r, _ := Relate(a, b, automaton.MaxWork); r != want {
 					t.Errorf("%s, %s: Relate gives %v, want %v", profile, e.name, r, want)
 				}
 				if profile != "google" {

@@ -9,27 +9,32 @@ import (
 // A statedRule is a compiled rule in a form that is compared with the rules of
 // another set.
 type statedRule struct {
-	text         []byte
-	key          int32
-	anchor, star bool
+	text []byte
+	key  int32
+	kind int // 2 with an anchor, and 1 more with a star
 }
 
 func (a statedRule) compare(b statedRule) int {
-	flag := func(x, y bool) int { return index(x) - index(y) }
-	return cmp.Or(cmp.Compare(a.key, b.key), bytes.Compare(a.text, b.text), flag(a.anchor, b.anchor), flag(a.star, b.star))
+	return cmp.Or(cmp.Compare(a.key, b.key), bytes.Compare(a.text, b.text), cmp.Compare(a.kind, b.kind))
 }
 
 func (rs *ruleset) stated() (out []statedRule) {
 	if rs == nil {
 		return nil
 	}
+	add := func(text []byte, key int32, anchor bool, kind int) {
+		if anchor {
+			kind += 2
+		}
+		out = append(out, statedRule{text, key, kind})
+	}
 	for i := range rs.literals {
 		l := &rs.literals[i]
-		out = append(out, statedRule{text: rs.text(l)[:l.n], key: l.key, anchor: l.anchor})
+		add(rs.text(l)[:l.n], l.key, l.anchor, 0)
 	}
 	for i := range rs.wilds {
 		w := &rs.wilds[i]
-		out = append(out, statedRule{text: w.pattern, key: w.key, anchor: w.anchor, star: true})
+		add(w.pattern, w.key, w.anchor, 1)
 	}
 	slices.SortFunc(out, statedRule.compare)
 	return slices.CompactFunc(out, func(a, b statedRule) bool { return a.compare(b) == 0 })

@@ -20,7 +20,7 @@ import (
 //   - judge.go: if the field can make another rule than the longest decide, plain
 //     must be false for it.
 //   - class.go and Compare: a field about patterns or conflicts changes the
-//     witnesses (class.go) and the ladders (language.go). monotone.go assumes
+//     witnesses (class.go) and the mode or form (language.go). monotone.go assumes
 //     that one more disallow never opens a path, nor one more allow closes one.
 //   - dialect.go: the list in checkDialect, if a dialect has a field of its own
 //     instead.

@@ -1,6 +1,9 @@
 package robots
 
-import "github.com/robocensus/robocensus/robots/answer"
+import (
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
+)
 
 // dialects are the parsers that crawlers run, as they were measured in November 2026.
 // What an answer means is google's, but where a parser's own reading of it is known.
@@ -29,7 +32,7 @@ func protego() Profile {
 	p.DisallowFields = []string{"dissallow", "dissalow", "disalow", "diasllow", "disallaw"}
 	p.ListEnds, p.Reopens = EndsAny, true
 	p.AgentValue, p.AgentIs = ValueUnstarred, IsLongestPart
-	p.Index, p.Dollar, p.Requote = IndexAllow, DollarLetterToo, RequotePath
+	p.Index, p.Dollar, p.Requote = IndexAllow, DollarLetterToo, rewrite.RequotePath
 	return p
 }
 
@@ -41,7 +44,7 @@ func urllib2025() Profile {
 	p.AgentIs, p.FirstGroup = IsFirstPart, true
 	p.Wildcards = false
 	p.Order, p.EmptyAllows = OrderFirst, true
-	p.Requote, p.DoubleSlash = RequoteQuery, true
+	p.Requote, p.DoubleSlash = rewrite.RequoteQuery, true
 	p.Unauthorized = answer.FullDisallow
 	p.Unreachable, p.UnreachableCopy = answer.FullDisallow, answer.IgnoreCopy
 	return p
@@ -54,7 +57,7 @@ func urllib2026() Profile {
 	p.ListEnds = EndsDelayRate
 	p.AgentIs = IsEqualOrPart
 	p.Length, p.Dollar = LengthMatchEnd, DollarVoids
-	p.Requote, p.DoubleSlash = RequoteQuery, true
+	p.Requote, p.DoubleSlash = rewrite.RequoteQuery, true
 	p.RobotsTxtAllowed = true
 	p.Unauthorized = answer.FullDisallow
 	p.Unreachable, p.UnreachableCopy = answer.FullDisallow, answer.IgnoreCopy
@@ -74,7 +77,7 @@ func crawlerCommons() Profile {
 	p.AgentValue = ValueWholeOrToken
 	p.MaxCrawlDelay = 300
 	p.Index, p.Stars = IndexBoth, StarsFirstPlace
-	p.Requote, p.InvalidIsRoot = RequoteUnreserved, true
+	p.Requote, p.InvalidIsRoot = rewrite.RequoteUnreserved, true
 	p.RobotsTxtAllowed = true
 	return p
 }
@@ -85,7 +88,7 @@ func robotsParser() Profile {
 	p.BOM, p.InvalidBytes = BOMOfLines, InvalidReplaced
 	p.ListEnds, p.Exists = EndsAny, EndsDelay
 	p.AgentValue = ValueBeforeSlash
-	p.Requote, p.Compared, p.EmptyQueryLost = RequoteUnfit, ComparedWHATWG, true
+	p.Requote, p.Compared, p.EmptyQueryLost = rewrite.RequoteUnfit, rewrite.ComparedWHATWG, true
 	return p
 }
 
@@ -120,7 +123,7 @@ func reppy() Profile {
 	p.ListEnds = EndsAny
 	p.OrphansForAll, p.FurtherOnce, p.LeadingStar = true, true, true
 	p.AddSlash = true
-	p.Order, p.Dollar, p.Requote = OrderIntrosort, DollarCuts, RequoteValid
+	p.Order, p.Dollar, p.Requote = OrderIntrosort, DollarCuts, rewrite.RequoteValid
 	p.RobotsTxtAllowed = true
 	return p
 }
@@ -132,6 +135,6 @@ func wget() Profile {
 	p.WhiteSpace, p.StarHides = SpaceASCII, true
 	p.AddSlash, p.Wildcards = true, false
 	p.Order, p.EmptyAllows = OrderFirst, true
-	p.Requote, p.Compared = RequotePlain, ComparedPath
+	p.Requote, p.Compared = rewrite.RequotePlain, rewrite.ComparedPath
 	return p
 }

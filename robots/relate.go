@@ -1,11 +1,6 @@
 package robots
 
-import (
-	"bytes"
-	"slices"
-
-	"github.com/robocensus/robocensus/robots/internal/escape"
-)
+import "github.com/robocensus/robocensus/robots/internal/automaton"
 
 // SameRules reports whether two policies have the same rules in the same order
 // under one profile; their lines may differ. Policies with different rules may
@@ -39,30 +34,38 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	}
 	l, ok := newLanguage(a, b, most)
 	if !ok {
-		return RelationUndecided, p.work + l.size*effectWork
+		return RelationUndecided, p.work + l.Work()
 	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways}
+	how := automaton.Search{Most: most, Ways: p.ways}
 	for way, found := range p.found {
-		if s.found[way] = -1; found {
-			s.found[way] = 0
-		}
+		how.Ways[way] = how.Ways[way] && !found
 	}
-	whole := s.run(a, b)
-	return s.relation(whole), p.work + s.work + l.size*effectWork
+	f := find(a, b, l, how)
+	for way, path := range f.Paths {
+		p.found[way] = p.found[way] || path != nil
+	}
+	return relationOf(p.found, f.Whole), p.work + f.Work + l.Work()
 }
 
-// Probe compares two policies only on paths that their rules name, for pairs
-// that [CompareWithin] leaves undecided. Its counterexamples need not be the
-// shortest.
-func Probe(a, b *Policy) Comparison {
-	p := newProber(a, b)
-	c := Comparison{Relation: p.relation()}
-	for i, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
-		if path := p.paths[i]; path != nil {
-			*w = &Counterexample{string(path), a.judgePath(path), b.judgePath(path)}
-		}
-	}
-	return c
+// A Difference says whether two policies differ on any path. The constants ascend: what is
+// undecided may be a difference.
+type Difference uint8
+
+const (
+	Same Difference = iota
+	// DifferInEscapes means that they differ on URLs with needless escapes only:
+	// on /%61dmin, but not on /admin. An escape is needless if its character may
+	// stand as itself at its place (RFC 3986, 3.3 and 3.4), or if its digits are
+	// not in upper case (2.1). Crawlers normalize such URLs, and sites do not
+	// publish them. If a dialect rewrites URLs, the same holds of those with dot
+	// segments, or with characters that no URL can hold.
+	DifferInEscapes
+	DifferenceUndecided
+	Differs
+)
+
+func (d Difference) String() string {
+	return [...]string{"equal", "escapes_only", "undecided", "different"}[d]
 }
 
 // Differ reports whether two policies differ on any path, and whether only on URLs with
@@ -86,10 +89,10 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 		return Differs, work
 	}
 	l, ok := newLanguage(a, b, most-work)
-	if work += l.size * effectWork; !ok || work >= most {
+	if work += l.Work(); !ok || work >= most {
 		return DifferenceUndecided, work
 	}
-	path, whole, cost := l.shortest(a, b, most-work, true)
+	path, whole, cost := shortestOf(a, b, l, most-work, true)
 	switch work += cost; {
 	case path != nil:
 		return Differs, work
@@ -98,7 +101,7 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	case p.needless:
 		return DifferInEscapes, work
 	}
-	path, whole, cost = l.shortest(a, b, most-work, false)
+	path, whole, cost = shortestOf(a, b, l, most-work, false)
 	switch work += cost; {
 	case path != nil:
 		return DifferInEscapes, work
@@ -130,33 +133,19 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 		return nil, false, 0
 	}
 	l, ok := newLanguage(a, b, most)
-	if work = l.size * effectWork; !ok || work >= most {
+	if work = l.Work(); !ok || work >= most {
 		return nil, false, work
 	}
-	path, whole, cost := l.shortest(a, b, most-work, plain)
+	path, whole, cost := shortestOf(a, b, l, most-work, plain)
 	return path, whole, work + cost
 }
 
-func (l *language) shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work int) {
+func shortestOf(a, b *Policy, l *automaton.Language, most int, plain bool) (path []byte, whole bool, work int) {
 	if most <= 0 {
 		return nil, false, 0
 	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
-	if plain {
-		s.setPlain()
-	}
-	whole = s.run(a, b)
-	switch c, o := s.found[closes], s.found[opens]; {
-	case c >= 0 && (o < 0 || c < o):
-		path = s.path(c)
-	case o >= 0:
-		path = s.path(o)
-	default:
-		if path = s.dotted[closes]; path == nil {
-			path = s.dotted[opens]
-		}
-	}
-	return path, whole, s.work
+	f := find(a, b, l, automaton.Search{Most: most, Ways: ways(a, b), Either: true, Plain: plain})
+	return f.First, f.Whole, f.Work
 }
 
 // Distinguish returns the shortest path on which two policies differ, the first in byte
@@ -183,231 +172,5 @@ func Distinguish(a, b *Policy, most int, plain bool) (w *Counterexample, decided
 		}
 		path = p.path
 	}
-	return &Counterexample{string(path), a.judgePath(path), b.judgePath(path)}, true, work
-}
-
-// effectWork is the cost of building one effect, in units of the search's work.
-const effectWork = 32
-
-// probeWork bounds the work of a prober.
-const probeWork = 1 << 16
-
-// A prober asks two policies about paths that their rules name.
-type prober struct {
-	a, b  *Policy
-	ways  [2]bool // how the policies can differ
-	found [2]bool
-	paths [2][]byte // by way: a path on which they differ
-	path  []byte    // last path asked
-	work  int
-
-	either   bool // stop at the first difference
-	escaping bool // also ask with the last letter escaped that a rule names
-	plain    bool // only paths without needless escapes count
-	needless bool // they differ on another path
-}
-
-// newProber asks two policies about the paths of all their rules. At least one
-// of the policies must not be allow_all.
-func newProber(a, b *Policy) *prober {
-	p := &prober{a: a, b: b, ways: ways(a, b)}
-	one, two, same := a.Class(), b.Class(), a.judge.profile == b.judge.profile // else /robots.txt may differ
-	if one == AllowAll || same && two == DisallowAll {
-		p.ways[opens] = false
-	}
-	if two == AllowAll || same && one == DisallowAll {
-		p.ways[closes] = false
-	}
-	p.try(a)
-	p.try(b)
-	return p
-}
-
-// relation returns the relation that follows from the paths and from the ways
-// in which the policies can differ.
-func (p *prober) relation() Relation {
-	switch {
-	case p.found[closes] && p.found[opens]:
-		return Mixed
-	case !p.ways[closes] && !p.ways[opens]:
-		return Equal
-	case p.found[closes] && !p.ways[opens]:
-		return Stricter
-	case p.found[opens] && !p.ways[closes]:
-		return Looser
-	}
-	return RelationUndecided
-}
-
-// try asks about the paths of a policy's rules.
-func (p *prober) try(of *Policy) {
-	for _, rs := range of.sets {
-		if rs == nil || p.settled() {
-			continue
-		}
-		for i := range rs.literals {
-			if l := &rs.literals[i]; !p.rule(rs.text(l)[:l.n], l.anchor, false) {
-				return
-			}
-		}
-		for i := range rs.wilds {
-			if w := &rs.wilds[i]; !p.rule(w.pattern, w.anchor, true) {
-				return
-			}
-		}
-	}
-}
-
-// filler stands in for what a pattern matches with a wildcard or an open end.
-const filler = '~'
-
-// rule asks about a path that a pattern matches and, if the pattern has an open
-// end, about a longer one. It reports whether to continue.
-func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
-	var ok bool
-	if p.path, ok = pathOf(p.path[:0], pattern, starred); !ok {
-		return true // never in a normalized URL
-	}
-	n := len(p.path)
-	if !p.ask() {
-		return false
-	}
-	if !anchor {
-		if p.path = append(p.path, filler); !p.ask() {
-			return false
-		}
-	}
-	if !p.escaping || p.needless {
-		return true
-	}
-	p.path = p.path[:n]
-	for i := n - 1; i > 0; i-- {
-		if c := p.path[i]; escape.IsUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
-			p.path = slices.Replace(p.path, i, i+1, '%', escape.Digits[c>>4], escape.Digits[c&15])
-			return p.ask()
-		}
-	}
-	return true
-}
-
-// pathOf appends a path that a pattern matches. It is not ok if a URL cannot have it.
-func pathOf(dst, pattern []byte, starred bool) (path []byte, ok bool) {
-	if len(pattern) == 0 || pattern[0] != '/' && !(len(pattern) > 1 && starred && pattern[0] == '*' && pattern[1] == '/') {
-		dst = append(dst, '/')
-	}
-	for i, c := range pattern {
-		switch {
-		case c == '*' && starred:
-			if i > 0 {
-				dst = append(dst, filler)
-			}
-		case c <= ' ' || c > '~' || c == '#':
-			return dst, false
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst, true
-}
-
-// isPlain reports whether a difference on the path counts as one on plain paths.
-func (p *prober) isPlain() bool {
-	if p.a.judge.profile.transforms() || p.b.judge.profile.transforms() {
-		return isNormal(p.path)
-	}
-	return isPlain(p.path)
-}
-
-func (p *prober) ask() bool {
-	for _, of := range [...]*Policy{p.a, p.b} {
-		for _, rs := range of.sets {
-			if rs != nil {
-				p.work += len(rs.literals) + 8*len(rs.wilds) + len(p.path)
-			}
-		}
-	}
-	if p.work > probeWork {
-		return false
-	}
-	a, b := rank(p.a.judgePath(p.path).Value), rank(p.b.judgePath(p.path).Value)
-	if p.plain && a != b && !p.isPlain() {
-		p.needless = true
-		return true
-	}
-	for way, shown := range [2]bool{closes: b > a, opens: b < a} {
-		if shown && !p.found[way] {
-			p.found[way], p.paths[way] = true, slices.Clone(p.path)
-		}
-	}
-	return !p.settled()
-}
-
-func (p *prober) settled() bool {
-	c, o := p.found[closes], p.found[opens]
-	return (c || !p.ways[closes]) && (o || !p.ways[opens]) || p.either && (c || o)
-}
-
-// dottedPath returns a path with dot segments on which two policies differ, of which one
-// resolves them, or nil. To that one, such a path leads to another place than it names:
-// so it tries paths that the rules name, each with a way from one to another, within the
-// work of the search.
-func (s *search) dottedPath(a, b *Policy, way int) []byte {
-	var named [][]byte
-	rules := 0
-	for _, of := range [...]*Policy{a, b} {
-		for _, rs := range of.sets {
-			if rs == nil {
-				continue
-			}
-			rules += len(rs.literals) + 8*len(rs.wilds)
-			for i := range rs.literals {
-				if len(named) == maxNamed {
-					break
-				}
-				l := &rs.literals[i]
-				if path, ok := pathOf(nil, rs.text(l)[:l.n], false); ok {
-					named = append(named, path)
-				}
-			}
-			for i := range rs.wilds {
-				if len(named) == maxNamed {
-					break
-				}
-				if path, ok := pathOf(nil, rs.wilds[i].pattern, true); ok {
-					named = append(named, path)
-				}
-			}
-		}
-	}
-	named = append(named, []byte{'/', filler})
-	differs := func(path []byte) bool {
-		x, y := rank(a.judgePath(path).Value), rank(b.judgePath(path).Value)
-		return way == closes && y > x || way == opens && y < x
-	}
-	last := named[len(named)-1]
-	for _, path := range named {
-		for _, ends := range [...][2][]byte{{path, last}, {last, path}} {
-			x := overDots(ends[0], ends[1])
-			if s.work += rules + len(x); s.work > s.most {
-				return nil
-			}
-			if differs(x) {
-				return x
-			}
-		}
-	}
-	return nil
-}
-
-// maxNamed bounds the paths that dottedPath tries.
-const maxNamed = 1 << 10
-
-// overDots returns a path that begins as one and leads to another.
-func overDots(from, to []byte) []byte {
-	from, _, _ = bytes.Cut(from, []byte{'?'})
-	path := bytes.Clone(from)
-	for range bytes.Count(from, []byte{'/'}) {
-		path = append(path, "/.."...)
-	}
-	return append(path, to...)
+	return counterexample(a, b, path), true, work
 }

@@ -48,7 +48,7 @@ func (p *Profile) LiteralTarget(url string) Target {
 
 func (p *Profile) target(path []byte) Target {
 	if p.isDialect() {
-		return p.prepare(p.requoteURL(path))
+		return p.prepare(p.rewriter().URL(path))
 	}
 	switch p.Escapes {
 	case EscapesBoth:

@@ -1,4 +1,4 @@
-package robots
+package rewrite
 
 import (
 	"bytes"
@@ -8,25 +8,25 @@ import (
 	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
-// requotePattern returns a pattern as the dialect compares it. Its stars, and a $ that
-// counts, stay.
-func (p *Profile) requotePattern(b []byte) []byte {
-	switch p.Requote {
+// Pattern returns a pattern as the dialect compares it. Its stars, and a $ that counts,
+// stay, if the profile has wildcards.
+func (r Rewriter) Pattern(b []byte, wildcards bool) []byte {
+	switch r.Requote {
 	case RequotePath:
 		return requotePathOfPattern(b)
 	case RequoteQuery:
 		keep := ""
-		if p.Wildcards {
+		if wildcards {
 			keep = "*$"
 		}
 		return requoteQuery(b, keep)
 	case RequoteUnreserved:
-		return escapeUnfit(decodeUnreserved(b), "")
+		return escapeUnfit(decodeUnreserved(b))
 	case RequoteUnfit:
 		return encodeURI(b)
 	case RequoteValid, RequotePlain: // as URLs
-		r := rewriter{requote: p.Requote}
-		return r.rewrite(b)
+		as := Rewriter{Requote: r.Requote}
+		return as.rewrite(b)
 	}
 	return b
 }
@@ -69,10 +69,10 @@ func joinParams(path, params, query []byte) []byte {
 func requotePart(b []byte, keep, safe string) (out []byte) {
 	var q sequence
 	for len(b) > 0 {
-		t := nextSymbol(b)
-		b = b[t.n:]
-		if c, _ := t.char(); c >= 0x80 && !completes(c, b) {
-			t.guess = otherwise
+		var t Symbol
+		t, b = Cut(b)
+		if c, _ := t.Char(); c >= 0x80 && !completes(c, b) {
+			t.Guess = otherwise
 		}
 		out, _ = q.requote(out, &t, keep, safe)
 	}
@@ -156,12 +156,12 @@ func decodeUnreserved(b []byte) []byte {
 	return out
 }
 
-// escapeUnfit escapes what no URL can hold, and the characters in more.
-func escapeUnfit(b []byte, more string) []byte {
+// escapeUnfit escapes what no URL can hold.
+func escapeUnfit(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i, c := range b {
 		switch {
-		case c <= ' ' || c >= 0x7F || strings.IndexByte("\"#<>[]^`{|}", c) >= 0, strings.IndexByte(more, c) >= 0, c == '%' && !escape.At(b, i):
+		case c <= ' ' || c >= 0x7F || strings.IndexByte("\"#<>[]^`{|}", c) >= 0, c == '%' && !escape.At(b, i):
 			out = escape.Append(out, c)
 		default:
 			out = append(out, c)
@@ -193,6 +193,20 @@ func upperEscapes(b []byte) []byte {
 		if escape.At(out, i) {
 			out[i+1], out[i+2] = escape.Upper(out[i+1]), escape.Upper(out[i+2])
 			i += 2
+		}
+	}
+	return out
+}
+
+// OneStar replaces each run of stars by one star.
+func OneStar(pattern []byte) []byte {
+	if !bytes.Contains(pattern, []byte("**")) {
+		return pattern
+	}
+	out := make([]byte, 0, len(pattern))
+	for i, c := range pattern {
+		if c != '*' || i == 0 || pattern[i-1] != '*' {
+			out = append(out, c)
 		}
 	}
 	return out

@@ -1,6 +1,9 @@
-package robots
+package automaton
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // This file determines what can still follow from a state, so that the search
 // skips states without a future.
@@ -8,32 +11,16 @@ import "slices"
 // values is a set of verdicts.
 type values uint8
 
-func setOf(v Value) values { return 1 << v }
+func setOf(v Verdict) values { return 1 << v }
 
-func (s values) lowest() int {
-	switch {
-	case s&setOf(Allowed) != 0:
-		return rank(Allowed)
-	case s&setOf(Undefined) != 0:
-		return rank(Undefined)
-	}
-	return rank(Disallowed)
-}
+func (s values) lowest() Verdict { return Verdict(bits.TrailingZeros8(uint8(s))) }
 
-func (s values) highest() int {
-	switch {
-	case s&setOf(Disallowed) != 0:
-		return rank(Disallowed)
-	case s&setOf(Undefined) != 0:
-		return rank(Undefined)
-	}
-	return rank(Allowed)
-}
+func (s values) highest() Verdict { return Verdict(bits.Len8(uint8(s)) - 1) }
 
 const anyValue = values(1<<Allowed | 1<<Disallowed | 1<<Undefined)
 
 // coming returns a superset of the policy's verdicts from here on.
-func (m *automaton) coming(st []int32, s *stance) values {
+func (m *automaton) coming(st []int32, s *policy) values {
 	every, some := anyValue, values(0)
 	for _, v := range s.voices {
 		x := m.comingOf(st, v)
@@ -51,15 +38,15 @@ func (m *automaton) coming(st []int32, s *stance) values {
 
 func (m *automaton) comingOf(st []int32, v voice) values {
 	n := laddersOf[v.mode]
-	if v.mode == highest {
+	if v.mode == Highest {
 		return m.comingOfHighest(st, v)
 	}
 	var may [4][noLabel + 3]bool
 	for k := range n {
-		d := &m.language.ladders[v.ladders[k]]
+		d := &m.Language.ladders[v.ladders[k]]
 		plains := m.left(st, v.ladders[k])
-		may[k][labelAllow] = plains[Allow]
-		may[k][labelDisallow] = plains[Disallow]
+		may[k][labelAllow] = plains[allow]
+		may[k][labelDisallow] = plains[disallow]
 		x := st[m.ladders+v.ladders[k]]
 		may[k][x&3] = true
 		if d.recent && x>>2 != settled && x>>2&forever != 0 {
@@ -90,20 +77,20 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 	return set
 }
 
-// comingOfHighest is comingOf for the mode highest.
+// comingOfHighest is comingOf for the mode Highest.
 func (m *automaton) comingOfHighest(st []int32, v voice) values {
-	for _, k := range v.ladders[:laddersOf[highest]] {
-		if m.left(st, k) != [2]bool{} || slices.ContainsFunc(m.language.ladders[k].stars, func(r rung) bool { return m.stars[r.star].live(st) }) {
+	for _, k := range v.ladders[:laddersOf[Highest]] {
+		if m.left(st, k) != [2]bool{} || slices.ContainsFunc(m.Language.ladders[k].stars, func(r rung) bool { return m.stars[r.star].live(st) }) {
 			return anyValue
 		}
 	}
-	return setOf(m.verdict(st, &stance{voices: []voice{v}, exempt: -1}))
+	return setOf(m.verdict(st, &policy{voices: []voice{v}, exempt: -1}))
 }
 
 // over reports whether policy b never has a lower verdict than a from here on;
 // false means that it cannot tell cheaply. A verdict rises with each ladder,
 // from allow over no label to disallow.
-func (m *automaton) over(st []int32, b, a *stance) bool {
+func (m *automaton) over(st []int32, b, a *policy) bool {
 	// A single voice is compared with each voice of the other policy.
 	n, k := len(a.voices), len(b.voices)
 	if n != k && n > 1 && k > 1 {
@@ -138,7 +125,7 @@ func (m *automaton) overLadder(st []int32, b, a int32) bool {
 	if a == b {
 		return true
 	}
-	p, q := &m.language.ladders[a], &m.language.ladders[b]
+	p, q := &m.Language.ladders[a], &m.Language.ladders[b]
 	if p.recent || q.recent || p.keyed || q.keyed {
 		return false
 	}
@@ -149,17 +136,17 @@ func (m *automaton) overLadder(st []int32, b, a int32) bool {
 	}
 	leftA, leftB := m.left(st, a), m.left(st, b)
 	fixedA, fixedB := int32(gone), int32(gone) // below these keys the label stays
-	if saysA == labelAllow && !leftA[Disallow] {
+	if saysA == labelAllow && !leftA[disallow] {
 		fixedA = m.lowest(st, p, x>>2, labelDisallow)
 	}
-	if saysB == labelDisallow && !leftB[Allow] {
+	if saysB == labelDisallow && !leftB[allow] {
 		fixedB = m.lowest(st, q, y>>2, labelAllow)
 	}
-	if leftA[Disallow] && fixedB < settled && (p.view != q.view || y>>2 > x>>2) ||
-		leftB[Allow] && fixedA < settled && (p.view != q.view || x>>2 > y>>2) {
+	if leftA[disallow] && fixedB < settled && (p.view != q.view || y>>2 > x>>2) ||
+		leftB[allow] && fixedA < settled && (p.view != q.view || x>>2 > y>>2) {
 		return false
 	}
-	if leftA[Disallow] && fixedB < settled || leftB[Allow] && fixedA < settled {
+	if leftA[disallow] && fixedB < settled || leftB[allow] && fixedA < settled {
 		v := &m.views[p.view]
 		if counts := v.under(a, b); counts[st[v.slot]] != counts[st[v.slot+1]] {
 			return false

@@ -1,23 +1,25 @@
-package robots
+package automaton
 
 import (
 	"reflect"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // Whatever is compared, tables take a bounded amount of memory. A reader that forgets its
 // tables makes the same ones again.
 func TestTablesAreBounded(t *testing.T) {
-	first := readerOf(readerKind{views: [maxReaderViews]viewKind{{true, rewritten, rewriter{requote: RequotePath}}}})
+	first := readerOf(readerKind{views: [maxReaderViews]viewKind{{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequotePath}}}}})
 	var start readMode
 	want := first.table(&start)
 	for n := range 3 * maxTables {
 		r := first
 		if n%2 == 0 {
-			r = readerOf(readerKind{plain: n%4 == 0, views: [maxReaderViews]viewKind{{true, rewritten, rewriter{requote: RequoteValid, doubleSlash: n%8 > 3}}}})
+			r = readerOf(readerKind{plain: n%4 == 0, views: [maxReaderViews]viewKind{{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequoteValid, DoubleSlash: n%8 > 3}}}}})
 		}
 		m := start
-		m.views[0].utf8 = sequence{need: 1, low: byte(n), high: byte(n >> 8)}
+		m.views[0] = rewrite.Unpack(1<<8, int32(n))
 		r.table(&m)
 		shared := 0
 		for _, r := range readers.of {

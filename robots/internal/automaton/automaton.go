@@ -1,11 +1,11 @@
-package robots
+package automaton
 
 import (
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // An automaton reads the bytes of a path. After each byte it has the verdicts
@@ -22,11 +22,11 @@ import (
 // States with the same future are made equal as far as that is cheap: the
 // automaton drops what cannot change an answer any more.
 type automaton struct {
-	*language
+	*Language
 	ladders int32               // slot of the first ladder
 	size    int                 // numbers in a state
 	cost    int                 // numbers and rungs that a step reads
-	forms   [rewritten + 1]bool // the forms in use
+	forms   [Rewritten + 1]bool // the forms in use
 	escapes bool                // a form in use does not compare byte for byte
 	plain   bool                // paths have no needless escapes; see setPlain
 	symbols *reader             // as in language, or for normalized paths alone
@@ -47,16 +47,16 @@ const inQueryBit = 1 << 8
 // settled is a key above all others.
 const settled = math.MaxInt32 >> 2
 
-func newAutomaton(l *language) *automaton {
-	m := &automaton{language: l, ladders: 1, symbols: l.symbols}
+func newAutomaton(l *Language) *automaton {
+	m := &automaton{Language: l, ladders: 1, symbols: l.symbols}
 	for i := range l.views {
 		l.views[i].slot = m.ladders
 		m.ladders += 3
-		if m.forms[l.views[i].form] = true; l.views[i].form == rewritten {
+		if m.forms[l.views[i].Form] = true; l.views[i].Form == Rewritten {
 			m.ladders += rewriteSlots
 		}
 	}
-	m.escapes = m.forms[upperHexed] || m.rfc()
+	m.escapes = m.forms[UpperHexed] || m.rfc()
 	m.learnEscapes()
 	n := m.ladders + int32(len(l.ladders))
 	for i := range l.stars {
@@ -80,13 +80,13 @@ func newAutomaton(l *language) *automaton {
 	return m
 }
 
-func (m *automaton) rfc() bool { return m.forms[normalForm] || m.forms[reservedToo] }
+func (m *automaton) rfc() bool { return m.forms[NormalForm] || m.forms[ReservedToo] }
 
 // begin sets st to the state before the first byte.
 func (m *automaton) begin(st []int32) {
 	st[0] = 0
-	for i := range m.language.ladders {
-		d := &m.language.ladders[i]
+	for i := range m.Language.ladders {
+		d := &m.Language.ladders[i]
 		key := int32(-1)
 		if d.recent {
 			key = 0
@@ -96,8 +96,8 @@ func (m *automaton) begin(st []int32) {
 	for i := range m.views {
 		v := &m.views[i]
 		m.place(st, v, 0, int32(len(v.plains)), 0)
-		if v.form == rewritten {
-			v.setRewrite(st, rewriteState{})
+		if v.Form == Rewritten {
+			v.setRewrite(st, rewrite.State{})
 		}
 	}
 	for i := range m.stars {
@@ -115,7 +115,7 @@ func (m *automaton) place(st []int32, v *view, from, to, n int32) {
 		waits := false
 		for _, e := range v.plains[from].effects {
 			switch e.when {
-			case atOnce, fromThenOn:
+			case AtOnce, FromThenOn:
 				m.raise(st, e)
 			default:
 				waits = true
@@ -133,7 +133,7 @@ func (m *automaton) place(st []int32, v *view, from, to, n int32) {
 
 func (m *automaton) raise(st []int32, e effect) {
 	x := &st[m.ladders+e.ladder]
-	if m.language.ladders[e.ladder].recent {
+	if m.Language.ladders[e.ladder].recent {
 		*x = raiseRecent(*x, e)
 	} else if e.key > *x>>2 {
 		*x = e.key<<2 | int32(e.label)
@@ -150,7 +150,7 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 		if len(v.plains[from].text) == int(n) {
 			if c == '/' || c == '?' {
 				for _, e := range v.plains[from].effects {
-					if e.when == atBorder {
+					if e.when == AtBorder {
 						m.raise(st, e)
 					}
 				}
@@ -160,7 +160,7 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 		less := from
 		from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] >= c }))
 		for _, k := range v.resets {
-			if before := m.language.ladders[k].before; before[less] != before[from] {
+			if before := m.Language.ladders[k].before; before[less] != before[from] {
 				st[m.ladders+k] = -1<<2 | int32(noLabel)
 			}
 		}
@@ -196,7 +196,7 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 func (m *automaton) step(st []int32, c byte) {
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	for i := range m.views {
-		if m.views[i].form == asIs {
+		if m.views[i].Form == AsIs {
 			m.feed(st, int32(i), c, false)
 		}
 	}
@@ -233,9 +233,9 @@ func (m *automaton) step(st []int32, c byte) {
 func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
 	for i := range m.views {
 		k := int32(i)
-		switch f := m.views[i].form; {
-		case f == asIs:
-		case f >= normalForm && (c == '*' || c == '$' || escape.IsUnfit(c)):
+		switch f := m.views[i].Form; {
+		case f == AsIs:
+		case f >= NormalForm && (c == '*' || c == '$' || escape.IsUnfit(c)):
 			m.feedHex(st, k, c, inQuery)
 		default:
 			m.feed(st, k, c, inQuery)
@@ -246,8 +246,8 @@ func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
 // feedEscape feeds a whole escape of d.
 func (m *automaton) feedEscape(st []int32, d byte, inQuery bool) {
 	for i := range m.views {
-		switch f := m.views[i].form; {
-		case f == asIs:
+		switch f := m.views[i].Form; {
+		case f == AsIs:
 		case decodes(f, d, inQuery):
 			m.feed(st, int32(i), d, inQuery)
 		default:
@@ -264,16 +264,16 @@ func (m *automaton) feedHex(st []int32, i int32, d byte, inQuery bool) {
 
 // decodes reports whether a form replaces the escape of d by the character; see
 // escape.AppendRFC.
-func decodes(f form, d byte, inQuery bool) bool {
+func decodes(f Form, d byte, inQuery bool) bool {
 	switch {
-	case f < normalForm:
+	case f < NormalForm:
 		return false
 	case escape.IsUnreserved(d):
 		return true
 	case !escape.IsReserved(d) || d == '*' || d == '$' || d == '#':
 		return false
 	}
-	return inQuery || f == reservedToo && d != '/' && d != '?'
+	return inQuery || f == ReservedToo && d != '/' && d != '?'
 }
 
 // flush feeds pending bytes that turned out not to be an escape.
@@ -291,7 +291,7 @@ func (m *automaton) flush(st []int32) {
 
 // left reports, by Kind, whether plains on a ladder may still match.
 func (m *automaton) left(st []int32, ladder int32) (may [2]bool) {
-	d := &m.language.ladders[ladder]
+	d := &m.Language.ladders[ladder]
 	v := &m.views[d.view]
 	from, to := st[v.slot], st[v.slot+1]
 	if from == gone {
@@ -306,8 +306,8 @@ func (m *automaton) left(st []int32, ladder int32) (may [2]bool) {
 // that has matched, unless one with another label lies between.
 func (m *automaton) canonical(st []int32) {
 	clear(m.wanted)
-	for i := range m.language.ladders {
-		d := &m.language.ladders[i]
+	for i := range m.Language.ladders {
+		d := &m.Language.ladders[i]
 		x := &st[m.ladders+int32(i)]
 		if d.recent {
 			m.canonicalRecent(st, int32(i))
@@ -346,59 +346,4 @@ func (m *automaton) canonical(st []int32) {
 // dead reports whether a star cannot match any more, or need not.
 func (m *automaton) dead(st []int32, star int32) bool {
 	return st[m.slots[star]] == gone && !(m.stars[star].forms && m.stars[star].live(st))
-}
-
-// verdicts returns the verdicts of both policies on a path that ends here.
-func (m *automaton) verdicts(st []int32) (a, b Value) {
-	copy(m.flushed, st)
-	st = m.flushed
-	if m.symbols == nil {
-		m.flush(st)
-	}
-	for i := range m.views {
-		v := &m.views[i]
-		if from := st[v.slot]; from != gone && len(v.plains[from].text) == int(st[v.slot+2]) {
-			for _, e := range v.plains[from].effects {
-				m.raise(st, e)
-			}
-		}
-	}
-	for _, k := range m.anchors {
-		if s := &m.stars[k]; s.done(st) {
-			for _, e := range s.effects {
-				m.raise(st, e)
-			}
-		}
-	}
-	return m.verdict(st, &m.of[0]), m.verdict(st, &m.of[1])
-}
-
-func (m *automaton) says(st []int32, ladder int32) label {
-	return label(st[m.ladders+ladder] & 3)
-}
-
-func (m *automaton) verdict(st []int32, s *stance) Value {
-	if s.exempt >= 0 && m.says(st, s.exempt) == labelAllow {
-		return Allowed
-	}
-	value := Allowed
-	for i, v := range s.voices {
-		if v.mode == highest {
-			best := slices.MaxFunc(v.ladders[:3], func(a, b int32) int { return int(st[m.ladders+a]>>2 - st[m.ladders+b]>>2) })
-			if value = Allowed; m.says(st, best) == labelDisallow {
-				value = Disallowed
-			}
-			continue // the only voice
-		}
-		var labels [4]label
-		for k := range laddersOf[v.mode] {
-			labels[k] = m.says(st, v.ladders[k])
-		}
-		x := verdictOf(v.mode, labels)
-		if i > 0 && x != value {
-			return Undefined
-		}
-		value = x
-	}
-	return value
 }

@@ -1,31 +1,11 @@
-package robots
+package automaton
 
 import (
 	"bytes"
 
 	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
-
-// A Difference says whether two policies differ on any path. The constants ascend: what is
-// undecided may be a difference.
-type Difference uint8
-
-const (
-	Same Difference = iota
-	// DifferInEscapes means that they differ on URLs with needless escapes only:
-	// on /%61dmin, but not on /admin. An escape is needless if its character may
-	// stand as itself at its place (RFC 3986, 3.3 and 3.4), or if its digits are
-	// not in upper case (2.1). Crawlers normalize such URLs, and sites do not
-	// publish them. If a dialect rewrites URLs, the same holds of those with dot
-	// segments, or with characters that no URL can hold.
-	DifferInEscapes
-	DifferenceUndecided
-	Differs
-)
-
-func (d Difference) String() string {
-	return [...]string{"equal", "escapes_only", "undecided", "different"}[d]
-}
 
 // needless holds the characters whose escapes are needless, in the path and in the query.
 var needless = func() (sets [2]byteSet) {
@@ -40,8 +20,8 @@ var needless = func() (sets [2]byteSet) {
 	return sets
 }()
 
-// isPlain reports whether a path has no needless escape, and no % outside an escape.
-func isPlain(path []byte) bool {
+// IsPlain reports whether a path has no needless escape, and no % outside an escape.
+func IsPlain(path []byte) bool {
 	query := false
 	for i := 0; i < len(path); i++ {
 		switch c := path[i]; {
@@ -57,27 +37,27 @@ func isPlain(path []byte) bool {
 	return true
 }
 
-// isNormal reports whether a path is that of a normalized URL (RFC 3986, 6.2.2): it is
+// IsNormal reports whether a path is that of a normalized URL (RFC 3986, 6.2.2): it is
 // plain, and has no dot segment and no character that no URL can hold.
-func isNormal(path []byte) bool {
+func IsNormal(path []byte) bool {
 	query := false
 	for b := path; len(b) > 0; {
-		t := nextSymbol(b)
+		t, rest := rewrite.Cut(b)
 		if !isNormalSymbol(&t, query) {
 			return false
 		}
-		query = query || t.is('?')
-		b = b[t.n:]
+		query = query || t.Is('?')
+		b = rest
 	}
-	return bytes.Equal(withoutDots(path), path)
+	return bytes.Equal(rewrite.WithoutDots(path), path)
 }
 
-func isNormalSymbol(t *symbol, query bool) bool {
-	c, escaped := t.char()
+func isNormalSymbol(t *rewrite.Symbol, query bool) bool {
+	c, escaped := t.Char()
 	if !escaped {
 		return c != '%' && c != '[' && c != ']' && !escape.IsUnfit(c)
 	}
-	return !needless[index(query)].has(c) && isUpperHex(t.text[1]) && isUpperHex(t.text[2])
+	return !needless[index(query)].has(c) && t.HasUpperDigits()
 }
 
 func isUpperHex(c byte) bool { return escape.IsHex(c) && c < 'a' }
@@ -85,7 +65,7 @@ func isUpperHex(c byte) bool { return escape.IsHex(c) && c < 'a' }
 // setPlain lets the automaton read only paths without needless escapes.
 func (m *automaton) setPlain() {
 	if m.symbols != nil {
-		m.symbols = newReader(m.language, true)
+		m.symbols = newReader(m.Language, true)
 		return
 	}
 	m.plain, m.escapes = true, true

@@ -1,4 +1,4 @@
-package robots
+package automaton
 
 import (
 	"slices"
@@ -72,7 +72,7 @@ func (s *byteSet) addAll(t *byteSet) {
 	}
 }
 
-// escapedByForm holds the bytes that EscapesRFC escapes in a URL; see feedByte.
+// escapedByForm holds the bytes that the form of RFC 9309 escapes in a URL; see feedByte.
 // No URL has most of them, but who asks may take a path literally.
 var escapedByForm = func() (s byteSet) {
 	for c := byte('!'); c <= '~'; c++ {
@@ -118,15 +118,15 @@ func (m *automaton) escaped(st []int32, expected *byteSet, inQuery bool) (set by
 	}
 	copy(m.ahead, st)
 	m.step(m.ahead, '!')
-	digits := m.distinguishedBy(m.ahead, normalForm)
+	digits := m.distinguishedBy(m.ahead, NormalForm)
 	copy(m.ahead, st)
 	for i := range m.views {
-		if m.views[i].form >= normalForm {
+		if m.views[i].Form >= NormalForm {
 			m.feed(m.ahead, int32(i), '%', inQuery)
 		}
 	}
-	first := m.distinguishedBy(m.ahead, normalForm)
-	if percent := m.distinguishedBy(st, normalForm); percent.has('%') {
+	first := m.distinguishedBy(m.ahead, NormalForm)
+	if percent := m.distinguishedBy(st, NormalForm); percent.has('%') {
 		set.add('"')
 	}
 	for c := byte('!'); c <= '~'; c++ {
@@ -154,7 +154,7 @@ func (m *automaton) matters(st []int32, expected *byteSet, inQuery bool) bool {
 	copy(m.flushed, st)
 	m.step(m.flushed, '!')
 	next := m.distinguished(m.flushed)
-	if m.forms[asIs] && !m.plain && next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0 {
+	if m.forms[AsIs] && !m.plain && next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0 {
 		return true
 	}
 	parted := m.parted[index(inQuery)]
@@ -173,7 +173,7 @@ func (m *automaton) learnEscapes() {
 		for i, inQuery := range [...]bool{false, true} {
 			yes, no := false, false
 			for f, used := range m.forms {
-				if used && decodes(form(f), d, inQuery) {
+				if used && decodes(Form(f), d, inQuery) {
 					yes = true
 				} else if used {
 					no = true
@@ -227,7 +227,7 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 func (m *automaton) addSecondDigits(set, base *byteSet, first byte, inQuery bool) {
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
 		d := first<<4 | escape.Unhex(c)
-		if c >= 'a' && !m.forms[asIs] || m.decoded[index(inQuery)].has(d) && !(escape.IsHex(d) && base.has(d)) {
+		if c >= 'a' && !m.forms[AsIs] || m.decoded[index(inQuery)].has(d) && !(escape.IsHex(d) && base.has(d)) {
 			continue
 		}
 		set.add(c)
@@ -243,13 +243,13 @@ func index(b bool) int {
 
 // distinguished returns the bytes that the patterns distinguish, each view in its form;
 // all others lead to one state.
-func (m *automaton) distinguished(st []int32) byteSet { return m.distinguishedBy(st, asIs) }
+func (m *automaton) distinguished(st []int32) byteSet { return m.distinguishedBy(st, AsIs) }
 
 // distinguishedBy does the same for the views of a form or a later one.
-func (m *automaton) distinguishedBy(st []int32, least form) byteSet {
+func (m *automaton) distinguishedBy(st []int32, least Form) byteSet {
 	var set byteSet
 	for i := range m.views {
-		if m.views[i].form >= least {
+		if m.views[i].Form >= least {
 			m.distinguish(st, i, &set)
 		}
 	}
@@ -261,7 +261,7 @@ func (m *automaton) distinguish(st []int32, i int, set *byteSet) {
 	v := &m.views[i]
 	if from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]; from != gone {
 		if len(v.plains[from].text) == int(n) {
-			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == atBorder }) {
+			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == AtBorder }) {
 				set.add('/')
 				set.add('?')
 			}

@@ -1,4 +1,4 @@
-package robots
+package automaton
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 
 // A starred is a pattern with a * inside as an automaton. The state is the
 // length of the pattern matched so far. Each literal between stars is searched
-// at its first place, as in wild.matches. On a mismatch the automaton falls
+// at its first place, as robots matches it. On a mismatch the automaton falls
 // back as Knuth, Morris and Pratt do, so it is deterministic and has one state
 // for each byte of the pattern.
 type starred struct {
@@ -41,20 +41,6 @@ type segments struct {
 	from, to int32
 	// starts are the first state and the states after each star.
 	starts []int32
-}
-
-// oneStar replaces each run of stars by one star.
-func oneStar(pattern []byte) []byte {
-	if !bytes.Contains(pattern, []byte("**")) {
-		return pattern
-	}
-	out := make([]byte, 0, len(pattern))
-	for i, c := range pattern {
-		if c != '*' || i == 0 || pattern[i-1] != '*' {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 func (t *table) add(pattern []byte) segments {

@@ -1,0 +1,294 @@
+package automaton
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
+)
+
+// A drawn policy is one reading of random rules.
+type drawn struct {
+	mode  Mode
+	form  Form
+	rules []string // patterns, each after + or -
+}
+
+// letters of patterns and of paths, on which the forms of a path part.
+var letters = [][2]string{
+	{"a b /", "! / a b"},
+	{"a / ?", "! / ? a"},
+	{"a $ /", "! $ * / a"},
+	{"%4A % 4 J", "! % 4 A J a"},
+	{"%3A : ? 3", "% 3 A : ?"},
+	{"%2F ? / %2A", "% / 2 ? F A"},
+	{"%22 \" 2 |", "! \" % 2 |"},
+}
+
+func draw(r *rand.Rand, from string, most int) drawn {
+	pieces := strings.Fields(from)
+	d := drawn{mode: TheLongest + Mode(r.IntN(int(OrTheLeastTies))), form: Form(r.IntN(int(Rewritten)))}
+	for range r.IntN(5) {
+		rule := string("+-"[r.IntN(2)]) + []string{"/", "*"}[r.IntN(2)]
+		for range r.IntN(most) {
+			if r.IntN(3) == 0 {
+				rule += "*"
+			} else {
+				rule += pieces[r.IntN(len(pieces))]
+			}
+		}
+		if r.IntN(5) == 0 {
+			rule += "$"
+		}
+		d.rules = append(d.rules, rule)
+	}
+	return d
+}
+
+// compiled is a rule in the form of its policy.
+type compiled struct {
+	Pattern
+	key     int32
+	starred bool
+}
+
+func (d drawn) compile() (all []compiled) {
+	for _, rule := range d.rules {
+		text, anchored := strings.CutSuffix(rule[1:], "$")
+		core := strings.TrimRight(text, "*")
+		c := compiled{Pattern: Pattern{Text: d.normal(core, escape.OfPattern), Anchor: anchored && core == text}}
+		c.starred = bytes.IndexByte(c.Text, '*') >= 0
+		if c.starred && d.form >= NormalForm {
+			if c.InQuery = escape.AppendRFC(nil, []byte(core), escape.OfPattern, true, d.form == ReservedToo); bytes.Equal(c.InQuery, c.Text) {
+				c.InQuery = nil
+			}
+		}
+		if c.key = int32(len(rule)) << 1; rule[0] == '+' {
+			c.key |= allow
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func (d drawn) normal(text string, side escape.Side) []byte {
+	switch d.form {
+	case UpperHexed:
+		return escape.AppendUpper(nil, []byte(text))
+	case NormalForm, ReservedToo:
+		return escape.AppendRFC(nil, []byte(text), side, false, d.form == ReservedToo)
+	}
+	return []byte(text)
+}
+
+func (d drawn) tell(l *Language, policy int) {
+	v := l.Voice(policy, View{Form: d.form}, d.mode, len(d.rules))
+	for _, c := range d.compile() {
+		switch {
+		case c.starred:
+			v.Starred(c.Pattern, c.key, AtOnce)
+		case c.Anchor:
+			v.Plain(c.Text, c.key, AtEnd, false)
+		default:
+			v.Plain(c.Text, c.key, AtOnce, true)
+		}
+	}
+	v.Add()
+}
+
+func languageOf(t *testing.T, a, b drawn) *Language {
+	l := NewLanguage(0, MaxWork)
+	a.tell(l, 0)
+	b.tell(l, 1)
+	if !l.Complete() {
+		t.Fatal("the language is too large")
+	}
+	return l
+}
+
+// matches tries every way to match a path in normal form.
+func (c *compiled) matches(path []byte) bool {
+	query := bytes.IndexByte(path, '?')
+	if query < 0 {
+		query = len(path)
+	}
+	inPath := bytes.Split(c.Text, []byte{'*'})
+	inQuery := inPath
+	if c.InQuery != nil {
+		inQuery = bytes.Split(c.InQuery, []byte{'*'})
+	}
+	var from func(at, piece int) bool
+	from = func(at, piece int) bool {
+		if piece == len(inPath) {
+			return !c.Anchor || at == len(path)
+		}
+		for i := at; i <= len(path); i++ {
+			text := inPath[piece]
+			if i > query {
+				text = inQuery[piece]
+			}
+			if bytes.HasPrefix(path[i:], text) && from(i+len(text), piece+1) {
+				return true
+			}
+			if piece == 0 {
+				return false
+			}
+		}
+		return false
+	}
+	return from(0, 0)
+}
+
+// judge says what the policy says of a path, by the definition of its mode.
+func (d drawn) judge(path string) Verdict {
+	var may, wild [2]bool
+	best, plain := int32(-1), int32(-1)
+	var tied, plainTied [2]bool // kinds of the longest, with and without stars
+	all := d.compile()
+	normal := d.normal(path, escape.OfURL)
+	all = slices.DeleteFunc(all, func(c compiled) bool { return !c.matches(normal) })
+	for _, c := range all {
+		best = max(best, c.key)
+		if wild[c.key&1] = wild[c.key&1] || c.starred; !c.starred {
+			plain = max(plain, c.key)
+		}
+	}
+	for _, c := range all {
+		tied[c.key&1] = tied[c.key&1] || c.key>>1 == best>>1
+		plainTied[c.key&1] = plainTied[c.key&1] || !c.starred && c.key>>1 == plain>>1
+	}
+	if best < 0 {
+		return Allowed
+	}
+	switch d.mode {
+	case TheLongest:
+		may[best&1] = true
+	case TheLongestTies:
+		may = tied
+	case AnyWild, AnyWildTies:
+		may = wild
+		if plain >= 0 {
+			may[plain&1] = true
+			if d.mode == AnyWildTies {
+				may[disallow] = may[disallow] || plainTied[disallow]
+			}
+		}
+	case OrTheLeast, OrTheLeastTies:
+		may[best&1] = true
+		if best&1 == disallow {
+			may[allow] = wild[allow] || plain >= 0 && plain&1 == allow
+		} else if d.mode == OrTheLeastTies {
+			may = tied
+		}
+	}
+	switch {
+	case may[allow] && may[disallow]:
+		return Undefined
+	case may[disallow]:
+		return Disallowed
+	}
+	return Allowed
+}
+
+// After each byte of a path, the automaton of two policies has the verdicts on the path so
+// far.
+func TestAutomaton(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 1))
+	for range 1000 {
+		of := letters[r.IntN(len(letters))]
+		a, b := draw(r, of[0], 8), draw(r, of[0], 8)
+		m := newAutomaton(languageOf(t, a, b))
+		bytes := strings.Fields(of[1])
+		for range 5 {
+			st := make([]int32, m.size)
+			m.begin(st)
+			path := "/"
+			for m.step(st, '/'); ; m.step(st, path[len(path)-1]) {
+				x, y := m.verdicts(st)
+				if u, v := a.judge(path), b.judge(path); x != u || y != v {
+					t.Fatalf("%+v\n%+v\n%s: %v and %v, want %v and %v", a, b, path, x, y, u, v)
+				}
+				if len(path) == 14 {
+					break
+				}
+				path += bytes[r.IntN(len(bytes))]
+			}
+		}
+	}
+}
+
+// A search finds the paths that one finds which follows every byte of a URL and skips no
+// state.
+func TestSearchSkipsNoPath(t *testing.T) {
+	r := rand.New(rand.NewPCG(18, 1))
+	const draws = 500
+	left := 0
+	for range draws {
+		of := letters[r.IntN(len(letters))]
+		a, b := draw(r, of[0], 5), draw(r, of[0], 5)
+		if r.IntN(2) == 0 {
+			b.form = a.form
+		} else { // each escape is a separate state
+			a.rules, b.rules = a.rules[:min(1, len(a.rules))], b.rules[:min(1, len(b.rules))]
+		}
+		if r.IntN(2) == 0 {
+			b.mode = a.mode
+			b.rules = append(b.rules, a.rules...)
+		}
+		l := languageOf(t, a, b)
+		s := search{automaton: newAutomaton(l)}
+		if !s.runAll(500) {
+			left++
+			continue
+		}
+		f := l.Search(Search{Most: MaxWork, Ways: [2]bool{true, true}})
+		for way, got := range f.Paths {
+			var want []byte
+			if s.found[way] >= 0 {
+				want = s.path(s.found[way])
+			}
+			if !f.Whole || !bytes.Equal(got, want) {
+				t.Fatalf("%+v\n%+v\nthe first path of way %d is %q, want %q", a, b, way, got, want)
+			}
+		}
+	}
+	if left > draws/2 {
+		t.Errorf("%d of %d pairs have too many states to try", left, draws)
+	}
+}
+
+// runAll is run without its shortcuts; it gives up after too many states.
+func (s *search) runAll(most int) bool {
+	s.found = [2]int32{-1, -1}
+	s.now = make([]int32, s.size)
+	s.table = make([]int32, 64)
+	s.begin(s.now)
+	s.first()
+	for n := int32(0); n < int32(len(s.nodes)); n++ {
+		for _, x := range allSymbols {
+			if c, escaped := x.Char(); !escaped && c != '#' {
+				copy(s.now, s.state(n))
+				s.enter(x, n)
+			}
+		}
+		if len(s.nodes) > most {
+			return false
+		}
+	}
+	return true
+}
+
+// What an escape is needed for, by RFC 3986.
+func TestIsPlain(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/admin": true, "/%61dmin": false, "/%7Euser": false, "/a%20b": true, "/a%2fb": false, "/a%2Fb": true, "/?a%2Fb": false, "/?a%3Db": false,
+		"/a%3Ab": false, "/%C3%A9": true, "/%c3%A9": false, "/%": false, "/%4": false, "/%zz": false, "/?%5B": true, "/%23": true, "/a%3Fb": true, "/?%3F": false,
+	} {
+		if got := IsPlain([]byte(path)); got != want {
+			t.Errorf("%s: %t, want %t", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package rewrite
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/robocensus/robocensus/robots/internal/escape"
+)
+
+// A sequence is a character in UTF-8 that has begun. Of bytes that are not UTF-8, each
+// longest beginning of a character becomes U+FFFD, as Python's decoder replaces them.
+type sequence struct {
+	need      uint8 // bytes that are to follow
+	low, high byte  // the range of the next
+	broken    bool  // they do not all follow
+}
+
+const replacement = "%EF%BF%BD"
+
+// requote appends a symbol decoded and encoded again: escapes of the characters in keep
+// stay escapes, unreserved characters and those in safe stand as themselves. It is not ok
+// if an earlier guess proves wrong.
+func (q *sequence) requote(dst []byte, t *Symbol, keep, safe string) (out []byte, ok bool) {
+	c, escaped := t.Char()
+	if c >= 0x80 {
+		return q.add(dst, c, t.Guess)
+	}
+	kept := escaped && strings.IndexByte(keep, c) >= 0
+	if !kept && (escape.IsUnreserved(c) || strings.IndexByte(safe, c) >= 0) {
+		return append(dst, c), q.end()
+	}
+	return escape.Append(dst, c), q.end()
+}
+
+// add appends what a byte from 0x80 becomes.
+func (q *sequence) add(dst []byte, c byte, g Guess) (out []byte, ok bool) {
+	if q.need > 0 && q.low <= c && c <= q.high {
+		q.need, q.low, q.high = q.need-1, 0x80, 0xBF
+		if q.broken {
+			return dst, q.need > 0
+		}
+		return escape.Append(dst, c), true
+	}
+	ok = q.end()
+	switch n := lengthOf(c); {
+	case n == 0:
+		return append(dst, replacement...), ok
+	default:
+		*q = sequence{need: uint8(n - 1), low: 0x80, high: 0xBF, broken: g == otherwise}
+	}
+	switch c {
+	case 0xE0:
+		q.low = 0xA0
+	case 0xED:
+		q.high = 0x9F
+	case 0xF0:
+		q.low = 0x90
+	case 0xF4:
+		q.high = 0x8F
+	}
+	if q.broken {
+		return append(dst, replacement...), ok
+	}
+	return escape.Append(dst, c), ok
+}
+
+// end ends a sequence, and reports whether the guess about it was right.
+func (q *sequence) end() (ok bool) {
+	ok = q.need == 0 || q.broken
+	*q = sequence{}
+	return ok
+}
+
+// lengthOf returns the length of a character by its first byte from 0x80; 0 if none begins
+// so.
+func lengthOf(c byte) int {
+	switch {
+	case c >= 0xC2 && c < 0xE0:
+		return 2
+	case c >= 0xE0 && c < 0xF0:
+		return 3
+	case c >= 0xF0 && c < 0xF5:
+		return 4
+	}
+	return 0
+}
+
+// completes reports whether the character that c begins is whole in what follows.
+func completes(c byte, rest []byte) bool {
+	text := []byte{c}
+	for n := lengthOf(c); len(text) < n && len(rest) > 0; {
+		t, after := Cut(rest)
+		next, _ := t.Char()
+		text, rest = append(text, next), after
+	}
+	return utf8.Valid(text) && len(text) == lengthOf(c)
+}

@@ -1,0 +1,97 @@
+package rewrite
+
+import (
+	"bytes"
+	"strings"
+)
+
+// URL returns the path and query of a URL as the dialect compares it.
+func (r Rewriter) URL(b []byte) []byte {
+	if r == (Rewriter{}) {
+		return b
+	}
+	if r.Compared == ComparedWHATWG {
+		b = WithoutDots(b)
+	}
+	if r.InvalidIsRoot && hasInvalid(b) {
+		return []byte("/")
+	}
+	return r.rewrite(b)
+}
+
+// rewrite returns what a valid path without dot segments becomes.
+func (r *Rewriter) rewrite(b []byte) []byte {
+	var s State
+	path, _, _ := bytes.Cut(b, []byte("?"))
+	slash := bytes.LastIndexByte(path, '/')
+	out := make([]byte, 0, len(b)+2)
+	for rest := b; len(rest) > 0; {
+		var t Symbol
+		if t, rest = Cut(rest); !s.query() {
+			at := len(b) - len(rest) // where rest begins
+			t.Guess = guessOf(&t, rest, at <= slash, at == len(path))
+		}
+		out, s, _ = r.Next(out, s, t)
+	}
+	return out
+}
+
+// guessOf returns the right guess for a symbol of the path of a valid URL or of a pattern,
+// before rest. slash says that a slash follows in the path, last that the path ends here:
+// looking for them at each symbol would take time quadratic in a hostile pattern.
+func guessOf(t *Symbol, rest []byte, slash, last bool) Guess {
+	switch {
+	case t.Is(';') && slash, t.Is('?') && len(rest) == 0:
+		return otherwise
+	case t.Is(';') && last:
+		return nothing
+	}
+	if c, _ := t.Char(); c >= 0x80 && !completes(c, rest) {
+		return otherwise
+	}
+	return AsUsual
+}
+
+// hasInvalid reports whether a symbol of a path is invalid.
+func hasInvalid(b []byte) bool {
+	query := false
+	for len(b) > 0 {
+		t, rest := Cut(b)
+		if isInvalid(&t, query) {
+			return true
+		}
+		query = query || t.Is('?')
+		b = rest
+	}
+	return false
+}
+
+// WithoutDots returns a path without dot segments, as the URL standard resolves them. A
+// backslash is a slash.
+func WithoutDots(b []byte) []byte {
+	path, query, hasQuery := bytes.Cut(b, []byte("?"))
+	path = bytes.ReplaceAll(path, []byte{'\\'}, []byte{'/'})
+	segments := strings.Split(strings.TrimPrefix(string(path), "/"), "/")
+	var kept []string
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch dots := strings.ReplaceAll(strings.ToLower(s), "%2e", "."); {
+		case dots == "..":
+			kept = kept[:max(len(kept)-1, 0)]
+			if last {
+				kept = append(kept, "")
+			}
+		case dots == ".":
+			if last {
+				kept = append(kept, "")
+			}
+		default:
+			kept = append(kept, s)
+		}
+	}
+	out := []byte("/" + strings.Join(kept, "/"))
+	if hasQuery {
+		out = append(append(out, '?'), query...)
+	}
+	return out
+}
