@@ -3,10 +3,10 @@ package portable
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // Parity is what a file means to a crawler as google reads it, and as the crawler's own
@@ -38,7 +38,7 @@ const Unexplained = "unexplained"
 // CauseTexts holds the causes that [Explainer] knows, by their keys.
 var CauseTexts = func() map[string]string {
 	texts := map[string]string{Unexplained: "none that a simplification shows, or one that takes long to find"}
-	for _, s := range slices.Concat(steps, diagnoses("x")) {
+	for _, s := range slices.Concat(steps, diagnoses("x", new(shown))) {
 		texts[s.key] = s.cause
 	}
 	return texts
@@ -53,7 +53,8 @@ type Explainer struct {
 	files   [2]robots.File
 	as      *robots.Judge // of the file as it is, for google
 	is      robots.File
-	witness [2]robots.Target // a path on which the readings of the file differ
+	shown
+	witness [2]robots.Target // its path
 	steps   []step
 	others  *step // leaves out other crawlers
 	bytes   int   // that may still be read about this file
@@ -71,10 +72,11 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	for i, p := range e.readers {
 		e.judges[i] = robots.NewJudge(p, []robots.Agent{agent})
 	}
+	e.losesQuery = parser.EmptyQueryLost || parser.Requote == rewrite.RequotePath
 	e.as = robots.NewJudge(e.readers[0], []robots.Agent{agent})
 	// What people would try: first what changes nothing for google, then what leaves out
 	// lines.
-	e.steps = slices.Concat(steps, diagnoses(e.token))
+	e.steps = slices.Concat(steps, diagnoses(e.token, &e.shown))
 	e.others = &e.steps[slices.IndexFunc(e.steps, func(s step) bool { return s.key == "other_names" })]
 	return e
 }
@@ -123,13 +125,13 @@ func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
 		return p
 	}
 	if p.Difference = e.differ(google, parser); p.Difference == robots.Differs {
-		path := "/"
+		e.shown.path = "/"
 		w, _, work := robots.Distinguish(google, parser, explainWork, true)
 		if e.work -= work; w != nil {
-			path = w.Path
+			e.path = w.Path
 		}
 		for i, reader := range e.readers {
-			e.witness[i] = reader.Target(path)
+			e.witness[i] = reader.LiteralTarget("http://h" + e.path)
 		}
 		e.is.Cut = cut
 		e.is.Parse(body, e.readers[0])
@@ -168,7 +170,13 @@ func (e *Explainer) agree(f *file, s *step, cut bool) bool {
 	if google.Judge(&e.witness[0]).Value != parser.Judge(&e.witness[1]).Value {
 		return false
 	}
-	if e.differ(google, parser) == robots.Differs {
+	d := e.differ(google, parser)
+	if d == robots.DifferenceUndecided { // what settles a difference is worth more work
+		var work int
+		d, work = robots.Differ(google, parser, 4*explainWork)
+		e.work -= work
+	}
+	if d == robots.Differs || d == robots.DifferenceUndecided {
 		return false
 	}
 	return s.advice == "" || e.differ(e.as.Policy(0), google) == robots.Same
@@ -222,6 +230,8 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 		}
 	}
 	// Together: then each step that is not needed is left out.
+	e.together = true
+	defer func() { e.together = false }()
 	last := &e.steps[len(e.steps)-1]
 	now := f
 	for i := range e.steps {
@@ -274,69 +284,4 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 		return enough
 	}
 	return lines
-}
-
-// diagnoses are steps that show a cause by leaving out lines, for a crawler with a token
-// in lower case. They may change what google answers, so nobody is advised to take them.
-func diagnoses(token string) []step {
-	names := func(l *line) bool { return l.kind == agentLine && l.token != token && l.token != "*" }
-	rules := func(has func(l *line) bool) func(*file, func(int) bool) []int {
-		return drop(func(f *file, i int) bool { l := &f.lines[i]; return l.kind == ruleLine && has(l) })
-	}
-	return []step{
-		{"part_of_name", "a name that is part of the crawler's", "", dropNames(func(l *line) bool {
-			name := strings.ToLower(strings.ReplaceAll(string(l.value), "*", ""))
-			return names(l) && name != "" && strings.Contains(token, name)
-		})},
-		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},
-		{"long_delay", "a crawl-delay that the parser does not accept", "", drop(func(f *file, i int) bool { return f.lines[i].isOddDelay() })},
-		{"wildcards", "wildcards in a path", "", rules(func(l *line) bool { return bytes.ContainsAny(l.value, "*$") })},
-		{"query", "a query in a path", "", rules(func(l *line) bool { return bytes.IndexByte(l.value, '?') >= 0 })},
-		{"escaped_path", "escapes in a path, or characters that some escape", "", rules(func(l *line) bool {
-			return bytes.ContainsFunc(l.value, func(r rune) bool { return r > '~' || strings.ContainsRune("%[];", r) })
-		})},
-		{"index", "a path that ends in index.html", "", rules(func(l *line) bool {
-			return bytes.HasSuffix(l.value, []byte("index.htm")) || bytes.HasSuffix(l.value, []byte("index.html"))
-		})},
-	}
-}
-
-// isOddDelay reports whether a line is a crawl-delay that parsers refuse or take for a
-// wish to be left alone: no number, or more than the five minutes that most accept.
-func (l *line) isOddDelay() bool {
-	field, value, _ := strings.Cut(string(uncommented(l.text)), ":")
-	if l.kind != otherLine || !strings.EqualFold(strings.TrimSpace(field), "crawl-delay") {
-		return false
-	}
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	return err != nil || !(seconds >= 0 && seconds <= 300)
-}
-
-// dropNames leaves out user-agent lines, the rules of groups that have no other, and the
-// lines of other fields that are theirs: these may mean something before the next name.
-func dropNames(which func(l *line) bool) func(*file, func(int) bool) []int {
-	return func(f *file, only func(int) bool) (touched []int) {
-		drops := func(l line) bool { return l.kind == agentLine && which(&l) && only(l.number) }
-		var kept []line
-		for from, to := 0, 0; from < len(f.lines); from = to {
-			for rules := false; to < len(f.lines) && !(rules && f.lines[to].kind == agentLine); to++ {
-				rules = rules || f.lines[to].kind == ruleLine
-			}
-			group := f.lines[from:to]
-			gone := slices.ContainsFunc(group, drops) && !slices.ContainsFunc(group, func(l line) bool { return l.kind == agentLine && !drops(l) })
-			theirs := false // the lines that follow are of a name that is left out
-			for _, l := range group {
-				switch {
-				case drops(l):
-					touched, theirs = append(touched, l.number), true
-				case l.kind == agentLine || l.kind == ruleLine && !gone:
-					kept, theirs = append(kept, l), false
-				case l.kind == blankLine || l.kind == otherLine && !gone && !theirs:
-					kept = append(kept, l)
-				}
-			}
-		}
-		f.lines = kept
-		return touched
-	}
 }

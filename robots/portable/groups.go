@@ -145,14 +145,17 @@ func longestFirst(f *file, only func(int) bool) (touched []int) {
 		for _, i := range places {
 			rules = append(rules, f.lines[i])
 		}
+		allowed := make(map[string]bool)
+		for _, l := range rules {
+			if l.allow {
+				allowed[string(l.value)] = true
+			}
+		}
 		slices.SortStableFunc(rules, func(a, b line) int {
 			if len(a.value) != len(b.value) {
 				return len(b.value) - len(a.value)
 			}
-			if bytes.Equal(a.value, b.value) {
-				return index(b.allow) - index(a.allow)
-			}
-			return 0
+			return index(!a.allow && allowed[string(a.value)]) - index(!b.allow && allowed[string(b.value)])
 		})
 		var moved []int
 		for k, i := range places {

@@ -22,7 +22,7 @@ const (
 type line struct {
 	number int
 	text   []byte
-	end    string
+	end    string // "" of a last line that does not end
 	kind   lineKind
 	allow  bool
 	value  []byte // of an agent or a rule
@@ -41,9 +41,6 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 func readFile(body []byte) *file {
 	f := &file{bom: bytes.HasPrefix(body, utf8BOM)}
 	for text, end := range robots.SplitLines(bytes.TrimPrefix(body, utf8BOM)) {
-		if len(end) == 0 {
-			end = []byte("\n")
-		}
 		f.lines = append(f.lines, line{number: len(f.lines) + 1, text: text, end: string(end)})
 	}
 	f.classify()
@@ -58,7 +55,10 @@ func (f *file) bytes() []byte {
 		out = append(out, utf8BOM...)
 	}
 	for i := range f.lines {
-		out = append(append(out, f.lines[i].text...), f.lines[i].end...)
+		l := &f.lines[i]
+		if out = append(append(out, l.text...), l.end...); l.end == "" && i < len(f.lines)-1 {
+			out = append(out, '\n') // it was moved from the end
+		}
 	}
 	return out
 }
@@ -193,10 +193,11 @@ var steps = []step{
 		f.bom = false
 		return []int{1}
 	}},
-	{"line_ends", "line ends or white space that not every parser knows", "end lines with LF and use plain spaces", each(func(l line) (line, bool) {
+	{"line_ends", "line ends or white space that not every parser knows, or a last line without end", "end each line with LF and use plain spaces", each(func(l line) (line, bool) {
 		text := []byte(oddSpaces.Replace(string(l.text)))
-		changed := l.end == "\r" || !bytes.Equal(text, l.text)
-		if l.end == "\r" {
+		ends := l.end == "\n" || l.end == "\r\n"
+		changed := !ends || !bytes.Equal(text, l.text)
+		if !ends {
 			l.end = "\n"
 		}
 		l.text = text
