@@ -250,3 +250,21 @@ func TestGreatestPatternIsComparedBeyondTheNextByte(t *testing.T) {
 		}
 	}
 }
+
+// Under heritrix, of the bytes between two patterns that hide others, one stands for the
+// rest. It is neither one that the other policy's form escapes nor one with which another
+// pattern continues.
+func TestHiddenPatternsBesideOtherForms(t *testing.T) {
+	for _, row := range []struct{ a, with, b, path string }{
+		{"Disallow: /*\nAllow: /%\n", "rfc9309", "Disallow: /*\nAllow: /\nAllow: /%\nDisallow: /;%61b\n", "/*"},
+		{"Disallow: /.&\nDisallow: /*/\nDisallow: /\n", "heritrix", "Disallow: /\nAllow: /.\n", "/0"},
+	} {
+		var x asked
+		x.load(0, []byte("User-agent: x\n"+row.a), named(t, row.with))
+		x.load(1, []byte("User-agent: x\n"+row.b), named(t, "heritrix"))
+		if x.ask(row.path); x.closed == "" {
+			t.Errorf("%s closes nothing%s", row.path, &x)
+		}
+		x.check(t)
+	}
+}

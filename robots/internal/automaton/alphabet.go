@@ -258,31 +258,56 @@ func (m *automaton) distinguishedBy(st []int32, least Form) byteSet {
 
 // distinguish adds the bytes that the patterns of a view distinguish.
 func (m *automaton) distinguish(st []int32, i int, set *byteSet) {
+	m.continued(st, i, set)
 	v := &m.views[i]
-	if from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]; from != gone {
-		if len(v.plains[from].text) == int(n) {
-			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == AtBorder }) {
-				set.add('/')
-				set.add('?')
-			}
-			from++
-		}
-		for from < to {
-			c := v.plains[from].text[n]
+	if len(v.resets) == 0 || st[v.slot] == gone {
+		return
+	}
+	// What is greater than one text and less than the next is no longer like any other
+	// byte. Of such bytes one that no pattern continues with stands for those that mean the
+	// same in all forms.
+	var texts, all byteSet
+	m.plainBytes(st, v, &texts)
+	for k := range m.views {
+		m.continued(st, k, &all)
+	}
+	found := false
+	for c := byte('!'); c <= '~'; c++ {
+		switch same := escape.IsUnreserved(c); {
+		case texts.has(c):
+			found = false
+		case c != '#' && (!same && c != '%' || !found):
 			set.add(c)
-			if len(v.resets) > 0 { // what is greater than one text and less than the next is no longer like any other
-				for c++; ; c++ { // and the first such that a normalized URL can hold
-					if c != '#' {
-						set.add(c)
-					}
-					if c > '~' || c != '#' && c != '%' && c != '[' && c != ']' && c != '*' && c != '$' && !escape.IsUnfit(c) {
-						break
-					}
-				}
-				c = v.plains[from].text[n]
-			}
-			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
+			found = found || same && !all.has(c)
 		}
+	}
+}
+
+// plainBytes adds the bytes with which the plain patterns of a view continue.
+func (m *automaton) plainBytes(st []int32, v *view, set *byteSet) {
+	from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]
+	if from == gone {
+		return
+	}
+	if len(v.plains[from].text) == int(n) {
+		from++
+	}
+	for from < to {
+		c := v.plains[from].text[n]
+		set.add(c)
+		from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
+	}
+}
+
+// continued adds the bytes with which the patterns of a view continue.
+func (m *automaton) continued(st []int32, i int, set *byteSet) {
+	v := &m.views[i]
+	if from, n := st[v.slot], st[v.slot+2]; from != gone {
+		if len(v.plains[from].text) == int(n) && slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == AtBorder }) {
+			set.add('/')
+			set.add('?')
+		}
+		m.plainBytes(st, v, set)
 	}
 	for _, k := range v.stars {
 		if s := &m.stars[k]; s.forms {
