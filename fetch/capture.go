@@ -3,10 +3,10 @@ package fetch
 import (
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Capture holds the facts about one request for a robots.txt. A field that is
@@ -76,9 +76,6 @@ type Capture struct {
 	Remembered bool
 	Memory     *answer.Memory
 	Copy       *WholeCopy
-
-	at   Origin // origin of the last hop
-	text *text  // the body, until [Lease.land]
 }
 
 // WholeCopy is a complete body that an earlier request got.
@@ -132,12 +129,6 @@ func (c *Capture) IsDoubtful() bool {
 	return c.Error.MayBeOurs() && !slices.ContainsFunc(c.Hops, func(h answer.Hop) bool { return h.Status != 0 })
 }
 
-// overFTP reports whether the last hop used FTP. FTP replies look like HTTP
-// statuses but have other meanings.
-func (c *Capture) overFTP() bool {
-	return len(c.Hops) > 0 && strings.HasPrefix(c.Hops[len(c.Hops)-1].URL, "ftp:")
-}
-
 // alsoBytes is the memory of the answer to an identity without its hops and body.
 const alsoBytes = 700
 
@@ -162,9 +153,45 @@ func (c *Capture) Weight() int {
 	return bytes
 }
 
+// A Probe has the statuses of two pages of an origin, 0 if a page was not
+// requested or gave no answer: its front page, and one that cannot exist.
+type Probe struct{ Front, Missing int }
+
+// misconfigured reports whether the front page exists, and a page that cannot
+// exist gets the same 5xx as robots.txt.
+func (p Probe) misconfigured(status int) bool {
+	return p.HasFront() && status >= 500 && status <= 599 && p.Missing == status
+}
+
+// HasFront reports whether the front page exists.
+func (p Probe) HasFront() bool { return p.Front >= 200 && p.Front <= 399 }
+
+// Front is what came of the request for the front page, of which only headers about use
+// are kept.
+type Front struct {
+	Outcome usage.PageOutcome
+	Hops    []answer.Hop      // every request, in order; none if the page was not asked for
+	Error   answer.ErrorClass // of [usage.PageFailed], else ""
+	Header  []usage.HeaderField
+}
+
+// weight returns the approximate bytes of memory that hops and headers take.
+func (f *Front) weight() int {
+	bytes := 200
+	for _, h := range f.Hops {
+		bytes += len(h.URL)
+	}
+	for _, h := range f.Header {
+		if h.Value != nil {
+			bytes += len(*h.Value)
+		}
+	}
+	return bytes
+}
+
 // Headers are the headers that matter to a census, nil if absent.
 //
-// To add a header: its field here, and in Values; keep in http.go, which reads it from
+// To add a header: its field here, and in Values; keep in client/http.go, which reads it from
 // an answer; headers in facts.go, which keeps it (the compiler asks for the rest there);
 // answerHead in warc/http.go, which reads it from an archive; fetchtest, and memory_test.go
 // in package memory. Then its column (see package schema).

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/robocensus/robocensus/fetch/internal/failure"
 )
 
 // Origin is the scheme, host and port that one robots.txt applies to. Host is
@@ -45,13 +46,13 @@ func ParseHost(s string) (string, error) {
 		literal, ok = strings.CutSuffix(literal, "]")
 		addr, err := netip.ParseAddr(literal)
 		if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
-			return "", fmt.Errorf("%q is not an IPv6 address", clip(s))
+			return "", fmt.Errorf("%q is not an IPv6 address", failure.Clip(s))
 		}
 		return addr.String(), nil
 	}
 	if addr, err := netip.ParseAddr(s); err == nil {
 		if addr.Zone() != "" {
-			return "", fmt.Errorf("%q has an IPv6 zone, which is meaningless on other machines", clip(s))
+			return "", fmt.Errorf("%q has an IPv6 zone, which is meaningless on other machines", failure.Clip(s))
 		}
 		return addr.String(), nil
 	}
@@ -63,7 +64,7 @@ func ParseHost(s string) (string, error) {
 	// No public name ends with a numeric label.
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if last != "" && (isDigits(last) || strings.HasPrefix(last, "0x") && isHex(last[2:])) {
-		return "", fmt.Errorf("%q is neither a name nor an IP address", clip(s))
+		return "", fmt.Errorf("%q is neither a name nor an IP address", failure.Clip(s))
 	}
 	return host, nil
 }
@@ -75,19 +76,19 @@ func plainHost(s string) (string, error) {
 	// Package idna would replace each invalid byte by U+FFFD, and we would ask
 	// another host.
 	if !utf8.ValidString(s) || strings.ContainsRune(s, utf8.RuneError) {
-		return "", fmt.Errorf("%q is not UTF-8", clip(s))
+		return "", fmt.Errorf("%q is not UTF-8", failure.Clip(s))
 	}
 	host, err := idnaProfile.ToASCII(strings.TrimSuffix(s, "."))
 	if err != nil {
-		return "", fmt.Errorf("%q is not a host name", clip(s))
+		return "", fmt.Errorf("%q is not a host name", failure.Clip(s))
 	}
 	for i := 0; i < len(host); i++ {
 		if !hostByte(host[i]) {
-			return "", fmt.Errorf("%q holds %q, which is not allowed in a host name", clip(s), host[i])
+			return "", fmt.Errorf("%q holds %q, which is not allowed in a host name", failure.Clip(s), host[i])
 		}
 	}
 	if host == "" || strings.HasPrefix(host, ".") || strings.HasSuffix(host, ".") || strings.Contains(host, "..") {
-		return "", fmt.Errorf("%q has an empty label", clip(s))
+		return "", fmt.Errorf("%q has an empty label", failure.Clip(s))
 	}
 	return host, nil
 }
@@ -145,13 +146,6 @@ func IsAsked(host string) bool {
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 func isHex(s string) bool    { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
-func clip(s string) string {
-	if len(s) > 100 {
-		return s[:100] + "…"
-	}
-	return s
-}
-
 // Parse parses a host, an origin or a URL, as host lists hold them. A bare host
 // gets scheme. target is the path and query of a URL, "" if there are none, so
 // that a caller can distinguish an origin from a sample URL. Credentials,
@@ -159,12 +153,12 @@ func clip(s string) string {
 func Parse(s, scheme string) (o Origin, target string, err error) {
 	rest := s
 	if i := strings.IndexByte(s, ':'); i > 0 && slices.Contains(noAuthority, strings.ToLower(s[:i])) {
-		return Origin{}, "", fmt.Errorf("scheme %q %w", clip(s[:i]), ErrScheme)
+		return Origin{}, "", fmt.Errorf("scheme %q %w", failure.Clip(s[:i]), ErrScheme)
 	}
 	if i := strings.Index(s, "://"); i >= 0 {
 		scheme, rest = strings.ToLower(s[:i]), s[i+3:]
 		if DefaultPort(scheme) == 0 {
-			return Origin{}, "", fmt.Errorf("scheme %q %w", clip(scheme), ErrScheme)
+			return Origin{}, "", fmt.Errorf("scheme %q %w", failure.Clip(scheme), ErrScheme)
 		}
 	}
 	authority := rest
@@ -179,12 +173,12 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 	}
 	if strings.ContainsRune(authority, '@') {
 		if rest == s {
-			return Origin{}, "", fmt.Errorf("%q is not a host: it has an @, like a mail address or credentials", clip(s))
+			return Origin{}, "", fmt.Errorf("%q is not a host: it has an @, like a mail address or credentials", failure.Clip(s))
 		}
-		return Origin{}, "", fmt.Errorf("%q holds credentials; remove them", clip(s))
+		return Origin{}, "", fmt.Errorf("%q holds credentials; remove them", failure.Clip(s))
 	}
 	if authority == "" {
-		return Origin{}, "", fmt.Errorf("%q names no host", clip(s))
+		return Origin{}, "", fmt.Errorf("%q names no host", failure.Clip(s))
 	}
 	host, port, err := splitPort(authority)
 	if err != nil {
@@ -214,7 +208,7 @@ func splitPort(authority string) (host string, port uint16, err error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n == 0 {
-		return "", 0, fmt.Errorf("%q has no port between 1 and 65535 after the colon", clip(authority))
+		return "", 0, fmt.Errorf("%q has no port between 1 and 65535 after the colon", failure.Clip(authority))
 	}
 	return authority[:colon], uint16(n), nil
 }
@@ -274,8 +268,10 @@ func RegisteredDomain(host string) (domain, tld string) {
 	return domain, host[strings.LastIndexByte(host, '.')+1:]
 }
 
-// originOf returns the origin of a redirect's URL.
-func originOf(u *url.URL) (Origin, error) {
-	o, _, err := Parse(u.Scheme+"://"+u.Host, "")
-	return o, err
+// DomainOf returns the registered domain of a host, or the host if it has none.
+func DomainOf(host string) string {
+	if domain, _ := RegisteredDomain(host); domain != "" {
+		return domain
+	}
+	return host
 }

@@ -29,16 +29,3 @@ func TestPartialIsWhole(t *testing.T) {
 		t.Error("up to the limit, without the first byte: whole")
 	}
 }
-
-// The ports that the Fetch standard refuses, and the system ports.
-func TestEdgesOfPortsThatAreRefused(t *testing.T) {
-	asked := Origin{"http", "a.example", 80}
-	for port, want := range map[uint16]bool{
-		1: true, 22: true, 79: true, 80: false, 81: true, 443: false, 1023: true, 1024: false, 1025: false,
-		6664: false, 6665: true, 6669: true, 6670: false, 8080: false, 10080: true, 65535: false,
-	} {
-		if got := isPortRefused(Origin{"http", "b.example", port}, asked, asked); got != want {
-			t.Errorf("port %d is refused: %v", port, got)
-		}
-	}
-}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -30,7 +30,7 @@ func newEvidence(c *Config) *evidence {
 	n := max(1, runtime.GOMAXPROCS(0))
 	obeyed := "not obeyed: only robots.txt is asked for"
 	if c.Fetch.FrontPage {
-		obeyed = "obeyed for front pages, under " + strings.Join(fetch.OwnTokens(c.Fetch.UserAgent), " and ")
+		obeyed = "obeyed for front pages, under " + strings.Join(client.OwnTokens(c.Fetch.UserAgent), " and ")
 	}
 	e := &evidence{writers: make(chan *warc.Evidence, n), about: []warc.Field{
 		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run}, {Name: "description", Value: "requests of a census of crawl policies, and their answers"},
@@ -72,7 +72,7 @@ func (e *evidence) begin() ([]byte, error) {
 
 // record makes the records of a job's fetch. The caller calls done once memory or disk has
 // them.
-func (e *evidence) record(ctx context.Context, lease *fetch.Lease, j *job) (done func(), err error) {
+func (e *evidence) record(ctx context.Context, lease *client.Lease, j *job) (done func(), err error) {
 	if e == nil {
 		return func() {}, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
@@ -30,7 +30,7 @@ type census struct {
 	created    bool           // by this process
 	rereadable bool           // the inputs can be read again, so the run can be resumed
 	spool      *store.Scratch // answers in flight that do not fit into memory, nil for none
-	client     *fetch.Client
+	client     *client.Client
 	rejects    *rejected.Account
 	shared     *evaluate.Shared
 	totals     *summary.Counts
@@ -129,7 +129,7 @@ func (n *census) openClient(context.Context) (err error) {
 		// it was interrupted.
 		n.terms.Run, n.terms.MaxAge = n.terms.Run+" "+n.began.Format(time.RFC3339Nano), 0
 	}
-	n.client, err = fetch.New(c.Fetch, fetch.Backing{
+	n.client, err = client.New(c.Fetch, client.Backing{
 		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others, Outage: n.progress.outage,
 	})
 	return err

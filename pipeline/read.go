@@ -7,7 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -105,7 +106,7 @@ func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *
 
 // fetch fetches a job's capture. It holds the lease until memory or disk has the
 // body, so that a slow disk slows the requests down and bodies do not pile up.
-func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
+func (n *census) fetch(ctx context.Context, lease *client.Lease, j *job) error {
 	defer lease.Leave()
 	if n.memory == nil {
 		j.Capture = lease.Fetch(0, j.Candidates...)
@@ -116,7 +117,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 		return ctx.Err() // the capture may describe our own stop
 	}
 	switch err := j.Capture.Local; {
-	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, fetch.ErrNeverReached):
+	case errors.Is(err, outage.ErrCutOff), errors.Is(err, outage.ErrNeverReached):
 		return err
 	case err != nil:
 		return &LocalError{err}

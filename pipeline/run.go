@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/fetch/names"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
@@ -27,7 +28,7 @@ type Config struct {
 	Source      source.Config   // MaxBody and MaxRedirects are those of Fetch
 	Evaluate    evaluate.Config // agents, URL samples and profiles
 	Tables      []string
-	Fetch       fetch.Config
+	Fetch       client.Config
 	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
 	Spool       string        // folder for shards that are not committed; unused for a run in a folder without shards
@@ -63,7 +64,7 @@ type Result struct {
 	Elapsed     time.Duration    // of this process
 	Rows        map[string]int64 // rows per table
 	Counts      *summary.Counts
-	Resolvers   []fetch.ResolverUse // of this process; nil unless several DNS servers were asked
+	Resolvers   []names.Use // of this process; nil unless several DNS servers were asked
 }
 
 // job is a target that waits for its capture, or has it.

@@ -26,6 +26,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -51,10 +52,10 @@ func BenchmarkFetch(b *testing.B) {
 					RootCAs: roots, MinVersion: tls.VersionTLS13, CurvePreferences: []tls.CurveID{tls.X25519}, SessionTicketsDisabled: true,
 				}
 			}
-			client, err := fetch.New(fetch.Config{
+			client, err := client.New(client.Config{
 				UserAgent: "bench", Timeout: 30 * time.Second, MaxRedirects: 5, MaxBody: 512_000, Concurrency: 64, PerAddress: 4, PerDomain: 8,
 				ConnectTo: netip.MustParseAddrPort(addr), RootCAs: roots,
-			}, fetch.Backing{})
+			}, client.Backing{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -53,7 +53,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/series"
 	"github.com/robocensus/robocensus/cmd/internal/show"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -130,7 +130,7 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := exit.UntilSignal()
 	defer stop()
 	out := &screen.Checked{Writer: stdout}
-	err := execute(remote.Guarded(ctx, fetch.IsSpecial), args, stdin, out, stderr)
+	err := execute(remote.Guarded(ctx, client.IsSpecial), args, stdin, out, stderr)
 	var code exit.Code
 	if out.Err != nil && (err == nil || errors.As(err, &code)) {
 		// Output that could not be written is an error, whatever the result.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -25,7 +26,7 @@ type Terms struct {
 // Fetch returns the stored answer if the terms permit, else one from the
 // network, and stores that. A failure of the memory is a failure of this
 // machine: without it no host's facts are complete.
-func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) *fetch.Capture {
+func (m *Memory) Fetch(lease *client.Lease, t Terms, candidates ...fetch.Origin) *fetch.Capture {
 	pasts := make([]history, len(candidates))
 	for i, o := range candidates {
 		var err error

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 )
@@ -112,7 +113,7 @@ func (w *reader) readPart(in *bufio.Reader) error {
 	if string(w.head.kind) == "resource" {
 		body, err = io.ReadAll(io.LimitReader(stored, int64(f.block.MaxBody)))
 	} else {
-		body, err = fetch.Replay(stored, f.block.MaxBody)
+		body, err = client.Replay(stored, f.block.MaxBody)
 	}
 	if stored.err != nil {
 		return stored.err // of the record, not of the answer in it

@@ -23,6 +23,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 )
@@ -71,10 +72,10 @@ func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange,
 		}
 	}()
 	defer func() { l.Close(); <-done }()
-	client, err := fetch.New(fetch.Config{
+	client, err := client.New(client.Config{
 		UserAgent: "test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
 		ConnectTo: netip.MustParseAddrPort(l.Addr().String()),
-	}, fetch.Backing{Waiting: 1})
+	}, client.Backing{Waiting: 1})
 	must(t, err)
 	for _, host := range hosts {
 		lease, err := client.Enter(t.Context(), t.Context())
@@ -402,10 +403,10 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 		io.WriteString(w, "User-agent: *\nDisallow: /file\n")
 	}))
 	defer server.Close()
-	client, err := fetch.New(fetch.Config{
+	client, err := client.New(client.Config{
 		UserAgent: "test", Timeout: 5 * time.Second, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, FrontPage: true,
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
-	}, fetch.Backing{Waiting: 1})
+	}, client.Backing{Waiting: 1})
 	must(t, err)
 	lease, err := client.Enter(t.Context(), t.Context())
 	must(t, err)

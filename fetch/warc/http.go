@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -55,7 +56,11 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.status, h.version, h.keep()
 	if c.Hops[0].IsRedirect() {
-		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
+		var to fetch.Origin
+		var target string
+		if to, target, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location)); c.Err == nil {
+			c.Location = to.String() + target
+		}
 	}
 	if h.status < 200 || h.status > 299 || c.Revisit != nil || w.headOnly {
 		page, err := w.errorPage(in, c) // the bodies of errors and redirects hold no rules
@@ -111,7 +116,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		}
 	}
 	if c.Error == "" {
-		c.Err, err = fetch.Unknown(string(h.sentEncoding()), bytes.NewReader(c.Body), c.Truncated)
+		c.Err, err = client.Unknown(string(h.sentEncoding()), bytes.NewReader(c.Body), c.Truncated)
 		if err != nil {
 			c.Error, c.Err = answer.ErrorProtocol, &brokenBody{answer.ErrorProtocol, err}
 		}
@@ -339,7 +344,7 @@ func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bo
 		}
 	}
 	if encoding := string(h.encoding); h.isEncoded() && !isUndone(encoding, stored) {
-		decoded, more, e := fetch.Decode(bytes.NewReader(stored), encoding, 4*len(stored), limit)
+		decoded, more, e := client.Decode(bytes.NewReader(stored), encoding, 4*len(stored), limit)
 		if e == nil {
 			return decoded, more, err
 		}

@@ -117,14 +117,11 @@ func (w *reader) other(in *bufio.Reader) (*Capture, error) {
 		return nil, nil
 	}
 	date, ok := parseDate(w.head.date)
-	url, _, err := fetch.Redirect(string(w.head.uri), string(w.head.uri))
+	origin, target, _, err := fetch.Redirect(string(w.head.uri), string(w.head.uri))
 	if err != nil || !ok {
 		return nil, nil
 	}
-	origin, _, err := fetch.Parse(url, "")
-	if err != nil {
-		return nil, nil
-	}
+	url := origin.String() + target
 	w.headOnly = !w.body()
 	c, err := w.capture(in, origin, url, date)
 	if c != nil {

@@ -164,9 +164,9 @@ func (f *finder) entry(c *warc.Capture, at place) (key, value []byte) {
 		to = c.Location
 	case c.Revisit != nil:
 		day, ok := c.Revisit.Date()
-		url, _, err := fetch.Redirect(c.Hops[0].URL, c.Revisit.TargetURI)
+		origin, target, _, err := fetch.Redirect(c.Hops[0].URL, c.Revisit.TargetURI)
 		if ok && err == nil {
-			to, date, value[0] = url, day, value[0]|exactly
+			to, date, value[0] = origin.String()+target, day, value[0]|exactly
 		}
 	}
 	if to != "" {

@@ -20,10 +20,6 @@ func InSample(host string, share float64) bool {
 	if share <= 0 || share >= 1 {
 		return true
 	}
-	domain, _ := fetch.RegisteredDomain(host)
-	if domain == "" {
-		domain = host
-	}
-	sum := sha256.Sum256([]byte("sample " + domain))
+	sum := sha256.Sum256([]byte("sample " + fetch.DomainOf(host)))
 	return binary.BigEndian.Uint64(sum[:8]) < uint64(math.Ldexp(share, 64))
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -66,7 +68,7 @@ func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.
 	if err != nil {
 		return nil, err
 	}
-	client, err := fetch.New(config, fetch.Backing{})
+	client, err := client.New(config, client.Backing{})
 	if err != nil {
 		return nil, exit.UsageError{Err: err}
 	}
@@ -99,7 +101,7 @@ func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.
 		}
 	}
 	if doubtful != nil && !reached {
-		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", fetch.ErrNeverReached, doubtful)
+		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", outage.ErrNeverReached, doubtful)
 	}
 	return captures, nil
 }

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
+	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
@@ -112,9 +112,9 @@ func CodeOf(err error) int {
 		return Usage
 	case errors.Is(err, ErrInterrupted):
 		return Interrupted
-	case errors.Is(err, fetch.ErrNeverReached):
+	case errors.Is(err, outage.ErrNeverReached):
 		return Unreached
-	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, memory.ErrInUse):
+	case errors.Is(err, outage.ErrCutOff), errors.Is(err, memory.ErrInUse):
 		return Temporary
 	}
 	isInput := errors.As(err, &input)

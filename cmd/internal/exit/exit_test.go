@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
+	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink"
@@ -27,7 +27,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{Usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {diff.ErrNotComparable, 64}, {export.ErrNotThere, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
-		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {ErrInterrupted, 130},
+		{outage.ErrNeverReached, 69}, {outage.ErrCutOff, 75}, {ErrInterrupted, 130},
 		{memory.ErrInUse, 75}, {sink.ErrDamaged, 65}, {&scan.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
 		{remote.ErrRefused, 64}, {&userfile.Error{Path: "s3://b/hosts", Err: remote.ErrRefused}, 64}, {remote.ErrTransfer, 74}, {&scan.PartError{Err: remote.ErrTransfer}, 74},
 		{&userfile.Error{Path: "hosts", Err: syscall.ENOENT}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EACCES}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EMFILE}, 74},

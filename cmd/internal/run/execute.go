@@ -17,8 +17,9 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
+	"github.com/robocensus/robocensus/fetch/names"
+	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -94,7 +95,7 @@ func advised(c pipeline.Config, err error) error {
 	case code == exit.Unreached:
 		return fmt.Errorf("%w: for %s no host answered, refused a connection or was unknown to the resolver; "+
 			"try again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
-			min(fetch.FirstPatience, c.Fetch.OutagePatience))
+			min(outage.FirstPatience, c.Fetch.OutagePatience))
 	case errors.Is(err, memory.ErrInUse):
 		return err
 	case code == exit.Temporary && isResumable(c):
@@ -177,7 +178,7 @@ func hostsOf(ctx context.Context, c pipeline.Config) int64 {
 
 // remarkResolvers prints a note for each DNS server that failed more often than not where
 // another answered.
-func remarkResolvers(all []fetch.ResolverUse, stderr io.Writer) {
+func remarkResolvers(all []names.Use, stderr io.Writer) {
 	for _, r := range all {
 		if 2*r.Answered < r.Names {
 			fmt.Fprintf(stderr, "note: the DNS server %s answered %s of the %s that it was asked for, and others answered the rest: leave it out of --resolver\n",

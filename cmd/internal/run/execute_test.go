@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -16,7 +17,7 @@ import (
 // The advice to resume appears only if it works: the run has started, and its
 // inputs can be read again.
 func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
-	cutOff, full := fmt.Errorf("fetch: %w", fetch.ErrCutOff), errors.New("no space left on device")
+	cutOff, full := fmt.Errorf("fetch: %w", outage.ErrCutOff), errors.New("no space left on device")
 	for name, row := range map[string]struct {
 		inputs    []sink.Input // nil if the run has not started
 		resumable bool
@@ -27,7 +28,7 @@ func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 		"a pipe":         {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
 		"nothing yet":    {nil, false},
 	} {
-		c := pipeline.Config{Dir: t.TempDir(), Run: "r", Fetch: fetch.Config{OutagePatience: time.Minute}}
+		c := pipeline.Config{Dir: t.TempDir(), Run: "r", Fetch: client.Config{OutagePatience: time.Minute}}
 		if row.inputs != nil {
 			run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}, Inputs: row.inputs})
 			if err != nil {
@@ -42,7 +43,7 @@ func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 			if !errors.Is(err, cause) || strings.Contains(err.Error(), "--resume") != row.resumable {
 				t.Errorf("%s: %v", name, err)
 			}
-			if errors.Is(err, fetch.ErrCutOff) && !row.resumable && !strings.Contains(err.Error(), "start a new run") {
+			if errors.Is(err, outage.ErrCutOff) && !row.resumable && !strings.Contains(err.Error(), "start a new run") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

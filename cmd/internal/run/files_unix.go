@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/names"
 )
 
 // spareFiles is the number of files that a run opens besides its connections: open
@@ -22,7 +22,7 @@ func enoughFiles(concurrency int, resolves bool) error {
 	}
 	files := concurrency + spareFiles
 	if resolves {
-		files += 2 * min(concurrency, fetch.MaxLookups)
+		files += 2 * min(concurrency, names.MaxLookups)
 	}
 	if need := uint64(files); need > uint64(limit.Max) {
 		return exit.Usagef("--concurrency %d needs %d open files and this process may have %d: lower it, or raise the hard limit (ulimit -Hn)", concurrency, need, limit.Max)

@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
@@ -134,7 +134,7 @@ func (f *Flags) atOnce() int {
 
 // divide gives a shard its share of the limits that hold for all shards together.
 // The limits per domain stay: all hosts of a domain are in one shard.
-func (f *Flags) divide(c *fetch.Config) {
+func (f *Flags) divide(c *client.Config) {
 	at := f.atOnce()
 	c.Rate /= float64(at)
 	c.AddressRate /= float64(at)

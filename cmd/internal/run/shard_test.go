@@ -3,7 +3,7 @@ package run
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 )
 
 // The index of a task counts from 0, whatever the scheduler counts from.
@@ -35,7 +35,7 @@ func TestIndexOfATask(t *testing.T) {
 func TestShardsShareLimits(t *testing.T) {
 	f := New()
 	f.shards, f.parallel = 10, 4
-	c := fetch.Config{Rate: 100, AddressRate: 8, PerAddress: 4, PerDomain: 8}
+	c := client.Config{Rate: 100, AddressRate: 8, PerAddress: 4, PerDomain: 8}
 	f.divide(&c)
 	if c.Rate != 25 || c.AddressRate != 2 || c.PerAddress != 1 || c.PerDomain != 8 {
 		t.Errorf("%v requests a second, %v to an address; %d at once to an address, %d to a domain", c.Rate, c.AddressRate, c.PerAddress, c.PerDomain)

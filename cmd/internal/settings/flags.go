@@ -25,7 +25,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -144,8 +144,8 @@ func (f *Flags) limited(p *robots.Profile) *robots.Profile {
 
 // FetchConfig returns the configuration of the fetch client, with the limits of the
 // profiles.
-func (f *Flags) FetchConfig(ctx context.Context, profiles []*robots.Profile) (fetch.Config, error) {
-	c := fetch.Config{
+func (f *Flags) FetchConfig(ctx context.Context, profiles []*robots.Profile) (client.Config, error) {
+	c := client.Config{
 		UserAgent: f.UserAgent, Timeout: f.Timeout, Retries: f.Retries, Concurrency: max(f.Concurrency, 1),
 		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
 		AllowPrivate: f.AllowPrivate, ProbeMisconfigured: f.probe,

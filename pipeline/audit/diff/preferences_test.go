@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -42,7 +42,7 @@ func (s statingRun) run(t *testing.T, dir, id string) {
 	google, _ := robots.ProfileNamed("google")
 	c := pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: folder, Schemes: []string{"https"}}, Tables: sink.TableNames, Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}},
-		Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(s.agents))

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
@@ -40,7 +40,7 @@ func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Confi
 	return pipeline.Config{
 		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: pipelinetest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
 		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
-		Fetch: fetch.Config{
+		Fetch: client.Config{
 			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 		},
@@ -141,7 +141,7 @@ func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []schema.A
 	}
 	_, err := pipeline.Run(context.Background(), pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
-		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles, Readers: readers}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles, Readers: readers}, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
 	pipelinetest.Must(t, err)
 }

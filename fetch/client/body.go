@@ -1,0 +1,288 @@
+package client
+
+import (
+	"bufio"
+	"cmp"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/robocensus/robocensus/fetch/internal/failure"
+)
+
+// errEncoding means that a body is not in its Content-Encoding.
+var errEncoding = errors.New("the body does not decode by its content encoding")
+
+// zstdWindow bounds the memory that a zstd frame can make us allocate.
+const zstdWindow = 8 << 20
+
+// readBody reads the body and decodes its content encodings as [Decode] does. It
+// decodes an encoded body only once it is complete: otherwise a few bytes that
+// ask for a window of megabytes, on thousands of connections that then hang,
+// would take all memory. An encoded body is at most slightly larger than its
+// decoded form. If a connection fails after the bytes that decode to the limit,
+// that is not a failure. encodings is the value of the header.
+func (lease *Lease) readBody(resp *http.Response, encodings string, paused func(time.Duration)) (body *text, truncated bool, err error) {
+	limit := lease.client.config.MaxBody
+	var r io.Reader = resp.Body
+	if len(resp.TransferEncoding) > 0 {
+		r = chunks{r}
+	}
+	expect := 4095
+	if n := resp.ContentLength; n >= 0 && n < int64(limit) {
+		expect = int(n)
+	}
+	codings, _ := codingsOf(encodings)
+	body = lease.text(min(expect, limit), paused)
+	if len(codings) == 0 {
+		truncated, err = body.fill(r, limit)
+		return body, truncated, err
+	}
+	stored := newText(lease.client.spool, min(expect, limit), paused)
+	defer stored.release()
+	more, err := stored.fill(r, limit+encodedExcess)
+	truncated, err = decode(body, stored.again(more, err), codings, limit)
+	return body, truncated, err
+}
+
+// encodedExcess is more than what an encoding adds to the bytes that decode to
+// the limit.
+const encodedExcess = 64 << 10
+
+// again returns a reader of a text that ends as its filling did.
+func (t *text) again(more bool, err error) io.Reader {
+	switch {
+	case more:
+		err = failure.ErrTooMuch
+	case err == nil:
+		err = io.EOF
+	}
+	return io.MultiReader(t.reader(), failing{err})
+}
+
+// Decode decodes up to three content encodings, given as the value of the header,
+// and returns at most limit bytes. It passes over an encoding that it does not
+// know; see [Unknown]. An empty body has no encoding. truncated reports whether the body was longer. expect is a guess at the
+// size, for the initial memory. An error comes with the bytes decoded before
+// it.
+//
+// The limit bounds memory and time whatever the size of the decoded body:
+// Decode reads a bomb no further than the limit, at each encoding of several.
+func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, truncated bool, err error) {
+	codings, _ := codingsOf(encoding)
+	t := newText(new(spool), min(expect, limit), nil)
+	truncated, err = decode(t, r, codings, limit)
+	return t.tail, truncated, err
+}
+
+// Unknown judges a body after [Decode]. If the value of the header names an
+// encoding that Decode does not know (there are names of character sets, or
+// "none"), a body that is text was taken as it is: remark says so. Any other is
+// an error, and so is text that is not UTF-8. truncated reports whether the body
+// is cut.
+func Unknown(encoding string, body io.Reader, truncated bool) (remark, err error) {
+	_, unknown := codingsOf(encoding)
+	if unknown == "" {
+		return nil, nil
+	}
+	ok, empty, err := isText(body, truncated)
+	switch {
+	case err != nil || empty:
+		return nil, err
+	case ok:
+		return fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", failure.Clip(unknown)), nil
+	}
+	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, failure.Clip(unknown))
+}
+
+// isText reports whether a body is UTF-8 without NUL. The last character of one
+// that is cut may be incomplete.
+func isText(body io.Reader, cut bool) (ok, empty bool, err error) {
+	b := bufio.NewReader(body)
+	for empty = true; ; empty = false {
+		switch c, size, err := b.ReadRune(); {
+		case err == io.EOF:
+			return true, empty, nil
+		case err != nil:
+			return false, false, err
+		case c == 0:
+			return false, false, nil
+		case c == utf8.RuneError && size == 1:
+			b.UnreadRune()
+			rest, _ := b.Peek(utf8.UTFMax)
+			return cut && !utf8.FullRune(rest), false, nil
+		}
+	}
+}
+
+// maxCodings is the number of encodings on top of each other that are undone.
+const maxCodings = 3
+
+// decode fills a text with the decoded bytes of r. Each encoding is undone before
+// the next, so that one window is in use at a time, and to no more than what
+// decodes to the limit: a few kilobytes encoded twice can expand to a terabyte.
+func decode(t *text, r io.Reader, codings []string, limit int) (truncated bool, err error) {
+	b := bufio.NewReader(r)
+	last := len(codings) - 1
+	if _, err := b.Peek(1); err != nil || last < 0 { // an empty body is not encoded, and harmless
+		return t.fill(b, limit)
+	}
+	if last >= maxCodings {
+		return false, fmt.Errorf("%w: more than %d on top of each other", errEncoding, maxCodings)
+	}
+	if last == 0 {
+		return undo(t, b, codings[0], limit)
+	}
+	inner := newText(t.spool, 4095, t.paused)
+	defer inner.release()
+	more, err := undo(inner, b, codings[last], limit+encodedExcess)
+	return decode(t, inner.again(more, err), codings[:last], limit)
+}
+
+// undo fills a text with what b decodes to.
+func undo(t *text, b *bufio.Reader, coding string, limit int) (truncated bool, err error) {
+	windows <- struct{}{}
+	defer func() { <-windows }()
+	plain, closer, err := decoder(b, coding)
+	if err != nil {
+		return false, err
+	}
+	defer closer()
+	return t.fill(plain, limit)
+}
+
+// codingsOf returns the content encodings to decode, in the order in which they
+// were applied: those that we ask for, and deflate, which some servers send
+// unasked. unknown is the first other word, as written; "identity" is none.
+func codingsOf(encodings string) (codings []string, unknown string) {
+	for _, written := range strings.Split(encodings, ",") {
+		written = strings.TrimSpace(written)
+		switch word := strings.ToLower(written); word {
+		case "gzip", "x-gzip", "br", "zstd", "deflate":
+			codings = append(codings, word)
+		case "", "identity":
+		default:
+			unknown = cmp.Or(unknown, written)
+		}
+	}
+	return codings, unknown
+}
+
+func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
+	none := func() {}
+	switch coding {
+	case "br":
+		return decoding{brotli.NewReader(b)}, none, nil
+	case "zstd":
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, none, decodeError(err)
+		}
+		return decoding{z}, z.Close, nil
+	case "deflate":
+		// RFC 9110 section 8.4.1.2: deflate means zlib, but some servers send
+		// raw deflate.
+		if head, err := b.Peek(2); err == nil && head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			z, err := zlib.NewReader(b)
+			if err != nil {
+				return nil, none, decodeError(err)
+			}
+			return decoding{z}, func() { z.Close() }, nil
+		}
+		return decoding{flate.NewReader(b)}, none, nil
+	}
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, none, decodeError(err)
+	}
+	z.Multistream(false)
+	return decoding{&members{z: z, b: b}}, func() { z.Close() }, nil
+}
+
+// windows limits the decoders in use, each of which may have a window of
+// megabytes.
+var windows = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// failing is a reader that returns its error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// members reads the members of a gzip file. It ignores other data after them,
+// as gzip and browsers do.
+type members struct {
+	z     *gzip.Reader
+	b     *bufio.Reader
+	empty int // empty members in a row
+}
+
+// maxEmpty bounds empty members in a row, which could go on forever without a
+// byte of output.
+const maxEmpty = 1000
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if n > 0 {
+			m.empty = 0
+		}
+		if n > 0 || err != io.EOF {
+			if err == io.EOF {
+				err = nil
+			}
+			return n, err
+		}
+		if m.empty++; m.empty > maxEmpty {
+			return 0, fmt.Errorf("more than %d empty gzip members in a row", maxEmpty)
+		}
+		if head, _ := m.b.Peek(2); len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
+			return 0, io.EOF
+		}
+		if err := m.z.Reset(m.b); err != nil {
+			return 0, err
+		}
+		m.z.Multistream(false)
+	}
+}
+
+// decoding marks errors of the encoding, to distinguish them from errors of the
+// connection.
+type decoding struct{ r io.Reader }
+
+func (d decoding) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = decodeError(err)
+	}
+	return n, err
+}
+
+func decodeError(err error) error {
+	if errors.Is(err, failure.ErrTooMuch) || errors.Is(err, errEncoding) || errors.Is(err, io.ErrUnexpectedEOF) || failure.IsNetwork(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errEncoding, err)
+}
+
+// chunks reads a chunked body. The body is complete once its last chunk, of
+// size 0, has arrived (RFC 9112 section 8); the line after it may be missing.
+// The library has no named error for that.
+type chunks struct{ r io.Reader }
+
+func (c chunks) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && strings.HasSuffix(err.Error(), "unexpected EOF reading trailer") {
+		err = io.EOF
+	}
+	return n, err
+}

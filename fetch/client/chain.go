@@ -1,0 +1,92 @@
+package client
+
+import (
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+// route is what a chain of requests begins with, and where redirects may lead it.
+type route struct {
+	target string
+	may    func(o fetch.Origin, target string) bool // nil: anywhere
+}
+
+var robotsRoute = route{target: "/robots.txt"}
+
+// heard is a capture whose body is not in memory yet.
+type heard struct {
+	*fetch.Capture
+	at   fetch.Origin // of the last hop
+	text *text        // the body, until [Lease.land]
+	also []*heard     // the answers to further identities
+}
+
+// overFTP reports whether the last hop used FTP. FTP replies look like HTTP
+// statuses but have other meanings.
+func (got *heard) overFTP() bool {
+	return len(got.Hops) > 0 && strings.HasPrefix(got.Hops[len(got.Hops)-1].URL, "ftp:")
+}
+
+// chain makes one attempt: a request and the redirects that follow. A redirect that leads
+// where the route may not ends it, without an error.
+func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
+	got := &heard{Capture: &fetch.Capture{Origin: asked}}
+	at, target := asked, r.target
+	seen := make(map[string]bool, 1)
+	limit := lease.client.config.MaxRedirects
+	for {
+		here := at.String() + target
+		seen[here] = true
+		a, fail := lease.ask(b, at, target)
+		lease.client.uplink.Notice(at, a.asProof(fail))
+		hop := answer.Hop{URL: clipURL(here), Status: a.status}
+		got.Hops = append(got.Hops, hop)
+		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
+		got.Headers, got.Times, got.Challenge = a.headers, a.times, a.challenge
+		got.text, got.Truncated, got.Err = a.body, a.truncated, a.remark
+		if fail == nil && hop.IsRedirect() {
+			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
+				switch {
+				case seen[at.String()+target]:
+					fail = failure.New(answer.ErrorRedirectLoop, "redirected to a URL of the same chain")
+				case len(got.Hops) > limit:
+					fail = failure.New(answer.ErrorRedirectLimit, "redirected more than %d times", limit)
+				case r.may != nil && !r.may(at, target):
+					return got
+				default:
+					continue
+				}
+			}
+		}
+		if fail != nil {
+			got.Error, got.Err, got.Local = fail.Class, fail.Err, fail.Local
+		}
+		return got
+	}
+}
+
+// follow resolves location, the redirect that the URL from gives. It checks that the
+// origin at, which gave it, may lead there in a chain that began at the origin asked.
+func follow(from, location string, asked, at fetch.Origin) (to fetch.Origin, target string, fail *failure.Failure) {
+	to, target, class, err := fetch.Redirect(from, location)
+	switch {
+	case err != nil:
+		fail = &failure.Failure{Class: class, Err: err}
+	case isPortRefused(to, asked, at):
+		fail = failure.New(answer.ErrorAddressBlocked, "redirect to port %d, which is blocked", to.Port)
+	}
+	return to, target, fail
+}
+
+// maxHopURL bounds the URL kept of a hop.
+const maxHopURL = 2 << 10
+
+func clipURL(url string) string {
+	if len(url) > maxHopURL {
+		return url[:maxHopURL] + "..."
+	}
+	return url
+}

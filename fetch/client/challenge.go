@@ -1,0 +1,61 @@
+package client
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+// errorBodyTime bounds the time to read the page of an error, which may show a wall: a
+// server that sends no more of it has answered all the same.
+const errorBodyTime = 2 * time.Second
+
+// beginning returns the beginning of the body of an error, decoded as far as it came.
+func (lease *Lease) beginning(b *budget, conn net.Conn, resp *http.Response) []byte {
+	deadline := time.Now().Add(errorBodyTime)
+	if deadline.After(b.deadline) {
+		deadline = b.deadline
+	}
+	conn.SetReadDeadline(deadline)
+	if lease.ctx.Err() != nil {
+		conn.SetReadDeadline(time.Unix(1, 0)) // [expire] may have done so already
+	}
+	stored, _ := io.ReadAll(io.LimitReader(resp.Body, answer.ChallengeBytes))
+	page, _, _ := Decode(bytes.NewReader(stored), resp.Header.Get("Content-Encoding"), 4*len(stored), answer.ChallengeBytes)
+	return page
+}
+
+// beginning returns the beginning of a text.
+func (t *text) beginning() ([]byte, error) {
+	if len(t.blocks) == 0 {
+		return t.tail[:min(len(t.tail), answer.ChallengeBytes)], nil
+	}
+	page := make([]byte, answer.ChallengeBytes)
+	n, err := io.ReadFull(t.reader(), page)
+	if err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return page[:n], err
+}
+
+// challengeHeaders returns the headers that marks of walls are about, copied: those of an
+// answer may be large, and reading its body may take long.
+func challengeHeaders(marks answer.Challenges, h http.Header) http.Header {
+	var kept http.Header
+	for i := range marks {
+		name := http.CanonicalHeaderKey(marks[i].Header)
+		if values := h[name]; marks[i].Header != "" && kept[name] == nil && len(values) > 0 {
+			if kept == nil {
+				kept = make(http.Header)
+			}
+			value := values[0]
+			kept[name] = []string{string([]byte(value[:min(len(value), fetch.MaxHeaderValue)]))}
+		}
+	}
+	return kept
+}

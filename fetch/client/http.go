@@ -1,0 +1,283 @@
+package client
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch/outage"
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+const (
+	// maxHeader bounds status line, headers and 1xx answers together.
+	maxHeader = 64 << 10
+	// maxInterim bounds 1xx answers before the final one.
+	maxInterim = 8
+)
+
+// received is the result of one request. After a failure it holds what is known.
+type received struct {
+	status    int
+	remote    netip.AddrPort
+	looked    time.Time // before the look-up, zero without one
+	dialed    time.Time // before the connection was opened
+	http, tls string
+	headers   fetch.Headers
+	location  string
+	times     fetch.Times
+	body      *text // nil without a body
+	truncated bool
+	remark    error // about the body, see [Unknown]
+	challenge string
+}
+
+// asProof returns what the request may prove of this machine's connection.
+func (a *received) asProof(fail *failure.Failure) outage.Exchange {
+	x := outage.Exchange{Status: a.status, Looked: a.looked, Dialed: a.dialed, Remote: a.remote.Addr()}
+	if fail != nil {
+		x.Class = fail.Class
+	}
+	return x
+}
+
+// bounded ends reads of a connection after left bytes and records the error:
+// line readers return the partial line and drop the error.
+type bounded struct {
+	net.Conn
+	left int64
+	err  error
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		b.err = failure.ErrTooMuch
+		return 0, failure.ErrTooMuch
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.Conn.Read(p)
+	b.left -= int64(n)
+	if err != nil {
+		b.err = err
+	}
+	return n, err
+}
+
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+
+// get asks o for target (path and query) over a new connection. The deadline of
+// b bounds the handshake, the request and the answer. It is read only after
+// connect, whose waits for the politeness limits move it; waits for memory or
+// the disk move it again (see paused).
+func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *failure.Failure) {
+	var a received
+	conn, release, fail := lease.connect(b, o, &a)
+	if fail != nil {
+		return a, fail
+	}
+	c, ctx := lease.client, lease.ctx // connect replaces lease.ctx when it dials
+	defer release()
+	defer conn.Close()
+	defer expire(ctx, conn, b.deadline)()
+	paused := pausing(ctx, b, conn)
+	in := &weighed{Conn: conn, ctx: ctx, spool: c.spool, paused: paused}
+	defer in.leave()
+	conn = in
+
+	if c.config.Proxy != nil {
+		if o.Scheme == "http" {
+			fail := lease.exchange(b, in, conn, o, o.String()+target, c.proxyAuth, &a)
+			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
+				fail = failure.Ours(answer.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
+			}
+			return a, fail
+		}
+		if fail := c.tunnel(ctx, conn, o); fail != nil {
+			return a, fail
+		}
+	}
+	if o.Scheme == "https" {
+		began := time.Now()
+		secure := tls.Client(conn, c.tlsConfig(o.Host))
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return a, failure.Of(ctx, failure.Handshake, err)
+		}
+		a.times.TLS = since(began)
+		a.tls = strings.TrimPrefix(tls.VersionName(secure.ConnectionState().Version), "TLS ")
+		conn = secure
+	}
+	return a, lease.exchange(b, in, conn, o, target, "", &a)
+}
+
+// exchange sends the request, with the extra headers, and reads the answer.
+// below is conn or the connection under its TLS.
+func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.Origin, target, headers string, a *received) *failure.Failure {
+	c := lease.client
+	conn = lease.record(conn, below.paused)
+	began := time.Now()
+	request := make([]byte, 0, 256)
+	request = append(request, "GET "...)
+	request = append(request, target...)
+	request = append(request, " HTTP/1.1\r\nHost: "...)
+	request = append(request, o.Authority()...)
+	request = append(request, c.requestTails[lease.identity]...)
+	request = append(request, headers...)
+	request = append(request, "\r\n"...)
+	if _, err := conn.Write(request); err != nil {
+		return failure.Of(lease.ctx, failure.Waiting, err)
+	}
+	return lease.receive(b, below, conn, began, a)
+}
+
+// receive reads the answer to a request that was sent at a time.
+func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time.Time, a *received) *failure.Failure {
+	c, ctx := lease.client, lease.ctx
+	in := &bounded{Conn: conn, left: maxHeader}
+	r := readers.Get().(*bufio.Reader)
+	r.Reset(in)
+	defer func() { r.Reset(nil); readers.Put(r) }()
+	if _, err := r.Peek(1); err != nil {
+		return failure.Of(ctx, failure.Waiting, err)
+	}
+	a.times.FirstByte = since(began)
+	if start, err := r.Peek(len("HTTP/")); string(start) != "HTTP/" {
+		if err != nil {
+			return failure.Of(ctx, failure.Waiting, err)
+		}
+		return failure.New(answer.ErrorProtocol, "header: the answer is not HTTP/1")
+	}
+
+	resp, err := readResponse(r)
+	for interim := 0; err == nil && resp.StatusCode >= 100 && resp.StatusCode < 200 && resp.StatusCode != http.StatusSwitchingProtocols; interim++ {
+		a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
+		if interim == maxInterim {
+			return nil
+		}
+		if _, e := r.Peek(1); e == io.EOF {
+			return nil // nothing but 1xx: profiles read that status as other_status
+		}
+		resp, err = readResponse(r)
+	}
+	if err != nil {
+		// ReadResponse reports a line that was cut off as malformed.
+		if in.err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		} else if in.err != nil {
+			err = in.err
+		}
+		return failure.Of(ctx, failure.Waiting, err)
+	}
+	if resp.StatusCode < 100 {
+		return failure.New(answer.ErrorProtocol, "header: status %03d", resp.StatusCode)
+	}
+	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
+	a.headers = keep(resp.Header)
+	a.location = resp.Header.Get("Location")
+	if x := lease.recording; x != nil {
+		x.whole = resp.StatusCode/100 != 2 && resp.ContentLength >= 0 && int64(r.Buffered()) >= resp.ContentLength
+		x.header = lease.tape.size() - r.Buffered()
+		resp.Body = &ending{resp.Body, x}
+	}
+	if lease.front != nil {
+		lease.front.Header = pageHeader(resp.Header)
+	}
+	if lease.front != nil || resp.StatusCode < 200 || resp.StatusCode > 299 { // the bodies of errors and redirects hold no rules
+		var page []byte
+		if c.config.Challenges.WantsBody(resp.StatusCode, resp.Header.Values) {
+			page = lease.beginning(b, conn, resp)
+		}
+		a.challenge = c.config.Challenges.Find(resp.StatusCode, resp.Header.Values, page)
+		return nil
+	}
+	header := challengeHeaders(c.config.Challenges, resp.Header)
+	// The wire form may be larger than the decoded body: a chunk of one byte
+	// takes six bytes.
+	contentRange := strings.Clone(resp.Header.Get("Content-Range"))
+	encodings := strings.Clone(resp.Header.Get("Content-Encoding"))
+	resp.Header = nil // free it: it may be large, and the body may take long
+	in.left = int64(c.config.MaxBody)*8 + 64<<10
+	below.body = true
+	a.body, a.truncated, err = lease.readBody(resp, encodings, below.paused)
+	if err == nil {
+		a.remark, err = Unknown(encodings, a.body.reader(), a.truncated)
+	}
+	var page []byte
+	if err == nil {
+		if page, err = a.body.beginning(); err == nil {
+			a.challenge = c.config.Challenges.Find(resp.StatusCode, header.Values, page)
+		}
+	}
+	var ours *failure.Failure
+	switch {
+	case errors.As(err, &ours): // a failure of our disk
+		return ours
+	case err == nil && resp.StatusCode == http.StatusPartialContent:
+		beyond, err := fetch.Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody)
+		if err != nil {
+			return failure.New(answer.ErrorTruncatedBody, "body: %w", err)
+		}
+		a.truncated = a.truncated || beyond
+		return nil
+	case err == nil:
+		return nil
+	case errors.Is(err, errEncoding):
+		return failure.New(answer.ErrorProtocol, "body: %w", err)
+	}
+	return failure.Of(ctx, failure.Reading, err)
+}
+
+// ending is a body that notes its end in a recording.
+type ending struct {
+	io.ReadCloser
+	x *recording
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	e.x.whole = e.x.whole || err == io.EOF
+	return n, err
+}
+
+// getRequest tells ReadResponse that a body may follow. It is shared read-only.
+var getRequest = &http.Request{Method: "GET"}
+
+func keep(h http.Header) fetch.Headers {
+	one := func(name string) *string {
+		values := h[name]
+		if len(values) == 0 {
+			return nil
+		}
+		v := values[0]
+		if len(v) > fetch.MaxHeaderValue {
+			v = v[:fetch.MaxHeaderValue]
+		}
+		v = strings.Clone(v) // releases the header block, which ReadResponse keeps as one string
+		return &v
+	}
+	for _, name := range [...]string{"Cache-Control", "Content-Encoding"} {
+		if lines := h[name]; len(lines) > 1 {
+			h.Set(name, strings.Join(lines, ", ")) // a list, RFC 9110 section 5.3
+		}
+	}
+	return fetch.Headers{
+		ContentType: one("Content-Type"), ContentEncoding: one("Content-Encoding"), Server: one("Server"),
+		ETag: one("Etag"), LastModified: one("Last-Modified"), CacheControl: one("Cache-Control"),
+		RetryAfter: one("Retry-After"),
+	}
+}
+
+func since(t time.Time) *time.Duration {
+	d := time.Since(t)
+	return &d
+}

@@ -1,0 +1,182 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/limit"
+	"golang.org/x/time/rate"
+)
+
+// politeness enforces the limits on requests. A request in flight holds a slot,
+// a place under the registered domain of its host and a place under the address
+// that it dials. A request that waits, for a place, for the pace or before a
+// retry, releases its slot meanwhile, so that a busy address costs the others
+// nothing.
+//
+// A request takes the place of its domain first, that of its address second and
+// a slot last. A request that holds a slot waits for nothing, so requests
+// cannot deadlock.
+type politeness struct {
+	inside    *limit.Limiter // origins between Enter and the end of Fetch
+	slots     *limit.Limiter
+	domains   *limit.Limiter
+	addresses *limit.Limiter
+	pace      *rate.Limiter  // limits all requests together; nil: no limit
+	starts    *limit.Limiter // admits one origin at a time to its first request
+}
+
+func newPoliteness(c Config, waiting int) *politeness {
+	m := &politeness{
+		inside:    limit.New(2*c.Concurrency+waiting, 0),
+		slots:     limit.New(c.Concurrency, 0),
+		domains:   limit.New(c.PerDomain, 0),
+		addresses: limit.New(c.PerAddress, c.AddressRate),
+	}
+	if c.Rate > 0 {
+		m.starts = limit.New(1, 0)
+		m.pace = rate.NewLimiter(rate.Limit(c.Rate), 1)
+	}
+	return m
+}
+
+// Lease is the right to ask one origin now. It holds one of the client's slots,
+// serves one [Lease.Fetch] and ends with [Lease.Leave].
+type Lease struct {
+	client    *Client
+	ctx       context.Context // the context begin of Enter; onceBegun once a connection is dialled
+	onceBegun context.Context
+	held      bool         // holds a slot
+	asked     bool         // the first request has kept the pace
+	front     *fetch.Front // what is asked for is a front page; nil for robots.txt
+	identity  int          // under which it asks: 0 for our own, else one more than the index in Config.Identities
+
+	tape      *text        // bytes of the exchanges, nil unless they are recorded
+	exchanges []*recording // in order
+	recording *recording   // the exchange in progress
+
+	texts  []*text // texts of its answers
+	landed bool    // holds a place in spool.landing
+}
+
+// Enter waits until a slot is free. The context begin bounds the waits up to
+// the first connection, here and in [Lease.Fetch], and Enter returns its error.
+// After that ctx applies, which must not end earlier.
+func (c *Client) Enter(begin, ctx context.Context) (*Lease, error) {
+	lease := &Lease{client: c, ctx: begin, onceBegun: ctx}
+	if err := c.politeness.inside.Acquire(begin, ""); err != nil {
+		return nil, err
+	}
+	if err := lease.takeSlot(); err != nil {
+		c.politeness.inside.Release("")
+		return nil, err
+	}
+	return lease, nil
+}
+
+// Leave ends the lease. It must be called once.
+func (lease *Lease) Leave() {
+	lease.settle()
+	lease.giveSlot()
+	lease.client.politeness.inside.Release("")
+}
+
+func (lease *Lease) takeSlot() error {
+	err := lease.client.politeness.slots.Acquire(lease.ctx, "")
+	lease.held = err == nil
+	return err
+}
+
+func (lease *Lease) giveSlot() {
+	if lease.held {
+		lease.held = false
+		lease.client.politeness.slots.Release("")
+	}
+}
+
+// acquire takes a place under key. It gives up the slot if that takes time. The
+// wait is ours, not the host's: it moves the deadline.
+func (lease *Lease) acquire(b *budget, l *limit.Limiter, key string) error {
+	began := time.Now()
+	if turn := l.Join(key); turn != nil {
+		lease.giveSlot()
+		if err := l.Await(lease.ctx, key, turn); err != nil {
+			return err
+		}
+	}
+	err := lease.rest(l.Pause(key))
+	b.wait(time.Since(began))
+	if err != nil {
+		l.Release(key)
+	}
+	return err
+}
+
+// rest sleeps without a slot and takes one afterwards.
+func (lease *Lease) rest(d time.Duration) error {
+	if d > 0 {
+		lease.giveSlot()
+		if err := sleep(lease.ctx, d); err != nil {
+			return err
+		}
+	}
+	if lease.held {
+		return nil
+	}
+	return lease.takeSlot()
+}
+
+// keepPace waits for the turn of one more request among all. Origins that have
+// not begun wait in a separate queue, of which one at a time draws a turn, so a
+// redirect or a retry waits for at most one of them.
+func (lease *Lease) keepPace(b *budget) error {
+	m := lease.client.politeness
+	if m.pace == nil {
+		return nil
+	}
+	began := time.Now()
+	defer func() { b.wait(time.Since(began)) }()
+	if lease.asked {
+		return lease.rest(m.pace.Reserve().Delay())
+	}
+	lease.asked = true
+	if turn := m.starts.Join(""); turn != nil {
+		lease.giveSlot()
+		if err := m.starts.Await(lease.ctx, "", turn); err != nil {
+			return err
+		}
+	}
+	defer m.starts.Release("")
+	return lease.rest(m.pace.Reserve().Delay())
+}
+
+// pause waits before another attempt and reports whether there is time for one.
+// The wait is the host's; getting a slot again is ours.
+func (lease *Lease) pause(b *budget, wait time.Duration) bool {
+	if time.Until(b.deadline) <= wait {
+		return false
+	}
+	lease.giveSlot()
+	if sleep(lease.ctx, wait) != nil {
+		return false
+	}
+	began := time.Now()
+	err := lease.takeSlot()
+	b.wait(time.Since(began))
+	return err == nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+// probe determines whether a 5xx for robots.txt means anything. A site that
+// answers every missing page with 5xx is misconfigured, and its robots.txt is
+// missing: the front page exists, and a page that cannot exist gets the same
+// status. Google's document says to treat such a 5xx as a 404. The probe costs
+// two requests to the server that gave the 5xx, within the time that the origin
+// has left.
+//
+// It reports whether it sent a request.
+func (lease *Lease) probe(b *budget, got *heard) bool {
+	if status := got.Status(); got.Error != "" || status < 500 || status > 599 || got.at.Scheme == "ftp" {
+		return false
+	}
+	got.Probe.Front = lease.page(b, got, "/")
+	if got.Probe.HasFront() {
+		got.Probe.Missing = lease.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
+	}
+	return true
+}
+
+// page requests one more page of the origin that answered, and returns its status.
+func (lease *Lease) page(b *budget, got *heard, target string) (status int) {
+	before := len(lease.exchanges)
+	err := lease.sure(b, func() answer.ErrorClass {
+		lease.exchanges = lease.exchanges[:before]
+		a, fail := lease.ask(b, got.at, target)
+		if status = 0; fail != nil {
+			return fail.Class
+		}
+		status = a.status
+		return ""
+	})
+	if err != nil && lease.ctx.Err() == nil {
+		got.Local = err
+	}
+	return status
+}

@@ -1,0 +1,52 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+)
+
+func TestMisconfiguredSites(t *testing.T) {
+	for _, row := range []struct {
+		name                   string
+		robots, front, missing int
+		want                   bool
+		asked                  int
+	}{
+		{"5xx for every missing page", 500, 200, 500, true, 3},
+		{"the front page may redirect", 503, 301, 503, true, 3},
+		{"another 5xx", 500, 200, 503, false, 3},
+		{"missing pages are 404", 500, 200, 404, false, 3},
+		{"all is down", 500, 500, 500, false, 2},
+		{"no 5xx", 404, 200, 500, false, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var mu sync.Mutex
+			asked := map[string]bool{}
+			c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+				mu.Lock()
+				asked[r.URL.Path] = true
+				mu.Unlock()
+				status := row.missing
+				switch r.URL.Path {
+				case "/robots.txt":
+					status = row.robots
+				case "/":
+					status = row.front
+				}
+				fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status)
+			}), func(c *settings) { c.ProbeMisconfigured = true })
+			got := c.Fetch(context.Background(), origin(t, "a.example"))
+			misconfigured := got.Facts().Misconfigured
+			if misconfigured != row.want || got.Status() != row.robots || len(got.Hops) != 1 || got.Attempts != 1 {
+				t.Errorf("misconfigured %v, status %d, %d hops, %d attempts", misconfigured, got.Status(), len(got.Hops), got.Attempts)
+			}
+			if len(asked) != row.asked {
+				t.Errorf("asked for %v", asked)
+			}
+		})
+	}
+}

@@ -1,0 +1,201 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+// recording is an exchange while its bytes are on the tape of the lease.
+type recording struct {
+	fetch.Exchange
+	sent, received span
+	whole          bool // the answer was read to its end
+	header         int  // the end of its header on the tape, 0 without one
+}
+
+// span is a range of bytes of the tape.
+type span struct{ from, to int }
+
+// ask requests target of o by the scheme of o, and records the exchange if the client is
+// configured to.
+func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *failure.Failure) {
+	get := lease.get
+	if o.Scheme == "ftp" {
+		get = lease.getFTP
+	}
+	if !lease.client.config.Record {
+		return get(b, o, target)
+	}
+	if lease.tape == nil {
+		lease.tape = lease.text(1023, nil)
+	}
+	x := &recording{Exchange: fetch.Exchange{URL: o.String() + target, Start: lease.client.config.Now()}}
+	if lease.identity > 0 {
+		x.Identity = lease.client.config.Identities[lease.identity-1].Name
+	}
+	x.sent = span{lease.tape.size(), lease.tape.size()}
+	x.received = x.sent
+	x.FrontPage = lease.front != nil
+	lease.recording = x
+	a, fail := get(b, o, target)
+	lease.recording = nil
+	if fail == nil && o.Scheme == "ftp" && a.body != nil {
+		fail = lease.recordFile(x, &a)
+	}
+	if x.FrontPage && x.header > 0 {
+		x.whole, x.received.to = x.whole && x.received.to == x.header, x.header
+	}
+	x.Remote, x.TLSVersion, x.Status, x.Cut = a.remote, a.tls, a.status, x.cut(&a, fail)
+	if fail != nil {
+		x.Error, x.Err = fail.Class, fail.Err
+	}
+	lease.exchanges = append(lease.exchanges, x)
+	return a, fail
+}
+
+// recordFile records the file of an answer over FTP.
+func (lease *Lease) recordFile(x *recording, a *received) *failure.Failure {
+	x.received = span{lease.tape.size(), lease.tape.size()}
+	_, err := io.Copy(lease.tape, a.body.reader())
+	x.received.to, x.whole = lease.tape.size(), !a.truncated
+	var ours *failure.Failure
+	if errors.As(err, &ours) {
+		return ours
+	}
+	return nil
+}
+
+// cut returns the value of Cut.
+func (x *recording) cut(a *received, fail *failure.Failure) string {
+	switch {
+	case x.whole || x.received.to == x.received.from:
+		return ""
+	case fail == nil && a.truncated:
+		return "length"
+	case fail == nil:
+		return "unspecified"
+	}
+	switch fail.Class {
+	case answer.ErrorTimeout:
+		return "time"
+	case answer.ErrorReset, answer.ErrorTruncatedBody:
+		return "disconnect"
+	case answer.ErrorHeaderTooLarge:
+		return "length"
+	}
+	return "unspecified"
+}
+
+// record returns a connection that records what is sent and received on it. paused is
+// called with waits for the disk. Without a recording, it returns the connection.
+func (lease *Lease) record(conn net.Conn, paused func(time.Duration)) net.Conn {
+	if lease.recording == nil {
+		return conn
+	}
+	lease.tape.paused = paused
+	lease.recording.Start = lease.client.config.Now()
+	return &recordedConn{conn, lease.tape, lease.recording}
+}
+
+// recordedConn is a connection whose request and answer are recorded, or whose
+// conversation.
+type recordedConn struct {
+	net.Conn
+	tape *text
+	x    *recording
+}
+
+func (c *recordedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if e := c.put(p[:n], &c.x.sent); e != nil {
+		err = e
+	}
+	return n, err
+}
+
+func (c *recordedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	to := &c.x.received
+	if c.x.talks() {
+		to = &c.x.sent
+	}
+	if e := c.put(p[:n], to); e != nil {
+		err = e
+	}
+	return n, err
+}
+
+// talks reports whether the exchange is a conversation.
+func (x *recording) talks() bool { return len(x.URL) > 4 && x.URL[:4] == "ftp:" }
+
+func (c *recordedConn) put(p []byte, to *span) error {
+	if to.from == to.to {
+		to.from = c.tape.size()
+	}
+	_, err := c.tape.Write(p)
+	to.to = c.tape.size()
+	return err
+}
+
+// Exchanges yields the requests that [Lease.Fetch] made, in order: of all attempts,
+// redirects, schemes, probes, front pages and identities, but those that an outage of this machine has voided.
+// There are none unless the client records them, or if a memory has answered. They are
+// valid until Leave. An error is one of the disk.
+func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
+	return func(yield func(*fetch.Exchange, error) bool) {
+		if len(lease.exchanges) == 0 {
+			return
+		}
+		in, at := lease.tape.reader(), 0
+		take := func(s span) (p []byte, err error) {
+			if s.to == s.from {
+				return nil, nil
+			}
+			if _, err = io.CopyN(io.Discard, in, int64(s.from-at)); err == nil {
+				p = make([]byte, s.to-s.from)
+				_, err = io.ReadFull(in, p)
+			}
+			at = s.to
+			return p, err
+		}
+		for _, x := range lease.exchanges {
+			e, err := x.Exchange, error(nil)
+			if e.Sent, err = take(x.sent); err == nil {
+				e.Received, err = take(x.received)
+			}
+			if !yield(&e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Replay returns the body of a 2xx answer from the bytes of [fetch.Exchange.Received], decoded
+// and cut as the fetch did that received it with the same limit.
+func Replay(from io.Reader, maxBody int) ([]byte, error) {
+	lease := &Lease{client: &Client{config: Config{MaxBody: maxBody}, spool: new(spool)}, ctx: context.Background()}
+	var a received
+	if fail := lease.receive(new(budget), new(weighed), &playback{r: from}, time.Now(), &a); fail != nil {
+		return nil, fail
+	}
+	if a.body == nil {
+		return nil, errors.New("the answer has no body to read")
+	}
+	return a.body.bytes()
+}
+
+// playback is a connection that gives what one has given before.
+type playback struct {
+	net.Conn
+	r io.Reader
+}
+
+func (p *playback) Read(b []byte) (int, error) { return p.r.Read(b) }

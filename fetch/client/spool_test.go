@@ -1,0 +1,174 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+// spooling gives a client a spool file in a temporary folder.
+func spooling(t *testing.T, room int64) func(*settings) {
+	path := filepath.Join(t.TempDir(), "spool")
+	var file *os.File
+	t.Cleanup(func() { file.Close() })
+	return func(c *settings) {
+		c.Room, c.MaxBody, c.Concurrency, c.Timeout = room, 500_000, 1000, time.Minute
+		c.Spool = func() (_ *os.File, err error) {
+			file, err = os.Create(path)
+			return file, err
+		}
+	}
+}
+
+// TestAnswersUnderWayAreBounded lets 200 hosts stall near the limit, 80 MB
+// together, and then send the rest.
+func TestAnswersUnderWayAreBounded(t *testing.T) {
+	answersUnderWay(t, coding{"identity", nil})
+}
+
+// TestCodedAnswersUnderWayAreBounded_NoRace does the same in each content coding.
+func TestCodedAnswersUnderWayAreBounded_NoRace(t *testing.T) {
+	answersUnderWay(t, coding{"gzip", gzipCoding}, coding{"br", brotliCoding}, coding{"zstd", zstdCoding})
+}
+
+type coding struct {
+	name   string
+	encode func(io.Writer) io.WriteCloser
+}
+
+func answersUnderWay(t *testing.T, codings ...coding) {
+	const hosts, room = 200, 1 << 20
+	noise := make([]byte, 400_000)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	for _, coding := range codings {
+		t.Run(coding.name, func(t *testing.T) {
+			body, sent := noise, noise
+			if coding.encode != nil {
+				var b bytes.Buffer
+				w := coding.encode(&b)
+				w.Write(noise)
+				w.Close()
+				sent = b.Bytes()
+			}
+			goOn := make(chan struct{})
+			address := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) {
+				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\nContent-Encoding: %s\r\n\r\n", len(sent), coding.name)
+				c.Write(sent[:len(sent)-10])
+				<-goOn
+				c.Write(sent[len(sent)-10:])
+			})
+			client := newClient(t, address, spooling(t, room))
+			spool := client.spool
+			heap := func() int64 {
+				var m runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				return int64(m.HeapAlloc)
+			}
+			before := heap()
+			var all sync.WaitGroup
+			for i := range hosts {
+				all.Go(func() {
+					p, err := client.Enter(t.Context(), t.Context())
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer p.Leave()
+					got := p.Fetch(0, origin(t, fmt.Sprintf("h%d.example", i)))
+					if got.Error != "" || !bytes.Equal(got.Body, body) {
+						t.Errorf("error %q (%v), %d bytes", got.Error, got.Err, len(got.Body))
+					}
+				})
+			}
+			inFile := func() int64 {
+				spool.mu.Lock()
+				defer spool.mu.Unlock()
+				return spool.end - int64(len(spool.free))*blockBytes
+			}
+			for begun := time.Now(); inFile() < hosts*int64(len(sent))-room-hosts*3*blockBytes; runtime.Gosched() {
+				if time.Since(begun) > 20*time.Second {
+					t.Fatalf("%d bytes are on disk", inFile())
+				}
+			}
+			if grown := heap() - before; grown > room+hosts*100<<10 {
+				t.Errorf("%d answers in flight take %d bytes of memory", hosts, grown)
+			}
+			close(goOn)
+			all.Wait()
+			if spool.room != room || inFile() != 0 || len(spool.landing) > 0 {
+				t.Errorf("room for %d of %d bytes is left, and %d bytes of the file are in use", spool.room, room, inFile())
+			}
+		})
+	}
+}
+
+// TestAFullDiskIsNoFailureOfTheHost checks that a body that cannot be kept says
+// nothing about its server.
+func TestAFullDiskIsNoFailureOfTheHost(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	address := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+		c.Write(make([]byte, 100_000))
+	})
+	client := newClient(t, address, spooling(t, 0))
+	client.spool.create = func() (*os.File, error) { return full, nil }
+	if got := client.Fetch(t.Context(), origin(t, "a.example")); got.Local == nil || got.Error != answer.ErrorCanceled {
+		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
+	}
+}
+
+// TestHeavyHeadersWaitForEachOther_NoRace checks that the memory of incomplete headers
+// is bounded too, that the wait is not the host's, and that ordinary answers do
+// not wait.
+func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
+	const hosts, rounds = 12, 3 // four at a time
+	address := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+		if r.Host == "light.example" {
+			io.WriteString(c, "\r\nok")
+			return
+		}
+		for range maxHeader/64 - 1 {
+			fmt.Fprintf(c, "X-%08d: %050d\r\n", 0, 0)
+		}
+		hang(c)
+	})
+	const timeout = time.Second
+	client := newClient(t, address, func(c *settings) {
+		spooling(t, 0)(c)
+		c.Timeout = timeout
+	})
+	began := time.Now()
+	var all sync.WaitGroup
+	for i := range hosts {
+		all.Go(func() {
+			got := client.Fetch(t.Context(), origin(t, fmt.Sprintf("h%d.example", i)))
+			if got.Error != answer.ErrorTimeout || *got.Times.Total < timeout || *got.Times.Total > 2*timeout {
+				t.Errorf("error %q (%v) after %v, want a timeout after %v", got.Error, got.Err, *got.Times.Total, timeout)
+			}
+		})
+	}
+	if got := client.Fetch(t.Context(), origin(t, "light.example")); string(got.Body) != "ok" || time.Since(began) > timeout {
+		t.Errorf("an ordinary answer came after %v: %q (%v)", time.Since(began), got.Body, got.Err)
+	}
+	all.Wait()
+	if took := time.Since(began); took < 2*timeout {
+		t.Errorf("%d hosts were done after %v: more than %d at once", hosts, took, hosts/rounds)
+	}
+}

@@ -1,0 +1,29 @@
+package fetch
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/robocensus/robocensus/robots/answer"
+)
+
+// Exchange is a request and what came back, with the bytes of both: below TLS, and above
+// all else. Over HTTP, Sent is the request and Received the answer. Over FTP, Sent is the
+// control connection, both ways, and Received the file. A failure may leave either empty.
+type Exchange struct {
+	URL        string
+	FrontPage  bool   // of [Capture.Front]: Received ends with the header
+	Identity   string // name of the further identity that asked, "" for our own
+	Start      time.Time
+	Remote     netip.AddrPort
+	TLSVersion string // "1.3"
+	Status     int
+	Error      answer.ErrorClass
+	Err        error
+
+	Sent, Received []byte
+	// Cut says why Received is not the whole answer, in the words of WARC-Truncated:
+	// length (the limit of the body), time, disconnect, or unspecified (the census does
+	// not read on, such as in the page of a 404). It is "" if nothing is missing.
+	Cut string
+}
