@@ -222,7 +222,7 @@ func TestDialectsCompareAsTheyJudge(t *testing.T) {
 }
 
 // Under heritrix the greatest plain pattern that begins a path, among those up to it, hides
-// the others (SPEC 11): /z hides / from /~, which no normalized URL tells from /{. Whoever
+// the others (SPEC 9): /z hides / from /~, which no normalized URL tells from /{. Whoever
 // looks for a difference has to look beyond the next byte.
 func TestGreatestPatternIsComparedBeyondTheNextByte(t *testing.T) {
 	for _, row := range []struct{ rules, path string }{

@@ -194,3 +194,51 @@ func TestMatrixOfParsers(t *testing.T) {
 		}
 	}
 }
+
+// Tests cite sections of SPECIFICATION.md that exist: those of dialects the one about
+// dialects.
+func TestCitedSectionsExist(t *testing.T) {
+	sections := sectionsOfSpecification(t)
+	files, _ := filepath.Glob("*_test.go")
+	inner, _ := filepath.Glob("*/*_test.go")
+	cited := 0
+	for _, name := range append(files, inner...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\bSPEC ([0-9]+)`).FindAllStringSubmatch(string(text), -1) {
+			cited++
+			if title := sections[m[1]]; title == "" || strings.Contains(name, "dialect") && !strings.HasPrefix(title, "Dialects\n") {
+				t.Errorf("%s cites SPEC %s, which is %q", name, m[1], strings.SplitN(title, "\n", 2)[0])
+			}
+		}
+	}
+	if cited < 10 {
+		t.Errorf("%d sections are cited", cited)
+	}
+}
+
+// The section about dialects has a clause for each field that only they have.
+func TestSpecificationHasFieldsOfDialects(t *testing.T) {
+	section := sectionsOfSpecification(t)["9"]
+	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
+		if f.dialect && !strings.Contains(section, "`"+f.name+"`") {
+			t.Errorf("SPECIFICATION.md, section 9, says nothing of %s", f.name)
+		}
+	}
+}
+
+// sectionsOfSpecification returns title and text of each section by its number.
+func sectionsOfSpecification(t *testing.T) map[string]string {
+	content, err := os.ReadFile("SPECIFICATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := make(map[string]string)
+	for _, section := range strings.Split(string(content), "\n## ")[1:] {
+		number, text, _ := strings.Cut(section, ". ")
+		sections[number] = text
+	}
+	return sections
+}
