@@ -258,12 +258,13 @@ func TestHiddenPatternsBesideOtherForms(t *testing.T) {
 	for _, row := range []struct{ a, with, b, path string }{
 		{"Disallow: /*\nAllow: /%\n", "rfc9309", "Disallow: /*\nAllow: /\nAllow: /%\nDisallow: /;%61b\n", "/*"},
 		{"Disallow: /.&\nDisallow: /*/\nDisallow: /\n", "heritrix", "Disallow: /\nAllow: /.\n", "/0"},
+		{"Disallow: /\nDisallow: /0x\nDisallow: /*1\n", "heritrix", "Disallow: /\n", "/2"},
 	} {
 		var x asked
 		x.load(0, []byte("User-agent: x\n"+row.a), named(t, row.with))
 		x.load(1, []byte("User-agent: x\n"+row.b), named(t, "heritrix"))
 		if x.ask(row.path); x.closed == "" {
-			t.Errorf("%s closes nothing%s", row.path, &x)
+			t.Errorf("%s is not closed%s", row.path, &x)
 		}
 		x.check(t)
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A shown is what is known of the difference that a step is to settle.
@@ -45,7 +43,7 @@ func diagnoses(token string, by *shown) []step {
 			case '?', ';':
 				return by.losesQuery
 			case '$':
-				return by.losesQuery && i == len(value)-1 && (strings.HasSuffix(by.path, "?") || strings.HasSuffix(by.path, ";"))
+				return by.losesQuery && (strings.HasSuffix(by.path, "?") || strings.HasSuffix(by.path, ";"))
 			}
 			return false
 		})},
@@ -58,8 +56,7 @@ func isAlphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// rename writes a letter that no path of the file has for some characters of paths, and for
-// the escapes that they begin.
+// rename writes a letter that no path of the file has for some characters of paths.
 func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []int {
 	const letters = "~_zqxjkvwyZQXJKVWY0987654321"
 	return func(f *file, only func(int) bool) []int {
@@ -74,18 +71,15 @@ func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []
 				return l, false
 			}
 			var text []byte
-			for i := 0; i < len(l.value); i++ {
+			for i, c := range l.value {
 				if !which(l.value, i) {
-					text = append(text, l.value[i])
+					text = append(text, c)
 					continue
 				}
 				if i == 0 {
 					text = append(text, '/') // for a star
 				}
 				text = append(text, letters[free])
-				if escape.At(l.value, i) {
-					i += 2
-				}
 			}
 			if bytes.Equal(text, l.value) {
 				return l, false
