@@ -85,7 +85,7 @@ const NamedHosts = "the hosts given"
 
 // Choice says how a run chose its hosts.
 type Choice struct {
-	Inputs []Input `json:"inputs"` // of the roles hosts, ranks and bodies
+	Inputs []Input `json:"inputs"` // lists of hosts and ranks, and stored answers that choose the hosts
 	Limit  string  `json:"limit"`
 	Sample string  `json:"sample"`
 }
@@ -94,8 +94,7 @@ type Choice struct {
 func (p *Plan) Choices() []Choice {
 	own := Choice{Inputs: []Input{}, Limit: p.Configuration.Text("limit"), Sample: p.Configuration.Text("sample")}
 	for _, in := range p.Inputs {
-		switch in.Role {
-		case "hosts", "ranks", "bodies":
+		if s := StoredAs(in.Role); in.Role == "hosts" || in.Role == "ranks" || s != nil && s.Chooses != "" {
 			own.Inputs = append(own.Inputs, in)
 		}
 	}
@@ -127,7 +126,10 @@ func (p *Plan) Sample() float64 {
 }
 
 // HasCaptures reports whether an input is an archive, or an index of captures in archives.
-func (in Input) HasCaptures() bool { return in.Role == "warc" || in.Role == "cdx" }
+func (in Input) HasCaptures() bool {
+	s := StoredAs(in.Role)
+	return s != nil && s.HasCaptures
+}
 
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.
 // Standard input, like any input that is not a regular file, has no digest.

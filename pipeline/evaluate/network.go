@@ -17,7 +17,7 @@ import (
 // address block and server.
 func (e *Evaluator) countNetwork(row *schema.Fetch, stratum string) {
 	e.counts.Add("source", stratum, row.Source)
-	if row.Source == "warc" {
+	if row.Source == sink.FromArchive {
 		e.counts.Add(sink.Captured, stratum, dayKey(row.FetchTime))
 	}
 	// An answer from memory has the times of an earlier run.

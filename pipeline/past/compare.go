@@ -25,12 +25,15 @@ type Differences struct {
 	Tables   []string // other versions of the tables, or another kind of source: nothing is comparable
 	Hosts    []string // another choice of hosts (list, --limit, --sample): figures of all hosts are not comparable
 	Editions []string // another edition of the list: a host may be in one run only
-	Folder   string   // the same of a folder of files, --bodies
+	Chosen   []Chosen // the same of stored answers that choose the hosts
 	Asked    []string // settings under which the same hosts may give other answers
 	Ranks    []string // another list of ranks: strata are not comparable
 	Notes    []string // settings that change few answers
 	Reversed string   // the run before is the later one
 }
+
+// Chosen says that stored answers, whose inputs have a role, choose other hosts.
+type Chosen struct{ Role, Text string }
 
 // Compare compares two runs.
 func Compare(before, after *Run) *Differences {
@@ -51,9 +54,11 @@ func Compare(before, after *Run) *Differences {
 		differ(&d.Hosts, "another --limit", before.Limit(), after.Limit())
 		differ(&d.Hosts, "another --sample", before.Sample(), after.Sample())
 	}
-	if x, y := before.list("bodies"), after.list("bodies"); x != y {
-		d.Folder = fmt.Sprintf("another folder of files: %s, then %s", x, y)
-		d.Editions = append(d.Editions, d.Folder)
+	for _, s := range sink.StoredSources {
+		if x, y := before.list(s.Role), after.list(s.Role); s.Chooses != "" && x != y {
+			d.Chosen = append(d.Chosen, Chosen{s.Role, fmt.Sprintf("another %s: %s, then %s", s.Chooses, x, y)})
+			d.Editions = append(d.Editions, d.Chosen[len(d.Chosen)-1].Text)
+		}
 	}
 	if d.EditionOf("hosts") {
 		d.Editions = append(d.Editions, "another edition of the list of hosts")

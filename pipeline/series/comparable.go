@@ -107,8 +107,8 @@ func (n *neighbours) marks(profiles []string) (out []Mark) {
 			mark("list_changed", role, "another edition of the list of "+role)
 		}
 	}
-	if n.Folder != "" {
-		mark("list_changed", "bodies", n.Folder)
+	for _, c := range n.Chosen {
+		mark("list_changed", c.Role, c.Text)
 	}
 	for _, p := range profiles {
 		if len(n.profiles[p]) > 0 {

@@ -154,7 +154,7 @@ func (h *hostReader) read(ctx context.Context) error {
 // origin itself, http://b.example beside b.example, and only in this way a run of hosts
 // has two answers of one origin.
 func (h *hostReader) findFallbacks(ctx context.Context) error {
-	if h.run.Source == "warc" || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
+	if h.run.Source == sink.FromArchive || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
 		return nil
 	}
 	for _, p := range h.run.PartsOf("fetches") {

@@ -288,7 +288,7 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 		}
 		t.Seq = seq
 		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
-		t.Stored = &target.Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
+		t.Stored = &target.Stored{Source: sink.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
 		return emit(t)
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)

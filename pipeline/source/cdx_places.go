@@ -35,7 +35,8 @@ type places struct {
 }
 
 // readCaptures reads the index and makes the volumes.
-func (s *Source) readCaptures(ctx context.Context, scratch func() (*store.Scratch, error)) (err error) {
+func (s *Source) readCaptures(ctx context.Context) (err error) {
+	scratch := s.rejects.Scratch
 	sorted := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
 	defer func() { err = errors.Join(err, sorted.Close()) }()
 	if s.config.LastCapture {

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -211,6 +212,6 @@ func (b *blockReader) take(c *capturePlace, found *warc.Capture, why string, n i
 	t, _ := s.wanted(c.origin, new(rejected.Skipped))
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
-	t.Stored = &target.Stored{Source: "warc", WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
+	t.Stored = &target.Stored{Source: sink.FromArchive, WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
 	return b.emit(t)
 }

@@ -10,6 +10,7 @@
 // a duplicate, a damaged record. No line is lost silently.
 //
 //	source.go    Open, Start, and what a source says of itself
+//	kinds.go     the kinds of stored answers; Check
 //	volume.go    Volume, which reads targets in order
 //	archive.go   archives; repeated.go those that are named again
 //	last*.go     the last capture of each host in archives
@@ -23,26 +24,23 @@
 //
 // Archives at https URLs are identified when they are read, at the pace of their server.
 //
-// To add a source:
+// To add a source of stored answers:
 //
-//   - source.go: its field in [Config], IsStored if it has captures, sourceName and
-//     Empty (what an input without hosts lacks). Open calls its function, which adds
-//     volumes with inputs of a role of its own; [Check] finds out without reading
-//     whether it is there.
-//   - a file of its own: the volume's function calls emit with targets in order, each
-//     with the same Seq whatever is read beside it, and accounts for all else by
-//     package rejected. A stored target has [target.Stored], whose Source goes to
-//     fetches.source.
-//   - sink: a row of settings.go for its flag, ShardsOfHosts in plan.go if shards do not
-//     divide the hosts, the values of fetches.source (fetches.go in package schema, and
-//     values.go in package verify), and its role in datasheet.go of package describe.
-//   - cmd/internal/run: the flag and the usage lines (run.go, plan.go), given and
-//     checkSource (checks.go), build (config.go). What changes nothing with it is refused by
-//     checkEffect (relations.go).
-//   - cmd/internal/settings: the flag is not for demo (scopes.go).
-//   - cmd/internal/recap: TargetOf and skippedTexts (recap.go).
-//   - where a target is not a host, as with archives: source in
-//     cmd/internal/report, isArchive in its package trends, and the callers of [Config.HasArchives].
+//   - stored.go of package sink: a row of StoredSources. The flags that exclude each other,
+//     the checks of values, the words of messages and reports, and what a comparison says of
+//     other inputs follow from it.
+//   - settings.go of package sink: a row for each of its flags.
+//   - kinds.go: a row of kinds, and the field of [Config] that it reads.
+//   - a file of its own: open adds volumes, with inputs of the role of the row. A volume's
+//     function calls emit with targets in order, each with the same Seq whatever is read
+//     beside it, and accounts for all else by package rejected. A stored target has
+//     [target.Stored], whose Source is the Value of the row. s.number gives volumes of files
+//     their ranges; v.mixed is for one that yields the targets of all shards.
+//   - cmd/internal/run: the flag (run.go), its field in Build (config.go), and the usage lines
+//     (run.go, plan.go). What does not apply with it is refused by checkSource (checks.go), if
+//     it is a flag of another source, or by checkEffect (relations.go).
+//   - what users read: the comments of fetches.source (fetches.go in package schema, and then
+//     sink/README.md) and of the metric source (sink/README.md), if the Value is new.
 //   - tests: sources_test.go here and in pipeline (the same hosts from every source give the
 //     same tables).
 //

@@ -59,13 +59,16 @@ type finder struct {
 }
 
 // findLast finds the last captures of the archives.
-func (s *Source) findLast(ctx context.Context, scratch func() (*store.Scratch, error)) (err error) {
+func (s *Source) findLast(ctx context.Context) (err error) {
+	if !s.config.LastCapture {
+		return nil
+	}
 	for _, v := range s.Volumes {
 		if v.input.Path == "-" || v.input.EndsSHA256 == "" && !v.input.IdentifiedWhenRead {
 			return &userfile.Error{Path: v.input.Path, Err: errors.New("can be read only once, and --last-capture reads archives several times: give a file")}
 		}
 	}
-	f := &finder{source: s, scratch: scratch}
+	f := &finder{source: s, scratch: s.rejects.Scratch}
 	s.last = f
 	f.index, f.last, f.needed, f.kept = f.sorter(), f.sorter(), f.sorter(), f.sorter()
 	for _, step := range []func(context.Context) error{f.readIndex, f.follow, f.keep} {

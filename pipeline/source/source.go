@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -62,16 +61,6 @@ type Config struct {
 	MaxRedirects int
 }
 
-// IsStored reports whether the source has captures, so that no host is asked.
-func (c *Config) IsStored() bool {
-	return c.HasArchives() || c.Bodies != "" || c.FromRun != ""
-}
-
-// HasArchives reports whether the source is archives.
-func (c *Config) HasArchives() bool {
-	return len(c.WARC) > 0 || c.Paths != "" || c.CDX != "" || len(c.Archives) > 0
-}
-
 // Source is a source that can be read.
 type Source struct {
 	Volumes []*Volume
@@ -100,16 +89,9 @@ type Source struct {
 // that is missing or unreadable is a [userfile.Error].
 func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Limits)}
-	switch {
-	case c.CDX != "":
-		err = s.openIndex(ctx)
-	case c.HasArchives():
-		err = s.openArchives(ctx)
-	case c.Bodies != "":
-		err = s.openBodies(ctx)
-	case c.FromRun != "":
-		err = s.openRun(ctx)
-	default:
+	if k := c.kind(); k != nil {
+		err = k.open(s, ctx)
+	} else {
 		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
 		s.Volumes = []*Volume{list}
 	}
@@ -133,33 +115,6 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 	}
 	if s.ranks, err = hosts.ReadRanks(ctx, list); err == nil && s.ranks.Len() == 0 {
 		err = &userfile.Error{Path: remote.Name(list), Err: errors.New("has no ranked host; give lines such as 1,example.com")}
-	}
-	return err
-}
-
-// Check returns the error that Open returns for stored answers that are not there. It
-// reads no answers and no standard input, and asks no server.
-func Check(ctx context.Context, c Config) error {
-	s, err := &Source{config: c}, error(nil)
-	defer s.Close()
-	isLocal := func(name string) bool { return name != "" && name != "-" && !remote.IsURL(name) }
-	switch {
-	case c.Paths != "" && isLocal(c.Paths):
-		_, err = readPaths(ctx, c.Paths, c.Base)
-	case len(c.WARC) > 0:
-		_, err = archives(ctx, slices.DeleteFunc(slices.Clone(c.WARC), remote.IsURL))
-	case isLocal(c.FromRun):
-		err = s.openRun(ctx)
-	}
-	for _, name := range []string{c.Bodies, c.Hosts, c.CDX} {
-		if err == nil && isLocal(name) {
-			if _, e := os.Stat(name); e != nil {
-				err = &userfile.Error{Path: remote.Name(name), Err: errors.Unwrap(e)}
-			}
-		}
-	}
-	if err == nil && c.Ranks != "-" {
-		err = s.openRanks(ctx)
 	}
 	return err
 }
@@ -252,12 +207,8 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 			}
 		}
 	}
-	switch {
-	case err != nil:
-	case s.config.CDX != "":
-		err = s.readCaptures(ctx, rejects.Scratch)
-	case s.config.LastCapture:
-		err = s.findLast(ctx, rejects.Scratch)
+	if k := s.config.kind(); err == nil && k != nil && k.start != nil {
+		err = k.start(s, ctx)
 	}
 	return err
 }
@@ -343,25 +294,19 @@ func (s *Source) Empty() error {
 		return nil
 	}
 	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
-	skipped := s.rejects.Skipped()
+	skipped, stored := s.rejects.Skipped(), c.kind()
 	switch {
 	case skipped.NotSampled > 0:
-		path, wanted = cmp.Or(c.sourceName(), path), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
+		path, wanted = c.name(), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
 	case len(c.Named) > 0:
 		path, wanted = sink.NamedHosts, "are not hosts"
 	case s.filter != nil && s.filter.Len() == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
-	case c.HasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
-		path, wanted = c.archiveNames(), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
-	case c.CDX != "":
-		path, wanted = c.CDX, "names no capture of a robots.txt; give a CDX or CDXJ file with lines such as those of pywb or Common Crawl"
-	case c.HasArchives():
-		path, wanted = c.archiveNames(), "holds no WARC or ARC record; give files such as those of a crawl's robotstxt folder"
-	case c.Bodies != "":
-		path, wanted = c.Bodies, "holds no file named by a host, as in example.com or example.com_8443"
-	case c.FromRun != "":
-		path, wanted = c.FromRun, "is a run without hosts"
+	case stored != nil && skipped.OtherURLs+skipped.OtherRecords > 0:
+		path, wanted = stored.given(c), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
+	case stored != nil:
+		path, wanted = stored.given(c), stored.empty
 	}
 	if path == "-" {
 		path = "standard input"
@@ -372,22 +317,13 @@ func (s *Source) Empty() error {
 	return &userfile.Error{Path: remote.Name(path), Err: errors.New(wanted)}
 }
 
-// archiveNames names the archives for an error.
-func (c *Config) archiveNames() string {
-	names := slices.Clone(c.WARC)
-	for i, name := range names {
-		names[i] = remote.Name(name)
-	}
-	return cmp.Or(c.CDX, c.Paths, strings.Join(names, " "), "the planned archives")
-}
-
-// sourceName names the source for an error.
-func (c *Config) sourceName() string {
-	switch {
+// name names the source for an error.
+func (c *Config) name() string {
+	switch k := c.kind(); {
+	case k != nil:
+		return k.given(c)
 	case len(c.Named) > 0:
 		return sink.NamedHosts
-	case c.HasArchives():
-		return c.archiveNames()
 	}
-	return cmp.Or(c.Bodies, c.FromRun)
+	return c.Hosts
 }

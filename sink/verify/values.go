@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/robots/usage"
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -27,7 +28,7 @@ var values = func() map[string]map[string][]string {
 	errors := texts(answer.ErrorClasses)
 	return map[string]map[string][]string{
 		"fetches": {
-			"scheme": {"https", "http", "ftp"}, "source": {"network", "cache", "warc", "body"}, "outcome": outcomes,
+			"scheme": {"https", "http", "ftp"}, "source": sources(), "outcome": outcomes,
 			"reason": texts(answer.Reasons), "error_class": errors, "fallback_error_class": errors,
 			"answers_since": texts(answer.Classes), // its kind
 			"challenge":     answer.Vendors, "front_page": texts(usage.PageOutcomes), "front_error_class": errors,
@@ -53,6 +54,17 @@ var values = func() map[string]map[string][]string {
 		"verdicts":  {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonRobotsTxt) + 1), "rule_kind": kinds},
 	}
 }()
+
+// sources returns where answers come from.
+func sources() []string {
+	out := []string{"network", "cache"}
+	for _, s := range sink.StoredSources {
+		if s.Value != "" {
+			out = append(out, s.Value)
+		}
+	}
+	return out
+}
 
 func texts[T ~string](values []T) (out []string) {
 	for _, v := range values {

@@ -90,11 +90,8 @@ func Summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 
 // TargetOf returns what a target of a source is called.
 func TargetOf(s *source.Config) string {
-	switch {
-	case s.HasArchives():
-		return "capture"
-	case s.IsStored():
-		return "stored answer"
+	if stored := s.Stored(); stored != nil {
+		return stored.Target
 	}
 	return "host"
 }
@@ -186,8 +183,8 @@ func rejectedTexts(kinds map[string]rejected.Kind) (out []string) {
 // skippedTexts describe the records of a source that were skipped.
 func skippedTexts(c *source.Config, s rejected.Skipped) (out []string) {
 	capture, record := "capture", "record"
-	if c.Bodies != "" {
-		capture, record = "file", "file"
+	if stored := c.Stored(); stored != nil && stored.File != "" {
+		capture, record = stored.File, stored.File
 	}
 	for _, kind := range []struct {
 		n          int64

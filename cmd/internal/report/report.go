@@ -85,7 +85,7 @@ func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string)
 	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
 	d.files = d.sums.By("outcome", d.profile, counters.Key)["conditional_allow"]
 	d.known = d.answered()
-	if d.archived = d.sums.By("source", d.profile, counters.Key)["warc"] > 0; d.archived {
+	if d.archived = d.sums.By("source", d.profile, counters.Key)[sink.FromArchive] > 0; d.archived {
 		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {
 			return nil, err
 		}
@@ -266,15 +266,8 @@ func (d *data) of(n int64) []string {
 
 // source describes where the answers come from.
 func (d *data) source() string {
-	for _, in := range d.manifest.Inputs {
-		switch in.Role {
-		case "warc":
-			return "answers stored in WARC files"
-		case "bodies":
-			return "stored robots.txt files"
-		case "run":
-			return "answers stored in an earlier run"
-		}
+	if s := sink.StoredIn(d.manifest.Inputs); s != nil {
+		return s.Answers
 	}
 	return "asked over the network"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -52,7 +53,7 @@ func (f *Flags) checkSource() error {
 	case f.forceNew && f.fromRun != "" && f.run != "" && cli.IsSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
 		return exit.Usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
-		return exit.Usagef("--warc, --warc-paths, --cdx, --bodies and --from-run exclude each other: give one of them")
+		return exit.Usagef("%s exclude each other: give one of them", listed(sink.SourceFlags(false), "and"))
 	case f.lastCapture && slices.Contains(f.warc, "-"):
 		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
 	case f.cdx != "" && f.shards > 1:
@@ -70,7 +71,7 @@ func (f *Flags) checkSource() error {
 	case stored == 1 && f.state != "":
 		return exit.Usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && f.Hosts == "" && len(f.named) == 0:
-		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), --warc, --cdx, --bodies or --from-run")
+		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(sink.SourceFlags(false), "or"))
 	case f.resume && (f.Hosts == "-" || f.cdx == "-" || slices.Contains(f.warc, "-")):
 		return exit.Usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
@@ -156,12 +157,9 @@ func (f *Flags) checkWARCOut() error {
 	return nil
 }
 
-// sources are the flags that name one.
-var sources = []string{"hosts", "warc", "warc-paths", "cdx", "bodies", "from-run"}
-
 // given returns the flags that name a source and have a value.
 func (f *Flags) given() (names []string) {
-	for _, name := range sources {
+	for _, name := range append([]string{"hosts"}, sink.SourceFlags(false)...) {
 		if f.has(name) {
 			names = append(names, name)
 		}

@@ -19,7 +19,7 @@ type flagRelation struct {
 	typed                   bool // on the command line only: a configuration file may serve runs of several sources
 }
 
-var archives = []string{"warc", "warc-paths", "cdx"}
+var archives = sink.SourceFlags(true)
 
 var flagRelations = []flagRelation{
 	{flag: "warc-base", needs: []string{"warc-paths", "cdx"}, why: "it is where the paths of the list begin"},
@@ -66,7 +66,13 @@ func (f *Flags) anyOf(names []string) string {
 		takes, _ := pflag.UnquoteUsage(f.Set.Lookup(names[0]))
 		return "--" + names[0] + " " + takes
 	}
-	return "--" + strings.Join(names[:last], ", --") + " or --" + names[last]
+	return listed(names, "or")
+}
+
+// listed names flags, of which there are several.
+func listed(names []string, and string) string {
+	last := len(names) - 1
+	return "--" + strings.Join(names[:last], ", --") + " " + and + " --" + names[last]
 }
 
 // checkEffect refuses flags of the command line that would change nothing. A

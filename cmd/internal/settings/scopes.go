@@ -15,20 +15,16 @@ const (
 	Unplanned                   // not a setting of the run, but where it lies and what one process does
 )
 
-// Scopes has a row for each flag of run that does not apply everywhere. The others are
+// Scopes has a row for each flag of run that does not apply everywhere, but for those that
+// name stored answers (see [sink.SourceFlags]), which are NotInDemo. The others are
 // settings (see [sink.Settings]), which the plan of the run holds.
 var Scopes = []struct {
 	Flag  string
 	Scope scope
 }{
 	{"hosts", NotInDemo},
-	{"warc", NotInDemo},
-	{"warc-paths", NotInDemo},
-	{"cdx", NotInDemo},
 	{"warc-base", NotInDemo},
 	{"archive-rate", NotInDemo},
-	{"bodies", NotInDemo},
-	{"from-run", NotInDemo},
 	{"ranks", NotInDemo},
 	{"limit", NotInPlan},
 	{"config", Unplanned},
@@ -51,6 +47,9 @@ var Scopes = []struct {
 
 // FlagsThat returns the flags of run with a scope.
 func FlagsThat(are scope) (names []string) {
+	if are&NotInDemo != 0 {
+		names = sink.SourceFlags(false)
+	}
 	for _, row := range Scopes {
 		if row.Scope&are != 0 {
 			names = append(names, row.Flag)

@@ -69,9 +69,10 @@ func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
 	if err != nil {
 		return missed, err
 	}
-	stored := slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.HasCaptures() || in.Role == "bodies" })
+	source := sink.StoredIn(m.Inputs)
+	asked := source == nil || source.Value == "" // by the run, or by one that it re-evaluates
 	listed := slices.ContainsFunc(m.Choices(), func(c sink.Choice) bool {
 		return slices.ContainsFunc(c.Inputs, func(in sink.Input) bool { return in.Role == "hosts" })
 	})
-	return Missed{OwnURLs: listed && !stored && !m.NamesURLs(), Columns: sink.Shown(m.Without)}, nil
+	return Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: sink.Shown(m.Without)}, nil
 }

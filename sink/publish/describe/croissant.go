@@ -71,7 +71,7 @@ func (p *DataSet) responsible() object {
 	asked, stored := false, false
 	for _, run := range p.Provenance.Runs {
 		begin, end := run.Started, run.Finished
-		if run.isStored() {
+		if sink.StoredIn(run.Inputs) != nil {
 			stored, begin, end = true, run.Date, run.Date
 		} else {
 			asked = true

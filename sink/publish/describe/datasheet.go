@@ -129,7 +129,7 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *sink.Manifest, ab
 		from = []string{"hosts named on the command line"}
 	}
 	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), ProvenanceName)
-	if about.isStored() {
+	if sink.StoredIn(about.Inputs) != nil {
 		s.line("- User agent: not known here; the answers were stored before the run.")
 	} else {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))

@@ -60,11 +60,6 @@ type Run struct {
 	Texts []Document `json:"-"` // the files of judging
 }
 
-// isStored reports whether the run read answers that were stored before it.
-func (r *Run) isStored() bool {
-	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return slices.Contains([]string{"warc", "cdx", "bodies", "run"}, in.Role) })
-}
-
 // FileOf returns the name of the file in which a data set has an input that judging takes,
 // and the place for it in r; nil for other inputs.
 func (r *Run) FileOf(in sink.Input) (name string, at *string) {
