@@ -84,11 +84,7 @@ func exportTable(ctx context.Context, in store.Store, run string, what export.Se
 		return err
 	}
 	// If the reader closes the pipe, SIGPIPE ends the process, as it ends cat.
-	err = export.Table(ctx, stdout, in, m, what)
-	switch {
-	case ctx.Err() != nil:
-		return exit.ErrInterrupted
-	case err != nil:
+	if err := export.Table(ctx, stdout, in, m, what); err != nil {
 		return err
 	}
 	if m.Finished == nil {

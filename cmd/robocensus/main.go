@@ -73,13 +73,17 @@ func commands() *cobra.Command {
 		Args:    noCommand,
 		RunE:    func(*cobra.Command, []string) error { return nil }, // not called: Args refuses everything
 	}
+	reads := []*cobra.Command{runsCommand(), reportCommand(), show.Command(), show.HistoryCommand(), diffs.Command(), series.Command(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}
+	for _, c := range reads {
+		c.RunE = interruptible(c.RunE)
+	}
 	for _, group := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
 		{"Make a census", []*cobra.Command{run.Command(), run.PlanCommand(), demo.Command()}},
 		{"Ask about one policy", []*cobra.Command{check.Command(), check.CompareCommand()}},
-		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), show.Command(), show.HistoryCommand(), diffs.Command(), series.Command(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}},
+		{"Read what a census has found", reads},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -89,6 +93,18 @@ func commands() *cobra.Command {
 		}
 	}
 	return prepared(root)
+}
+
+// interruptible makes the error of a command that was interrupted say so, whatever it
+// failed with.
+func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		if err != nil && c.Context().Err() != nil {
+			return exit.ErrInterrupted
+		}
+		return err
+	}
 }
 
 const rootHelp = `robocensus takes a census of crawl policies. From a list of hosts it makes

@@ -86,10 +86,7 @@ func prune(ctx context.Context, in store.Store, keep int, dryRun bool, stdout io
 		bytes += p.Bytes
 		fmt.Fprintf(stdout, "%s %s: %s, %s\n", removed, name, about, count(p.Bytes, "byte"))
 	})
-	switch {
-	case ctx.Err() != nil:
-		return exit.ErrInterrupted
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	if !dryRun {

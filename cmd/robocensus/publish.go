@@ -224,15 +224,13 @@ func dataSetAround(path string) string {
 func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Writer) error {
 	lacking, err := publish.Write(ctx, c)
 	switch {
-	case ctx.Err() != nil:
-		return exit.ErrInterrupted
 	case errors.Is(err, describe.ErrMetadata), errors.Is(err, describe.ErrSelection), errors.Is(err, store.ErrNotEmpty):
 		return exit.UsageError{Err: err}
 	case err != nil:
 		return err
 	}
 	for _, in := range lacking {
-		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot judge the data set again: publish where that run was started, with the same file\n", visible.Text(in.Path), in.Role)
+		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot re-evaluate the data set: publish where that run was started, with the same file\n", visible.Text(in.Path), in.Role)
 	}
 	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), visible.Text(c.To))
 	return nil

@@ -85,19 +85,13 @@ func writeReport(ctx context.Context, in store.Store, run, against, html string,
 	}
 	page, err := report.Page(ctx, in, m, against)
 	switch {
-	case ctx.Err() != nil:
-		return exit.ErrInterrupted
 	case errors.Is(err, changes.ErrNoChanges), errors.Is(err, report.ErrNoSummary):
 		return exit.UsageError{Err: err}
 	case err != nil:
 		return err
 	}
 	if html != "" && html != "-" {
-		err := output.Write(ctx, html, func(w io.Writer) error { _, err := w.Write(page); return err })
-		if ctx.Err() != nil {
-			return exit.ErrInterrupted
-		}
-		return err
+		return output.Write(ctx, html, func(w io.Writer) error { _, err := w.Write(page); return err })
 	}
 	if _, err := stdout.Write(page); err != nil {
 		return fmt.Errorf("write the report: %w", err)

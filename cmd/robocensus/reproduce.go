@@ -81,11 +81,7 @@ func reproduceCommand() *cobra.Command {
 			return exit.Usagef("--sample %g: give a share above 0 and at most 1", r.sample)
 		}
 		r.folder, r.out = args[0], c.OutOrStdout()
-		err := r.run(c.Context())
-		if c.Context().Err() != nil {
-			return exit.ErrInterrupted
-		}
-		return err
+		return r.run(c.Context())
 	}
 	return c
 }

@@ -83,8 +83,6 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 	v, err := verify.Run(ctx, in, run, progress)
 	end()
 	switch {
-	case ctx.Err() != nil:
-		return exit.ErrInterrupted
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.NoRun(in, run)
 	case err != nil:

@@ -25,7 +25,7 @@ func (s *Source) openRun(ctx context.Context) error {
 	if shard.IsPart() && shards > 0 {
 		// Otherwise a shard would have targets of several, out of order.
 		if run.Manifest.Shards != shards {
-			return &userfile.Error{Path: folder, Err: errors.New("judges a run of shards again; judge it without shards")}
+			return &userfile.Error{Path: folder, Err: errors.New("re-evaluates a run of shards; re-evaluate it without shards")}
 		}
 		if shard.Count != shards {
 			return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; re-evaluate it with --shards %[1]d, or without shards", shards)}

@@ -115,8 +115,6 @@ func showNext(p *screen.Text, c diff.Config, r *diff.Result) {
 func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Writer) error {
 	result, err := diff.Runs(ctx, c)
 	switch {
-	case ctx.Err() != nil:
-		return exit.ErrInterrupted
 	case errors.Is(err, fs.ErrNotExist):
 		for _, run := range []string{c.Before, c.After} {
 			if !slices.Contains(cli.RunNames(c.In), run) {

@@ -311,9 +311,6 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 // write reads the series and writes it in every form that is asked for.
 func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr io.Writer) error {
 	r, err := series.Read(ctx, c)
-	if ctx.Err() != nil {
-		return exit.ErrInterrupted
-	}
 	if err != nil {
 		return err
 	}
@@ -336,9 +333,6 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 			err = file.write(stdout)
 		case file.path != "":
 			err = output.Write(ctx, file.path, file.write)
-		}
-		if ctx.Err() != nil {
-			return exit.ErrInterrupted
 		}
 		if err != nil {
 			return err

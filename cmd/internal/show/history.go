@@ -80,11 +80,7 @@ func HistoryCommand() *cobra.Command {
 	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
 	c.MarkFlagDirname("out")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		err := f.history(c.Context(), args, c.OutOrStdout())
-		if c.Context().Err() != nil {
-			return exit.ErrInterrupted
-		}
-		return err
+		return f.history(c.Context(), args, c.OutOrStdout())
 	}
 	return c
 }

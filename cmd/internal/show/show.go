@@ -90,11 +90,7 @@ func Command() *cobra.Command {
 	f.incomplete = cli.Incomplete(c)
 	c.MarkFlagDirname("out")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		err := f.show(c.Context(), args, c.OutOrStdout())
-		if c.Context().Err() != nil {
-			return exit.ErrInterrupted
-		}
-		return err
+		return f.show(c.Context(), args, c.OutOrStdout())
 	}
 	return c
 }

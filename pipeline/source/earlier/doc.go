@@ -1,4 +1,4 @@
-// Package earlier reads the captures of an earlier run, to judge them again. The tables
+// Package earlier reads the captures of an earlier run, to re-evaluate them. The tables
 // may be somebody else's: whatever they hold is checked, in bounded memory.
 //
 //	earlier.go  Run and its segments, and the rows of fetches
