@@ -342,7 +342,7 @@ func (d *data) deadNames() *draw.Figure {
 	f := &draw.Figure{
 		ID: "dead-names", Of: d.ofFiles(), Names: words.Plain,
 		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files), words.Count(d.texts, "file"), map[bool]string{true: "names an agent", false: "name agents"}[files == 1], words.Verbed(lines, "line addresses nobody", "lines address nobody")),
-		Note:  "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has them as named_only; they are no agents, and count in no other figure.",
+		Note:  "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has them as named_only; they are not agents, and count in no other figure.",
 	}
 	d.byKey(f, "dead_name", "name", "files", false, all, "star", d.texts)
 	f.SQL = strings.Replace(f.SQL, "WHERE ", "WHERE key <> 'any' AND ", 1)
