@@ -34,7 +34,7 @@ func (a Agent) Validate() error {
 		return fmt.Errorf("agent %q has no token", a.Name)
 	}
 	for _, t := range a.allTokens() {
-		_, wide := tokens([]byte(t))
+		_, wide := ascii.Tokens([]byte(t))
 		switch {
 		case t == "":
 			return fmt.Errorf("agent %q has an empty token", a.Name)
@@ -60,7 +60,7 @@ func (a Agent) allTokens() []string { return slices.Concat(a.Tokens, a.FallsBack
 // package finds its group, but Google's own parser never would.
 func (a Agent) BeyondToken() string {
 	for _, t := range a.allTokens() {
-		if narrow, _ := tokens([]byte(t)); len(narrow) < len(t) {
+		if narrow, _ := ascii.Tokens([]byte(t)); len(narrow) < len(t) {
 			return t
 		}
 	}
@@ -72,30 +72,3 @@ func (a Agent) BeyondToken() string {
 func isStar(value []byte) bool {
 	return len(value) > 0 && value[0] == '*' && (len(value) == 1 || ascii.IsSpace(value[1]))
 }
-
-// tokens returns the longest leading runs of product token characters: narrow
-// without digits and dots, wide with them.
-func tokens(value []byte) (narrow, wide []byte) {
-	n := 0
-	for n < len(value) && tokenChar[value[n]] == 1 {
-		n++
-	}
-	w := n
-	for w < len(value) && tokenChar[value[w]] != 0 {
-		w++
-	}
-	return value[:n], value[:w]
-}
-
-// tokenChar is 1 for a character of a product token, 2 for a digit or dot.
-var tokenChar = func() (t [256]uint8) {
-	for c := range t {
-		switch b := byte(c); {
-		case b|0x20-'a' < 26, b == '-', b == '_':
-			t[c] = 1
-		case b-'0' < 10, b == '.':
-			t[c] = 2
-		}
-	}
-	return t
-}()

@@ -117,7 +117,7 @@ func ask(p *Profile, body []byte, url string, tokens ...string) (Verdict, int) {
 }
 
 func validToken(s string) bool {
-	narrow, _ := tokens([]byte(s))
+	narrow, _ := ascii.Tokens([]byte(s))
 	return len(s) > 0 && len(narrow) == len(s)
 }
 

@@ -3,222 +3,15 @@ package robots
 import (
 	"fmt"
 
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // The parsers that crawlers run read otherwise than any document says. A profile that
-// has one of the fields in this file is a dialect: its files are read by
-// dialect_lines.go and dialect_groups.go, and its patterns compiled by
-// dialect_rules.go, to the same groups, rules and verdicts as any other's. The zero
-// value of each field is what the documents have in common, so profiles that older
-// programs recorded mean what they did.
-
-// LineDialect says how a dialect finds the records of a file (SPECIFICATION.md,
-// dialects, lines).
-type LineDialect struct {
-	// BOM says what a byte order mark at the start is: skipped (empty), kept as part of
-	// the first line, skipped on every line, or also read as that of UTF-16.
-	BOM BOM `yaml:"bom,omitempty"`
-	// LineEnds says what ends a line: LF, CR and CRLF (empty), LF alone (lf), also
-	// NEL, LS and PS (unicode), or what Python's splitlines takes for one (python).
-	LineEnds LineEnds `yaml:"line_ends,omitempty"`
-	// InvalidBytes says what bytes are that are not UTF-8: themselves (empty), gone
-	// (drop), or U+FFFD (replace).
-	InvalidBytes InvalidBytes `yaml:"invalid_bytes,omitempty"`
-	// BlankEndsGroup ends a group at an empty line. Agents before it without a rule are
-	// dropped.
-	BlankEndsGroup bool `yaml:"blank_ends_group,omitempty"`
-	// Comments says where a comment begins: at any # (empty), or only at one at the
-	// start of a line or after white space (after_space).
-	Comments Comments `yaml:"comments,omitempty"`
-	// StripTags says when HTML tags are removed from lines: never (empty), always, or
-	// in a file that has one of <html>, <head> and <body> (html).
-	StripTags StripTags `yaml:"strip_tags,omitempty"`
-	// Colon says what separates a field from its value: a colon, with white space before
-	// it (empty) or without (tight); white space will do too (or_space), if it follows a
-	// known field in lower case (or_space_lower).
-	Colon Colon `yaml:"colon,omitempty"`
-	// WhiteSpace says what is trimmed from fields and values: Unicode's white space
-	// (empty), that of ASCII (ascii), or U+0000 to U+0020 (control).
-	WhiteSpace WhiteSpace `yaml:"white_space,omitempty"`
-	// OneWord reads a line as pairs of words: a field and its value, as often as there are
-	// two. A word that begins with # begins a comment.
-	OneWord bool `yaml:"one_word,omitempty"`
-	// NULEnds ends a value at a NUL.
-	NULEnds bool `yaml:"nul_ends,omitempty"`
-	// AgentFields, AllowFields and DisallowFields are further spellings of the fields,
-	// in lower case.
-	AgentFields    []string `yaml:"agent_fields,omitempty"`
-	AllowFields    []string `yaml:"allow_fields,omitempty"`
-	DisallowFields []string `yaml:"disallow_fields,omitempty"`
-}
-
-// GroupDialect says which agents a dialect's groups are for.
-type GroupDialect struct {
-	// ListEnds says what ends a list of agents besides a rule: nothing (empty),
-	// crawl-delay (delay), crawl-delay and request-rate (delay_rate), or any other line
-	// with a colon (any).
-	ListEnds ListEnds `yaml:"list_ends,omitempty"`
-	// Exists says what makes a group exist: an agent (empty), a rule or crawl-delay
-	// (delay), or also a request-rate (delay_rate).
-	Exists ListEnds `yaml:"exists,omitempty"`
-	// OrphansForAll gives rules before any agent to the group for *.
-	OrphansForAll bool `yaml:"orphans_for_all,omitempty"`
-	// Strict refuses a file with a rule or crawl-delay before any agent, or with a
-	// crawl-delay that is not a number.
-	Strict bool `yaml:"strict,omitempty"`
-	// AgentValue says what of a user-agent line counts: its product token (empty), all
-	// of it (whole), what is before a slash (before_slash), all of it unless that is no
-	// token, then the token that it begins with (whole_or_token), or all of it and the
-	// same without stars (whole_and_unstarred).
-	AgentValue AgentValue `yaml:"agent_value,omitempty"`
-	// AgentIs says how such a value names an agent: it equals its token (empty, with
-	// agent_value), is part of it and the first in the file that is (first_part) or the
-	// longest that is (longest_part), equals it or else is its first part
-	// (equal_or_part), or is the longest that the token begins with (longest_prefix).
-	AgentIs AgentIs `yaml:"agent_is,omitempty"`
-	// FirstGroup makes the first of several groups for an agent the only one.
-	FirstGroup bool `yaml:"first_group,omitempty"`
-	// Reopens lets a user-agent line without value reopen the list of agents before it:
-	// the next agents, and the rules after them, are for those before too.
-	Reopens bool `yaml:"reopens,omitempty"`
-	// StarHides leaves out an agent that stands behind * in its list.
-	StarHides bool `yaml:"star_hides,omitempty"`
-	// Continues lets an agent that a list before has, with a rule or crawl-delay, take up
-	// that list: what follows is for all agents of the list before, and not for those
-	// that stand before it in its own.
-	Continues bool `yaml:"continues,omitempty"`
-	// FurtherOnce counts an agent that is not the first of its list only if no list
-	// before has it; it then has all groups of the first. The group for * always exists.
-	FurtherOnce bool `yaml:"further_once,omitempty"`
-	// MaxCrawlDelay is the crawl-delay in seconds beyond which everything is forbidden;
-	// 0 for none.
-	MaxCrawlDelay float64 `yaml:"max_crawl_delay,omitempty"`
-}
-
-// MatchDialect says which rule of a dialect decides about a URL.
-type MatchDialect struct {
-	// Order says which matching rule decides, if not the longest, an allow before a
-	// disallow: the first (first), the longest and of equals the first (longest_first)
-	// or that which introsort puts first (longest_introsort).
-	Order Order `yaml:"order,omitempty"`
-	// Length says what the length of a pattern is: its bytes (empty), where its match
-	// ends in the URL if it has a wildcard (match_end), or the regular expression that
-	// stands for it (expression).
-	Length Length `yaml:"length,omitempty"`
-	// EmptyAllows makes a disallow without path allow everything, in its place.
-	EmptyAllows bool `yaml:"empty_allows,omitempty"`
-	// Index says which rules that end in index.html also cover their directory: none
-	// (empty), allow lines that end so (allow), or both kinds, and index.htm (both).
-	Index Index `yaml:"index,omitempty"`
-	// GreatestOnly tries, of the plain patterns of a kind, only the greatest that is not
-	// above the path.
-	GreatestOnly bool `yaml:"greatest_only,omitempty"`
-	// Stars says how a pattern with wildcards matches: as a whole (empty), piece by
-	// piece at the first place each (first_place), or anywhere in the path
-	// (unanchored).
-	Stars Stars `yaml:"stars,omitempty"`
-	// Dollar says what a $ is: the end of the URL if it is last, else a letter (empty);
-	// also a letter if it is last (letter_too); the end wherever it stands (anywhere);
-	// what ends the pattern (cuts); or what makes the rule void unless it is last
-	// (voids).
-	Dollar Dollar `yaml:"dollar,omitempty"`
-	// StripStar removes one star at the end of a pattern.
-	StripStar bool `yaml:"strip_star,omitempty"`
-	// LeadingStar tries a pattern also without the stars that it begins with.
-	LeadingStar bool `yaml:"leading_star,omitempty"`
-	// Compared says what of a URL is compared: path and query (empty), the path alone
-	// (path), or the path and query that the WHATWG's parser makes of it (whatwg).
-	Compared rewrite.Compared `yaml:"compared,omitempty"`
-	// EmptyQueryLost removes a ? without query from the URL.
-	EmptyQueryLost bool `yaml:"empty_query_lost,omitempty"`
-	// DoubleSlash doubles two slashes at the start of the URL.
-	DoubleSlash bool `yaml:"double_slash,omitempty"`
-	// InvalidIsRoot compares / in place of a URL with characters that none may have.
-	InvalidIsRoot bool `yaml:"invalid_is_root,omitempty"`
-	// Requote says how escapes of patterns and URLs are compared, in place of escapes:
-	// decoded and encoded again in the path (path), or in the path and each part of the
-	// query (query); unreserved characters decoded and unfit ones encoded (unreserved);
-	// unfit ones encoded (unfit); all decoded that a URL may hold (valid); or all
-	// decoded but a slash (plain).
-	Requote rewrite.Requote `yaml:"requote,omitempty"`
-}
-
-// Values of the fields of dialects.
-type (
-	BOM          string
-	LineEnds     string
-	InvalidBytes string
-	Comments     string
-	StripTags    string
-	WhiteSpace   string
-	Colon        string
-	ListEnds     string
-	AgentValue   string
-	AgentIs      string
-	Order        string
-	Length       string
-	Index        string
-	Stars        string
-	Dollar       string
-)
-
-const (
-	BOMKept    BOM = "keep"
-	BOMOfLines BOM = "lines"
-	BOMDecoded BOM = "utf16"
-
-	EndsLF      LineEnds = "lf"
-	EndsUnicode LineEnds = "unicode"
-	EndsPython  LineEnds = "python"
-
-	InvalidDropped  InvalidBytes = "drop"
-	InvalidReplaced InvalidBytes = "replace"
-
-	CommentsAfterSpace Comments = "after_space"
-
-	TagsAlways StripTags = "always"
-	TagsOfHTML StripTags = "html"
-
-	SpaceASCII   WhiteSpace = "ascii"
-	SpaceControl WhiteSpace = "control"
-
-	ColonTight        Colon = "tight"
-	ColonOrSpace      Colon = "or_space"
-	ColonOrSpaceLower Colon = "or_space_lower"
-
-	EndsDelay     ListEnds = "delay"
-	EndsDelayRate ListEnds = "delay_rate"
-	EndsAny       ListEnds = "any"
-
-	ValueWhole        AgentValue = "whole"
-	ValueBeforeSlash  AgentValue = "before_slash"
-	ValueWholeOrToken AgentValue = "whole_or_token"
-	ValueUnstarred    AgentValue = "whole_and_unstarred"
-
-	IsFirstPart     AgentIs = "first_part"
-	IsLongestPart   AgentIs = "longest_part"
-	IsEqualOrPart   AgentIs = "equal_or_part"
-	IsLongestPrefix AgentIs = "longest_prefix"
-
-	OrderFirst        Order = "first"
-	OrderLongestFirst Order = "longest_first"
-	OrderIntrosort    Order = "longest_introsort"
-
-	LengthMatchEnd   Length = "match_end"
-	LengthExpression Length = "expression"
-
-	IndexAllow Index = "allow"
-	IndexBoth  Index = "both"
-
-	StarsFirstPlace Stars = "first_place"
-	StarsUnanchored Stars = "unanchored"
-
-	DollarLetterToo Dollar = "letter_too"
-	DollarAnywhere  Dollar = "anywhere"
-	DollarCuts      Dollar = "cuts"
-	DollarVoids     Dollar = "voids"
-)
+// has one of the fields of package dialect is a dialect: groups.go makes of its files the
+// same groups, rules and verdicts as of any other's. The zero value of each field is what
+// the documents have in common, so profiles that older programs recorded mean what they
+// did.
 
 // isDialect reports whether the profile has a field of a dialect about files or URLs.
 //
@@ -226,19 +19,16 @@ const (
 func (p *Profile) isDialect() bool { return p.AgentValue != "" }
 
 func (p *Profile) hasDialectField() bool {
-	l, g, m := &p.LineDialect, &p.GroupDialect, &p.MatchDialect
+	l, g, m := &p.Lines.Lines, &p.Groups.Groups, &p.Matching.Matching
 	return l.BOM != "" || l.LineEnds != "" || l.InvalidBytes != "" || l.BlankEndsGroup || l.Comments != "" || l.StripTags != "" || l.Colon != "" || l.WhiteSpace != "" ||
-		l.OneWord || l.NULEnds || len(l.AgentFields)+len(l.AllowFields)+len(l.DisallowFields) > 0 || *g != (GroupDialect{}) || *m != (MatchDialect{})
-}
-
-// rewriter returns what the dialect does to patterns and URLs.
-func (p *Profile) rewriter() rewrite.Rewriter {
-	return rewrite.Rewriter{Requote: p.Requote, Compared: p.Compared, EmptyQueryLost: p.EmptyQueryLost, DoubleSlash: p.DoubleSlash, InvalidIsRoot: p.InvalidIsRoot}
+		l.OneWord || l.NULEnds || len(l.AgentFields)+len(l.AllowFields)+len(l.DisallowFields) > 0 || *g != (dialect.Groups{}) || *m != (dialect.Matching{})
 }
 
 // transforms reports whether the dialect compares another form of a path than that which
 // the URL has.
-func (p *Profile) transforms() bool { return p.rewriter() != (rewrite.Rewriter{}) }
+func (p *Profile) transforms() bool {
+	return dialect.RewriterOf(&p.Matching.Matching) != (rewrite.Rewriter{})
+}
 
 // resolvesDots reports whether the dialect compares a path without dot segments.
 func (p *Profile) resolvesDots() bool { return p.Compared == rewrite.ComparedWHATWG }

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/robots/answer"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/dialect"
 )
 
 // introsorted has 17 rules, of which some of one length change places when introsort
@@ -265,7 +267,7 @@ func TestDialectsInYAML(t *testing.T) {
 		}
 	}
 	flat := named(t, "google")
-	if err := yaml.Unmarshal([]byte("agent_value: whole\norder: first\ngroups: {agent_is: first_part}\n"), flat); err != nil || flat.AgentValue != ValueWhole || flat.Order != OrderFirst || flat.AgentIs != IsFirstPart {
+	if err := yaml.Unmarshal([]byte("agent_value: whole\norder: first\ngroups: {agent_is: first_part}\n"), flat); err != nil || flat.AgentValue != dialect.ValueWhole || flat.Order != dialect.OrderFirst || flat.AgentIs != dialect.IsFirstPart {
 		t.Errorf("%v: %+v", err, flat)
 	}
 	for text, want := range map[string]string{

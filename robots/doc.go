@@ -33,21 +33,18 @@
 // Profiles:
 //
 //	profile.go       the fields; how to add one, or a profile
-//	profile_yaml.go  fields outside their groups
+//	yaml.go          fields outside their groups
 //	profiles.go      the values of the profiles
 //
-// Dialects, the profiles of parsers that crawlers run:
+// Dialects, the profiles of parsers that crawlers run. Package dialect has what they read
+// otherwise:
 //
-//	dialect.go           their fields
-//	profiles_dialects.go their values
-//	dialect_lines.go     lines and records
-//	dialect_groups.go    groups
-//	dialect_rules.go     rules, each in the forms in which it matches
-//	dialect_order.go     rules of one length, as a sort leaves them
-//	dialect_common.go    names of which an agent's token has only a part
-//	dialect_judge.go     which group an agent follows, which rule decides
-//	dialect_class.go     a policy over all URLs
-//	internal/rewrite     what becomes of URLs and patterns
+//	dialect.go       which profiles are dialects
+//	parsers.go       the values of their fields
+//	groups.go        groups and ranks of rules
+//	follow.go        which group an agent follows
+//	odd.go           rules that match as no document's do
+//	asked.go         a policy over all URLs, as far as paths show it
 //
 // Files:
 //

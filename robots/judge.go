@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
@@ -321,7 +322,7 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	for _, g := range groups {
 		rs.add(j.profile, &r.Groups[g])
 	}
-	if j.profile.Order == OrderIntrosort {
+	if j.profile.Order == dialect.OrderIntrosort {
 		rs.introsort()
 	}
 	rs.hides = j.profile.GreatestOnly && rs.findHidden()

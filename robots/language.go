@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/automaton"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
@@ -52,7 +53,7 @@ func (p *Policy) tell(l *automaton.Language, i int) bool {
 
 // views returns the forms of the path that decideForms compares with a ruleset.
 func (j *Judge) views(rs *ruleset) []automaton.View {
-	if as := j.profile.rewriter(); as != (rewrite.Rewriter{}) {
+	if as := dialect.RewriterOf(&j.profile.Matching.Matching); as != (rewrite.Rewriter{}) {
 		return []automaton.View{{Form: automaton.Rewritten, As: as}}
 	}
 	view := func(f automaton.Form) automaton.View { return automaton.View{Form: f} }
@@ -74,7 +75,7 @@ func (j *Judge) views(rs *ruleset) []automaton.View {
 // tell adds the rules of one reading. With whole, a path covers only itself and those below
 // it.
 func (j *Judge) tell(l *automaton.Language, i int, rs *ruleset, view automaton.View, whole bool) {
-	recent := j.profile.Length == LengthMatchEnd
+	recent := j.profile.Length == dialect.LengthMatchEnd
 	v := l.Voice(i, view, j.mode(rs), len(rs.literals)+len(rs.wilds))
 	for i := range rs.literals {
 		x := &rs.literals[i]
@@ -110,7 +111,7 @@ func (j *Judge) mode(rs *ruleset) automaton.Mode {
 	switch {
 	case rs.hides:
 		return automaton.Highest
-	case j.profile.Length == LengthMatchEnd:
+	case j.profile.Length == dialect.LengthMatchEnd:
 		return automaton.LastToEnd
 	case j.profile.Precedence == LongestOpen && ties:
 		return automaton.AnyWildTies

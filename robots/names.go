@@ -100,7 +100,7 @@ func (t *tokenTable) find(token []byte, wide bool) int {
 // add returns the number of a token, new or known.
 func (t *tokenTable) add(token string) int {
 	b := []byte(token)
-	narrow, _ := tokens(b)
+	narrow, _ := ascii.Tokens(b)
 	wide := len(narrow) < len(b)
 	if i := t.find(b, wide); i >= 0 {
 		return i

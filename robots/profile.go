@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/dialect"
 )
 
 // To add a field to Profile:
@@ -23,7 +24,8 @@ import (
 //     witnesses (class.go) and the mode or form (language.go). monotone.go assumes
 //     that one more disallow never opens a path, nor one more allow closes one.
 //   - dialect.go: the list in checkDialect, if a dialect has a field of its own
-//     instead.
+//     instead. A field that only dialects have is one of dialect/fields.go, with
+//     its values in that list and in parsers.go.
 //   - Tests: model_test.go, drawProfile in compare_test.go, the row of the field
 //     in README.md in the order of the fields (TestProfileTable), and its clause
 //     in SPECIFICATION.md (TestSpecificationNamesFields).
@@ -79,7 +81,7 @@ type Lines struct {
 	// by white space.
 	Lists bool `yaml:"lists"`
 
-	LineDialect `yaml:",inline"`
+	dialect.Lines `yaml:",inline"`
 }
 
 // Groups says which group an agent follows.
@@ -103,7 +105,7 @@ type Groups struct {
 	// group binds every crawler.
 	IgnoresStar bool `yaml:"ignores_star"`
 
-	GroupDialect `yaml:",inline"`
+	dialect.Groups `yaml:",inline"`
 }
 
 // Matching says which rule decides about a URL.
@@ -139,7 +141,7 @@ type Matching struct {
 	// if no other rule matched. Such a rule never forbids anything.
 	ReportEmptyRules bool `yaml:"report_empty_rules"`
 
-	MatchDialect `yaml:",inline"`
+	dialect.Matching `yaml:",inline"`
 }
 
 // LineReading says how bytes form lines.

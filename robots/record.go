@@ -220,7 +220,7 @@ func (s *parser) addAgent(value []byte) {
 	case isStar(value):
 		a.Token, a.Wide = value[:1], value[:1]
 	default:
-		a.Token, a.Wide = tokens(value)
+		a.Token, a.Wide = ascii.Tokens(value)
 	}
 	s.Agents = append(s.Agents, a)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
@@ -172,7 +173,7 @@ func (rs *ruleset) holds(f *File, groups []int32) bool {
 
 // add compiles the rules of a group.
 func (rs *ruleset) add(p *Profile, g *Group) {
-	if p.Stars == StarsFirstPlace {
+	if p.Stars == dialect.StarsFirstPlace {
 		defer rs.setOnce()
 	}
 	for i := g.Rules.From; i < g.Rules.To; i++ {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
@@ -48,7 +49,7 @@ func (p *Profile) LiteralTarget(url string) Target {
 
 func (p *Profile) target(path []byte) Target {
 	if p.isDialect() {
-		return p.prepare(p.rewriter().URL(path))
+		return p.prepare(dialect.RewriterOf(&p.Matching.Matching).URL(path))
 	}
 	switch p.Escapes {
 	case EscapesBoth:

@@ -95,3 +95,30 @@ func IndexBlank(b []byte) int {
 	}
 	return -1
 }
+
+// Tokens returns the longest leading runs of product token characters: narrow
+// without digits and dots, wide with them.
+func Tokens(value []byte) (narrow, wide []byte) {
+	n := 0
+	for n < len(value) && tokenChar[value[n]] == 1 {
+		n++
+	}
+	w := n
+	for w < len(value) && tokenChar[value[w]] != 0 {
+		w++
+	}
+	return value[:n], value[:w]
+}
+
+// tokenChar is 1 for a character of a product token, 2 for a digit or dot.
+var tokenChar = func() (t [256]uint8) {
+	for c := range t {
+		switch b := byte(c); {
+		case b|0x20-'a' < 26, b == '-', b == '_':
+			t[c] = 1
+		case b-'0' < 10, b == '.':
+			t[c] = 2
+		}
+	}
+	return t
+}()

@@ -3,8 +3,11 @@ package robots
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots/dialect"
 )
 
 // parseDialect replaces the groups and rules of a file by those that a dialect reads.
@@ -12,7 +15,7 @@ func (f *File) parseDialect(p *Profile) {
 	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
 	f.refused = false
 	d := dialectParser{File: f, p: p, group: -1}
-	p.eachRecord(f.body, f.Truncated, d.take)
+	dialect.Records(&p.Lines.Lines, f.body, f.Truncated, p.AllowField, d.take)
 	d.end()
 	d.close()
 	d.compile()
@@ -61,55 +64,49 @@ type agentDelay struct {
 type closingDelay struct{ rule, agent int32 }
 
 // take reads a record.
-func (d *dialectParser) take(r dialectRecord) {
-	if r.field != dialectAgent && !r.blank {
+func (d *dialectParser) take(r dialect.Record) {
+	if r.Field != dialect.AgentField && !r.Blank {
 		d.reopens = false
 	}
 	switch {
-	case r.blank:
+	case r.Blank:
 		if d.p.BlankEndsGroup {
 			d.end()
 		}
-	case r.field == dialectAgent:
+	case r.Field == dialect.AgentField:
 		d.agent(r)
-	case r.field == dialectAllow, r.field == dialectDisallow:
+	case r.Field == dialect.AllowField, r.Field == dialect.DisallowField:
 		d.rule(r)
-	case r.field == dialectDelay && d.p.Continues && !beginsWithNumber(r.value):
-		d.other(EndsAny) // no crawl-delay
-	case r.field == dialectDelay:
+	case r.Field == dialect.DelayField && d.p.Continues && !beginsWithNumber(r.Value):
+		d.other(dialect.EndsAny) // no crawl-delay
+	case r.Field == dialect.DelayField:
 		d.delay(r)
-		d.other(EndsDelay)
-	case r.field == dialectRate:
-		d.other(EndsDelayRate)
+		d.other(dialect.EndsDelay)
+	case r.Field == dialect.RateField:
+		d.other(dialect.EndsDelayRate)
 	default:
-		d.other(EndsAny)
+		d.other(dialect.EndsAny)
 	}
-}
-
-// ends reports whether a line of a kind ends the list of agents, or makes a group.
-func (e ListEnds) has(kind ListEnds) bool {
-	rank := map[ListEnds]int{"": 0, EndsDelay: 1, EndsDelayRate: 2, EndsAny: 3}
-	return rank[e] >= rank[kind]
 }
 
 // other reads a line that is neither agent nor rule.
-func (d *dialectParser) other(kind ListEnds) {
+func (d *dialectParser) other(kind dialect.ListEnds) {
 	if d.group < 0 {
 		return
 	}
-	if d.open && kind != EndsAny || d.open && d.p.ListEnds == EndsAny {
+	if d.open && kind != dialect.EndsAny || d.open && d.p.ListEnds == dialect.EndsAny {
 		d.Groups[d.group].Joined = true
 	}
-	if d.p.ListEnds.has(kind) {
+	if d.p.ListEnds.Has(kind) {
 		d.open = false
 	}
-	if d.p.Exists != "" && d.p.Exists.has(kind) {
+	if d.p.Exists != "" && d.p.Exists.Has(kind) {
 		d.real = true
 	}
 }
 
-func (d *dialectParser) agent(r dialectRecord) {
-	if len(r.value) == 0 && d.p.Reopens {
+func (d *dialectParser) agent(r dialect.Record) {
+	if len(r.Value) == 0 && d.p.Reopens {
 		d.reopens = d.group >= 0
 		return // nobody's name, and no group either
 	}
@@ -121,7 +118,7 @@ func (d *dialectParser) agent(r dialectRecord) {
 		d.end()
 		n, k := int32(len(d.Agents)), int32(len(d.Rules))
 		d.group, d.open, d.real = int32(len(d.Groups)), true, d.p.Exists == ""
-		d.Groups = append(d.Groups, Group{Line: r.line, Agents: Span{n, n}, Rules: Span{k, k}})
+		d.Groups = append(d.Groups, Group{Line: r.Line, Agents: Span{n, n}, Rules: Span{k, k}})
 		d.delayed = n
 		for i := before.From; i < before.To; i++ {
 			a := d.Agents[i]
@@ -130,10 +127,10 @@ func (d *dialectParser) agent(r dialectRecord) {
 		}
 	}
 	d.reopens = false
-	a := AgentLine{Line: r.line, Group: d.group, Value: r.value}
-	a.Token, a.Wide = r.value, r.value
-	if d.p.AgentValue == ValueBeforeSlash {
-		before, _, _ := bytes.Cut(r.value, []byte("/"))
+	a := AgentLine{Line: r.Line, Group: d.group, Value: r.Value}
+	a.Token, a.Wide = r.Value, r.Value
+	if d.p.AgentValue == dialect.ValueBeforeSlash {
+		before, _, _ := bytes.Cut(r.Value, []byte("/"))
 		a.Token = bytes.TrimSpace(before) // which may be *
 	}
 	d.Agents = append(d.Agents, a)
@@ -152,9 +149,9 @@ func (d *dialectParser) end() {
 	d.group, d.open = -1, false
 }
 
-func (d *dialectParser) rule(r dialectRecord) {
+func (d *dialectParser) rule(r dialect.Record) {
 	if d.group < 0 && d.p.OrphansForAll {
-		d.agent(dialectRecord{line: r.line, value: []byte("*")})
+		d.agent(dialect.Record{Line: r.Line, Value: []byte("*")})
 	}
 	if d.group < 0 {
 		d.refused = d.refused || d.p.Strict
@@ -162,15 +159,15 @@ func (d *dialectParser) rule(r dialectRecord) {
 	}
 	d.open, d.real = false, true
 	kind := Disallow
-	if r.field == dialectAllow {
+	if r.Field == dialect.AllowField {
 		kind = Allow
 	}
-	d.Rules = append(d.Rules, Rule{Pattern: r.value, Normalized: r.value, Line: r.line, Group: d.group, Kind: kind})
+	d.Rules = append(d.Rules, Rule{Pattern: r.Value, Normalized: r.Value, Line: r.Line, Group: d.group, Kind: kind})
 }
 
 // delay reads a crawl-delay.
-func (d *dialectParser) delay(r dialectRecord) {
-	seconds, err := strconv.ParseFloat(strings.TrimSpace(string(r.value)), 64)
+func (d *dialectParser) delay(r dialect.Record) {
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(string(r.Value)), 64)
 	valid := err == nil && seconds >= 0 && !math.IsInf(seconds, 0)
 	if d.group >= 0 && d.p.MaxCrawlDelay > 0 {
 		fresh := d.delayed < int32(len(d.Agents))
@@ -180,7 +177,7 @@ func (d *dialectParser) delay(r dialectRecord) {
 			}
 		}
 		if fresh && valid && seconds > d.p.MaxCrawlDelay {
-			d.Rules = append(d.Rules, Rule{Pattern: r.value, Normalized: []byte("/"), Line: r.line, Group: d.group, Kind: Disallow, Length: 1})
+			d.Rules = append(d.Rules, Rule{Pattern: r.Value, Normalized: []byte("/"), Line: r.Line, Group: d.group, Kind: Disallow, Length: 1})
 		}
 	}
 	if d.group < 0 || !valid {
@@ -210,7 +207,7 @@ func (d *dialectParser) close() {
 	least := make(map[string]agentDelay)
 	var names []string
 	for _, x := range d.delays {
-		all := d.p.agentNames(d.Agents[x.agent].Value)
+		all := dialect.Named(&d.p.Groups.Groups, d.Agents[x.agent].Value)
 		name := all[len(all)-1]
 		y, ok := least[name]
 		if !ok {
@@ -225,4 +222,63 @@ func (d *dialectParser) close() {
 			d.closing = append(d.closing, closingDelay{x.rule, x.agent})
 		}
 	}
+}
+
+// compile sets what comparing the rules requires, and makes the file that a judge
+// compiles: one rule for each form.
+func (d *dialectParser) compile() {
+	out := &File{Agents: slices.Clone(d.Agents), Groups: slices.Clone(d.Groups)}
+	type ranked struct{ rule, length, order int }
+	var all []ranked
+	for g := range d.Groups {
+		rules := out.Groups[g].Rules
+		out.Groups[g].Rules.From = int32(len(out.Rules))
+		for i := rules.From; i < rules.To; i++ {
+			r := &d.Rules[i]
+			if r.Length > 0 {
+				continue // a crawl-delay that forbids everything
+			}
+			forms := dialect.FormsOf(&d.p.Matching.Matching, r.Pattern, r.Kind == Allow, d.p.Wildcards, d.p.AddSlash)
+			for k, form := range forms {
+				if k == 0 {
+					r.Normalized, r.Wildcard, r.Anchor, r.Effective = form.Text, form.Wildcard, form.Anchor, true
+					r.Length = int32(min(form.Length, math.MaxInt32))
+				}
+				c := *r
+				c.Normalized, c.Wildcard, c.Anchor, c.Effective = form.Text, form.Wildcard, form.Anchor, true
+				if len(r.Pattern) == 0 {
+					c.Kind = Allow // in whichever field
+				}
+				all = append(all, ranked{len(out.Rules), form.Length, int(i)})
+				out.Rules = append(out.Rules, c)
+			}
+		}
+		out.Groups[g].Rules.To = int32(len(out.Rules))
+	}
+	for _, c := range d.closing {
+		n, g := int32(len(out.Rules)), int32(len(out.Groups))
+		out.Groups = append(out.Groups, Group{Line: d.Groups[d.Rules[c.rule].Group].Line, Agents: Span{int32(len(out.Agents)), int32(len(out.Agents)) + 1}, Rules: Span{n, n + 1}})
+		a := out.Agents[c.agent]
+		a.Group = g
+		out.Agents = append(out.Agents, a)
+		d.Rules[c.rule].Effective = true
+		all = append(all, ranked{int(n), math.MaxInt32, int(c.rule)})
+		out.Rules = append(out.Rules, d.Rules[c.rule])
+	}
+	// Rules are ranked: a verdict compares nothing but ranks.
+	slices.SortFunc(all, func(a, b ranked) int {
+		switch {
+		case d.p.Order == dialect.OrderFirst, a.length == b.length && d.p.Order == dialect.OrderLongestFirst:
+			return b.order - a.order
+		}
+		return a.length - b.length
+	})
+	rank := int32(0)
+	for i := range all {
+		if i == 0 || all[i].length != all[i-1].length || (d.p.Order == dialect.OrderFirst || d.p.Order == dialect.OrderLongestFirst) && all[i].order != all[i-1].order {
+			rank++
+		}
+		out.Rules[all[i].rule].Length = rank
+	}
+	d.compiled = out
 }

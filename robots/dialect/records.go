@@ -1,4 +1,4 @@
-package robots
+package dialect
 
 import (
 	"bytes"
@@ -11,29 +11,38 @@ import (
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
-// A record is a line as a dialect reads it.
-type dialectRecord struct {
-	line  int32 // counted by LF, CR and CRLF, as in every other profile
-	field dialectField
-	value []byte
-	blank bool // an empty line
+// A Record is a line as a dialect reads it.
+type Record struct {
+	Line  int32 // counted by LF, CR and CRLF, as in every other profile
+	Field Field
+	Value []byte
+	Blank bool // an empty line
 }
 
-type dialectField uint8
+// A Field is the field of a record.
+type Field uint8
 
 const (
-	dialectNone    dialectField = iota // no record
-	dialectUnknown                     // a field that decides nothing
-	dialectAgent
-	dialectAllow
-	dialectDisallow
-	dialectDelay
-	dialectRate
+	noField      Field = iota
+	UnknownField       // a field that decides nothing
+	AgentField
+	AllowField
+	DisallowField
+	DelayField
+	RateField
 )
 
-// eachRecord calls f with the records of a body, and with its empty lines.
-// A last line that is cut does not count.
-func (p *Profile) eachRecord(body []byte, cut bool, f func(dialectRecord)) {
+// A reader reads the lines of a file.
+type reader struct {
+	*Lines
+	allow bool         // allow is a field
+	take  func(Record) // what is called for each record
+}
+
+// Records calls take with the records of a body, and with its empty lines. A last line
+// that is cut does not count. allow says that allow is a field.
+func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
+	p := reader{Lines: l, allow: allow, take: take}
 	body = p.decoded(body)
 	tags := p.StripTags == TagsAlways || p.StripTags == TagsOfHTML && hasHTMLTag(body)
 	number := int32(1)
@@ -44,9 +53,9 @@ func (p *Profile) eachRecord(body []byte, cut bool, f func(dialectRecord)) {
 			return
 		}
 		if p.OneWord {
-			p.pairs(line, number, next < 0, f)
+			p.pairs(line, number, next < 0)
 		} else {
-			p.record(line, number, tags, f)
+			p.record(line, number, tags)
 		}
 		if next < 0 {
 			return
@@ -55,6 +64,8 @@ func (p *Profile) eachRecord(body []byte, cut bool, f func(dialectRecord)) {
 		start = next
 	}
 }
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // linesIn counts the lines that end in b, as every other profile does. b ends after a
 // line end of the dialect.
@@ -68,7 +79,7 @@ func linesIn(b []byte) (n int32) {
 }
 
 // decoded returns the text that the dialect reads.
-func (p *Profile) decoded(body []byte) []byte {
+func (p *reader) decoded(body []byte) []byte {
 	switch {
 	case p.BOM == BOMDecoded && len(body) >= 2 && (body[0] == 0xFF && body[1] == 0xFE || body[0] == 0xFE && body[1] == 0xFF):
 		units := make([]uint16, 0, len(body)/2)
@@ -80,7 +91,7 @@ func (p *Profile) decoded(body []byte) []byte {
 			units = append(units, uint16(hi)<<8|uint16(lo))
 		}
 		return []byte(string(utf16.Decode(units)))
-	case p.BOM != BOMKept && bomLength(body) == 3:
+	case p.BOM != BOMKept && bytes.HasPrefix(body, byteOrderMark):
 		body = body[3:]
 	}
 	switch {
@@ -115,7 +126,7 @@ func hasHTMLTag(body []byte) bool {
 
 // lineEnd returns where the line ends that begins at start, and where the next one
 // begins, or -1.
-func (p *Profile) lineEnd(b []byte, start int) (end, next int) {
+func (p *reader) lineEnd(b []byte, start int) (end, next int) {
 	for i := start; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == '\n':
@@ -134,13 +145,13 @@ func (p *Profile) lineEnd(b []byte, start int) (end, next int) {
 	return len(b), -1
 }
 
-// record calls f with what a line is.
-func (p *Profile) record(b []byte, number int32, tags bool, f func(dialectRecord)) {
-	if p.BOM == BOMOfLines && bomLength(b) == 3 {
+// record takes what a line is.
+func (p *reader) record(b []byte, number int32, tags bool) {
+	if p.BOM == BOMOfLines && bytes.HasPrefix(b, byteOrderMark) {
 		b = b[3:]
 	}
 	if len(b) == 0 {
-		f(dialectRecord{line: number, blank: true})
+		p.take(Record{Line: number, Blank: true})
 		return
 	}
 	if tags {
@@ -151,20 +162,20 @@ func (p *Profile) record(b []byte, number int32, tags bool, f func(dialectRecord
 	if key == nil {
 		return
 	}
-	r := dialectRecord{line: number, field: p.fieldOf(key), value: value}
-	if r.field == dialectNone && colon {
-		r.field = dialectUnknown
+	r := Record{Line: number, Field: p.fieldOf(key), Value: value}
+	if r.Field == noField && colon {
+		r.Field = UnknownField
 	}
-	if i := bytes.IndexByte(r.value, 0); i >= 0 && p.NULEnds {
-		r.value = r.value[:i]
+	if i := bytes.IndexByte(r.Value, 0); i >= 0 && p.NULEnds {
+		r.Value = r.Value[:i]
 	}
-	if r.field != dialectNone {
-		f(r)
+	if r.Field != noField {
+		p.take(r)
 	}
 }
 
 // trim removes white space. Some of it may end lines: it is gone by then.
-func (p *Profile) trim(b []byte) []byte {
+func (p *reader) trim(b []byte) []byte {
 	switch p.WhiteSpace {
 	case SpaceASCII:
 		return bytes.Trim(b, " \t\n\v\f\r")
@@ -174,7 +185,7 @@ func (p *Profile) trim(b []byte) []byte {
 	return bytes.TrimSpace(b)
 }
 
-func (p *Profile) withoutComment(b []byte) []byte {
+func (p *reader) withoutComment(b []byte) []byte {
 	for i, c := range b {
 		if c == '#' && (p.Comments == "" || i == 0 || ascii.IsSpace(b[i-1])) {
 			return b[:i]
@@ -211,7 +222,7 @@ func withoutTags(b []byte) []byte {
 
 // split splits a line into field and value; key is nil if it has no field. colon
 // reports whether there is a colon between them.
-func (p *Profile) split(b []byte) (key, value []byte, colon bool) {
+func (p *reader) split(b []byte) (key, value []byte, colon bool) {
 	i := bytes.IndexByte(b, ':')
 	switch p.Colon {
 	case ColonOrSpace:
@@ -238,10 +249,10 @@ func (p *Profile) split(b []byte) (key, value []byte, colon bool) {
 	return key, p.trim(b[i+1:]), true
 }
 
-// pairs calls f with each pair of words of a line: a field and its value. The first colon
+// pairs takes each pair of words of a line: a field and its value. The first colon
 // of a line that stands in a word ends it. A last field without value has the end of the
 // line, which matches nothing; it has none at the end of the file.
-func (p *Profile) pairs(b []byte, number int32, last bool, f func(dialectRecord)) {
+func (p *reader) pairs(b []byte, number int32, last bool) {
 	var words [2][]byte
 	n, colon := 0, false
 	for len(b) > 0 {
@@ -261,26 +272,26 @@ func (p *Profile) pairs(b []byte, number int32, last bool, f func(dialectRecord)
 			b, colon = b[1:], true
 		}
 		if n == 2 {
-			p.pair(words[0], words[1], number, f)
+			p.pair(words[0], words[1], number)
 			n = 0
 		}
 	}
 	if n == 1 && !last {
-		p.pair(words[0], []byte("\n"), number, f)
+		p.pair(words[0], []byte("\n"), number)
 	}
 }
 
-func (p *Profile) pair(key, value []byte, number int32, f func(dialectRecord)) {
-	f(dialectRecord{line: number, field: max(p.fieldOf(key), dialectUnknown), value: value})
+func (p *reader) pair(key, value []byte, number int32) {
+	p.take(Record{Line: number, Field: max(p.fieldOf(key), UnknownField), Value: value})
 }
 
 func isBlankOrVT(c byte) bool { return c == ' ' || c == '\t' || c == '\v' }
 
 // splitKnown splits a line after the shortest field that it begins with, if a colon or
 // white space follows.
-func (p *Profile) splitKnown(b []byte) (key, value []byte) {
+func (p *reader) splitKnown(b []byte) (key, value []byte) {
 	for n := 1; n <= len(b) && n <= longestField; n++ {
-		if p.fieldOf(b[:n]) == dialectNone {
+		if p.fieldOf(b[:n]) == noField {
 			continue
 		}
 		rest := bytes.TrimLeft(b[n:], " \t")
@@ -298,9 +309,9 @@ const longestField = 16
 
 // splitLower splits a line after the known field in lower case that its first words
 // are.
-func (p *Profile) splitLower(b []byte) (key, value []byte) {
+func (p *reader) splitLower(b []byte) (key, value []byte) {
 	for i, c := range b {
-		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) > dialectUnknown {
+		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) > UnknownField {
 			return b[:i], p.trim(b[i+1:])
 		}
 	}
@@ -308,24 +319,24 @@ func (p *Profile) splitLower(b []byte) (key, value []byte) {
 }
 
 // fieldOf returns the field of a key in any case.
-func (p *Profile) fieldOf(key []byte) dialectField {
+func (p *reader) fieldOf(key []byte) Field {
 	if len(key) > 2*longestField {
-		return dialectNone
+		return noField
 	}
 	k := strings.ToLower(string(key))
 	switch {
 	case k == "user-agent" || slices.Contains(p.AgentFields, k):
-		return dialectAgent
-	case k == "allow" && p.AllowField || slices.Contains(p.AllowFields, k):
-		return dialectAllow
+		return AgentField
+	case k == "allow" && p.allow || slices.Contains(p.AllowFields, k):
+		return AllowField
 	case k == "disallow" || slices.Contains(p.DisallowFields, k):
-		return dialectDisallow
+		return DisallowField
 	case k == "crawl-delay" || (k == "crawl delay" || k == "crawldelay") && len(p.AgentFields) > 0:
-		return dialectDelay
+		return DelayField
 	case k == "request-rate":
-		return dialectRate
+		return RateField
 	}
-	return dialectNone
+	return noField
 }
 
 // foldName returns a name in lower case.

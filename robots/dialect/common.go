@@ -1,4 +1,4 @@
-package robots
+package dialect
 
 import "strings"
 
@@ -19,12 +19,12 @@ type commonNames struct {
 }
 
 // add notes that name k stands in a group; for the first time, or in a further one.
-func (c *commonNames) add(k int, first bool, f *File, group int32) {
+func (c *commonNames) add(k int, first bool, head []Agent, group int32) {
 	if c.ids == nil {
 		c.ids, c.group = make(map[string]int32), -1
 	}
 	if c.group != group {
-		c.begin(f, group)
+		c.begin(head, group)
 	}
 	switch {
 	case first:
@@ -32,7 +32,7 @@ func (c *commonNames) add(k int, first bool, f *File, group int32) {
 			c.of = append(c.of, -1)
 		}
 		if c.all < 0 {
-			c.all = c.keep(c.spellings(f, group))
+			c.all = c.keep(c.spellings(head))
 		}
 		c.of[k] = c.all
 	case c.of[k] != c.all:
@@ -51,9 +51,9 @@ func (c *commonNames) add(k int, first bool, f *File, group int32) {
 	}
 }
 
-func (c *commonNames) begin(f *File, group int32) {
+func (c *commonNames) begin(head []Agent, group int32) {
 	c.group, c.all, c.meets = group, -1, make(map[int32]int32)
-	for _, id := range c.spellings(f, group) {
+	for _, id := range c.spellings(head) {
 		c.here[id] = group + 1
 	}
 }
@@ -63,12 +63,10 @@ func (c *commonNames) keep(set []int32) int32 {
 	return int32(len(c.sets) - 1)
 }
 
-// spellings returns the names of a group, but for *.
-func (c *commonNames) spellings(f *File, group int32) (ids []int32) {
-	span := f.Groups[group].Agents
-	for i := range f.Agents[span.From:span.To] {
-		a := &f.Agents[int(span.From)+i]
-		if isForAll(a) {
+// spellings returns the names at the head of a group, but for *.
+func (c *commonNames) spellings(head []Agent) (ids []int32) {
+	for _, a := range head {
+		if a.ForAll {
 			continue
 		}
 		id, ok := c.ids[string(a.Value)]

@@ -1,0 +1,215 @@
+package dialect
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
+)
+
+// A Form is one way in which a rule matches: several for a rule that also covers
+// a directory, or whose $ is also a letter.
+type Form struct {
+	Text     []byte // with its anchor
+	Length   int
+	Wildcard bool
+	Anchor   bool
+}
+
+// A pattern is read by the fields of a dialect, and by two that every profile has.
+type patterns struct {
+	*Matching
+	rewriter            rewrite.Rewriter
+	wildcards, addSlash bool
+}
+
+// FormsOf returns the ways in which a rule matches; none if it never does. wildcards and
+// addSlash are those of its profile.
+func FormsOf(m *Matching, pattern []byte, allow, wildcards, addSlash bool) (forms []Form) {
+	p := patterns{m, RewriterOf(m), wildcards, addSlash}
+	if string(pattern) == "\n" {
+		return nil // see pairs
+	}
+	if p.LeadingStar {
+		return p.formsOfURL(pattern, allow)
+	}
+	if len(pattern) == 0 {
+		if p.EmptyAllows {
+			return []Form{{}}
+		}
+		return nil
+	}
+	if p.StripStar && pattern[len(pattern)-1] == '*' {
+		if pattern = pattern[:len(pattern)-1]; len(pattern) == 0 {
+			return nil
+		}
+	}
+	if p.addSlash && pattern[0] != '/' && (pattern[0] != '*' || p.Length != LengthExpression) {
+		pattern = append([]byte("/"), pattern...)
+	}
+	if p.Length == LengthExpression {
+		return p.formOfExpression(pattern)
+	}
+	if p.Dollar == DollarVoids {
+		pattern = collapsed(pattern)
+	}
+	text := p.rewriter.Pattern(pattern, p.wildcards)
+	if len(text) == 0 {
+		return nil
+	}
+	if !p.wildcards {
+		if text[0] != '/' {
+			return nil
+		}
+		return []Form{{Text: text, Length: len(text)}}
+	}
+	form := p.formOf(text)
+	if form.Text == nil {
+		return nil
+	}
+	forms = append(forms, form)
+	if p.Dollar == DollarLetterToo && bytes.IndexByte(pattern, '$') >= 0 {
+		forms = append(forms, p.formOf(p.rewriter.Pattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")), p.wildcards)))
+	}
+	if dir, ok := p.directoryOf(text, allow); ok {
+		forms = append(forms, p.formOf(append(slices.Clip(dir), '$')))
+		if p.Dollar == DollarLetterToo {
+			forms = append(forms, p.formOf(append(slices.Clip(dir), "%24"...)))
+		}
+	}
+	return slices.DeleteFunc(forms, func(f Form) bool { return f.Text == nil })
+}
+
+// formsOfURL returns the ways in which a rule matches whose pattern is read as a URL, if
+// it begins with stars also without them.
+func (p *patterns) formsOfURL(pattern []byte, allow bool) (forms []Form) {
+	if len(pattern) == 0 && !allow {
+		return []Form{never(0)} // all but the other rules
+	}
+	add := func(path []byte) {
+		f := p.formOf(p.rewriter.Pattern(path, p.wildcards))
+		if f.Text == nil {
+			f = never(f.Length)
+		}
+		forms = append(forms, f)
+	}
+	path, elsewhere := pathOfURL(pattern)
+	if elsewhere {
+		return nil
+	}
+	if bytes.HasPrefix(pattern, []byte("*")) {
+		bare, _ := pathOfURL(bytes.TrimLeft(pattern, "*"))
+		add(bare)
+	}
+	add(path)
+	return forms
+}
+
+// never is a form that matches no path. It has a place among the others all the same,
+// which introsort sees.
+func never(length int) Form { return Form{Text: []byte("\n"), Length: length} }
+
+// pathOfURL returns the path of a pattern that is read as a URL, and reports whether that
+// has a host.
+func pathOfURL(b []byte) (path []byte, host bool) {
+	if i := bytes.IndexByte(b, ':'); i >= 0 && !bytes.ContainsFunc(b[:i], func(r rune) bool {
+		return r != '+' && r != '-' && r != '.' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	}) && (i+1 == len(b) || len(bytes.Trim(b[i+1:], "0123456789")) > 0) {
+		b = b[i+1:]
+	}
+	if bytes.HasPrefix(b, []byte("//")) {
+		i := bytes.IndexAny(b[2:], "/?")
+		if i < 0 {
+			i = len(b) - 2
+		}
+		b, host = b[2+i:], i > 0
+	}
+	if len(b) == 0 || b[0] != '/' && !ascii.HasPrefixFold(b, "%2f") { // which is decoded to one
+		b = append([]byte("/"), b...)
+	}
+	return b, host
+}
+
+// formOf returns the form of a pattern as it is compared; without text if it matches
+// nothing.
+func (p *patterns) formOf(text []byte) (f Form) {
+	f.Length = len(text)
+	switch p.Dollar {
+	case DollarVoids:
+		core := bytes.TrimRight(text, "$")
+		if bytes.IndexByte(core, '$') >= 0 {
+			return Form{}
+		}
+		f.Length = len(core)
+	case DollarCuts:
+		if i := bytes.IndexByte(text, '$'); i >= 0 {
+			text = text[:i+1]
+		}
+		if bytes.IndexByte(text, '*') >= 0 {
+			f.Length = len(bytes.TrimRight(rewrite.OneStar(text), "*"))
+		}
+		if bytes.HasSuffix(text, []byte("*$")) {
+			return Form{Length: f.Length} // nothing is left for the star
+		}
+	}
+	if len(text) == 0 || text[0] != '/' && text[0] != '*' {
+		return Form{}
+	}
+	f.Text, f.Wildcard = text, bytes.IndexByte(text, '*') >= 0
+	f.Anchor = text[len(text)-1] == '$'
+	return f
+}
+
+// formOfExpression returns the form of a pattern that becomes a regular expression if it
+// has a * or $, and is as long as that. It is then not bound to the start of the path,
+// and matches nothing if something follows a $.
+func (p *patterns) formOfExpression(pattern []byte) []Form {
+	pattern = bytes.TrimRight(pattern, "*")
+	if len(pattern) == 0 {
+		return nil
+	}
+	if !bytes.ContainsAny(pattern, "*$") {
+		return []Form{{Text: pattern, Length: len(pattern)}}
+	}
+	length := len(strings.NewReplacer(`\*`, `.*`, `\$`, `$`).Replace(regexp.QuoteMeta(string(pattern))))
+	core := bytes.TrimRight(pattern, "$")
+	if bytes.IndexByte(core, '$') >= 0 {
+		return nil
+	}
+	text := append([]byte("*"), core...)
+	anchor := len(core) < len(pattern)
+	if anchor {
+		text = append(text, '$')
+	}
+	return []Form{{Text: text, Length: length, Wildcard: true, Anchor: anchor}}
+}
+
+// collapsed replaces runs of stars by one, and a $ with $ and * after it by one.
+func collapsed(pattern []byte) []byte {
+	out := bytes.Clone(rewrite.OneStar(pattern))
+	for i := 0; i < len(out); i++ {
+		if out[i] != '$' {
+			continue
+		}
+		n := i + 1
+		for n < len(out) && (out[n] == '$' || out[n] == '*') {
+			n++
+		}
+		out = append(out[:i+1], out[n:]...)
+	}
+	return out
+}
+
+// directoryOf returns the directory that a rule for its index covers too.
+func (p *patterns) directoryOf(text []byte, allow bool) (dir []byte, ok bool) {
+	switch {
+	case p.Index == IndexAllow && allow && bytes.HasSuffix(text, []byte("/index.html")):
+		return text[:len(text)-len("index.html")], true
+	case p.Index == IndexBoth && (bytes.HasSuffix(text, []byte("index.htm")) || bytes.HasSuffix(text, []byte("index.html"))):
+		return text[:bytes.Index(text, []byte("index.htm"))], true
+	}
+	return nil, false
+}

@@ -1,0 +1,237 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots/internal/ascii"
+)
+
+// An Agent is an agent of a group. Those of one group stand together.
+type Agent struct {
+	Line, Group int32
+	Value       []byte
+	ForAll      bool // it is all crawlers
+}
+
+// Names are the names of a file in the order of their first lines, each with its groups,
+// and the groups for all crawlers.
+type Names struct {
+	*Groups
+	agents []Agent
+	heads  [][]Agent // of each group
+	names  []string
+	groups [][]int32
+	common commonNames // if AgentIs is IsEqualOrPart
+	at     map[string]int
+	star   []int32 // the groups for all crawlers
+	before int     // names that stand before the first *
+}
+
+// NamesOf returns the names of a file that has these agents.
+func NamesOf(g *Groups, agents []Agent) *Names {
+	n := &Names{Groups: g, agents: agents, at: make(map[string]int)}
+	for i, a := range agents {
+		if int(a.Group) == len(n.heads) {
+			n.heads = append(n.heads, agents[i:i])
+		}
+		n.heads[a.Group] = n.heads[a.Group][:len(n.heads[a.Group])+1]
+		if a.ForAll {
+			n.star = appendGroup(n.star, a.Group)
+		}
+	}
+	switch {
+	case n.FurtherOnce:
+		n.furtherOnce()
+		return n
+	case n.Continues:
+		n.continued()
+		return n
+	}
+	starred := int32(-1) // the last group that names *
+	for _, a := range agents {
+		if a.ForAll {
+			if starred < 0 {
+				n.before = len(n.names)
+			}
+			starred = a.Group
+		}
+		if n.StarHides && starred == a.Group {
+			continue
+		}
+		if a.ForAll && n.AgentIs != IsEqualOrPart || n.FirstGroup && slices.Contains(n.star, a.Group) {
+			continue
+		}
+		for _, name := range Named(n.Groups, a.Value) {
+			k := n.add(name)
+			if n.AgentIs == IsEqualOrPart {
+				n.common.add(k, len(n.groups[k]) == 0, n.heads[a.Group], a.Group)
+			}
+			n.groups[k] = appendGroup(n.groups[k], a.Group)
+		}
+	}
+	if n.FirstGroup && len(n.star) > 1 {
+		n.star = n.star[:1]
+	}
+	return n
+}
+
+// add returns the number of a name.
+func (n *Names) add(name string) int {
+	k, ok := n.at[name]
+	if !ok {
+		k = len(n.names)
+		n.at[name] = k
+		n.names, n.groups = append(n.names, name), append(n.groups, nil)
+	}
+	return k
+}
+
+// continued finds the groups of names if an agent that has rules takes up the list that
+// has them.
+func (n *Names) continued() {
+	n.star = nil
+	var lists [][]int32 // groups of each list
+	of := make(map[string]int)
+	var names []string
+	now := -1
+	for g, agents := range n.heads {
+		for i := range agents {
+			name := Named(n.Groups, agents[i].Value)[0]
+			before, known := of[name]
+			switch {
+			case known && len(lists[before]) > 0:
+				now = before
+			case now < 0 || len(lists[now]) > 0:
+				now = len(lists)
+				lists = append(lists, nil)
+			}
+			if of[name] = now; !known {
+				names = append(names, name)
+			}
+		}
+		lists[now] = append(lists[now], int32(g))
+	}
+	for _, name := range names {
+		groups := lists[of[name]]
+		if name == "*" {
+			n.star = groups
+			continue
+		}
+		n.groups[n.add(name)] = append([]int32{}, groups...) // not nil: the name is there
+	}
+}
+
+// furtherOnce finds the groups of names if those that are not the first of a list count
+// once. The names of a list whose first is empty join the next list.
+func (n *Names) furtherOnce() {
+	n.star = n.star[:0]
+	var further []string
+	for g, agents := range n.heads {
+		lead := &n.star
+		if !agents[0].ForAll {
+			lead = &n.groups[n.add(Named(n.Groups, agents[0].Value)[0])]
+		}
+		*lead = appendGroup(*lead, int32(g))
+		for i := range agents[1:] {
+			further = append(further, Named(n.Groups, agents[1+i].Value)[0])
+		}
+		if len(agents[0].Value) == 0 {
+			continue
+		}
+		groups := slices.Clone(*lead)
+		for _, name := range further {
+			if _, known := n.at[name]; !known && name != "*" {
+				n.groups[n.add(name)] = groups
+			}
+		}
+		further = further[:0]
+	}
+}
+
+// Named returns the names that a value of user-agent stands for, in lower case.
+func Named(g *Groups, value []byte) []string {
+	name := foldName(value)
+	switch g.AgentValue {
+	case ValueBeforeSlash:
+		name, _, _ = strings.Cut(name, "/")
+		return []string{strings.TrimSpace(name)}
+	case ValueWholeOrToken:
+		if token, _ := ascii.Tokens([]byte(name)); len(token) > 0 && len(token) < len(name) {
+			return []string{name, string(token)}
+		}
+	case ValueUnstarred:
+		if bare := strings.ReplaceAll(name, "*", ""); bare != name && bare != "" {
+			return []string{name, bare}
+		}
+	}
+	return []string{name}
+}
+
+// find returns the number of the name that an agent with a token follows, or -1.
+func (n *Names) find(token string) int {
+	if k, ok := n.at[token]; ok && (n.AgentIs == "" || n.AgentIs == IsEqualOrPart) {
+		return k
+	}
+	if n.AgentIs == IsEqualOrPart {
+		return n.common.find(token)
+	}
+	best, longest := -1, 0
+	for k, name := range n.names {
+		switch n.AgentIs {
+		case IsFirstPart:
+			if strings.Contains(token, name) {
+				return k
+			}
+		case IsLongestPart:
+			if len(name) > longest && strings.Contains(token, name) && (len(name) > 1 || len(n.star) == 0 || k < n.before) { // a * is a letter
+				best, longest = k, len(name)
+			}
+		case IsLongestPrefix:
+			if len(name) > longest && strings.HasPrefix(token, name) && (len(name) > 1 || len(n.star) == 0) {
+				best, longest = k, len(name)
+			}
+		}
+	}
+	return best
+}
+
+// LineOf returns the first line of the name that an agent with a token follows.
+func (n *Names) LineOf(token string) int32 {
+	name := n.names[n.find(token)]
+	for _, a := range n.agents {
+		if foldName(a.Value) == name {
+			return a.Line
+		}
+	}
+	return 0
+}
+
+// ForAll returns the groups for all crawlers.
+func (n *Names) ForAll() []int32 { return n.star }
+
+// GroupsFor returns the groups of the name that an agent with a token follows; nil if it
+// follows none.
+func (n *Names) GroupsFor(token string) []int32 {
+	if !n.FirstGroup {
+		if k := n.find(token); k >= 0 {
+			return n.groups[k]
+		}
+		return nil
+	}
+	var first []int32
+	for k, name := range n.names {
+		if g := n.groups[k][0]; strings.Contains(token, name) && (first == nil || g < first[0]) {
+			first = []int32{g}
+		}
+	}
+	return first
+}
+
+// appendGroup adds a group to an ascending list, once.
+func appendGroup(list []int32, g int32) []int32 {
+	if n := len(list); n > 0 && list[n-1] == g {
+		return list
+	}
+	return append(list, g)
+}
