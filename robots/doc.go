@@ -64,7 +64,8 @@
 //	names.go         groups by token
 //	judge.go         the policies of a file
 //	policy.go        what of a file applies to an agent
-//	ruleset.go       the rules of a group, compiled
+//	ruleset.go       the rules of a group, compiled; which of them matches
+//	compile.go       how they are compiled
 //	match.go         patterns and paths
 //	target.go        URLs
 //	verdict.go       conflicts of rules; reasons
