@@ -194,6 +194,28 @@ func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 	}
 }
 
+// An index that gives two lengths of a record, in either order, does not say which is
+// right: the capture is read all the same.
+func TestIndexWithTwoLengthsOfARecord(t *testing.T) {
+	x := archivesWithIndex(1, 3, 1)
+	fields := strings.Fields(x.index[1])
+	for _, wrong := range []string{"20", "100000"} {
+		short := strings.Replace(x.index[1], " "+fields[8]+" ", " "+wrong+" ", 1)
+		if short == x.index[1] {
+			t.Fatalf("no length in %q", short)
+		}
+		for _, lines := range [][]string{{short, x.index[0], x.index[1], x.index[2]}, {x.index[0], x.index[1], x.index[2], short}} {
+			c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: writeFile(t, "x", []byte(strings.Join(lines, "\n"))), Base: x.folder(t)})
+			result, err := Run(t.Context(), c, new(Progress))
+			must(t, err)
+			reasons := rejectedReasons(t, c)
+			if result.Targets != 3 || len(fetchesOf(t, c)) != 3 || !slices.ContainsFunc(reasons, func(r string) bool { return strings.HasPrefix(r, "duplicate: ") }) {
+				t.Errorf("length %s: %d captures, rejected for %q", wrong, result.Targets, reasons)
+			}
+		}
+	}
+}
+
 // An index in any order and form gives the same rows; lines that name nothing are rejected.
 func TestIndexOfLocalArchives(t *testing.T) {
 	x := archivesWithIndex(3, 8, 4)

@@ -167,7 +167,8 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 	}
 }
 
-// layOutPlaces writes the sorted captures to disk, each record once.
+// layOutPlaces writes the sorted captures to disk, each record once. If lines of one record
+// have different lengths, its length is not known.
 func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 	all, err := sorted.Sorted()
 	if err != nil {
@@ -175,35 +176,46 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 	}
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.places.file, 0), 1<<18)
 	var end int64
-	var before []byte
-	var line uint64 // that names the record before
+	var record, first []byte // key and value of the record's first line
+	var line uint64          // its number
 	n := 0
+	settle := func() {
+		if record == nil {
+			return
+		}
+		if n > 0 && n%blockPlaces == 0 {
+			s.places.blocks = append(s.places.blocks, end)
+		}
+		n++
+		for _, part := range [][]byte{record, first} {
+			head := binary.AppendUvarint(nil, uint64(len(part)))
+			w.Write(head)
+			w.Write(part)
+			end += int64(len(head) + len(part))
+		}
+	}
 	for {
 		key, value, err := all.Next()
 		if err == io.EOF {
+			settle()
 			break
 		}
 		if err != nil {
 			return err
 		}
-		record, named := key[:len(key)-8], binary.BigEndian.Uint64(key[len(key)-8:])
-		if bytes.Equal(record, before) {
-			reason := fmt.Sprintf("duplicate: the same record as in line %d", line)
-			if err := s.rejects.Line(int64(named), remote.Name(string(key[:len(key)-17])), reason, "cdx"); err != nil {
-				return err
-			}
+		at := len(key) - 8
+		named := binary.BigEndian.Uint64(key[at:])
+		if len(key) != len(record) || !bytes.Equal(key[:at], record[:at]) {
+			settle()
+			record, first, line = append(record[:0], key...), append(first[:0], value...), named
 			continue
 		}
-		before, line = append(before[:0], record...), named
-		if n > 0 && n%blockPlaces == 0 {
-			s.places.blocks = append(s.places.blocks, end)
+		if !bytes.Equal(value[:8], first[:8]) {
+			clear(first[:8])
 		}
-		n++
-		for _, part := range [][]byte{key, value} {
-			head := binary.AppendUvarint(nil, uint64(len(part)))
-			w.Write(head)
-			w.Write(part)
-			end += int64(len(head) + len(part))
+		reason := fmt.Sprintf("duplicate: the same record as in line %d", line)
+		if err := s.rejects.Line(int64(named), remote.Name(string(key[:len(key)-17])), reason, "cdx"); err != nil {
+			return err
 		}
 	}
 	if n > 0 {
