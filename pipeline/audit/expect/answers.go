@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -36,7 +36,8 @@ func (e *List) FitIdentities(names []string) error {
 }
 
 // answers checks that identities get what the run itself got: a file that means the same
-// to their agent, or that there is none. What has nothing to compare with is unknown.
+// to their agent, or that there is none. What has nothing to compare with is unknown, and
+// what looks like an outage undecided.
 func (c *Checker) answers(s *selection, meant []int, batch arrow.RecordBatch) {
 	text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
 	seq, status := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int32](batch, "status")
@@ -58,23 +59,22 @@ func (c *Checker) answers(s *selection, meant []int, batch arrow.RecordBatch) {
 			}
 			s.checked(c, k, host.Value(i))
 			found := ""
-			switch {
-			case met == summary.TreatmentNames[summary.Absent]:
-			case met != summary.TreatmentNames[summary.Served]:
+			switch state := change.AnswerState(met, policy.Value(i)); {
+			case state == change.Alike:
+			case change.IsOtherFile(state) && (change.IsCertain(state) || !difference.IsNull(i)):
+				found = "another file, " + state
+				if !difference.IsNull(i) {
+					found += ": " + difference.Value(i)
+				}
+			case !change.IsCertain(state):
+				p.Undecided++
+			default:
 				found = met
 				if !challenge.IsNull(i) {
 					found += " (" + challenge.Value(i) + ")"
 				}
 				if !status.IsNull(i) {
 					found += fmt.Sprintf(" with status %d", status.Value(i))
-				}
-			case policy.Value(i) == summary.RelationNames[robots.Equal]:
-			case policy.Value(i) == summary.RelationNames[robots.RelationUndecided] && difference.IsNull(i), policy.Value(i) == summary.ClassNames[summary.ClassUnknown]:
-				p.Undecided++
-			default:
-				found = "another file, " + policy.Value(i)
-				if !difference.IsNull(i) {
-					found += ": " + difference.Value(i)
 				}
 			}
 			if found == "" {

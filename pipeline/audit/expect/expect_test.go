@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -112,6 +113,50 @@ func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
 
 // Ten hosts: h0 to h4 close /private, h5 is closed, h6 to h8 have no file, h9
 // is down.
+// An answer to an identity breaks served_alike if it turns the identity away for certain.
+// What looks like an outage is undecided, which is not kept either.
+func TestServedAlike(t *testing.T) {
+	answers := map[string]func(w http.ResponseWriter){
+		"h0": func(w http.ResponseWriter) { fmt.Fprint(w, "# a comment more\nUser-agent: *\nDisallow: /private\n") },
+		"h1": func(w http.ResponseWriter) { fmt.Fprint(w, "User-agent: *\nDisallow: /\n") },
+		"h2": func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) },
+		"h3": func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"h4": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"h5": func(w http.ResponseWriter) {
+			w.Header().Set("cf-mitigated", "challenge")
+			w.WriteHeader(http.StatusForbidden)
+		},
+		"h6": func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
+	}
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.UserAgent() == "other/1" {
+			answers[r.Host[:2]](w)
+			return
+		}
+		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+	}, audittest.Hosts(len(answers)))
+	c.Fetch.Identities = []fetch.Identity{{Name: "other", UserAgent: "other/1", Agent: "GPTBot"}}
+	if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{
+		"h0": "kept 1 0 0", "h1": "broken 1 1 0", "h2": "broken 1 1 0", "h3": "unchecked 1 0 1", "h4": "unchecked 1 0 1", "h5": "broken 1 1 0", "h6": "broken 1 1 0",
+	} {
+		e, err := Parse("e", []byte("- {name: alike, served_alike: all, hosts: "+host+".example}"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := promises[0]
+		if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want || p.Fails != (want != "kept 1 0 0") {
+			t.Errorf("%s: %s, fails %v, want %s", host, got, p.Fails, want)
+		}
+	}
+}
+
 func TestExpectationsOfARun(t *testing.T) {
 	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.Host[1] {
