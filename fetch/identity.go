@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -41,6 +43,9 @@ const MaxHeaderValue = 2 << 10
 // MaxIdentities bounds the identities of a run, each of which is a request to each host.
 const MaxIdentities = 16
 
+// maxAgentName bounds the name of an identity's agent, in bytes. An archive may give any.
+const maxAgentName = 256
+
 // Validate returns why the identity cannot be asked under, nil if it can.
 func (i *Identity) Validate() error {
 	switch {
@@ -50,6 +55,8 @@ func (i *Identity) Validate() error {
 		return fmt.Errorf("the name %q: use at most 64 letters, digits, dots, underscores and hyphens", failure.Clip(i.Name))
 	case i.UserAgent == "":
 		return fmt.Errorf("identity %s has no user agent", i.Name)
+	case len(i.Agent) > maxAgentName || !utf8.ValidString(i.Agent) || strings.ContainsFunc(i.Agent, unicode.IsControl):
+		return fmt.Errorf("identity %s: the name of its agent has a control character, is not UTF-8 or has more than %d bytes", i.Name, maxAgentName)
 	}
 	if err := CheckUserAgent(i.UserAgent); err != nil {
 		return fmt.Errorf("identity %s: %w", i.Name, err)
