@@ -341,12 +341,18 @@ func (c *Client) retry(got *heard, round int) (time.Duration, bool) {
 		return 0, false
 	}
 	wait := time.Duration(float64(firstWait<<min(round, 10)) * (0.5 + rand.Float64()))
-	if h := got.Headers.RetryAfter; h != nil {
+	return got.pause(wait)
+}
+
+// pause returns the wait before the next request to the origin: at least as long as an
+// error asks for with Retry-After. It returns false if that is too long.
+func (got *heard) pause(wait time.Duration) (time.Duration, bool) {
+	if h := got.Headers.RetryAfter; h != nil && got.Status() >= 400 {
 		if after, ok := retryAfter(*h); ok {
 			if after > maxRetryAfter {
 				return 0, false // coming back earlier would be worse than giving up
 			}
-			wait = max(wait, after)
+			return max(wait, after), true
 		}
 	}
 	return wait, true

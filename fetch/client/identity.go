@@ -29,17 +29,22 @@ const IdentityPause = time.Second
 
 // askAlso asks the origin that answered once under each identity, one after the other: no
 // retries, no other scheme, redirects followed as for the host's own answer. It asks
-// nobody if there was no answer, or over FTP, which has no user agents. It returns early
-// if the context ends or this machine fails; got then says so.
+// nobody if there was no answer, or over FTP, which has no user agents, and nobody any
+// more after an error whose Retry-After is beyond maxRetryAfter. It returns early if the
+// context ends or this machine fails; got then says so.
 func (lease *Lease) askAlso(got *heard) {
 	config := &lease.client.config
 	if !got.answered() {
 		return
 	}
 	defer func() { lease.identity = 0 }()
+	pause, again := got.pause(IdentityPause)
 	for i := range config.Identities {
-		b := &budget{deadline: time.Now().Add(IdentityPause + config.Timeout)}
-		if !lease.pause(b, IdentityPause) {
+		if !again {
+			return
+		}
+		b := &budget{deadline: time.Now().Add(pause + config.Timeout)}
+		if !lease.pause(b, pause) {
 			got.stop(lease.ctx.Err())
 			return
 		}
@@ -51,6 +56,7 @@ func (lease *Lease) askAlso(got *heard) {
 			return
 		}
 		total := time.Since(began) - (b.waited - waited)
+		pause, again = a.pause(IdentityPause)
 		a.Attempts, a.Headers, a.Times = 1, fetch.Headers{}, fetch.Times{Total: &total}
 		got.Also = append(got.Also, fetch.Also{Identity: config.Identities[i]})
 		got.also = append(got.also, a)

@@ -76,3 +76,44 @@ func TestIdentitiesAreAskedPolitely(t *testing.T) {
 		t.Errorf("a host that does not answer was asked as %v", askedOf("silent.example"))
 	}
 }
+
+// An error that says when to come back holds for the next identity too. After one that
+// says to come back late, no identity asks.
+func TestIdentitiesComeBackWhenTheyMay(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked, ended := make(map[string]string), time.Time{}
+	addr := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Host == "soon.example" && !ended.IsZero() && time.Since(ended) < 2*time.Second {
+			t.Errorf("%s asks %v after the last answer", r.UserAgent(), time.Since(ended))
+		}
+		asked[r.Host] += " " + r.UserAgent()
+		answer := "HTTP/1.1 200 x\r\nRetry-After: 3600\r\nContent-Length: 4\r\n\r\n# ok"
+		switch {
+		case r.Host == "soon.example":
+			answer = "HTTP/1.1 429 x\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n"
+		case r.Host == "late.example", r.UserAgent() == "a/1":
+			answer = "HTTP/1.1 429 x\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n"
+		}
+		ended = time.Now()
+		io.WriteString(c, answer)
+	})
+	client := newClient(t, addr, func(s *settings) {
+		s.Identities = []fetch.Identity{{Name: "a", UserAgent: "a/1"}, {Name: "b", UserAgent: "b/1"}}
+	})
+	for host, want := range map[string]string{
+		"soon.example": " robocensus-test a/1 b/1", "late.example": " robocensus-test", "stops.example": " robocensus-test a/1",
+	} {
+		mu.Lock()
+		ended = time.Time{}
+		mu.Unlock()
+		got := client.Fetch(t.Context(), fetch.Origin{Scheme: "http", Host: host, Port: 80})
+		mu.Lock()
+		if asked[host] != want || len(got.Also) != strings.Count(want, " ")-1 {
+			t.Errorf("%s was asked as%s, want%s; %d answers", host, asked[host], want, len(got.Also))
+		}
+		mu.Unlock()
+	}
+}
