@@ -222,7 +222,7 @@ func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describ
 	if err := r.judgeAgain(ctx, about, m, profiles, from, again); err != nil {
 		return err
 	}
-	otherIn, other, err := cli.OpenRun(ctx, again, m.Run, false)
+	otherIn, other, err := cli.OpenRun(ctx, again, m.Run)
 	if err != nil {
 		return err
 	}

@@ -152,13 +152,13 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 		for _, w := range s.Templates {
 			wordsOf = append(wordsOf, fmt.Sprint(w.Template, w.Kind, some(w.Version), w.FirstLine, w.LastLine))
 		}
-		if diff := cmp.Diff(texts("FROM ("+of[3]+")"), wordsOf); diff != "" {
+		if diff := cmp.Diff(texts("SELECT * EXCLUDE (seq) FROM ("+of[3]+")"), wordsOf); diff != "" {
 			t.Errorf("%s: templates (-SQL +show):\n%s", hosts[i], diff)
 		}
 		for _, w := range s.Statements {
 			statements = append(statements, fmt.Sprint(some(w.GroupAgent), w.Scope, w.Mechanism, some(w.Header), w.Label, some(w.Use), some(w.Preference), some(w.Path), w.Value, w.Line, w.Conflict, some(w.Remark)))
 		}
-		if diff := cmp.Diff(texts("FROM ("+of[4]+")"), statements); diff != "" {
+		if diff := cmp.Diff(texts("SELECT * EXCLUDE (seq) FROM ("+of[4]+")"), statements); diff != "" {
 			t.Errorf("%s: statements (-SQL +show):\n%s", hosts[i], diff)
 		}
 		wordsSeen, statementsSeen = wordsSeen+len(wordsOf), statementsSeen+len(statements)
@@ -177,6 +177,80 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 		}
 	}
 	return rulesSeen, wordsSeen, statementsSeen
+}
+
+// Of several captures of an origin in a run the queries of history find the last one alone,
+// and those of show tell them apart.
+func TestQueriesOfSeveralCaptures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out, agents := filepath.Join(dir, "out"), write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: search}\n- {name: Googlebot, category: search}\n")
+	bodies := []string{"User-agent: *\nDisallow:\n", "User-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /\n"}
+	closedBy := []string{"", "GPTBot", "GPTBot Googlebot"}
+	runs := [][]int{{0, 1}, {0, 2}, {2, 1, 0}, {1, 2}} // bodies in the order of time
+	for i, captures := range runs {
+		archive := ""
+		for hour, body := range captures {
+			http := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + bodies[body]
+			record := fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\nWARC-Target-URI: https://cap.example/robots.txt\r\nWARC-Date: 2024-0%d-01T0%d:00:00Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+				hour, i+1, hour, len(http), http)
+			if i == 3 {
+				archive = record + archive // the last one first
+			} else {
+				archive += record
+			}
+		}
+		robocensus(t, 0, "run", "--warc", write(t, filepath.Join(dir, "a.warc"), archive), "--agents", agents, "--out", out, "--run", fmt.Sprint("r", i), "--progress", "none")
+	}
+	db := quick(t, out)
+	rowsOf := func(query string) (rows []string) {
+		_, all, err := ask(db, "SELECT COLUMNS(*)::VARCHAR FROM ("+query+")")
+		must(t, err)
+		for _, row := range all {
+			rows = append(rows, strings.Join(row, " "))
+		}
+		return rows
+	}
+	split := func(args ...string) []string {
+		text, _ := robocensus(t, 0, append(args, "--out", out, "--sql")...)
+		return strings.Split(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";\n")
+	}
+	text, _ := robocensus(t, 0, "history", "cap.example", "--out", out, "--json")
+	var events []told
+	must(t, json.Unmarshal([]byte(text), &events))
+	var changes []string
+	for _, e := range events {
+		switch {
+		case e.Event == "state":
+			if e.Run != "r0" || strings.Join(e.Closed, " ") != closedBy[1] {
+				t.Errorf("the state of %s shuts out %v", e.Run, e.Closed)
+			}
+		case e.Change != nil && e.Change.Kind == "policy_class":
+			changes = append(changes, strings.Join([]string{e.Run, "https://cap.example", *e.Change.Agent, *e.Change.Before, *e.Change.After}, " "))
+		}
+	}
+	queries := split("history", "cap.example")
+	slices.Sort(changes)
+	if diff := cmp.Diff(rowsOf("SELECT run, origin, agent, before, after FROM ("+queries[1]+") ORDER BY ALL"), changes); diff != "" || len(changes) != 5 {
+		t.Errorf("%d changes (-query +history):\n%s", len(changes), diff)
+	}
+	if got := rowsOf("SELECT run FROM (" + queries[0] + ")"); !slices.Equal(got, []string{"r0", "r1", "r2", "r3"}) {
+		t.Errorf("the query for states has the runs %v", got)
+	}
+	for i, captures := range runs {
+		categories := split("show", "cap.example", "--run", fmt.Sprint("r", i))[2]
+		var want []string
+		for _, body := range captures {
+			want = append(want, closedBy[body])
+		}
+		if i == 3 {
+			slices.Reverse(want)
+		}
+		got := rowsOf("SELECT coalesce(any_value(array_to_string(closed, ' ')), '') FROM (" + categories + ") GROUP BY seq ORDER BY seq")
+		if !slices.Equal(got, want) {
+			t.Errorf("r%d: captures shut out %q, want %q", i, got, want)
+		}
+	}
 }
 
 // check --out decides as the table verdicts of the run does, without the bodies, and with

@@ -84,6 +84,24 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 	return found, nil
 }
 
+// Last returns the targets that count, in the same order: of several captures of an
+// origin the last one, by time and then in the order of the input.
+func Last(targets []Target) (last []Target) {
+	of := make(map[string]*Target) // by origin
+	for i := range targets {
+		t := &targets[i]
+		if other := of[t.Origin]; other == nil || cmp.Or(t.FetchTime.Compare(other.FetchTime), cmp.Compare(t.Seq, other.Seq)) >= 0 {
+			of[t.Origin] = t
+		}
+	}
+	for i := range targets {
+		if of[targets[i].Origin] == &targets[i] {
+			last = append(last, targets[i])
+		}
+	}
+	return last
+}
+
 // Rows returns the rows of a table for a target, in the order of the table. R is the
 // type of its rows. A run without the table has none.
 func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R, err error) {

@@ -30,7 +30,7 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if len(f.Profiles) > 1 {
 		return exit.Usagef("--urls takes one profile")
 	}
-	in, m, err := cli.OpenRun(ctx, f.out, f.run, false)
+	in, m, err := cli.OpenRun(ctx, f.out, f.run)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,8 @@ func (c *RunChecker) judgeOf(ctx context.Context, host, origin string) (*URLJudg
 			return nil, err
 		}
 		of = make(map[string]*URLJudge)
-		for i := range targets { // of several captures, the last one counts
+		targets = lookup.Last(targets)
+		for i := range targets {
 			if of[targets[i].Origin], err = c.judge(ctx, &targets[i]); err != nil {
 				return nil, err
 			}

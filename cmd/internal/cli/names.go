@@ -80,26 +80,34 @@ func findRuns(in store.Store, names ...*string) error {
 	return nil
 }
 
-// RunOf reads a run, by [sink.ReadManifest] or without its parts. It must be complete,
-// unless incomplete ones will do.
+// RunOf reads a run for a command with the flag --incomplete, by [sink.ReadManifest] or
+// without its parts. It must be complete, unless the flag is given.
 func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, string) (*sink.Manifest, error)) (*sink.Manifest, error) {
-	m, err := read(in, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, NoRun(in, name)
-	case err != nil:
-		return nil, err
+	m, err := readRun(in, name, read)
+	if err == nil && !m.Complete() && !incomplete {
+		err = exit.Usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
 	}
-	return m, checkComplete(m, incomplete)
+	return m, err
 }
 
-// OpenRun opens a folder and reads the run that a name stands for.
-func OpenRun(ctx context.Context, dir, name string, incomplete bool) (store.Store, *sink.Manifest, error) {
+func readRun(in store.Store, name string, read func(store.Store, string) (*sink.Manifest, error)) (*sink.Manifest, error) {
+	m, err := read(in, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, NoRun(in, name)
+	}
+	return m, err
+}
+
+// OpenRun opens a folder and reads the run that a name stands for, which must be complete.
+func OpenRun(ctx context.Context, dir, name string) (store.Store, *sink.Manifest, error) {
 	in, err := OpenOut(ctx, dir, &name)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := RunOf(in, name, incomplete, sink.ReadManifest)
+	m, err := readRun(in, name, sink.ReadManifest)
+	if err == nil && !m.Complete() {
+		err = exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
+	}
 	if err != nil {
 		in.Close()
 		return nil, nil, err
@@ -193,12 +201,4 @@ func Writable(dir string) error {
 	}
 	return &userfile.Error{Path: dir, Err: errors.New("is a data set of robocensus publish, and what this command writes would break its checksums: " +
 		"give another --out, such as a copy of the folder without checksums.sha256")}
-}
-
-// checkComplete returns an error for a run that is not complete.
-func checkComplete(m *sink.Manifest, incomplete bool) error {
-	if m.Complete() || incomplete {
-		return nil
-	}
-	return exit.Usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
 }

@@ -167,7 +167,7 @@ func hostsOf(ctx context.Context, c pipeline.Config) int64 {
 	if !c.Source.HasArchives() || store.IsURL(c.Dir) {
 		return 0
 	}
-	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run, false)
+	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run)
 	if err != nil {
 		return 0 // the run is complete all the same
 	}

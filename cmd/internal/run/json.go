@@ -81,7 +81,7 @@ func (f *Flags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.
 
 // writeComplete prints the result of a run that was already complete.
 func (f *Flags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
-	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run, false)
+	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 	if !r.Complete || !slices.Contains(c.Tables, "summary") {
 		return nil
 	}
-	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run, false)
+	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run)
 	if err != nil {
 		return err
 	}

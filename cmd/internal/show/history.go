@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +24,6 @@ import (
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
-	"github.com/robocensus/robocensus/sink/summary"
 )
 
 const historyHelp = `Shows the history of a HOST over all complete runs in DIR: its first state, then a line
@@ -36,7 +33,8 @@ an origin or a URL.
 
 A run that could not read the host is an outage, and from a run whose list lacks it the
 host is absent; neither is a change of policy. The state before a change is that
-of the last run that could read the host. Where runs are further apart than usual (more
+of the last run that could read the host. Of several captures of an origin in a run, the
+last one counts. Where runs are further apart than usual (more
 than one and a half times the median), the gap is shown.
 
 With --agent, only changes for these agents and for the whole host are shown.
@@ -49,7 +47,7 @@ With --json, the output is one array, an object for each event:
 event is state, answers, change, outage, absent, gap or note. Answers are those to the
 identities of run --also-as, whatever --agent says, when they are first known; later
 ones are changes. A state has outcome, reason, status, closed (the agents that are shut
-out) and agents (those of --agent, as robocensus show has them). A change has change, as robocensus show has it; that of a policy has the line
+out, null if the run does not say) and agents (those of --agent, as robocensus show has them). A change has change, as robocensus show has it; that of a policy has the line
 of the group that decides now. An outage has reason and status, and a gap has days. A
 note says what of two runs is not compared.
 
@@ -103,6 +101,7 @@ type event struct {
 	Note      *string      `json:"note"`
 
 	view   *hostView     // of a state
+	lacks  string        // why it does not say what agents may do
 	change schema.Change // of a change
 	before string        // the run before it
 }
@@ -164,7 +163,7 @@ type historian struct {
 	last     *past.Run
 	targets  map[string][]lookup.Target // of the host, by run
 	found    bool                       // in some run
-	seen     map[string]bool            // origins whose state is told
+	seen     map[string]bool            // origins whose state is told; true if no run since lacks policies
 	answered map[string]map[string]bool // of origins, the identities of which an answer is told
 	events   []event
 }
@@ -201,13 +200,15 @@ func (h *historian) add(ctx context.Context, id string) error {
 	if gap := h.gap(run); gap > 0 && h.found {
 		h.events = append(h.events, event{Event: "gap", Days: &gap})
 	}
-	switch {
-	case h.found && h.last != nil:
+	if h.found {
 		if err := h.compare(ctx, run, targets); err != nil {
 			return err
 		}
-	case len(targets) == 0 && h.found:
-		h.events = append(h.events, event{Event: "absent"})
+	}
+	if !h.judged(run.Manifest) {
+		for origin := range h.seen {
+			h.seen[origin] = false
+		}
 	}
 	for i := range targets {
 		if err := h.groupLines(ctx, r, &targets[i], h.events[from:]); err != nil {
@@ -227,14 +228,15 @@ func (h *historian) add(ctx context.Context, id string) error {
 	return nil
 }
 
-// lookUp returns the targets of a run for what is asked, and keeps those of the host.
+// lookUp returns the targets of a run for what is asked, one of each origin, and keeps all
+// those of the host.
 func (h *historian) lookUp(ctx context.Context, r *lookup.Run) ([]lookup.Target, error) {
 	if !slices.Contains(r.Tables, "fetches") {
 		return nil, nil
 	}
 	targets, err := r.Targets(ctx, h.asked.Host)
 	h.targets[r.Manifest.Run] = targets
-	return slices.DeleteFunc(slices.Clone(targets), func(t lookup.Target) bool { return !h.isAbout(t.Origin) }), err
+	return slices.DeleteFunc(lookup.Last(targets), func(t lookup.Target) bool { return !h.isAbout(t.Origin) }), err
 }
 
 func (h *historian) isAbout(origin string) bool {
@@ -254,16 +256,23 @@ func (h *historian) gap(run *past.Run) int {
 
 // compare adds the changes since the last run.
 func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup.Target) error {
+	gone := false
 	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, func(_ context.Context, run *past.Run) ([]lookup.Target, error) {
 		return h.targets[run.ID()], nil // the runs come by date
 	})
 	if errors.Is(err, diff.ErrNotComparable) {
 		notes, err = []string{err.Error()}, nil
-		clear(h.seen)
-		clear(h.answered)
+		gone = len(h.seen) > 0 && len(targets) == 0 && slices.Contains(run.Tables, "fetches")
+		if slices.Contains(run.Tables, "fetches") { // otherwise the next run tells whether it is gone
+			clear(h.seen)
+			clear(h.answered)
+		}
 	}
 	for _, note := range notes {
 		h.events = append(h.events, event{Event: "note", Note: &note, before: h.last.ID()})
+	}
+	if gone {
+		h.events = append(h.events, event{Event: "absent"})
 	}
 	for i := range rows {
 		row := &rows[i]
@@ -292,92 +301,4 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 		h.events = append(h.events, e)
 	}
 	return err
-}
-
-// groupLines adds to changes of a policy the line of the group that decides now, which
-// the table changes does not have.
-func (h *historian) groupLines(ctx context.Context, r *lookup.Run, t *lookup.Target, events []event) error {
-	isPolicy := func(e event) bool { return e.change.Kind == "policy_class" && *e.Origin == t.Origin }
-	if !slices.ContainsFunc(events, isPolicy) {
-		return nil
-	}
-	policies, err := lookup.Rows[schema.Policy](ctx, r, "policies", t)
-	for i := range events {
-		for _, p := range policies {
-			if isPolicy(events[i]) && p.Profile == h.profile && p.Agent == *events[i].change.Agent {
-				events[i].GroupLine, events[i].change.LineAfter = p.GroupLine, p.GroupLine
-			}
-		}
-	}
-	return err
-}
-
-// answers adds what an origin answered to identities of which no answer is told yet. An
-// answer where our own could not be compared is not known. An identity that a run does not
-// ask is told anew once it is asked again, for nothing compares the answers before and after.
-func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	var v hostView
-	if err := v.addAnswers(ctx, r, t); err != nil {
-		return err
-	}
-	told := h.answered[t.Origin]
-	if len(v.Answers) > 0 || !slices.Contains(r.Tables, "answers") { // otherwise an outage
-		maps.DeleteFunc(told, func(identity string, _ bool) bool {
-			return !slices.ContainsFunc(v.Answers, func(a answerView) bool { return a.Identity == identity })
-		})
-	}
-	first := slices.DeleteFunc(v.Answers, func(a answerView) bool {
-		return told[a.Identity] || a.Treatment == summary.TreatmentNames[summary.Incomparable]
-	})
-	if len(first) == 0 {
-		return nil
-	}
-	if told == nil {
-		told = make(map[string]bool)
-		h.answered[t.Origin] = told
-	}
-	for _, a := range first {
-		told[a.Identity] = true
-	}
-	h.events = append(h.events, event{Event: "answers", Origin: &t.Origin, Answers: first})
-	return nil
-}
-
-// state adds the state of an origin that is not told yet. An outage is none.
-func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
-	if h.seen[t.Origin] {
-		return nil
-	}
-	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
-	if t.Challenge != nil {
-		e.Reason = schema.Some(change.Challenged)
-	}
-	if change.Unreachable(*e.Reason) {
-		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
-			return nil
-		}
-		e.Event = "outage"
-		h.events = append(h.events, e)
-		return nil
-	}
-	v, err := viewOf(ctx, r, t, h.profile)
-	if err != nil {
-		return err
-	}
-	for _, name := range h.agents {
-		// An agent may be younger than the run.
-		if slices.ContainsFunc(v.policies, func(p schema.Policy) bool { return strings.EqualFold(p.Agent, name) }) {
-			if err := v.addAgents([]string{name}); err != nil {
-				return err
-			}
-		}
-	}
-	e.view, e.Agents, e.Closed = v, v.Agents, []string{}
-	for _, c := range v.Categories {
-		e.Closed = append(e.Closed, c.Closed...)
-	}
-	slices.Sort(e.Closed)
-	h.seen[t.Origin] = true
-	h.events = append(h.events, e)
-	return nil
 }

@@ -114,8 +114,8 @@ func (h *historian) told(p *screen.Text, e *event) []string {
 // shutOut says which agents a state shuts out.
 func (h *historian) shutOut(p *screen.Text, e *event) string {
 	switch n := len(e.Closed); {
-	case len(e.view.policies) == 0:
-		return "the run did not judge by this profile"
+	case e.lacks != "":
+		return p.Foreign(e.lacks)
 	case n == 0:
 		return "shuts out no agent"
 	case n == len(e.view.policies):
@@ -125,14 +125,16 @@ func (h *historian) shutOut(p *screen.Text, e *event) string {
 	}
 }
 
-// historyQueries prints the queries of which history tells the answers: the states of
-// policies in each run, where they changed, and the rows of changes, as far as diff has
+// historyQueries prints the queries of which history tells the answers: of the last capture
+// of each origin, the states of policies in each run, where they changed, and the rows of changes, as far as diff has
 // compared the runs; and the answers to identities, if there are any.
 func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []string, answered bool) {
 	of := "host = " + quoted(asked.Host)
 	if asked.Scheme != "" {
 		of = "origin = " + quoted(asked.String())
 	}
+	last := "QUALIFY row_number() OVER (PARTITION BY run, origin ORDER BY fetch_time DESC, seq DESC) = 1"
+	ofLast := fmt.Sprintf("SEMI JOIN (SELECT run, seq FROM history.fetches WHERE %s %s) USING (run, seq)", of, last)
 	only := ""
 	for i, agent := range agents {
 		only += map[bool]string{true: " AND lower(agent) IN (", false: ", "}[i == 0] + "lower(" + quoted(agent) + ")"
@@ -141,21 +143,21 @@ func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []
 		only += ")"
 	}
 	fmt.Fprintf(out, `SELECT r.date, f.run, f.origin, f.outcome, f.reason, f.status
-FROM history.fetches f JOIN history.runs r USING (run) WHERE f.%s ORDER BY r.date, f.origin;
-`, of)
+FROM (FROM history.fetches WHERE %s %s) f JOIN history.runs r USING (run) ORDER BY r.date, f.origin;
+`, of, last)
 	fmt.Fprintf(out, `SELECT date, run, origin, agent, before, class AS after
 FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTITION BY p.origin, p.agent ORDER BY r.date, p.run) AS before
-      FROM history.policies p JOIN history.runs r USING (run)
+      FROM history.policies p %s JOIN history.runs r USING (run)
       WHERE p.class <> 'unknown' AND p.%s AND p.profile = %s)
 WHERE class <> before%s ORDER BY date, origin, agent;
-`, of, quoted(profile), only)
+`, ofLast, of, quoted(profile), only)
 	// Runs that are not neighbours may have been compared too.
 	fmt.Fprintf(out, `FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s)
   AND (run, against) IN (SELECT run, lag(run) OVER (ORDER BY date, run) FROM history.runs) ORDER BY run, origin;
 `, of, quoted(profile))
 	if answered {
 		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
-FROM history.answers a JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;
-`, of)
+FROM history.answers a %s JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;
+`, ofLast, of)
 	}
 }

@@ -2,7 +2,7 @@
 //
 //   - show.go, view.go: the command show, and one host of one run
 //   - answers.go, changes.go, file.go, profiles.go, words.go: parts of that view
-//   - history.go, history_view.go: the command history
+//   - history*.go: the command history
 package show
 
 import (
@@ -54,7 +54,7 @@ the names of those that are shut out (closed). agents has those of --agent:
 agent: {"agent", "url", "readings"}, with readings one for each profile, {"profile",
 "verdict", "reason", "line", "pattern"}, and "remark" if the run cannot tell. before is the
 complete run before this one, and changes what changed since under the profile for the
-agents, as robocensus diff finds it: {"severity", "kind", "agent", "profile", "url", "before", "after", "line_before",
+agents, as robocensus diff finds it for the last capture: {"severity", "kind", "agent", "profile", "url", "before", "after", "line_before",
 "line_after", "before_run"}; null if the two cannot be compared. notes say what is not
 compared. body is the file, as far as it is text, if the run keeps bodies (--keep-bodies).
 
@@ -119,18 +119,22 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		}
 		asked = append(asked, o)
 	}
-	in, m, err := cli.OpenRun(ctx, f.out, f.run, *f.incomplete)
+	in, err := cli.OpenOut(ctx, f.out, &f.run)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	m, err := cli.RunOf(in, f.run, *f.incomplete, sink.ReadManifest)
+	if err != nil {
+		return err
+	}
 	profile, err := check.ProfileOf(m, f.profile)
 	if err != nil {
 		return err
 	}
 	for _, table := range []string{"fetches", "policies"} {
-		if !slices.Contains(m.Tables, table) {
-			return exit.Usagef("run %s has no table %s, which says %s", m.Run, table, map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
+		if lacks := lacking(m, table); lacks != "" {
+			return exit.Usagef("%s", lacks)
 		}
 	}
 	r := lookup.Open(in, m)
@@ -167,12 +171,21 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	return nil
 }
 
+// lacking says that a run has no table, "" if it has.
+func lacking(m *sink.Manifest, table string) string {
+	if slices.Contains(m.Tables, table) {
+		return ""
+	}
+	return fmt.Sprintf("run %s has no table %s, which says %s", m.Run, table, map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
+}
+
 // find returns what a run has about a host, or about one of its origins.
 func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o fetch.Origin, profile string) (views []*hostView, err error) {
 	targets, err := r.Targets(ctx, o.Host)
 	if err != nil {
 		return nil, err
 	}
+	last := lookup.Last(targets)
 	for i := range targets {
 		if o.Scheme != "" && targets[i].Origin != o.String() {
 			continue
@@ -184,6 +197,7 @@ func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o f
 		if err != nil {
 			return nil, err
 		}
+		v.superseded = !slices.ContainsFunc(last, func(t lookup.Target) bool { return t.Seq == targets[i].Seq })
 		views = append(views, v)
 	}
 	if len(views) > 0 {
@@ -196,7 +210,7 @@ func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o f
 	for _, t := range targets {
 		near = append(near, t.Origin)
 	}
-	what, hint := o.Host, ""
+	what, hint, part := o.Host, "", ""
 	if len(near) == 0 {
 		published, err := store.Exists(in, "checksums.sha256")
 		if err != nil {
@@ -212,7 +226,10 @@ func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o f
 	if len(near) > 0 {
 		hint = "; it has " + strings.Join(slices.Compact(near), ", ")
 	}
-	return nil, &userfile.Error{Path: what, Err: fmt.Errorf("is not in run %s%s", r.Manifest.Run, hint)}
+	if !r.Complete() {
+		part = "what is committed of "
+	}
+	return nil, &userfile.Error{Path: what, Err: fmt.Errorf("is not in %srun %s%s", part, r.Manifest.Run, hint)}
 }
 
 // nearby returns the hosts of a run that may have been meant.
@@ -271,11 +288,15 @@ func addChanges(ctx context.Context, in store.Store, r *lookup.Run, agents []str
 		return nil
 	}
 	for _, v := range views {
-		v.Changes, v.Notes = []changeView{}, append(v.Notes, notes...)
+		if v.Changes = []changeView{}; v.superseded {
+			v.Notes = append(v.Notes, "a later capture of the origin counts")
+			continue
+		}
+		v.Notes = append(v.Notes, notes...)
 	}
 	for i := range rows {
 		for _, v := range of[rows[i].Origin] {
-			if isAsked(&rows[i], v.Profile, agents) {
+			if !v.superseded && isAsked(&rows[i], v.Profile, agents) {
 				v.Changes, v.changed = append(v.Changes, changeViewOf(&rows[i])), append(v.changed, rows[i])
 			}
 		}

@@ -57,6 +57,7 @@ type hostView struct {
 	rules      []schema.Rule
 	body       []byte
 	changed    []schema.Change // changes as rows
+	superseded bool            // by a later capture of the origin
 }
 
 type hopView struct {
@@ -257,6 +258,8 @@ func (v *hostView) printChanges(p *screen.Text) {
 		return
 	case v.Changes == nil:
 		p.Line(fmt.Sprintf("\nsince run %s: not compared", p.Foreign(*v.Before)))
+	case v.superseded:
+		p.Line(fmt.Sprintf("\nsince run %s", p.Foreign(*v.Before)))
 	case len(v.Changes) == 0:
 		p.Line(fmt.Sprintf("\nsince run %s: no change", p.Foreign(*v.Before)))
 	default:
@@ -310,17 +313,17 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		}
 		of = "run = " + quoted(run) + " AND " + of
 		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
-		fmt.Fprintf(out, "SELECT class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY class;\n", of)
-		fmt.Fprintf(out, "SELECT category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY category, class;\n", of, quoted(profile))
-		fmt.Fprintf(out, "SELECT template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY first_line, last_line, template;\n", of)
-		fmt.Fprintf(out, "SELECT group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY line;\n", of)
+		fmt.Fprintf(out, "SELECT seq, class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY seq, class;\n", of)
+		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, quoted(profile))
+		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY seq, first_line, last_line, template;\n", of)
+		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if hasAnswers {
-			fmt.Fprintf(out, "SELECT identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
+			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
 		}
 		for _, agent := range agents {
-			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
+			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, quoted(profile), quoted(agent))
 			for _, url := range urls {
-				fmt.Fprintf(out, "SELECT agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY profile;\n", of, quoted(agent), quoted(url))
+				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of, quoted(agent), quoted(url))
 			}
 		}
 	}
