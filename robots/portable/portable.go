@@ -4,7 +4,8 @@
 // name, on paths that the rules name. Then it writes the file ever more plainly: each step
 // changes what some parsers misread and leaves google's answers as they are. A step after
 // which fewer answers differ is a cause, as a person would find it. Where a file has
-// several, an earlier step may hide a later one.
+// several, an earlier step may hide a later one. A needless escape in a rule is told and
+// left as it is, for without it google answers otherwise.
 //
 // An [Explainer] asks the narrower question about one crawler and its own parser: whether a
 // file that names the crawler means the same to both on every path, and if not, why.
@@ -99,6 +100,12 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 		f, differ = next, left
 	}
 	if len(differ) > 0 && r.Unexplained == 0 {
+		if settled := c.needless(f, differ); len(settled) > 0 {
+			r.Findings = append(r.Findings, c.about(needless.cause, needless.advice, needless.touches(f), f, settled))
+			differ = differ.without(settled)
+		}
+	}
+	if len(differ) > 0 && r.Unexplained == 0 {
 		r.Findings = append(r.Findings, c.rest(f, differ))
 	}
 	r.File = string(f.bytes())
@@ -111,6 +118,7 @@ type checker struct {
 	judges  []*robots.Judge
 	agents  []robots.Agent
 	paths   []string
+	escaped map[string]bool   // those of paths with a needless escape
 	targets [][]robots.Target // per parser
 	files   []robots.File
 	size    int // of the file, in bytes
@@ -127,6 +135,16 @@ func (d difference) compare(other difference) int {
 
 // differences ascend.
 type differences []difference
+
+// without returns those that are not among others.
+func (d differences) without(others differences) (left differences) {
+	for _, x := range d {
+		if _, among := slices.BinarySearchFunc(others, x, difference.compare); !among {
+			left = append(left, x)
+		}
+	}
+	return left
+}
 
 func (d differences) questions() (n int) {
 	for i := range d {
@@ -165,6 +183,7 @@ func (c *checker) ask(body []byte) (unaskedAgents, unaskedPaths int) {
 		rules += c.load(len(c.judges)-1, body)
 	}
 	seen := make(map[string]bool)
+	c.escaped = make(map[string]bool)
 	round := 0
 	path := func(p string) {
 		if seen[p] {
@@ -183,6 +202,12 @@ func (c *checker) ask(body []byte) (unaskedAgents, unaskedPaths int) {
 		if p := concrete(&f.Rules[i]); p != "" {
 			path(p)
 			path(p + "x")
+			// Nobody links to a path with a needless escape: its plain form counts.
+			if plain := string(unescaped([]byte(p))); plain != p {
+				c.escaped[p], c.escaped[p+"x"] = true, true
+				path(plain)
+				path(plain + "x")
+			}
 		}
 	}
 	for _, p := range c.parsers {
@@ -272,12 +297,7 @@ func (c *checker) one(body []byte, d difference) (google, other robots.Value) {
 
 // finding describes a step that settled differences.
 func (c *checker) finding(s *step, f *file, google []robots.Value, before, after differences) Finding {
-	var settled differences
-	for _, d := range before {
-		if _, stays := slices.BinarySearchFunc(after, d, difference.compare); !stays {
-			settled = append(settled, d)
-		}
-	}
+	settled := before.without(after)
 	lines := s.touches(f)
 	if len(lines) <= mostLines {
 		var count []int
@@ -300,6 +320,24 @@ func (c *checker) finding(s *step, f *file, google []robots.Value, before, after
 		}
 	}
 	return c.about(s.cause, s.advice, lines, f, settled)
+}
+
+// needless returns the differences that are settled on paths without needless escapes if
+// the rules have none either.
+func (c *checker) needless(f *file, differ differences) (settled differences) {
+	next := needless.apply(f, nil)
+	if next == nil {
+		return nil
+	}
+	plain := func(d differences) differences {
+		return slices.DeleteFunc(slices.Clone(d), func(d difference) bool { return c.escaped[c.paths[d.question%len(c.paths)]] })
+	}
+	_, left := c.answers(next.bytes())
+	before, after := plain(differ), plain(left)
+	if len(after) >= len(before) {
+		return nil
+	}
+	return before.without(after)
 }
 
 // rest describes what no step settles.

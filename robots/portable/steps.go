@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
 // A lineKind says what google takes a line for.
@@ -257,6 +258,39 @@ var steps = []step{
 	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", dropThose((*file).covered)},
 	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
 	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
+}
+
+// needless is like a step, but for google it is another rule that a plain path matches. So
+// it is advice, and no part of the file as written anew.
+var needless = step{"needless_escape", "a character that needs no escape", "write the character itself: google takes the rule for paths that are escaped so, and URLs seldom are", each(func(l line) (line, bool) {
+	text := unescaped(l.value)
+	if l.kind != ruleLine || bytes.Equal(text, l.value) {
+		return l, false
+	}
+	l.write(text)
+	return l, true
+})}
+
+// unescaped returns a pattern without needless escapes, or as it is if it would get
+// segments of dots, which no URL has.
+func unescaped(pattern []byte) []byte {
+	var out []byte
+	for i := 0; i < len(pattern); i++ {
+		if escape.At(pattern, i) {
+			if c := escape.Unhex(pattern[i+1])<<4 | escape.Unhex(pattern[i+2]); escape.IsUnreserved(c) {
+				out = append(out, c)
+				i += 2
+				continue
+			}
+		}
+		out = append(out, pattern[i])
+	}
+	for segment := range bytes.SplitSeq(out, []byte("/")) {
+		if string(segment) == "." || string(segment) == ".." {
+			return pattern
+		}
+	}
+	return out
 }
 
 // escaped returns a pattern with what no URL can hold escaped, and digits in upper case.
