@@ -75,6 +75,8 @@ func TestUsesAreCounted(t *testing.T) {
 		{"a licence that is no URL", star + "License: none\n", "preference_remark not_url"},
 		{"a contradiction", star + "Content-Signal: ai-train=no\nContent-Signal: ai-train=yes\n",
 			"preference content-signal ai-train allow; preference content-signal ai-train disallow; preference_remark conflict; refusal any; refusal content-signal; refusal_set content-signal"},
+		{"a contradiction of groups that name one token", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=no\nDisallow:\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\n",
+			"preference content-signal ai-train allow; preference content-signal ai-train disallow; preference_remark conflict; refusal any; refusal content-signal; refusal_set content-signal"},
 		{"another mechanism does not contradict", star + "Content-Signal: ai-train=no\nContent-Usage: train-ai=y\n",
 			"preference content-signal ai-train disallow; preference content-usage ai-train allow; refusal any; refusal content-signal; refusal_set content-signal"},
 		{"nor does another group", "User-agent: A\nContent-Signal: ai-train=no\nDisallow: /x\n" + star + "Content-Signal: ai-train=yes\n",

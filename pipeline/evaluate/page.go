@@ -19,7 +19,8 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 	if u, err := url.Parse(front.Hops[len(front.Hops)-1].URL); err == nil {
 		path = schema.Some(schema.TextString(u.RequestURI()))
 	}
-	from := len(e.preferences)
+	var of contradictions
+	names := make(map[string]int32)
 	for _, s := range e.config.Labels.OfPage(front.Header) {
 		r := schema.Preference{
 			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: schema.Some(s.Agent), Scope: "page",
@@ -27,8 +28,12 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 		}
 		state(&r, &s.Statement)
 		e.preferences = append(e.preferences, r)
+		if _, known := names[s.Agent]; !known {
+			names[s.Agent] = int32(len(names))
+		}
+		of.add(&r, len(e.preferences)-1, names[s.Agent])
 	}
-	markConflicts(e.preferences[from:])
+	of.mark(e.preferences, nil)
 }
 
 // addFront adds what came of the request for the front page.

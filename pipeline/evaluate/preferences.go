@@ -14,6 +14,7 @@ import (
 // preferenceRows makes the rows of preferences: the labels of all lines about use, and the
 // rules of policy tokens.
 func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
+	var of contradictions
 	for i := range f.Usages {
 		u := &f.Usages[i]
 		r := schema.Preference{
@@ -25,8 +26,12 @@ func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
 		for _, s := range e.config.Labels.Statements(u) {
 			state(&r, &s)
 			e.preferences = append(e.preferences, r)
+			if r.GroupAgent != nil {
+				of.add(&r, len(e.preferences)-1, u.Group)
+			}
 		}
 	}
+	of.mark(e.preferences, f)
 	for i := range e.config.Agents {
 		if token := &e.config.Agents[i]; token.Kind == registry.KindToken {
 			e.tokenRows(row, f, token)
@@ -36,7 +41,6 @@ func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
 		return
 	}
 	slices.SortStableFunc(e.preferences, func(a, b schema.Preference) int { return int(*a.Line) - int(*b.Line) })
-	markConflicts(e.preferences)
 }
 
 // state sets the cells of a statement.
@@ -111,33 +115,4 @@ func scopeOf(f *robots.File, u *usage.Line) string {
 		return "trailing"
 	}
 	return "group"
-}
-
-// markConflicts marks statements of one mechanism that contradict each other. A label that
-// an item repeats has been replaced before.
-func markConflicts(rows []schema.Preference) {
-	type subject struct{ mechanism, agent, use, path string }
-	of := func(r *schema.Preference) (s subject, says bool) {
-		if r.Use == nil || r.Preference == nil || r.GroupAgent == nil {
-			return s, false
-		}
-		s = subject{r.Mechanism, *r.GroupAgent, *r.Use, ""}
-		if r.Path != nil {
-			s.path = *r.Path
-		}
-		return s, true
-	}
-	const allows, refuses = 1, 2
-	said := make(map[subject]int)
-	for i := range rows {
-		if s, says := of(&rows[i]); says && *rows[i].Preference == usage.Allows.String() {
-			said[s] |= allows
-		} else if says {
-			said[s] |= refuses
-		}
-	}
-	for i := range rows {
-		s, says := of(&rows[i])
-		rows[i].Conflict = says && said[s] == allows|refuses
-	}
 }

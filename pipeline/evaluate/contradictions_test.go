@@ -1,0 +1,133 @@
+package evaluate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/schema"
+)
+
+// statedBy returns the rows of preferences of a file, by a function.
+func statedBy(t *testing.T) func(body string) []schema.Preference {
+	labels, err := registry.ParseUses("uses.yaml", configs.Uses, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	e := Prepare(Config{Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator()
+	return func(body string) []schema.Preference {
+		e.read(0, []byte(body), questions{judging: true})
+		e.preferences = nil
+		e.preferenceRows(&schema.Fetch{}, &e.readings[0].content.file)
+		return e.preferences
+	}
+}
+
+// Statements contradict each other if one agent follows both: in one group, or in several
+// that name one token, whatever other tokens they name.
+func TestContradictions(t *testing.T) {
+	stated := statedBy(t)
+	for _, row := range []struct {
+		clause, file string
+		want         []int32 // lines in conflict
+	}{
+		{"a token that one group names second", "User-agent: a\nUser-agent: GPTBot\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"in any case and with a version", "User-agent: a\nUser-agent: gptbot/1.0\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: GPTBot\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"a token beside *", "User-agent: a\nUser-agent: *\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: a\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"* beside a token", "User-agent: a\nUser-agent: *\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", []int32{3, 6}},
+		{"no token in common", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: c\nUser-agent: *\nContent-Signal: ai-train=no\nDisallow:\n", nil},
+		{"names without a token are none in common", "User-agent: é\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: é\nUser-agent: c\nContent-Signal: ai-train=no\nDisallow:\n", nil},
+		{"each neighbour in common, not the outer ones", "User-agent: a\nContent-Signal: ai-train=yes\nDisallow:\n" +
+			"User-agent: a\nUser-agent: b\nContent-Signal: search=no\nDisallow:\nUser-agent: b\nContent-Signal: ai-train=no\nDisallow:\n", nil},
+		{"a group that agrees with one that is contradicted elsewhere", "User-agent: a\nContent-Signal: ai-train=yes\nDisallow:\n" +
+			"User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nDisallow:\nUser-agent: b\nContent-Signal: ai-train=no\nDisallow:\n", []int32{6, 9}},
+		{"another path", "User-agent: a\nUser-agent: b\nContent-Usage: /x train-ai=y\nContent-Usage: /y search=n\nDisallow:\nUser-agent: b\nContent-Usage: train-ai=n\nContent-Usage: /y search=y\nDisallow:\n", []int32{4, 8}},
+		{"one group", "User-agent: a\nUser-agent: b\nContent-Signal: ai-train=yes\nContent-Signal: search=yes, search=no\nDisallow:\n", []int32{4}},
+	} {
+		var got []int32
+		for _, r := range stated(row.file) {
+			if r.Conflict {
+				got = append(got, *r.Line)
+			}
+		}
+		if got = slices.Compact(got); !slices.Equal(got, row.want) {
+			t.Errorf("%s: lines %v, want %v", row.clause, got, row.want)
+		}
+	}
+}
+
+// What contradicts is what comparing every two rows finds.
+func TestContradictionsByPairs(t *testing.T) {
+	stated := statedBy(t)
+	r := rand.New(rand.NewPCG(9, 124))
+	conflicts := 0
+	for range 500 {
+		var b strings.Builder
+		groupOf := make(map[int32]int)
+		var tokens []string // of each group
+		line := int32(0)
+		for g := range 1 + r.IntN(6) {
+			tokens = append(tokens, "")
+			for range 1 + r.IntN(3) {
+				token := string(rune('a' + r.IntN(5)))
+				tokens[g] += token
+				b.WriteString("User-agent: " + token + "\n")
+				line++
+			}
+			for range r.IntN(3) {
+				line++
+				groupOf[line] = g
+				fmt.Fprintf(&b, "Content-Usage: /%d train-ai=%c\n", r.IntN(3), "yn"[r.IntN(2)])
+			}
+			b.WriteString("Disallow:\n")
+			line++
+		}
+		rows := stated(b.String())
+		for i := range rows {
+			want := slices.ContainsFunc(rows, func(x schema.Preference) bool {
+				return strings.ContainsAny(tokens[groupOf[*x.Line]], tokens[groupOf[*rows[i].Line]]) && *x.Path == *rows[i].Path && *x.Preference != *rows[i].Preference
+			})
+			if want {
+				conflicts++
+			}
+			if rows[i].Conflict != want {
+				t.Fatalf("%s\nline %d: %v, want %v", b.String(), *rows[i].Line, rows[i].Conflict, want)
+			}
+		}
+	}
+	if conflicts < 100 {
+		t.Errorf("only %d rows contradict any", conflicts)
+	}
+}
+
+// Each group has a token in common with a large one: the work grows with the lines.
+func BenchmarkContradictions(b *testing.B) {
+	for _, n := range []int{1000, 4000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var c contradictions
+			f := new(robots.File)
+			path := make([]string, n)
+			use, allow, refuse := "ai-train", "allow", "disallow"
+			for i := range n {
+				path[i] = fmt.Sprint("/", i)
+				token := []byte(path[i][1:])
+				f.Agents = append(f.Agents, robots.AgentLine{Group: 0, Wide: token}, robots.AgentLine{Group: int32(1 + i), Wide: token})
+				c.add(&schema.Preference{Use: &use, Preference: &allow, Path: &path[i]}, 2*i, 0)
+				c.add(&schema.Preference{Use: &use, Preference: &refuse, Path: &path[i]}, 2*i+1, int32(1+i))
+			}
+			rows := make([]schema.Preference, 2*n)
+			for b.Loop() {
+				c.mark(rows, f)
+			}
+			if !rows[0].Conflict || !rows[2*n-1].Conflict {
+				b.Error("no conflict")
+			}
+		})
+	}
+}
