@@ -50,7 +50,7 @@ func (d *differ) planPreferences() {
 func (c *comparison) preferences(p *pair) error {
 	names := c.d.names
 	unknown, shut := summary.ClassNames[summary.ClassUnknown], summary.ClassNames[robots.DisallowAll]
-	files := [2]*statedFile{{registry: c.d.runs[0].Registry, rows: &p.rows[0]}, {registry: c.d.runs[1].Registry, rows: &p.rows[1]}}
+	files := statedFiles{of: [2]*statedFile{{registry: c.d.runs[0].Registry, rows: &p.rows[0]}, {registry: c.d.runs[1].Registry, rows: &p.rows[1]}}}
 	for d := p.rows[1][records.Policies]; len(d) > 0; {
 		now := d.Policy()
 		two, both := c.both[now.Key()]
@@ -62,7 +62,7 @@ func (c *comparison) preferences(p *pair) error {
 			continue
 		}
 		for use := range usage.Use(usage.NumUses) {
-			row := c.preferenceRow(files, two, use)
+			row := c.preferenceRow(&files, two, use)
 			switch {
 			case row == nil:
 			case class[0] != shut && class[1] != shut:
@@ -81,28 +81,52 @@ func (c *comparison) preferences(p *pair) error {
 // preferenceRow returns the row of a use, nil if the file states the same about it. If
 // that depends on the path before and after, the row is undecided where the statements
 // differ on which it rests.
-func (c *comparison) preferenceRow(files [2]*statedFile, two [2]records.Policy, use usage.Use) *schema.Change {
+func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, use usage.Use) *schema.Change {
 	names := c.d.names
 	agent, profile := names.Text(two[1].Agent), names.Text(two[1].Profile)
 	row := &schema.Change{
 		Kind: "preference", Agent: &agent, Category: c.category(agent), Profile: &profile, Use: schema.Some(use.String()),
 		Before: names.Optional(two[0].Stances[use]), After: names.Optional(two[1].Stances[use]),
 	}
-	of := [2]stating{}
-	for i, f := range files {
-		of[i] = stating{strings.ToLower(schema.OrZero(names.Optional(two[i].Group))), f.tokensOf(agent), use.String()}
+	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
+	same := before == after
+	// The tables show the first profile's reading of statements and groups.
+	if same && (after != robots.StancePartial.String() || !slices.Contains(c.d.tables, records.Preferences)) {
+		return nil
 	}
-	if before, after := schema.OrZero(row.Before), schema.OrZero(row.After); before == after {
-		// The tables show the first profile's reading of statements and groups.
-		if after != robots.StancePartial.String() || !slices.Contains(c.d.tables, records.Preferences) || maps.Equal(files[0].basis(of[0]), files[1].basis(of[1])) {
+	of := [2]stating{}
+	for i, f := range files.of {
+		of[i] = stating{f.groupsOf(strings.ToLower(schema.OrZero(names.Optional(two[i].Group)))), f.tokensOf(agent), use.String()}
+	}
+	if same {
+		if files.restAlike(of) {
 			return nil
 		}
 		row.After = schema.Some(change.RulesUndecided)
 	}
 	row.Severity = change.PreferenceSeverity(schema.OrZero(row.Before), schema.OrZero(row.After))
-	row.LineBefore, row.LineAfter = files[0].line(of[0], schema.OrZero(row.Before)), files[1].line(of[1], schema.OrZero(names.Optional(two[1].Stances[use])))
+	row.LineBefore, row.LineAfter = files.of[0].line(of[0], before), files.of[1].line(of[1], after)
 	c.setWords(row)
 	return row
+}
+
+// statedFiles are what the files of both runs state about use.
+type statedFiles struct {
+	of    [2]*statedFile
+	alike map[[2]stating]bool // once asked for
+}
+
+// restAlike reports whether what both files state rests on the same.
+func (f *statedFiles) restAlike(of [2]stating) bool {
+	alike, known := f.alike[of]
+	if !known {
+		if f.alike == nil {
+			f.alike = make(map[[2]stating]bool)
+		}
+		alike = maps.Equal(f.of[0].basis(of[0]), f.of[1].basis(of[1]))
+		f.alike[of] = alike
+	}
+	return alike
 }
 
 // A statedFile is what a file of one run states about use.
@@ -115,11 +139,19 @@ type statedFile struct {
 	groups     []records.Group
 	rules      map[int32][]records.Rule // by group
 	lines      map[lineKey]*int32
+	naming     map[string][]int  // by token in lower case: the places of the groups that name it
+	sets       [][]int           // the groups that agents follow together
+	numbers    map[string]int    // by token: the number of its groups in sets
+	tokens     map[string]string // by agent: the policy tokens that bind it
 }
 
-// stating is a question to a file: for the agents that follow the groups of a token, in
-// lower case, and whom policy tokens bind, separated by spaces, about a use.
-type stating struct{ group, tokens, use string }
+// stating is a question to a file: for the agents that follow groups, by their number in
+// sets, and whom policy tokens bind, separated by spaces, about a use. It is one question
+// for all agents that follow the same groups.
+type stating struct {
+	groups      int
+	tokens, use string
+}
 
 type lineKey struct {
 	stating
@@ -128,12 +160,31 @@ type lineKey struct {
 
 // tokensOf returns the policy tokens that bind an agent, separated by spaces.
 func (f *statedFile) tokensOf(agent string) string {
-	for i := range f.registry.Agents {
-		if a := &f.registry.Agents[i]; a.Name == agent {
-			return strings.Join(a.PolicyTokens, " ")
+	if f.tokens == nil {
+		f.tokens = make(map[string]string)
+		for i := range f.registry.Agents {
+			if a := &f.registry.Agents[i]; len(a.PolicyTokens) > 0 {
+				f.tokens[a.Name] = strings.Join(a.PolicyTokens, " ")
+			}
 		}
 	}
-	return ""
+	return f.tokens[agent]
+}
+
+// groupsOf returns the number in sets of the groups that name a token, in lower case.
+func (f *statedFile) groupsOf(token string) int {
+	f.load()
+	if n, known := f.numbers[token]; known {
+		return n
+	}
+	groups := f.naming[token]
+	n := slices.IndexFunc(f.sets, func(set []int) bool { return slices.Equal(set, groups) })
+	if n < 0 {
+		n = len(f.sets)
+		f.sets = append(f.sets, groups)
+	}
+	f.numbers[token] = n
+	return n
 }
 
 // load reads the rows once.
@@ -142,11 +193,18 @@ func (f *statedFile) load() {
 		return
 	}
 	f.read, f.rules, f.lines = true, make(map[int32][]records.Rule), make(map[lineKey]*int32)
+	f.naming, f.numbers = make(map[string][]int), make(map[string]int)
 	for d := f.rows[records.Preferences]; len(d) > 0; {
 		f.statements = append(f.statements, d.Statement())
 	}
 	for d := f.rows[records.Groups]; len(d) > 0; {
-		f.groups = append(f.groups, d.Group())
+		g := d.Group()
+		for _, t := range g.Tokens {
+			if at := f.naming[t]; len(at) == 0 || at[len(at)-1] != len(f.groups) {
+				f.naming[t] = append(at, len(f.groups))
+			}
+		}
+		f.groups = append(f.groups, g)
 	}
 	for d := f.rows[records.Rules]; len(d) > 0; {
 		r := d.Rule()
@@ -164,7 +222,11 @@ func (f *statedFile) states(s *records.Statement, of stating) bool {
 	if !found {
 		i--
 	}
-	return i >= 0 && slices.Contains(f.groups[i].Tokens, of.group)
+	if i < 0 {
+		return false
+	}
+	_, follows := slices.BinarySearch(f.sets[of.groups], i)
+	return follows
 }
 
 // line returns the first line that says of a use what a stance is: of one that depends on

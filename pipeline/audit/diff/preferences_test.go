@@ -32,7 +32,7 @@ const boundAgents = "- {name: RoboTestA, category: search, policy_tokens: [RoboT
 type statingRun struct{ text, agents, uses, templates string }
 
 // run writes it to dir.
-func (s statingRun) run(t *testing.T, dir, id string) {
+func (s statingRun) run(t testing.TB, dir, id string) {
 	t.Helper()
 	if s.agents == "" {
 		s.agents = boundAgents
