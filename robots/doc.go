@@ -73,6 +73,7 @@
 //	class.go         a policy over all URLs
 //	uses.go          what may be done with what is fetched
 //	stance.go        the same over all URLs
+//	stance_search.go what only several patterns show together
 //
 // Comparison of policies:
 //

@@ -31,24 +31,45 @@ func (p *Policy) tell(l *automaton.Language, i int) bool {
 	if p.judge.profile.RobotsTxtAllowed {
 		l.Exempt(i, p.judge.views(new(ruleset))[0], []byte("/robots.txt"))
 	}
-	for _, rs := range p.sets {
-		if rs == nil {
-			l.AllowAll(i)
-			continue
-		}
-		for _, view := range p.judge.views(rs) {
-			for _, whole := range [...]bool{false, true} {
-				if whole && p.judge.profile.BarePrefix == Accept || !whole && p.judge.profile.BarePrefix == Reject {
-					continue
-				}
-				p.judge.tell(l, i, rs, view, whole)
-				if l.Full() {
-					return false
-				}
-			}
+	return p.tellRules(l, i)
+}
+
+// tellRules is tell without what is always allowed.
+func (p *Policy) tellRules(l *automaton.Language, i int) bool {
+	for _, r := range p.readings() {
+		if r.tell(l, i, false); l.Full() {
+			return false
 		}
 	}
 	return true
+}
+
+// A spoken is one permitted reading of a policy: rules, nil for none, that are compared
+// with a form of the path. With whole, a path covers only itself and those below it.
+type spoken struct {
+	judge *Judge
+	rules *ruleset
+	view  automaton.View
+	whole bool
+}
+
+// readings returns the permitted readings of a policy.
+func (p *Policy) readings() (all []spoken) {
+	for _, rs := range p.sets {
+		if rs == nil {
+			all = append(all, spoken{judge: p.judge})
+			continue
+		}
+		for _, view := range p.judge.views(rs) {
+			if p.judge.profile.BarePrefix != Reject {
+				all = append(all, spoken{p.judge, rs, view, false})
+			}
+			if p.judge.profile.BarePrefix != Accept {
+				all = append(all, spoken{p.judge, rs, view, true})
+			}
+		}
+	}
+	return all
 }
 
 // views returns the forms of the path that decideForms compares with a ruleset.
@@ -72,11 +93,19 @@ func (j *Judge) views(rs *ruleset) []automaton.View {
 	return []automaton.View{view(automaton.AsIs)}
 }
 
-// tell adds the rules of one reading. With whole, a path covers only itself and those below
-// it.
-func (j *Judge) tell(l *automaton.Language, i int, rs *ruleset, view automaton.View, whole bool) {
+// tell adds the rules of one reading to policy number i of a language.
+func (r *spoken) tell(l *automaton.Language, i int, negated bool) {
+	j, rs, whole := r.judge, r.rules, r.whole
+	switch {
+	case rs == nil && negated:
+		l.ForbidAll(i)
+		return
+	case rs == nil:
+		l.AllowAll(i)
+		return
+	}
 	recent := j.profile.Length == dialect.LengthMatchEnd
-	v := l.Voice(i, view, j.mode(rs), len(rs.literals)+len(rs.wilds))
+	v := l.Voice(i, r.view, j.mode(rs), len(rs.literals)+len(rs.wilds))
 	for i := range rs.literals {
 		x := &rs.literals[i]
 		text := rs.text(x)[:x.n]
@@ -102,7 +131,7 @@ func (j *Judge) tell(l *automaton.Language, i int, rs *ruleset, view automaton.V
 		}
 		v.Starred(automaton.Pattern{Text: x.pattern, InQuery: x.inQuery, Anchor: x.anchor, Once: x.once}, x.key, when)
 	}
-	v.Add()
+	v.Add(negated)
 }
 
 // mode returns how conflicts of the rules of a ruleset are settled; see Judge.weigh.

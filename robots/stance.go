@@ -30,7 +30,8 @@ type stanceKey struct {
 
 // Stances returns what the file says about each use over all paths that the agent may
 // fetch; nothing, if it may fetch none. Like Class it asks about a witness for each
-// pattern. Where that would take too long, a use about which anything is stated is
+// pattern, and searches the paths of URLs for what only several patterns with stars show
+// together. Where that would take too long, a use about which anything is stated is
 // partial.
 func (p *Policy) Stances(v usage.Vocabulary, tokens ...TokenPolicy) (out Stances) {
 	stating := slices.ContainsFunc(tokens, func(t TokenPolicy) bool { return t.states() })
@@ -120,19 +121,27 @@ func (p *Policy) findStances(v usage.Vocabulary, tokens []TokenPolicy) (out Stan
 		}
 		if !all {
 			p.tooMany(v, tokens, &seen)
+		} else {
+			p.searchStances(v, tokens, &seen)
 		}
 	}
 	for use, s := range seen {
-		switch {
-		case s[usage.Allows] && (s[usage.Refuses] || s[usage.Unknown]), s[usage.Refuses] && s[usage.Unknown]:
-			out[use] = StancePartial
-		case s[usage.Allows]:
-			out[use] = StanceAllow
-		case s[usage.Refuses]:
-			out[use] = StanceDisallow
-		}
+		out[use] = stanceOf(s)
 	}
 	return out
+}
+
+// stanceOf returns the stance that follows from the preferences of all paths.
+func stanceOf(seen [3]bool) Stance {
+	switch {
+	case seen[usage.Allows] && (seen[usage.Refuses] || seen[usage.Unknown]), seen[usage.Refuses] && seen[usage.Unknown]:
+		return StancePartial
+	case seen[usage.Allows]:
+		return StanceAllow
+	case seen[usage.Refuses]:
+		return StanceDisallow
+	}
+	return NoStance
 }
 
 // witnessTarget prepares a witness, which is in normal form.

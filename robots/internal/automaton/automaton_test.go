@@ -96,7 +96,7 @@ func (d drawn) tell(l *Language, policy int) {
 			v.Plain(c.Text, c.key, AtOnce, true)
 		}
 	}
-	v.Add()
+	v.Add(false)
 }
 
 func languageOf(t *testing.T, a, b drawn) *Language {

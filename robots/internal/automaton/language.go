@@ -137,6 +137,9 @@ func (l *Language) Exempt(policy int, of View, path []byte) {
 // AllowAll adds the voice of a reading without rules.
 func (l *Language) AllowAll(policy int) { l.of[policy].add(voice{}) }
 
+// ForbidAll adds a voice that forbids everything.
+func (l *Language) ForbidAll(policy int) { l.of[policy].add(voice{negated: true}) }
+
 func (s *policy) add(v voice) {
 	// Search only the last 64, so that ten thousand groups do not take quadratic
 	// time.

@@ -101,10 +101,10 @@ func (m *automaton) over(st []int32, b, a *policy) bool {
 	}
 	for i := range max(n, k) {
 		x, y := a.voices[min(i, n-1)], b.voices[min(i, k-1)]
-		if x.mode == alwaysAllow {
+		if x.mode == alwaysAllow && !x.negated || x == y {
 			continue
 		}
-		if x.mode != y.mode {
+		if x.mode != y.mode || x.negated || y.negated {
 			return false
 		}
 		for i := range laddersOf[x.mode] {

@@ -31,6 +31,7 @@ const (
 type voice struct {
 	mode    Mode
 	ladders [4]int32
+	negated bool // it forbids what the rules do not, and allows what they forbid
 }
 
 var laddersOf = [...]int{alwaysAllow: 0, TheLongest: 1, TheLongestTies: 2, AnyWild: 3, AnyWildTies: 4, OrTheLeast: 3, OrTheLeastTies: 4, Highest: 3, LastToEnd: 1}
@@ -103,22 +104,37 @@ func (m *automaton) verdict(st []int32, s *policy) Verdict {
 	}
 	value := Allowed
 	for i, v := range s.voices {
-		if v.mode == Highest {
-			best := slices.MaxFunc(v.ladders[:3], func(a, b int32) int { return int(st[m.ladders+a]>>2 - st[m.ladders+b]>>2) })
-			if value = Allowed; m.says(st, best) == labelDisallow {
-				value = Disallowed
-			}
-			continue // the only voice
-		}
-		var labels [4]label
-		for k := range laddersOf[v.mode] {
-			labels[k] = m.says(st, v.ladders[k])
-		}
-		x := verdictOf(v.mode, labels)
+		x := m.verdictOf(st, v)
 		if i > 0 && x != value {
 			return Undefined
 		}
 		value = x
 	}
 	return value
+}
+
+func (m *automaton) verdictOf(st []int32, v voice) (x Verdict) {
+	if v.mode == Highest {
+		best := slices.MaxFunc(v.ladders[:3], func(a, b int32) int { return int(st[m.ladders+a]>>2 - st[m.ladders+b]>>2) })
+		if m.says(st, best) == labelDisallow {
+			x = Disallowed
+		}
+	} else {
+		var labels [4]label
+		for k := range laddersOf[v.mode] {
+			labels[k] = m.says(st, v.ladders[k])
+		}
+		x = verdictOf(v.mode, labels)
+	}
+	if v.negated {
+		return x.negated()
+	}
+	return x
+}
+
+func (v Verdict) negated() Verdict {
+	if v == Disallowed {
+		return Allowed
+	}
+	return Disallowed
 }

@@ -87,7 +87,8 @@ func (w *Voice) Starred(p Pattern, key int32, when Moment) {
 }
 
 // Add adds the voice to its policy, with a ladder for each question that its mode asks.
-func (w *Voice) Add() {
+// Negated, it forbids what its rules do not, and allows what they forbid.
+func (w *Voice) Add(negated bool) {
 	all := func(x item) (int32, bool) { return x.key, true }
 	allTies := func(x item) (int32, bool) { return x.key ^ 1, true }
 	plain := func(x item) (int32, bool) { return x.key, x.star < 0 }
@@ -99,7 +100,7 @@ func (w *Voice) Add() {
 		return func(x item) (int32, bool) { return x.key, x.bare && x.label == want }
 	}
 	others := func(x item) (int32, bool) { return x.key, !x.bare }
-	v := voice{mode: w.mode}
+	v := voice{mode: w.mode, negated: negated}
 	switch w.mode {
 	case TheLongest:
 		v.ladders = [4]int32{w.ladder(labelAllow, all)}
