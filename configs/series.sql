@@ -1,6 +1,6 @@
 
 -- Figures over time, as robocensus series gives them: every complete run, by date, with its denominators. The stratum all
--- adds up the others. A share is of hosts, of files (the hosts whose rules decide) or of texts (the hosts that have a
+-- adds up the others. A share is of hosts, of files (the hosts whose rules decide; not those where a wall answered) or of texts (the hosts that have a
 -- file). Whether two runs can be compared, and why not, only robocensus series says.
 SET schema = 'main';
 
@@ -16,8 +16,12 @@ CREATE OR REPLACE VIEW series_sizes AS
   FROM series_counts GROUP BY ALL;
 
 CREATE OR REPLACE VIEW series_files AS
-  SELECT run, stratum, profile, coalesce(sum(count) FILTER (key = 'conditional_allow'), 0)::BIGINT AS files
-  FROM series_counts WHERE metric = 'outcome' GROUP BY ALL;
+  SELECT run, stratum, profile, (rules - walls - greatest(0, least(stale_walls, rules - success)))::BIGINT AS files
+  FROM (SELECT run, stratum, profile, coalesce(sum(count) FILTER (metric = 'outcome' AND key = 'conditional_allow'), 0) AS rules,
+               coalesce(sum(count) FILTER (metric = 'reason' AND key = 'success'), 0) AS success,
+               coalesce(sum(count) FILTER (metric = 'challenge' AND key LIKE '% success'), 0) AS walls,
+               coalesce(sum(count) FILTER (metric = 'challenge' AND key LIKE '% stale_copy'), 0) AS stale_walls
+        FROM series_counts WHERE profile IS NOT NULL AND metric IN ('outcome', 'reason', 'challenge') GROUP BY ALL);
 
 CREATE OR REPLACE VIEW series_policies AS
   SELECT s.run, s.date, s.stratum, a.agent, a.category, a.profile, k.class, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,

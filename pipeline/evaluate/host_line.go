@@ -17,6 +17,7 @@ type HostLine struct {
 	Reason     string   `json:"reason"`
 	Status     *int32   `json:"status"`
 	ErrorClass *string  `json:"error_class"`
+	Challenge  *string  `json:"challenge"` // vendor of the wall that answered: the host is unread
 	Bytes      *int64   `json:"bytes"`
 	Groups     int32    `json:"groups"`
 	Rules      int32    `json:"rules"`
@@ -35,7 +36,7 @@ func (e *Evaluator) HostLine(t *target.Target) *HostLine {
 	row := e.fetchRow(t, &facts)
 	l := &HostLine{
 		Seq: row.Seq, Host: row.Host, Origin: row.Origin, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason, Status: row.Status,
-		ErrorClass: row.ErrorClass, Bytes: row.BodyBytes, Groups: row.Groups, Rules: row.Rules, Closed: []string{},
+		ErrorClass: row.ErrorClass, Challenge: row.Challenge, Bytes: row.BodyBytes, Groups: row.Groups, Rules: row.Rules, Closed: []string{},
 	}
 	for i := range e.config.Agents {
 		var p schema.Policy

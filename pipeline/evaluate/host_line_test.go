@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -29,10 +30,10 @@ func TestHostLine(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{200, "User-agent: A\nUser-agent: C\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"bytes":68,"groups":2,"rules":2,"closed":["A","C"]}`},
-		{200, "", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"bytes":0,"groups":0,"rules":0,"closed":[]}`},
-		{404, "User-agent: *\nDisallow: /\n", `"outcome":"full_allow","reason":"client_error","status":404,"error_class":null,"bytes":null,"groups":0,"rules":0,"closed":[]}`},
-		{503, "", `"outcome":"full_disallow","reason":"server_error","status":503,"error_class":"server_error","bytes":null,"groups":0,"rules":0,"closed":[]}`},
+		{200, "User-agent: A\nUser-agent: C\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"challenge":null,"bytes":68,"groups":2,"rules":2,"closed":["A","C"]}`},
+		{200, "", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"challenge":null,"bytes":0,"groups":0,"rules":0,"closed":[]}`},
+		{404, "User-agent: *\nDisallow: /\n", `"outcome":"full_allow","reason":"client_error","status":404,"error_class":null,"challenge":null,"bytes":null,"groups":0,"rules":0,"closed":[]}`},
+		{503, "", `"outcome":"full_disallow","reason":"server_error","status":503,"error_class":"server_error","challenge":null,"bytes":null,"groups":0,"rules":0,"closed":[]}`},
 	} {
 		o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
 		c := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: row.status}}}
@@ -44,5 +45,11 @@ func TestHostLine(t *testing.T) {
 		if want := `{"seq":7,"host":"a.example","origin":"https://a.example","rank":null,` + row.want; string(text) != want {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}
+	}
+	wall := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: *\nDisallow: /\n"), Challenge: "generic"}
+	text, err := json.Marshal(e.HostLine(&target.Target{Candidates: []fetch.Origin{o}, Capture: wall}))
+	must(t, err)
+	if want := `"error_class":null,"challenge":"generic","bytes":26,"groups":0,"rules":0,"closed":[]}`; !strings.HasSuffix(string(text), want) {
+		t.Errorf("a wall: %s, want %s", text, want)
 	}
 }

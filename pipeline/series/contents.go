@@ -95,15 +95,11 @@ func (s *hostSegment) mark(host int, k id) {
 }
 
 // bodies marks what fetches says of the file.
-func (s *hostSegment) bodies(batch arrow.RecordBatch) {
+func (s *hostSegment) bodies(batch arrow.RecordBatch, walled func(int) bool) {
 	digests := scan.Column[*array.String](batch, "content_digest")
-	var walls *array.String
-	if batch.Schema().HasField("challenge") {
-		walls = scan.Column[*array.String](batch, "challenge")
-	}
 	from := len(s.hasText)
 	for i := range int(batch.NumRows()) {
-		s.hasText = append(s.hasText, digests.IsValid(i) && (walls == nil || walls.IsNull(i)))
+		s.hasText = append(s.hasText, digests.IsValid(i) && !walled(i))
 	}
 	s.marks = append(s.marks, make([][]int32, batch.NumRows())...)
 	for _, c := range [...]struct {

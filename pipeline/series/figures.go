@@ -106,7 +106,7 @@ const isFile = 1
 func (f *figures) of(vector string) []int32 {
 	h, list := f.h, append(f.list[:0], 0)
 	for p := range h.profiles {
-		if vector[p] == isFile {
+		if vector[p] == isFile && vector[len(h.profiles)] == 0 {
 			list = append(list, int32(1+p))
 		}
 	}

@@ -90,10 +90,7 @@ func (p *pointMaker) warnOfOutages() {
 	for i := 1; i < len(p.runs); i++ {
 		var shares [2]float64
 		for k, r := range p.runs[i-1 : i+1] {
-			all := r.all.of(All)
-			for _, key := range []string{"full_disallow", "undefined"} {
-				shares[k] += float64(all.counts[id{metric: "outcome", profile: profile, key: key}].n) / float64(max(1, all.sizes[baseHosts].n))
-			}
+			shares[k] = r.unknown(profile)
 		}
 		known := slices.Contains(p.runs[i-1].Profiles, profile) && slices.Contains(p.runs[i].Profiles, profile)
 		if known && len(p.pairs[i].All()) == 0 && math.Abs(shares[1]-shares[0]) >= outage {

@@ -68,3 +68,48 @@ func TestTheAutumnOf2025IsMarked(t *testing.T) {
 		})
 	}
 }
+
+// Where walls turn hosts unread, their rules decide no longer, though the status says so:
+// the shares of the others stay, and the run is marked.
+func TestWallsAreAnOutage(t *testing.T) {
+	dir := t.TempDir()
+	for i, walls := range []int{0, 50} {
+		counts := summary.New(agentsOfTest[:1], []string{"google"})
+		counts.AddN("targets", summary.Unranked, "", 100)
+		counts.AddN("source", summary.Unranked, "network", 100)
+		for k := range 100 {
+			counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
+			counts.AddProfile("reason", summary.Unranked, 0, "success")
+			if k < walls {
+				counts.AddProfile("challenge", summary.Unranked, 0, "generic success")
+				counts.AddAgent("policy", summary.Unranked, 0, 0, "unknown")
+			} else {
+				counts.AddAgent("policy", summary.Unranked, 0, 0, "disallow_all")
+			}
+		}
+		at := time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)
+		w, err := sink.Create(dir, sink.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"}, Profiles: []string{"google"}})
+		must(t, err)
+		must(t, w.Complete(sink.Completion{Finished: at, Totals: sink.Totals{Counts: counts.Rows()}}))
+		must(t, w.Close())
+	}
+	s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}})
+	must(t, err)
+	if n := s.Runs[1].Files; n == nil || *n != 50 {
+		t.Errorf("run b has %v files, want 50", n)
+	}
+	shares := 0
+	for _, p := range s.Points {
+		if p.Metric == "policy" && word(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All {
+			if shares++; p.Count != p.Denominator {
+				t.Errorf("run %s: %d of %d files", p.Run, p.Count, p.Denominator)
+			}
+		}
+	}
+	if shares != 2 {
+		t.Errorf("%d points of files", shares)
+	}
+	if len(s.Marks) != 1 || s.Marks[0].Run != "b" || s.Marks[0].Kind != "outage" || !strings.Contains(strings.Join(s.Warnings, "\n"), "the policies of 50.0% of the hosts are unknown in run b") {
+		t.Errorf("marks %v, warnings %q", s.Marks, s.Warnings)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -91,6 +92,8 @@ type countedRun struct {
 	byHost  map[string]bool // metrics that the pass over hosts counts
 	moved   moved           // against the run before
 	changes *changes
+
+	decides map[decidedOf]*summary.Decided
 
 	looksAtPages bool // of hosts (--front-page)
 }
@@ -203,13 +206,16 @@ func readRun(ctx context.Context, in store.Store, run string) (*countedRun, erro
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
-	r := &countedRun{Run: m, all: make(population)}
+	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided)}
 	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range counts.List() {
 		r.add(c)
+	}
+	for k, d := range r.decides {
+		r.all.of(k.stratum).size(filesOf(k.profile), d.Rules())
 	}
 	r.all.sumUp()
 	return r, nil
@@ -228,10 +234,8 @@ func (r *countedRun) add(c summary.Count) {
 		if c.Key == string(usage.PageRead) {
 			b.size(basePages, c.N)
 		}
-	case "outcome":
-		if c.Key == "conditional_allow" {
-			b.size(filesOf(c.Profile), c.N)
-		}
+	case "outcome", "reason", "challenge":
+		r.decided(c.Stratum, c.Profile).Add(c.Metric, c.Key, c.N)
 	}
 	if _, ok := metrics[c.Metric]; !ok {
 		return
@@ -242,6 +246,32 @@ func (r *countedRun) add(c summary.Count) {
 		k.key = closesAny
 		b.counts[k] = b.counts[k].plus(simple(c.N))
 	}
+}
+
+// decidedOf says of which hosts and profile a [summary.Decided] is.
+type decidedOf struct{ stratum, profile string }
+
+// decided returns the one of a stratum under a profile.
+func (r *countedRun) decided(stratum, profile string) *summary.Decided {
+	k := decidedOf{stratum, profile}
+	if r.decides[k] == nil {
+		r.decides[k] = new(summary.Decided)
+	}
+	return r.decides[k]
+}
+
+// unknown returns the share of the hosts whose policy is unknown under a profile.
+func (r *countedRun) unknown(profile string) float64 {
+	all, n := r.all.of(All), int64(0)
+	for _, outcome := range []answer.Outcome{answer.FullDisallow, answer.Undefined} {
+		n += all.counts[id{metric: "outcome", profile: profile, key: string(outcome)}].n
+	}
+	for k, d := range r.decides {
+		if k.profile == profile {
+			n += d.Walled()
+		}
+	}
+	return float64(n) / float64(max(1, all.sizes[baseHosts].n))
 }
 
 func (p population) of(stratum string) *band {

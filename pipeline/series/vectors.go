@@ -19,7 +19,7 @@ import (
 )
 
 // hostSegment holds the hosts of a segment. A vector has the outcome under each
-// profile, whether there is a text, the reason, the status, and a byte for each agent and
+// profile, whether a wall answered, whether there is a text, the reason, the status, and a byte for each agent and
 // profile.
 type hostSegment struct {
 	*hostReader
@@ -33,7 +33,7 @@ type hostSegment struct {
 	marks   [][]int32
 }
 
-func (h *hostReader) head() int { return len(h.profiles) + 4 }
+func (h *hostReader) head() int { return len(h.profiles) + 5 }
 func (h *hostReader) size() int { return h.head() + len(h.profiles)*len(h.agents) }
 
 // outcomes are those of the tables, after none; the index of an outcome, or of a reason
@@ -54,20 +54,24 @@ const (
 
 func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 	for _, p := range parts {
-		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}}
+		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}, Optional: []string{"challenge"}}
 		if len(s.fellBack) > 0 {
 			what.Columns = append(what.Columns, "origin", "fallback_error_class")
 		}
 		hasContents := s.run.byHost["body"]
 		if hasContents {
-			what.Columns, what.Optional = append(what.Columns, contentColumns["fetches"]...), []string{"challenge"}
+			what.Columns = append(what.Columns, contentColumns["fetches"]...)
 		}
 		err := scan.Rows(ctx, s.In, p, what, func(batch arrow.RecordBatch) error {
 			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
 			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
 			said, why := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "reason")
+			walled := func(int) bool { return false } // a run of before has no such column
+			if batch.Schema().HasField("challenge") {
+				walled = scan.Column[*array.String](batch, "challenge").IsValid
+			}
 			if hasContents {
-				s.bodies(batch)
+				s.bodies(batch, walled)
 			}
 			for i := range int(batch.NumRows()) {
 				if n := len(s.seqs); n > 0 && seqs.Value(i) <= s.seqs[n-1] {
@@ -99,6 +103,9 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				}
 				if s.first {
 					v[slices.Index(s.profiles, s.run.FirstProfile())] = byte(outcome)
+				}
+				if walled(i) {
+					v[len(s.profiles)] = 1
 				}
 				if hasContents && s.hasText[len(s.seqs)-1] {
 					v[s.head()-4] = 1

@@ -85,7 +85,7 @@ type sentence struct {
 // ofTables holds macros for the bases, and for what several sentences ask.
 const ofTables = `
 CREATE OR REPLACE TEMP MACRO hosts() AS (SELECT count(*) FROM fetches);
-CREATE OR REPLACE TEMP MACRO files() AS (SELECT count(*) FROM fetches WHERE outcome = 'conditional_allow');
+CREATE OR REPLACE TEMP MACRO files() AS (SELECT count(*) FROM fetches WHERE outcome = 'conditional_allow' AND challenge IS NULL);
 CREATE OR REPLACE TEMP VIEW closings AS SELECT seq, category, bool_and(class = 'disallow_all') AS every, bool_or(class = 'disallow_all') AS one, bool_or(class = 'unknown') AS unknown
   FROM policies GROUP BY ALL;
 CREATE OR REPLACE TEMP VIEW shut_out AS SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent;
@@ -101,7 +101,7 @@ const refusalsOf = `WITH refusals AS (
 // numbersOf holds the numbers of figures computed from the tables, not from the
 // counters that the page uses.
 var numbersOf = map[string]string{
-	"ai-training": `SELECT stratum(rank) AS stratum, count(*) AS hosts, count(*) FILTER (outcome = 'conditional_allow') AS with_rules,
+	"ai-training": `SELECT stratum(rank) AS stratum, count(*) AS hosts, count(*) FILTER (outcome = 'conditional_allow' AND challenge IS NULL) AS with_rules,
 		count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
 		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown
 		FROM fetches JOIN (FROM closings WHERE category = 'ai-training') USING (seq) GROUP BY ALL ORDER BY min(rank) NULLS LAST`,

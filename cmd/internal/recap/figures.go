@@ -49,6 +49,8 @@ type figures struct {
 	training    int64            // hosts that shut out at least one of them
 	refusals    map[string]int64 // hosts that refuse the training of models, by way
 
+	decided summary.Decided
+
 	walls  map[string]int64 // hosts that a wall kept from being read, by vendor
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
 }
@@ -62,6 +64,7 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		if row.Profile != profile && row.Profile != "" {
 			continue
 		}
+		f.decided.Add(row.Metric, row.Key, row.N)
 		switch row.Metric {
 		case "outcome":
 			f.Outcomes[row.Key] += row.N

@@ -8,6 +8,7 @@ package recap
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,7 +201,7 @@ func skippedTexts(c *source.Config, s rejected.Skipped) (out []string) {
 // showAnswers prints how many hosts gave which answer, and what it means.
 func showAnswers(p *screen.Text, profile string, f *figures) {
 	answered, _ := f.parts(answers[0].evidence)
-	files := f.Outcomes[string(answer.ConditionalAllow)]
+	files := f.decided.Rules()
 	isStored := f.stored == f.targets
 	shareOf := func(n int64) string {
 		if f.targets < words.Few {
@@ -235,15 +236,24 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 		p.Table("How they answered", head, 1, rows)
 	}
 	rows = nil
-	for _, outcome := range sorted(f.Outcomes) {
-		row(words.Outcome.Of(outcome), f.Outcomes[outcome])
+	means := maps.Clone(f.Outcomes)
+	for outcome, n := range map[answer.Outcome]int64{answer.ConditionalAllow: f.decided.Rules(), answer.FullAllow: f.decided.Open()} {
+		if means[string(outcome)] = n; n == 0 {
+			delete(means, string(outcome))
+		}
+	}
+	for _, outcome := range sorted(means) {
+		row(words.Outcome.Of(outcome), means[outcome])
+	}
+	if n := f.decided.Walled(); n > 0 {
+		row("unknown behind a wall", n)
 	}
 	p.Table("What that means under profile "+p.Foreign(profile), head, 1, rows)
 }
 
 // showShutOut prints which agents are shut out by rules. An outage shuts out nobody.
 func showShutOut(p *screen.Text, f *figures) {
-	files := f.Outcomes[string(answer.ConditionalAllow)]
+	files := f.decided.Rules()
 	if files == 0 {
 		p.Line(fmt.Sprintf("\nNo %s gave rules: nobody is known to be shut out.", f.noun))
 		return

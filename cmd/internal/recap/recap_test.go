@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -107,6 +108,36 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 	} {
 		if got := fmt.Sprint(skippedTexts(&row.of, row.skipped)); got != row.want {
 			t.Errorf("%s, want %s", got, row.want)
+		}
+	}
+}
+
+// A host that a wall answered with 200 has no rules that anybody read.
+func TestWallsHaveNoRules(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	c := pipeline.Config{}
+	c.Evaluate.Profiles = []*robots.Profile{google}
+	counts := summary.New([]schema.Agent{{Name: "GPTBot", Category: aiTraining}}, []string{"google"})
+	for i := range 100 {
+		counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
+		counts.AddProfile("reason", summary.Unranked, 0, "success")
+		if i < 50 {
+			counts.AddProfile("challenge", summary.Unranked, 0, "generic success")
+			counts.AddAgent("policy", summary.Unranked, 0, 0, "unknown")
+			continue
+		}
+		counts.AddCategory("category", summary.Unranked, aiTraining, 0, "all")
+		counts.AddAgent("policy", summary.Unranked, 0, 0, "disallow_all")
+	}
+	var out strings.Builder
+	Summarize(&out, c, &pipeline.Result{Targets: 100, Counts: counts}, 0, "")
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{
+		"100 of 100 hosts answered (100%), and the rules of 50 decide (50.0%).", "50 hosts (50.0%) shut out an agent for AI training; 100% of those with rules.",
+		"the rules decide 50 50.0%", "unknown behind a wall 50 50.0%", "GPTBot 50 50.0% 100%",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, out.String())
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (d *data) aiTraining() *draw.Figure {
 			agents++
 		}
 	}
-	perStratum, filesOf := d.sums.By("targets", d.profile, of), d.sums.Pivot("outcome", d.profile, of)
+	perStratum := d.sums.By("targets", d.profile, of)
 	f := &draw.Figure{
 		ID: "ai-training", Of: "Shares of " + d.bases() + ".",
 		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
@@ -102,7 +102,7 @@ func (d *data) aiTraining() *draw.Figure {
 	lines := []line{{"all hosts", d.hosts, d.files, found}}
 	for _, stratum := range counters.Ascending(closed) {
 		n := closed[stratum]
-		l := line{words.Rank(stratum), perStratum[stratum], filesOf[stratum]["conditional_allow"], n}
+		l := line{words.Rank(stratum), perStratum[stratum], d.sums.DecidedIn(d.profile, stratum).Rules(), n}
 		f.Rows = append(f.Rows, []string{stratum, counters.Digits(l.hosts), counters.Digits(l.files), counters.Digits(n["all"]), counters.Digits(n["some"]), counters.Digits(n["none"]), counters.Digits(n["unknown"])})
 		lines = append(lines, l)
 	}
@@ -126,9 +126,9 @@ func (d *data) aiTraining() *draw.Figure {
 		f.Bars = append(f.Bars, b)
 	}
 	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
-		counters.SumIf("metric = 'targets'", "hosts"), counters.SumIf("metric = 'outcome' AND key = 'conditional_allow'", "with_rules"),
+		counters.SumIf("metric = 'targets'", "hosts"), counters.WithRules("") + "::BIGINT AS with_rules",
 		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"), counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
-	}, ",\n  ") + "\n" + d.from("targets outcome category", false) + " AND (profile IS NULL OR profile = " + counters.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
+	}, ",\n  ") + "\n" + d.from("targets outcome reason challenge category", false) + " AND (profile IS NULL OR profile = " + counters.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
 	return f
 }
 

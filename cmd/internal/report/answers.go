@@ -139,11 +139,13 @@ func (d *data) answers() *draw.Figure {
 
 // meaning says what the answers mean under the profile.
 func (d *data) meaning() string {
-	outcomes := d.sums.By("outcome", d.profile, counters.Key)
+	outcomes, decided := d.sums.By("outcome", d.profile, counters.Key), d.sums.Decided(d.profile)
+	outcomes["conditional_allow"], outcomes["full_allow"], outcomes["wall"] = decided.Rules(), decided.Open(), decided.Walled()
 	var means []string
 	for _, m := range []struct{ key, words string }{
 		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed without rules at"},
 		{"full_disallow", "everything is closed until they answer again at"}, {"undefined", "the document leaves the policy open for"},
+		{"wall", "a wall hides the policy of"},
 	} {
 		if n := outcomes[m.key]; n > 0 {
 			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, words.Hosts(n), words.Percent(n, d.hosts)))

@@ -46,7 +46,7 @@ func readEarlier(ctx context.Context, in store.Store, against, profile, date str
 		e.sums.Add(c)
 	}
 	e.hosts = e.sums.Total("targets")
-	e.files = e.sums.By("outcome", profile, counters.Key)["conditional_allow"]
+	e.files = e.sums.Decided(profile).Rules()
 	if e.hosts == 0 || e.files == 0 {
 		return nil, nil
 	}
@@ -57,10 +57,10 @@ func readEarlier(ctx context.Context, in store.Store, against, profile, date str
 // on shares of all hosts cannot be compared (see pipeline/series).
 const outage = 0.02
 
-// unknown returns the share of hosts whose policy an outage hides.
+// unknown returns the share of hosts whose policy an outage or a wall hides.
 func unknown(s counters.Sums, profile string, hosts int64) float64 {
 	outcomes := s.By("outcome", profile, counters.Key)
-	return float64(outcomes["full_disallow"]+outcomes["undefined"]) / float64(max(1, hosts))
+	return float64(outcomes["full_disallow"]+outcomes["undefined"]+s.Decided(profile).Walled()) / float64(max(1, hosts))
 }
 
 // byRules reports whether the shares before and after are of the hosts with rules: an
@@ -76,12 +76,12 @@ type moved struct {
 }
 
 // beforeBase returns the numbers of hosts before and after of which shares are, what they
-// are, and the condition that chooses their counters.
-func (d *data) beforeBase() (of [2]int64, base, condition string) {
+// are, and the sum of counters that gives them.
+func (d *data) beforeBase() (of [2]int64, base, sum string) {
 	if d.byRules() {
-		return [2]int64{d.before.files, d.files}, "hosts with rules", "metric = 'outcome' AND key = 'conditional_allow' AND profile = " + counters.Quote(d.profile)
+		return [2]int64{d.before.files, d.files}, "hosts with rules", counters.WithRules("profile = " + counters.Quote(d.profile))
 	}
-	return [2]int64{d.before.hosts, d.hosts}, "hosts", "metric = 'targets'"
+	return [2]int64{d.before.hosts, d.hosts}, "hosts", "sum(count) FILTER (metric = 'targets')"
 }
 
 // beforeClasses are the colours of the runs before and after.
@@ -121,7 +121,7 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 		return fmt.Sprintf("coalesce(sum(count) FILTER (%s AND %s), 0)::BIGINT", runs(run), condition)
 	}
 	total := func(run string) string {
-		return fmt.Sprintf("(SELECT sum(count) FROM history.summary WHERE %s AND %s)::BIGINT", runs(run), whole)
+		return fmt.Sprintf("(SELECT %s FROM history.summary WHERE %s)::BIGINT", whole, runs(run))
 	}
 	f.SQL = fmt.Sprintf("FROM (SELECT %s,\n    %s AS before,\n    %s AS after,\n    %s AS of_before,\n    %s AS of_after\n  FROM history.summary WHERE run IN (%s, %s) AND metric = %s AND profile = %s\n  GROUP BY %[1]s HAVING count(DISTINCT run) = 2 AND before + after > 0)\nORDER BY %[10]s, %[1]s",
 		head, sum(d.against), sum(d.run), total(d.against), total(d.run), counters.Quote(d.against), counters.Quote(d.run), counters.Quote(metric), counters.Quote(d.profile), order)

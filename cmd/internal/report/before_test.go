@@ -64,6 +64,11 @@ func TestBeforeAndAfter(t *testing.T) {
 			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training", "GPTBot moved most: 25.0 → 30.0% of hosts with rules shut it out", "an outage in one of the runs lowers shares of all hosts", "The average host shuts out 0.3 → 0.4 of 2 agents"},
 			[]string{"15.0 → 24.0%"},
 		},
+		{
+			"walls", ofRun(800, 0, 400, 100, "Old"), append(ofRun(800, 0, 200, 50, "New"), profiled("challenge", "generic success", "google", 400)),
+			[]string{"50.0 → 50.0% of hosts with rules shut out an agent for AI training", "Shares of the 800 hosts with rules of 8 January 2027 and the 400 of 15 January 2027."},
+			[]string{"40.0 → 20.0%"},
+		},
 		{"nothing moved", ofRun(800, 0, 100, 50, "Old"), ofRun(800, 0, 100, 50, "New"), []string{"No agent is shut out by another share of hosts than before"}, []string{"moved most"}},
 		{"as far", ofRun(800, 0, 100, 200, "Old"), ofRun(800, 0, 200, 100, "New"), []string{"2 agents moved most, such as AhrefsBot: 20.0 → 10.0% of hosts shut it out"}, nil},
 		{"alike", ofRun(800, 0, 100, 100, "Old"), ofRun(800, 0, 200, 200, "New"), []string{"AhrefsBot and GPTBot moved most: 10.0 → 20.0% of hosts shut each of them out"}, []string{"2 agents moved"}},

@@ -83,7 +83,7 @@ func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string)
 		}
 	}
 	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
-	d.files = d.sums.By("outcome", d.profile, counters.Key)["conditional_allow"]
+	d.files = d.sums.Decided(d.profile).Rules()
 	d.known = d.answered()
 	if d.archived = d.sums.By("source", d.profile, counters.Key)[sink.FromArchive] > 0; d.archived {
 		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {

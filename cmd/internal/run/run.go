@@ -115,11 +115,12 @@ Output of --lines
   Each host is printed as an object on a line of its own as soon as it has answered or
   failed, in no order, and the summary goes to standard error:
 
-    {"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class",
+    {"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class", "challenge",
      "bytes", "groups", "rules", "closed"}
 
-  with the values of the tables under the first profile; closed lists the agents that
-  are shut out. A resumed run prints the hosts that were not committed, some for a
+  with the values of the tables under the first profile; challenge is the vendor of a
+  wall that answered, so that the host is unread; closed lists the agents that are shut
+  out. A resumed run prints the hosts that were not committed, some for a
   second time. If the reader closes the pipe, the run ends; --resume continues it.
 
 More examples

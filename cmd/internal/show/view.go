@@ -32,6 +32,7 @@ type hostView struct {
 	Status     *int32          `json:"status"`
 	Hops       []hopView       `json:"hops"`
 	ErrorClass *string         `json:"error_class"`
+	Challenge  *string         `json:"challenge"` // vendor of the wall that answered: the host is unread
 	Bytes      *int64          `json:"bytes"`
 	Truncated  bool            `json:"truncated"`
 	Lines      int32           `json:"lines"`
@@ -96,7 +97,7 @@ type ruleView struct {
 func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string) (*hostView, error) {
 	v := &hostView{
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
-		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
+		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Challenge: t.Challenge, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
 		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
 		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{}, URLs: []*urlView{}, target: t,
 	}
@@ -200,6 +201,9 @@ func (v *hostView) print(p *screen.Text) {
 	if v.ErrorClass != nil && words.ErrorClass.Of(*v.ErrorClass) != answer {
 		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
 	}
+	if v.Challenge != nil {
+		answer = fmt.Sprintf("a wall (%s), so that the host counts as unread; by its status %s", words.Challenge.Of(*v.Challenge), answer)
+	}
 	p.Line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.Foreign(answer)))
 	for _, h := range v.Hops {
 		status := "no answer"
@@ -208,7 +212,7 @@ func (v *hostView) print(p *screen.Text) {
 		}
 		p.Line("    " + p.Foreign(h.URL) + "  " + status)
 	}
-	if v.Bytes != nil {
+	if v.Bytes != nil && v.Challenge == nil { // the page of a wall is no file
 		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"), words.Count(int64(v.Lines), "line"), words.Count(int64(v.Groups), "group"),
 			words.Count(int64(v.Rules), "rule"), words.Count(int64(v.Sitemaps), "sitemap"))
 		if v.Truncated {

@@ -1,0 +1,43 @@
+package counters
+
+import (
+	"strings"
+
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Decided returns the hosts of all strata whose rules decide under a profile.
+func (s Sums) Decided(profile string) *summary.Decided {
+	return s.decided(profile, func(string) bool { return true })
+}
+
+// DecidedIn is Decided of a stratum.
+func (s Sums) DecidedIn(profile, stratum string) *summary.Decided {
+	return s.decided(profile, func(of string) bool { return of == stratum })
+}
+
+func (s Sums) decided(profile string, in func(stratum string) bool) *summary.Decided {
+	d := new(summary.Decided)
+	for _, metric := range []string{"outcome", "reason", "challenge"} {
+		for l, n := range s[metric] {
+			if l.Profile == profile && in(l.Stratum) {
+				d.Add(metric, l.Key, n)
+			}
+		}
+	}
+	return d
+}
+
+// WithRules returns the SQL of [summary.Decided.Rules], over counters for which the
+// condition holds, of all if it is "".
+func WithRules(condition string) string {
+	sum := func(chosen ...string) string {
+		if condition != "" {
+			chosen = append(chosen, condition)
+		}
+		return "coalesce(sum(count) FILTER (" + strings.Join(chosen, " AND ") + "), 0)"
+	}
+	rules := sum("metric = 'outcome'", "key = 'conditional_allow'")
+	return "(" + rules + " - " + sum("metric = 'challenge'", "key LIKE '% success'") + "\n    - greatest(0, least(" +
+		sum("metric = 'challenge'", "key LIKE '% stale_copy'") + ",\n      " + rules + " - " + sum("metric = 'reason'", "key = 'success'") + ")))"
+}

@@ -1,0 +1,20 @@
+package show
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
+)
+
+// A wall is not a robots.txt, though it has the status and bytes of one.
+func TestAWallIsNamed(t *testing.T) {
+	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: schema.Some(int64(86)), Challenge: schema.Some("cloudflare"), target: &lookup.Target{}}
+	var out strings.Builder
+	v.print(&screen.Text{Out: &out})
+	if text := out.String(); !strings.Contains(text, ": a wall (Cloudflare), so that the host counts as unread; by its status a robots.txt\n") || strings.Contains(text, "file:") {
+		t.Errorf("it says\n%s", text)
+	}
+}
