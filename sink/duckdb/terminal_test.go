@@ -90,8 +90,14 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 			t.Errorf("%q adds up to %d of %d hosts", heading, top, hosts)
 		}
 	}
-	if counted != len(printedRows) {
-		t.Errorf("%d rows are printed of %d", counted, len(printedRows))
+	shown := 0
+	for _, condition := range printedRows {
+		if number(t, db, "count(*) FILTER ("+condition+")") > 0 {
+			shown++
+		}
+	}
+	if counted != shown {
+		t.Errorf("%d rows are printed of %d", counted, shown)
 	}
 
 	answered := number(t, db, "count(*) FILTER ("+printedRows["answered"]+")")

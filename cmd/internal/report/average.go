@@ -91,8 +91,8 @@ func (d *data) beforeAverage() *draw.Figure {
   FROM history.summary WHERE run IN (%[1]s, %[2]s) AND metric = 'policy' AND profile = %[3]s
   GROUP BY agent HAVING count(DISTINCT run) = 2)
 SELECT coalesce(category, '%[4]s') AS category, count(*) AS agents, sum(before)::BIGINT AS before, sum(after)::BIGINT AS after,
-  (SELECT sum(count) FROM history.summary WHERE run = %[1]s AND %[5]s)::BIGINT AS of_before,
-  (SELECT sum(count) FROM history.summary WHERE run = %[2]s AND %[5]s)::BIGINT AS of_after
+  (SELECT %[5]s FROM history.summary WHERE run = %[1]s)::BIGINT AS of_before,
+  (SELECT %[5]s FROM history.summary WHERE run = %[2]s)::BIGINT AS of_after
 FROM agents GROUP BY GROUPING SETS ((), (category)) ORDER BY grouping(agents.category) DESC, category`,
 		counters.Quote(d.against), counters.Quote(d.run), counters.Quote(d.profile), allAgents, whole)
 	return f
