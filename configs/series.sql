@@ -19,8 +19,8 @@ CREATE OR REPLACE VIEW series_files AS
   SELECT run, stratum, profile, (rules - walls - greatest(0, least(stale_walls, rules - success)))::BIGINT AS files
   FROM (SELECT run, stratum, profile, coalesce(sum(count) FILTER (metric = 'outcome' AND key = 'conditional_allow'), 0) AS rules,
                coalesce(sum(count) FILTER (metric = 'reason' AND key = 'success'), 0) AS success,
-               coalesce(sum(count) FILTER (metric = 'challenge' AND key LIKE '% success'), 0) AS walls,
-               coalesce(sum(count) FILTER (metric = 'challenge' AND key LIKE '% stale_copy'), 0) AS stale_walls
+               coalesce(sum(count) FILTER (metric = 'challenge' AND ends_with(key, ' success')), 0) AS walls,
+               coalesce(sum(count) FILTER (metric = 'challenge' AND ends_with(key, ' stale_copy')), 0) AS stale_walls
         FROM series_counts WHERE profile IS NOT NULL AND metric IN ('outcome', 'reason', 'challenge') GROUP BY ALL);
 
 CREATE OR REPLACE VIEW series_policies AS

@@ -38,6 +38,6 @@ func WithRules(condition string) string {
 		return "coalesce(sum(count) FILTER (" + strings.Join(chosen, " AND ") + "), 0)"
 	}
 	rules := sum("metric = 'outcome'", "key = 'conditional_allow'")
-	return "(" + rules + " - " + sum("metric = 'challenge'", "key LIKE '% success'") + "\n    - greatest(0, least(" +
-		sum("metric = 'challenge'", "key LIKE '% stale_copy'") + ",\n      " + rules + " - " + sum("metric = 'reason'", "key = 'success'") + ")))"
+	return "(" + rules + " - " + sum("metric = 'challenge'", "ends_with(key, ' success')") + "\n    - greatest(0, least(" +
+		sum("metric = 'challenge'", "ends_with(key, ' stale_copy')") + ",\n      " + rules + " - " + sum("metric = 'reason'", "key = 'success'") + ")))"
 }
