@@ -160,7 +160,7 @@ func (j *Judge) read(r *File) {
 		switch {
 		case !j.recognises(r, a.Group):
 		case isForAll(a):
-			j.star = appendGroup(j.star, a.Group)
+			j.star = dialect.AddGroup(j.star, a.Group)
 		case j.profile.AgentMatch != MatchSubstring:
 			for _, n := range j.names {
 				n.note(a)
@@ -181,14 +181,6 @@ func (j *Judge) recognises(r *File, group int32) bool {
 	return !j.profile.NeedsRule || r.Groups[group].Rules.Len() > 0
 }
 
-// appendGroup adds a group to an ascending list, once.
-func appendGroup(list []int32, g int32) []int32 {
-	if n := len(list); n > 0 && list[n-1] == g {
-		return list
-	}
-	return append(list, g)
-}
-
 // choose adds the groups of a reading that apply to agent i.
 func (j *Judge) choose(r *File, n *names, i int) {
 	a, p := &j.agents[i], &j.policies[i]
@@ -196,7 +188,7 @@ func (j *Judge) choose(r *File, n *names, i int) {
 		j.found = j.found[:0]
 		for k := range r.Agents {
 			if l := &r.Agents[k]; len(l.Token) > 0 && !isForAll(l) && j.recognises(r, l.Group) && containsFold(j.products[i], l.Token) {
-				j.found = appendGroup(j.found, l.Group)
+				j.found = dialect.AddGroup(j.found, l.Group)
 			}
 		}
 		if len(j.found) > 0 {

@@ -3,6 +3,7 @@ package robots
 import (
 	"bytes"
 
+	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
 
@@ -51,7 +52,7 @@ func (n *names) noteToken(token []byte, wide bool, group int32) {
 	if len(n.groupsOf[t]) == 0 {
 		n.touched = append(n.touched, t)
 	}
-	n.groupsOf[t] = appendGroup(n.groupsOf[t], group)
+	n.groupsOf[t] = dialect.AddGroup(n.groupsOf[t], group)
 }
 
 // tokenTable numbers the tokens of agents. With fold, tokens that differ only

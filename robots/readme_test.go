@@ -224,7 +224,7 @@ func TestSpecificationHasFieldsOfDialects(t *testing.T) {
 	section := sectionsOfSpecification(t)["9"]
 	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
 		if f.dialect && !strings.Contains(section, "`"+f.name+"`") {
-			t.Errorf("SPECIFICATION.md, section 9, says nothing of %s", f.name)
+			t.Errorf("SPECIFICATION.md, section 9, does not describe %s", f.name)
 		}
 	}
 }

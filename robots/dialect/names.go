@@ -37,7 +37,7 @@ func NamesOf(g *Groups, agents []Agent) *Names {
 		}
 		n.heads[a.Group] = n.heads[a.Group][:len(n.heads[a.Group])+1]
 		if a.ForAll {
-			n.star = appendGroup(n.star, a.Group)
+			n.star = AddGroup(n.star, a.Group)
 		}
 	}
 	switch {
@@ -67,7 +67,7 @@ func NamesOf(g *Groups, agents []Agent) *Names {
 			if n.AgentIs == IsEqualOrPart {
 				n.common.add(k, len(n.groups[k]) == 0, n.heads[a.Group], a.Group)
 			}
-			n.groups[k] = appendGroup(n.groups[k], a.Group)
+			n.groups[k] = AddGroup(n.groups[k], a.Group)
 		}
 	}
 	if n.FirstGroup && len(n.star) > 1 {
@@ -132,7 +132,7 @@ func (n *Names) furtherOnce() {
 		if !agents[0].ForAll {
 			lead = &n.groups[n.add(Named(n.Groups, agents[0].Value)[0])]
 		}
-		*lead = appendGroup(*lead, int32(g))
+		*lead = AddGroup(*lead, int32(g))
 		for i := range agents[1:] {
 			further = append(further, Named(n.Groups, agents[1+i].Value)[0])
 		}
@@ -228,8 +228,8 @@ func (n *Names) GroupsFor(token string) []int32 {
 	return first
 }
 
-// appendGroup adds a group to an ascending list, once.
-func appendGroup(list []int32, g int32) []int32 {
+// AddGroup adds a group to an ascending list, once.
+func AddGroup(list []int32, g int32) []int32 {
 	if n := len(list); n > 0 && list[n-1] == g {
 		return list
 	}
