@@ -65,6 +65,16 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	}
 }
 
+// spoolShard makes the run of one shard in a folder, ready to be committed.
+func spoolShard(t *testing.T, spool string) {
+	t.Helper()
+	local, err := Create(spool, described())
+	must(t, err)
+	commitSegment(t, local, 0)
+	finishAt(t, local, described().Started.Add(time.Hour))
+	must(t, local.Close())
+}
+
 // The process of a run that was removed, and begun anew under the same name, commits
 // nothing to the new one.
 func TestShardOfARemovedRun_NoRace(t *testing.T) {
@@ -74,11 +84,7 @@ func TestShardOfARemovedRun_NoRace(t *testing.T) {
 	old, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer old.Close()
-	local, err := Create(spool, described())
-	must(t, err)
-	commitSegment(t, local, 0)
-	finishAt(t, local, p.Started.Add(time.Hour))
-	must(t, local.Close())
+	spoolShard(t, spool)
 
 	must(t, Remove(t.Context(), dir, p.Run))
 	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
@@ -113,11 +119,7 @@ func TestCheckShard_NoRace(t *testing.T) {
 	s, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer s.Close()
-	local, err := Create(spool, described())
-	must(t, err)
-	commitSegment(t, local, 0)
-	finishAt(t, local, p.Started.Add(time.Hour))
-	must(t, local.Close())
+	spoolShard(t, spool)
 	if won, err := s.Commit(t.Context(), 0, spool, nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
@@ -164,11 +166,7 @@ func TestLoserOfTheCompletionFails_NoRace(t *testing.T) {
 	s, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer s.Close()
-	local, err := Create(spool, described())
-	must(t, err)
-	commitSegment(t, local, 0)
-	finishAt(t, local, p.Started.Add(time.Hour))
-	must(t, local.Close())
+	spoolShard(t, spool)
 	if won, err := s.Commit(t.Context(), 0, spool, nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
