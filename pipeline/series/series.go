@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -262,16 +261,13 @@ func (r *countedRun) decided(stratum, profile string) *summary.Decided {
 
 // unknown returns the share of the hosts whose policy is unknown under a profile.
 func (r *countedRun) unknown(profile string) float64 {
-	all, n := r.all.of(All), int64(0)
-	for _, outcome := range []answer.Outcome{answer.FullDisallow, answer.Undefined} {
-		n += all.counts[id{metric: "outcome", profile: profile, key: string(outcome)}].n
-	}
+	n := int64(0)
 	for k, d := range r.decides {
 		if k.profile == profile {
-			n += d.Walled()
+			n += d.Unknown()
 		}
 	}
-	return float64(n) / float64(max(1, all.sizes[baseHosts].n))
+	return float64(n) / float64(max(1, r.all.of(All).sizes[baseHosts].n))
 }
 
 func (p population) of(stratum string) *band {

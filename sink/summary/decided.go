@@ -11,7 +11,10 @@ import (
 // by its status. Where a wall gave it, nobody has read the host, and challenge has the
 // reason of its answer, but not the outcome. Most reasons have one outcome; hosts with
 // another reason are taken from those that no such reason explains.
-type Decided struct{ rules, open ofOutcome }
+type Decided struct {
+	rules, open ofOutcome
+	hidden      int64 // hosts whose policy an outage hides, or the document leaves open
+}
 
 // ofOutcome counts the hosts with an outcome.
 type ofOutcome struct {
@@ -28,6 +31,8 @@ func (d *Decided) Add(metric, key string, n int64) {
 			d.rules.hosts += n
 		case answer.FullAllow:
 			d.open.hosts += n
+		case answer.FullDisallow, answer.Undefined:
+			d.hidden += n
 		}
 	case "reason":
 		if o, only := d.of(key); only {
@@ -72,3 +77,6 @@ func (d *Decided) Open() int64 { return d.open.read() }
 // Walled returns the number of hosts of which a wall hides what their answers would say:
 // they are in the counters of the outcomes, and neither in Rules nor in Open.
 func (d *Decided) Walled() int64 { return d.rules.hosts - d.Rules() + d.open.hosts - d.Open() }
+
+// Unknown returns the number of hosts whose policy is not known.
+func (d *Decided) Unknown() int64 { return d.hidden + d.Walled() }

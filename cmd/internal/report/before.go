@@ -59,8 +59,7 @@ const outage = 0.02
 
 // unknown returns the share of hosts whose policy an outage or a wall hides.
 func unknown(s counters.Sums, profile string, hosts int64) float64 {
-	outcomes := s.By("outcome", profile, counters.Key)
-	return float64(outcomes["full_disallow"]+outcomes["undefined"]+s.Decided(profile).Walled()) / float64(max(1, hosts))
+	return float64(s.Decided(profile).Unknown()) / float64(max(1, hosts))
 }
 
 // byRules reports whether the shares before and after are of the hosts with rules: an
