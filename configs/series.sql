@@ -1,7 +1,7 @@
 
 -- Figures over time, as robocensus series gives them: every complete run, by date, with its denominators. The stratum all
--- adds up the others. A share is of hosts, of files (the hosts whose rules decide; not those where a wall answered) or of texts (the hosts that have a
--- file). Whether two runs can be compared, and why not, only robocensus series says.
+-- adds up the others. A share is of hosts, of files (the hosts whose rules decide; not those where a wall answered) or of
+-- texts (the hosts that have a file). Whether two runs can be compared, and why not, only robocensus series says.
 SET schema = 'main';
 
 CREATE OR REPLACE VIEW series_counts AS

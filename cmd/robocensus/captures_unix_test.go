@@ -59,8 +59,8 @@ func TestCapturesAreNotHosts_NoRace(t *testing.T) {
 	}
 }
 
-// Of several captures of an origin in a run the last one counts, by time, whoever tells of
-// it: history, show, diff and check.
+// Of several captures of an origin in a run the last one counts, by time, in history,
+// show, diff and check.
 func TestLastCaptureCounts_NoRace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

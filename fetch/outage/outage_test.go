@@ -23,7 +23,7 @@ func TestWhatIsDoubtful(t *testing.T) {
 	}
 }
 
-// A proof after a silence says nothing about the failures during it: those
+// A proof after a silence does not cover the failures during it: those
 // attempts are repeated. A proof that follows soon settles the failures before
 // it.
 func TestASilenceIsAskedAgain(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 )
 
 // hostSegment holds the hosts of a segment. A vector has the outcome under each
-// profile, whether a wall answered, whether there is a text, the reason, the status, and a byte for each agent and
-// profile.
+// profile, whether a wall answered, whether there is a text, the reason, the status, and a
+// byte for each agent and profile.
 type hostSegment struct {
 	*hostReader
 	seqs    []int64

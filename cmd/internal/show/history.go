@@ -34,8 +34,8 @@ an origin or a URL.
 A run that could not read the host is an outage, and from a run whose list lacks it the
 host is absent; neither is a change of policy. The state before a change is that
 of the last run that could read the host. Of several captures of an origin in a run, the
-last one counts. Where runs are further apart than usual (more
-than one and a half times the median), the gap is shown.
+last one counts. Where runs are further apart than usual (more than one and a half times
+the median), the gap is shown.
 
 With --agent, only changes for these agents and for the whole host are shown.
 
@@ -47,9 +47,10 @@ With --json, the output is one array, an object for each event:
 event is state, answers, change, outage, absent, gap or note. Answers are those to the
 identities of run --also-as, whatever --agent says, when they are first known; later
 ones are changes. A state has outcome, reason, status, closed (the agents that are shut
-out, null if the run does not say) and agents (those of --agent, as robocensus show has them). A change has change, as robocensus show has it; that of a policy has the line
-of the group that decides now. An outage has reason and status, and a gap has days. A
-note says what of two runs is not compared.
+out, null if the run does not say) and agents (those of --agent, as robocensus show has
+them). A change has change, as robocensus show has it; that of a policy has the line of
+the group that decides now. An outage has reason and status, and a gap has days. A note
+says what of two runs is not compared.
 
 With --sql, the output is the queries that give the same from the tables.
 
