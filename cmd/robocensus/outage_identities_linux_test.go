@@ -67,7 +67,7 @@ func TestAnOutageTurnsNoIdentityAway(t *testing.T) {
 			}
 			n.on(at, func() {
 				faults[0](n)
-				time.Sleep(6 * time.Second) // the fault itself
+				time.Sleep(faultLasts)
 				faults[1](n)
 			})
 			n.ends(n.census(dir, named("h%d.test", hosts), asBot(t, dir)...), 0)

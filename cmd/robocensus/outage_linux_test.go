@@ -256,8 +256,8 @@ func scale(n int) int {
 }
 
 // expectAll expects every host to be answered, after at most one request each and
-// extra more.
-func (n *network) expectAll(dir string, hosts, extra int) {
+// extra more, by runs that said so.
+func (n *network) expectAll(dir string, hosts, extra int, said string) {
 	n.t.Helper()
 	rows := n.rows(dir)
 	failed, again, never := 0, 0, 0
@@ -276,7 +276,7 @@ func (n *network) expectAll(dir string, hosts, extra int) {
 		again += max(asked-1, 0)
 	}
 	if len(rows) != hosts || failed > 0 || never > 0 || again > extra {
-		n.t.Errorf("%d rows of %d hosts, %d with a failure, %d never asked; %d requests too many", len(rows), hosts, failed, never, again)
+		n.t.Errorf("%d rows of %d hosts, %d with a failure, %d never asked; %d requests too many; said:\n%s", len(rows), hosts, failed, never, again, said)
 	}
 	n.t.Logf("%d rows, %d requests, %d more than hosts", len(rows), n.requests.Load(), again)
 }
@@ -287,6 +287,11 @@ func text(s *string) string {
 	}
 	return *s
 }
+
+// faultLasts is how long a fault takes the network away. The program excuses all
+// attempts of a time without proof of more than four seconds. That time begins for it
+// when it reads the last answer: on a loaded machine, seconds after the fault began.
+const faultLasts = 10 * time.Second
 
 // A fault takes the network away, and gives it back.
 type fault struct {
@@ -316,12 +321,12 @@ func takenAndGivenBack(t *testing.T, faults ...fault) {
 			hosts, dir := scale(4000), t.TempDir()
 			n.on(hosts/2, func() {
 				f.take(n)
-				time.Sleep(6 * time.Second) // the fault itself
+				time.Sleep(faultLasts)
 				f.giveBack(n)
 			})
-			n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200"), 0)
+			said := n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200"), 0)
 			// Hosts whose answer got lost are asked again.
-			n.expectAll(dir, hosts, 200)
+			n.expectAll(dir, hosts, 200, said)
 		})
 	}
 }
@@ -343,9 +348,9 @@ func TestTheNetworkIsLeftOff_NoRace(t *testing.T) {
 				t.Errorf("said:\n%s", said)
 			}
 			n.mend()
-			n.ends(n.census(dir, named("h%d.test", hosts), append(flags, "--resume")...), 0)
+			said += n.ends(n.census(dir, named("h%d.test", hosts), append(flags, "--resume")...), 0)
 			// Some answers of requests in flight may have been on their way.
-			n.expectAll(dir, hosts, 200)
+			n.expectAll(dir, hosts, 200, said)
 		})
 	}
 }
@@ -478,5 +483,5 @@ func TestAProcessThatWasStopped(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	n.expectAll(dir, hosts, 200)
+	n.expectAll(dir, hosts, 200, said.String())
 }
