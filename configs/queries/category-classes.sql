@@ -4,7 +4,7 @@
 -- shares count both. After the comparisons between operators and purposes in Longpre et al. 2024.
 WITH treatment AS (
   SELECT category, seq, count(*) AS agents, count(*) FILTER (class = 'disallow_all') AS closed,
-    bool_or(outcome = 'conditional_allow') AS by_file
+    bool_or(outcome = 'conditional_allow' AND class <> 'unknown') AS by_file
   FROM policies_resolved GROUP BY category, seq
 )
 SELECT category, max(agents) AS agents,

@@ -13,6 +13,6 @@ SELECT agent,
   count(*) AS files,
   CASE WHEN count(status) < count(*) THEN 'cc: status unknown for ' || count(*) - count(status) || ' files' END AS note
 FROM classifications
-WHERE outcome = 'conditional_allow'
+WHERE outcome = 'conditional_allow' AND class <> 'unknown'
   AND agent IN ('AhrefsBot', 'Baiduspider', 'bingbot', 'CCBot', 'DotBot', 'Googlebot', 'GPTBot', 'ia_archiver', 'MJ12bot', 'SemrushBot')
 GROUP BY agent ORDER BY meaning DESC, agent

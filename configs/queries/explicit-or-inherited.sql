@@ -16,7 +16,7 @@ SELECT p.agent, p.category,
   count(*) FILTER (p.match = 'own') AS named,
   count(*) AS hosts,
   round(100 * count(*) FILTER (p.class = 'disallow_all') / hosts, 1) AS percent_of_hosts,
-  count(*) FILTER (p.outcome = 'conditional_allow') AS files,
+  count(*) FILTER (p.outcome = 'conditional_allow' AND p.class <> 'unknown') AS files,
   round(100 * count(*) FILTER (p.class = 'disallow_all') / files, 1) AS percent_of_files
 FROM policies_resolved p
 JOIN fetches_resolved f USING (run, seq)

@@ -8,7 +8,7 @@ SELECT k AS top, measure, count(*) AS files,
 FROM (
   UNPIVOT (
     SELECT rank, body_truncated, body_bytes AS bytes, lines::BIGINT AS lines, groups::BIGINT AS groups, rules::BIGINT AS rules, sitemaps::BIGINT AS sitemaps
-    FROM fetches_resolved WHERE outcome = 'conditional_allow'
+    FROM fetches_resolved WHERE outcome = 'conditional_allow' AND challenge IS NULL
   ) ON bytes, lines, groups, rules, sitemaps INTO NAME measure VALUE n
 ) JOIN (SELECT unnest([1000, 10000, 100000, 1000000]) AS k) ON rank <= k
 GROUP BY k, measure ORDER BY k, list_position(['bytes', 'lines', 'groups', 'rules', 'sitemaps'], measure)

@@ -148,6 +148,7 @@ func TestAnswersToIdentities(t *testing.T) {
 			t.Errorf("%s says %q, want %q", id, got, want)
 		}
 	}
+	wantFiles(t, db, "30")
 	// The terminal says the same.
 	text, _ := robocensus(t, 0, "report", "--out", out, "a", "--text")
 	printed := strings.Join(strings.Fields(text), " ")

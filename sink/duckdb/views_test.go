@@ -400,6 +400,30 @@ func TestFiguresAgree(t *testing.T) {
 	}
 }
 
+// wantFiles checks the base files of the queries of configs/queries where all ranks count:
+// a host where a wall answered has no rules that decide.
+func wantFiles(t *testing.T, db *sql.DB, want string) {
+	t.Helper()
+	asked := 0
+	for name, text := range questions(t) {
+		head, rows, err := ask(db, text)
+		must(t, err)
+		files, top := slices.Index(head, "files"), slices.Index(head, "top")
+		if files < 0 || !strings.HasSuffix(name, ".sql") || len(rows) == 0 || slices.Contains(head, "cause") {
+			continue
+		}
+		asked++
+		for _, row := range rows {
+			if row[files] != want && (top < 0 || row[top] == "1000000") {
+				t.Errorf("%s: %s files, want %s: %s", name, row[files], want, row)
+			}
+		}
+	}
+	if asked < 8 {
+		t.Errorf("%d queries have a number of files, want 8 at least", asked)
+	}
+}
+
 // Every column of a table has a description.
 func TestColumnsAreDescribed(t *testing.T) {
 	db := reader(t, single)
