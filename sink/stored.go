@@ -9,7 +9,7 @@ type StoredSource struct {
 	Role string // of its inputs
 	// Flags are the settings that name such a source; a run has one of those of all kinds.
 	Flags []string
-	// Value is that of fetches.source, "" for an earlier run, whose values stay.
+	// Value is that of fetches.source, "" for an earlier run, whose values and ranks stay.
 	Value string
 	// Answers is what a report calls the answers, and Target what messages call one of them.
 	Answers, Target string
@@ -54,11 +54,11 @@ func StoredAs(role string) *StoredSource {
 	return nil
 }
 
-// SourceFlags returns the settings that name a source of stored answers. With ofArchives,
-// it returns those of archives only.
-func SourceFlags(ofArchives bool) (names []string) {
+// SourceFlags returns the settings that name a source of stored answers, of all kinds or
+// of some.
+func SourceFlags(of func(StoredSource) bool) (names []string) {
 	for _, s := range StoredSources {
-		if s.HasCaptures || !ofArchives {
+		if of == nil || of(s) {
 			names = append(names, s.Flags...)
 		}
 	}

@@ -53,7 +53,7 @@ func (f *Flags) checkSource() error {
 	case f.forceNew && f.fromRun != "" && f.run != "" && cli.IsSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
 		return exit.Usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
-		return exit.Usagef("%s exclude each other: give one of them", listed(sink.SourceFlags(false), "and"))
+		return exit.Usagef("%s exclude each other: give one of them", listed(sink.SourceFlags(nil), "and"))
 	case f.lastCapture && slices.Contains(f.warc, "-"):
 		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
 	case f.cdx != "" && f.shards > 1:
@@ -64,14 +64,12 @@ func (f *Flags) checkSource() error {
 		return exit.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(f.warcBase))
 	case remote.Name(f.warcBase) != f.warcBase:
 		return exit.Usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(f.warcBase))
-	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
-		return exit.Usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
 	case cli.IsURL(f.state):
 		return cli.NotHere("state", f.state)
 	case stored == 1 && f.state != "":
 		return exit.Usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && f.Hosts == "" && len(f.named) == 0:
-		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(sink.SourceFlags(false), "or"))
+		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(sink.SourceFlags(nil), "or"))
 	case f.resume && (f.Hosts == "-" || f.cdx == "-" || slices.Contains(f.warc, "-")):
 		return exit.Usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
@@ -159,7 +157,7 @@ func (f *Flags) checkWARCOut() error {
 
 // given returns the flags that name a source and have a value.
 func (f *Flags) given() (names []string) {
-	for _, name := range append([]string{"hosts"}, sink.SourceFlags(false)...) {
+	for _, name := range append([]string{"hosts"}, sink.SourceFlags(nil)...) {
 		if f.has(name) {
 			names = append(names, name)
 		}

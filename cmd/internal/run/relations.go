@@ -19,12 +19,18 @@ type flagRelation struct {
 	typed                   bool // on the command line only: a configuration file may serve runs of several sources
 }
 
-var archives = sink.SourceFlags(true)
+// Sources of stored answers: those that are archives, and those whose answers have no
+// ranks yet.
+var (
+	archives = sink.SourceFlags(func(s sink.StoredSource) bool { return s.HasCaptures })
+	unranked = sink.SourceFlags(func(s sink.StoredSource) bool { return s.Value != "" })
+)
 
 var flagRelations = []flagRelation{
 	{flag: "warc-base", needs: []string{"warc-paths", "cdx"}, why: "it is where the paths of the list begin"},
 	{flag: "archive-rate", needs: archives, why: "it is for servers of WARC files", typed: true},
 	{flag: "last-capture", needs: archives, why: "only archives have several captures of a host", typed: true},
+	{flag: "ranks", needs: unranked, why: "a list of hosts and an earlier run have ranks already"},
 	{flag: "max-age", needs: []string{"state"}, why: "only there are answers kept"},
 	{flag: "warc-no-secrets", needs: []string{"warc-out"}, why: "only there are headers kept", typed: true},
 	{flag: "resolver", excludes: []string{"connect-to"}, why: "with --connect-to no name is looked up", typed: true},

@@ -48,7 +48,7 @@ var Scopes = []struct {
 // FlagsThat returns the flags of run with a scope.
 func FlagsThat(are scope) (names []string) {
 	if are&NotInDemo != 0 {
-		names = sink.SourceFlags(false)
+		names = sink.SourceFlags(nil)
 	}
 	for _, row := range Scopes {
 		if row.Scope&are != 0 {
