@@ -37,10 +37,12 @@ var madeAnew = []string{
 }
 
 // Needed returns the columns, as table.column, without which a run cannot be
-// re-evaluated, of those that it was published without.
-func Needed(without []string) (lost []string) {
+// re-evaluated, of those that it was published without. With tables, it returns those of
+// them alone.
+func Needed(without []string, tables ...string) (lost []string) {
 	for _, name := range without {
-		if slices.Contains(needed, name) || slices.Contains(laterNeeded, name) {
+		table, _, _ := strings.Cut(name, ".")
+		if (slices.Contains(needed, name) || slices.Contains(laterNeeded, name)) && (len(tables) == 0 || slices.Contains(tables, table)) {
 			lost = append(lost, name)
 		}
 	}

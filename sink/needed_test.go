@@ -28,6 +28,9 @@ func TestNeededColumns(t *testing.T) {
 	if diff := cmp.Diff([]string{"fetches.hops", "fetches.copy_time", "bodies.body"}, Needed(without)); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff([]string{"bodies.body"}, Needed(without, "bodies", "policies")); diff != "" {
+		t.Error(diff)
+	}
 	if diff := cmp.Diff([]string{"fetches.server"}, Shown(without)); diff != "" {
 		t.Error(diff)
 	}

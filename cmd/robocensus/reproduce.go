@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,6 +23,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -105,8 +105,8 @@ func (r *reproduction) run(ctx context.Context) error {
 		return exit.Usagef("%s is not a folder: give that of a data set", remote.Name(r.folder))
 	}
 	if r.bodies != "" {
-		if _, err := os.Stat(r.bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read
-			return &userfile.Error{Path: remote.Name(r.bodies), Err: errors.New("does not exist: give --bodies a folder or a tar")}
+		if err := source.Check(ctx, source.Config{Bodies: r.bodies}); err != nil { // before all files are read
+			return err
 		}
 	}
 	in, err := store.OpenFolder(r.folder)
@@ -180,11 +180,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 	if p.HostsHashed {
 		return exit.Usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
 	}
-	lost := sink.Needed(p.Without)
-	if r.bodies != "" {
-		lost = slices.DeleteFunc(lost, func(name string) bool { return strings.HasPrefix(name, "bodies.") })
-	}
-	if err := sink.Lacking(lost); err != nil {
+	if err := sink.Lacking(sink.Needed(p.Without, earlier.TablesNeeded(r.bodies != "")...)); err != nil {
 		return &userfile.Error{Path: r.folder, Err: err}
 	}
 	for i, m := range p.Manifests() {
@@ -207,19 +203,12 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 }
 
 // judge re-evaluates a run and compares its tables.
-func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *sink.Manifest, scratch string) error {
+func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *sink.Manifest, again string) error {
 	profiles, err := recordedProfiles(about)
 	if err != nil {
 		return err
 	}
-	from := r.folder
-	if r.bodies != "" {
-		if from, err = assemble(ctx, r.in, r.bodies, scratch, m, profiles); err != nil {
-			return err
-		}
-	}
-	again := filepath.Join(scratch, "again")
-	if err := r.judgeAgain(ctx, about, m, profiles, from, again); err != nil {
+	if err := r.judgeAgain(ctx, about, m, profiles, again); err != nil {
 		return err
 	}
 	otherIn, other, err := cli.OpenRun(ctx, again, m.Run)
@@ -335,26 +324,8 @@ func (r *reproduction) recorded(name string, ofProgram []byte) ([]byte, error) {
 	return os.ReadFile(filepath.Join(r.folder, filepath.FromSlash(name)))
 }
 
-// assemble makes a run of the published answers and the bodies given.
-func assemble(ctx context.Context, in store.Store, bodies, scratch string, m *sink.Manifest, profiles map[string]*robots.Profile) (string, error) {
-	limit := 0
-	for _, p := range profiles {
-		limit = max(limit, p.SizeLimit)
-	}
-	unpacked := filepath.Join(scratch, "bodies")
-	if err := os.MkdirAll(unpacked, 0o700); err != nil {
-		return "", err
-	}
-	index, err := publish.IndexBodies(ctx, bodies, unpacked, int64(limit))
-	if err != nil {
-		return "", fmt.Errorf("read the bodies: %w", err)
-	}
-	from := filepath.Join(scratch, "from")
-	return from, index.Assemble(ctx, in, m, from, int64(limit))
-}
-
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
-func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *sink.Manifest, profiles map[string]*robots.Profile, from, to string) error {
+func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *sink.Manifest, profiles map[string]*robots.Profile, to string) error {
 	f := run.New()
 	f.Own, f.Profiles = profiles, about.Profiles
 	var err error
@@ -368,7 +339,7 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *s
 		f.Templates = filepath.Join(r.folder, filepath.FromSlash(about.OwnTemplates))
 	}
 	for name, value := range map[string]string{
-		"from-run": filepath.Join(from, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
+		"from-run": filepath.Join(r.folder, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
 		"agents": filepath.Join(r.folder, filepath.FromSlash(about.Agents)), "urls": filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
 		"keep-comments": fmt.Sprint(about.Configuration.Text("keep-comments") == "true" && run.HasComments(m.Tables)),
 	} {
@@ -380,6 +351,7 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *s
 	if err != nil {
 		return err
 	}
+	config.Source.Bodies = r.bodies
 	_, err = pipeline.Run(ctx, config, new(pipeline.Progress))
 	return err
 }

@@ -109,6 +109,38 @@ func TestReproduce_NoRace(t *testing.T) {
 	}
 }
 
+// A body above the size limit of the run is found by the digest of what the run read of
+// it, under whatever name: the profiles of agents' parsers, which the run records too, may
+// read more. A run that re-evaluates one has read what that one kept.
+func TestReproduceBodiesAboveTheLimit_NoRace(t *testing.T) {
+	t.Parallel()
+	out, bodies, renamed, agents := t.TempDir(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "agents.yaml")
+	must(t, os.WriteFile(agents, []byte("- {name: A, tokens: [a]}\n- {name: Y, tokens: [y], reads_as: protego}\n"), 0o666))
+	for i, size := range []int{20, 600_000, 3_000_000} {
+		line := fmt.Sprintf("Disallow: /%d\n", i)
+		body := []byte("User-agent: *\n" + strings.Repeat(line, size/len(line)))
+		must(t, os.WriteFile(filepath.Join(bodies, fmt.Sprintf("h%d.example", i)), body, 0o666))
+		must(t, os.WriteFile(filepath.Join(renamed, fmt.Sprintf("file %d", i)), body, 0o666))
+	}
+	args := []string{"run", "--out", out, "--agents", agents, "--progress", "none"}
+	call(t, 0, append(args, "--run", "r", "--bodies", bodies)...)
+	folder := filepath.Join(t.TempDir(), "set")
+	publishTo(t, out, folder)
+	for _, given := range []string{bodies, renamed} {
+		if text := call(t, 0, "reproduce", folder, "--bodies", given); !strings.HasSuffix(text, "\nthe same\n") {
+			t.Errorf("%s", text)
+		}
+	}
+
+	call(t, 0, append(args, "--run", "more", "--bodies", bodies, "--keep-bodies", "--profile", "protego")...)
+	call(t, 0, append(args, "--run", "r", "--from-run", "more", "--force-new")...)
+	again := filepath.Join(t.TempDir(), "set")
+	publishTo(t, out, again)
+	if text := call(t, 0, "reproduce", again, "--bodies", bodies); !strings.HasSuffix(text, "\nthe same\n") {
+		t.Errorf("re-evaluated: %s", text)
+	}
+}
+
 // forged checks data sets whose files are others than publish writes, with checksums made
 // anew. The rows are judged all the same.
 func forged(t *testing.T, folder string) {

@@ -84,12 +84,9 @@ func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error)
 	defer end()
 	var skipped rejected.Skipped
 	defer func() { s.rejects.Skip(skipped) }()
-	reject := func(line int64, text, reason string) error {
-		return s.rejects.Line(line, text, reason, "cdx")
-	}
 	err = readIndex(ctx, name, plain, func(p capturePlace) error {
 		if why := s.config.checkPlace(&p); why != "" {
-			return reject(p.line, p.file, why)
+			return s.reject(p.line, p.file, why)
 		}
 		if _, ok := s.wanted(p.origin, &skipped); !ok {
 			s.progress(1)
@@ -97,7 +94,7 @@ func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error)
 		}
 		s.paced = s.paced || s.isPaced(s.config.locate(p.file))
 		return take(&p)
-	}, reject)
+	}, s.reject)
 	if err == nil && s.config.CDX == "-" {
 		if _, err = io.Copy(io.Discard, f); err == nil { // the digest includes what follows a compressed stream
 			s.digest()
@@ -214,7 +211,7 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 			clear(first[:8])
 		}
 		reason := fmt.Sprintf("duplicate: the same record as in line %d", line)
-		if err := s.rejects.Line(int64(named), remote.Name(string(key[:len(key)-17])), reason, "cdx"); err != nil {
+		if err := s.reject(int64(named), remote.Name(string(key[:len(key)-17])), reason); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@
 //	archive.go   archives; repeated.go those that are named again
 //	last*.go     the last capture of each host in archives
 //	cdx*.go      captures that an index names
-//	bodies.go    a folder or tar of bodies
+//	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
 //	package hosts     lists of hosts
 //	package earlier   the tables of an earlier run
@@ -33,7 +33,7 @@
 //   - kinds.go: a row of kinds, and the field of [Config] that it reads.
 //   - a file of its own: open adds volumes, with inputs of the role of the row. A volume's
 //     function calls emit with targets in order, each with the same Seq whatever is read
-//     beside it, and accounts for all else by package rejected. A stored target has
+//     beside it, and accounts for all else by s.reject and s.wanted. A stored target has
 //     [target.Stored], whose Source is the Value of the row. s.number gives volumes of files
 //     their ranges; v.mixed is for one that yields the targets of all shards.
 //   - cmd/internal/run: the flag (run.go), its field in Build (config.go), and the usage lines

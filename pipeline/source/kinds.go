@@ -16,7 +16,7 @@ import (
 // A kind says how one kind of stored answers is read; see [sink.StoredSources] for what
 // else there is to say of it.
 type kind struct {
-	role string
+	role string // of its inputs; in rejected.csv, what a line is of
 	// given names what is given of the kind, for errors. It returns "" for nothing.
 	given func(*Config) string
 	open  func(*Source, context.Context) error
@@ -28,7 +28,8 @@ type kind struct {
 	empty string // what an input without answers lacks
 }
 
-// kinds is the table of kinds. It is a function because open finds the kind of a source.
+// kinds is the table of kinds, of which a source is the first that is given. It is a
+// function because open finds the kind of a source.
 func kinds() []kind {
 	return []kind{
 		{
@@ -40,12 +41,12 @@ func kinds() []kind {
 			empty: "holds no WARC or ARC record; give files such as those of a crawl's robotstxt folder",
 		},
 		{
-			role: "bodies", given: func(c *Config) string { return c.Bodies }, open: (*Source).openBodies,
-			empty: "holds no file named by a host, as in example.com or example.com_8443",
+			role: "run", given: func(c *Config) string { return c.FromRun }, open: (*Source).openRun, start: (*Source).readGivenBodies, check: (*Source).checkRun,
+			empty: "is a run without hosts",
 		},
 		{
-			role: "run", given: func(c *Config) string { return c.FromRun }, open: (*Source).openRun, check: (*Source).checkRun,
-			empty: "is a run without hosts",
+			role: "bodies", given: func(c *Config) string { return c.Bodies }, open: (*Source).openBodies,
+			empty: "holds no file named by a host, as in example.com or example.com_8443",
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
@@ -16,7 +17,7 @@ import (
 // evaluation is new.
 func (s *Source) openRun(ctx context.Context) error {
 	folder, shard := s.config.FromRun, s.config.Shard
-	run, err := earlier.Open(ctx, folder)
+	run, err := earlier.Open(ctx, folder, s.config.Bodies != "")
 	if err != nil {
 		return err
 	}
@@ -52,4 +53,12 @@ func (s *Source) openRun(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readGivenBodies reads the bodies that are given for the earlier run.
+func (s *Source) readGivenBodies(ctx context.Context) (err error) {
+	if s.config.Bodies != "" {
+		s.from.Bodies, err = bodies.NewIndex(ctx, s.config.Bodies, s.config.MaxBody, s.rejects.Scratch)
+	}
+	return err
 }

@@ -36,7 +36,7 @@ type Config struct {
 	CDX     string        // index of captures in archives, instead of WARC
 	Base    string        // URL or folder of the relative paths in the list or the index
 	Limits  remote.Limits // of reading archives at URLs
-	Bodies  string        // folder or tar of robots.txt files
+	Bodies  string        // folder or tar of robots.txt files; beside FromRun, those of its answers
 	FromRun string        // DIR/_runs/ID of an earlier run
 	Ranks   string        // list of ranked hosts, for WARC and bodies
 
@@ -220,6 +220,15 @@ func (s *Source) Close() error {
 	}
 	s.servers.Close()
 	return errors.Join(s.last.close(), s.places.close())
+}
+
+// reject lists something of the stored answers that is no target: a line, or 0, its text,
+// and the reason. Where shards read it all, the first lists it.
+func (s *Source) reject(line int64, text, reason string) error {
+	if !s.config.Shard.IsFirst() {
+		return nil
+	}
+	return s.rejects.Line(line, text, reason, s.config.kind().role)
 }
 
 // AtOnce returns the number of volumes that may be read at the same time, 0 for any: no

@@ -59,7 +59,7 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if err := agent.Validate(); err != nil {
 		return exit.UsageError{Err: err}
 	}
-	lost := sink.Needed(slices.DeleteFunc(slices.Clone(m.Without), func(column string) bool { return !strings.HasPrefix(column, "fetches.") }))
+	lost := sink.Needed(m.Without, "fetches")
 	if !slices.Contains(m.Tables, "fetches") || len(lost) > 0 {
 		return exit.Usagef("run %s does not say how hosts answered: it lacks %s", m.Run, cmp.Or(strings.Join(lost, ", "), "the table fetches"))
 	}

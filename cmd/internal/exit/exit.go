@@ -124,7 +124,7 @@ func CodeOf(err error) int {
 	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
 		return IO
 	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, sink.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
-		errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
+		errors.Is(err, publish.ErrDamaged):
 		return Input
 	}
 	return IO

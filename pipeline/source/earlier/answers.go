@@ -117,7 +117,7 @@ func (r *answerReader) close() {
 // alsoOf makes the answer to an identity of its row.
 func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(value(row.ErrorClass)), Challenge: value(row.Challenge),
+		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)), Challenge: schema.OrZero(row.Challenge),
 		Times: fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,
 	}
 	switch {
@@ -131,5 +131,5 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 		c.Cut = &size
 	}
 	c.Hops = hopsOf(row.Hops)
-	return fetch.Also{Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: value(row.Agent)}, Capture: c}
+	return fetch.Also{Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: schema.OrZero(row.Agent)}, Capture: c}
 }

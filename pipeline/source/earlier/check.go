@@ -50,7 +50,7 @@ func (s *shards) add(segment int, rows []schema.Fetch) error {
 		if !s.hasDomains {
 			continue
 		}
-		host, domain := rows[i].Host, value(rows[i].RegisteredDomain)
+		host, domain := rows[i].Host, schema.OrZero(rows[i].RegisteredDomain)
 		if domain != "" && host != domain && !strings.HasSuffix(host, "."+domain) {
 			return fmt.Errorf("seq %d has a host that is not in its registered domain", seqs[i])
 		}

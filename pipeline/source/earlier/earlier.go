@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -29,6 +30,9 @@ import (
 type Run struct {
 	Manifest *sink.Manifest
 	Segments []Segment // in order
+
+	// Bodies are those of its answers, nil if they are in the table bodies.
+	Bodies *bodies.Index
 
 	in     store.Store
 	limits limits
@@ -44,7 +48,8 @@ type Segment struct {
 }
 
 // Open opens the run DIR/_runs/ID. A run that cannot be re-evaluated is a [userfile.Error].
-func Open(ctx context.Context, folder string) (r *Run, err error) {
+// One whose bodies are given, as [Run.Bodies], needs no table of them.
+func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error) {
 	dir, id := runAt(folder)
 	in, err := store.Open(ctx, dir)
 	if err != nil {
@@ -59,7 +64,8 @@ func Open(ctx context.Context, folder string) (r *Run, err error) {
 	if err != nil {
 		return nil, notARun(folder, err)
 	}
-	for _, table := range []string{"fetches", "bodies"} {
+	tables := TablesNeeded(areGiven)
+	for _, table := range tables {
 		if !slices.Contains(m.Tables, table) {
 			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run made with --keep-bodies can be re-evaluated", table)}
 		}
@@ -67,7 +73,7 @@ func Open(ctx context.Context, folder string) (r *Run, err error) {
 	if m.State != "complete" {
 		return nil, &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
 	}
-	if err := sink.Lacking(sink.Needed(m.Without)); err != nil {
+	if err := sink.Lacking(sink.Needed(m.Without, tables...)); err != nil {
 		return nil, &userfile.Error{Path: folder, Err: err}
 	}
 	r = &Run{Manifest: m, in: in}
@@ -108,8 +114,8 @@ func Open(ctx context.Context, folder string) (r *Run, err error) {
 	return r, nil
 }
 
-// Close closes the store of the run.
-func (r *Run) Close() error { return r.in.Close() }
+// Close closes the store of the run, and the index of its bodies.
+func (r *Run) Close() error { return errors.Join(r.in.Close(), r.Bodies.Close()) }
 
 // Input returns the Input that identifies the segment in the plan.
 func (s *Segment) Input() sink.Input {
@@ -170,8 +176,8 @@ func inputError(path string, err error) error {
 // readSegment emits the targets of a segment with their bodies and their own URLs.
 // Rows with the same body share it.
 func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
-	bodies := &bodyReader{run: r, parts: parts.bodies}
-	defer bodies.close()
+	kept := &bodyReader{run: r, parts: parts.bodies}
+	defer kept.close()
 	answers := &answerReader{run: r, parts: parts.answers}
 	defer answers.close()
 	urls := r.ownURLs(ctx, parts.verdicts)
@@ -188,7 +194,7 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 		if err != nil {
 			return err
 		}
-		bodies.expect(rows, also)
+		kept.expect(rows, also)
 		for i := range rows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -199,14 +205,14 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 			if err := seqs.grow(rows[i].Seq); err != nil {
 				return err
 			}
-			body, err := bodies.body(ctx, rows[i].KeptDigest(), rows[i].Host)
+			body, err := r.bodyOf(ctx, &rows[i], kept)
 			if err != nil {
 				return err
 			}
 			t := targetOf(&rows[i], body, r.limits)
 			for k := range also[t.Seq] {
 				answer := &also[t.Seq][k]
-				body, err := bodies.body(ctx, answer.ContentDigest, answer.Host)
+				body, err := kept.body(ctx, answer.ContentDigest, answer.Host)
 				if err != nil {
 					return err
 				}
@@ -229,6 +235,14 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 		return err
 	}
 	return r.spans.add(parts.fetches[0].Segment, seqs)
+}
+
+// bodyOf returns the body that a row names.
+func (r *Run) bodyOf(ctx context.Context, row *schema.Fetch, kept *bodyReader) ([]byte, error) {
+	if r.Bodies != nil {
+		return r.Bodies.Of(row)
+	}
+	return kept.body(ctx, row.KeptDigest(), row.Host)
 }
 
 // eachGroup calls f with the rows of each row group.

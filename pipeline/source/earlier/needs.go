@@ -14,6 +14,15 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
+// TablesNeeded returns the tables of a run that are needed to re-evaluate it; its bodies
+// may be given.
+func TablesNeeded(areGiven bool) []string {
+	if areGiven {
+		return []string{"fetches"}
+	}
+	return []string{"fetches", "bodies"}
+}
+
 // openNeeded opens a part whose rows are of type R, and that has the needed columns: a
 // manifest may say that it has.
 func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {

@@ -47,8 +47,8 @@ func memoryOf(row *schema.Fetch) *answer.Memory {
 func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: answer.ErrorClass(value(row.ErrorClass)),
-		Fallback: answer.ErrorClass(value(row.FallbackErrorClass)), HTTPVersion: value(row.HTTPVersion), TLSVersion: value(row.TLSVersion),
+		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)),
+		Fallback: answer.ErrorClass(schema.OrZero(row.FallbackErrorClass)), HTTPVersion: schema.OrZero(row.HTTPVersion), TLSVersion: schema.OrZero(row.TLSVersion),
 		Headers: fetch.Headers{
 			ContentType: row.ContentType, ContentEncoding: row.ContentEncoding, Server: row.Server, ETag: row.ETag,
 			LastModified: row.LastModified, CacheControl: row.CacheControl, RetryAfter: row.RetryAfter,
@@ -57,8 +57,8 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 			DNS: duration(row.DNSMicros), Connect: duration(row.ConnectMicros), TLS: duration(row.TLSMicros),
 			FirstByte: duration(row.FirstByteMicros), Total: duration(row.TotalMicros),
 		},
-		Probe:     fetch.Probe{Front: int(value(row.ProbeFrontStatus)), Missing: int(value(row.ProbeRandomStatus))},
-		Challenge: value(row.Challenge),
+		Probe:     fetch.Probe{Front: int(schema.OrZero(row.ProbeFrontStatus)), Missing: int(schema.OrZero(row.ProbeRandomStatus))},
+		Challenge: schema.OrZero(row.Challenge),
 	}
 	switch {
 	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:
@@ -66,11 +66,11 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	case row.Error != nil:
 		c.Err = errors.New(*row.Error)
 	}
-	if addr, err := netip.ParseAddr(value(row.RemoteAddress)); err == nil {
+	if addr, err := netip.ParseAddr(schema.OrZero(row.RemoteAddress)); err == nil {
 		c.Remote = netip.AddrPortFrom(addr, o.Port)
 	}
 	c.Hops, c.Front = hopsOf(row.Hops), frontOf(row)
-	s := &target.Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength), Vantage: row.Vantage}
+	s := &target.Stored{Source: row.Source, WARC: schema.OrZero(row.WARCFile), Offset: schema.OrZero(row.WARCOffset), Length: schema.OrZero(row.WARCLength), Vantage: row.Vantage}
 	// A failed request has an error class under any profile. So a last hop without
 	// answer and without class was not requested: it is the target of a stored
 	// redirect.
@@ -101,7 +101,7 @@ func frontOf(row *schema.Fetch) *fetch.Front {
 	if row.FrontPage == nil {
 		return nil
 	}
-	front := &fetch.Front{Outcome: usage.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops), Error: answer.ErrorClass(value(row.FrontErrorClass))}
+	front := &fetch.Front{Outcome: usage.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops), Error: answer.ErrorClass(schema.OrZero(row.FrontErrorClass))}
 	for _, h := range row.FrontHeaders {
 		front.Header = append(front.Header, usage.HeaderField(h))
 	}
@@ -110,7 +110,7 @@ func frontOf(row *schema.Fetch) *fetch.Front {
 
 func hopsOf(hops []schema.Hop) (out []answer.Hop) {
 	for _, h := range hops {
-		out = append(out, answer.Hop{URL: h.URL, Status: int(value(h.Status))})
+		out = append(out, answer.Hop{URL: h.URL, Status: int(schema.OrZero(h.Status))})
 	}
 	return out
 }
@@ -153,14 +153,6 @@ func (l limits) cut(row *schema.Fetch, body []byte) bool {
 		return *row.KeptTruncated
 	}
 	return row.BodyTruncated && (len(body) <= l.first || len(body) >= l.most)
-}
-
-// value returns what p points at, zero for nil.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }
 
 func duration(micros *int64) *time.Duration {

@@ -1,4 +1,4 @@
-package source
+package bodies
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func TestFilesNamedByHosts(t *testing.T) {
 		"[2001:db8::1]": "https://[2001:db8::1]", "nic.md": "https://nic.md", "1.md": "https://1.md", "data.zip": "https://data.zip", // top-level domains
 		"README.md": "", "LICENSE-2.0.md": "", "README": "", "bakery.example.txt": "", "robots.txt": "", "index.HTML": "", "hosts.csv.gz": "", "Makefile": "",
 	} {
-		o, err := originOfFile(name, "https")
+		o, err := originOf(name, "https")
 		switch {
 		case want == "" && !errors.Is(err, errNotHost):
 			t.Errorf("%s is taken for the host %s (%v)", name, o, err)
@@ -32,7 +32,7 @@ func TestOriginOfFile(t *testing.T) {
 		"a.test": "https://a.test", "a.test_80": "http://a.test", "a.test_8080": "https://a.test:8080", "::1": "https://[::1]",
 		"::1_8080": "https://[::1]:8080", "[::1]_80": "http://[::1]", "2001:db8::1_443": "https://[2001:db8::1]",
 	} {
-		if o, err := originOfFile(base, "https"); err != nil || o.String() != want {
+		if o, err := originOf(base, "https"); err != nil || o.String() != want {
 			t.Errorf("%s is %v, %v, want %s", base, o, err, want)
 		}
 	}

@@ -1,0 +1,185 @@
+// Package bodies reads stored robots.txt files: those of a folder or of a tar, each named
+// by its host, or called robots.txt in a folder that is.
+//
+//	bodies.go  the files of a folder or tar, in order
+//	origin.go  the host that a name stands for
+//	index.go   files by their digests and origins, for the rows of an earlier run
+package bodies
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// File is a stored robots.txt. Its content is read only by [File.Read].
+type File struct {
+	Name     string // with slashes
+	Modified time.Time
+
+	in    string // the folder or tar, for errors
+	again bool   // it can be read at any time, and not only before the next one
+	open  func() (io.ReadCloser, error)
+}
+
+// Read reads the content, at most one byte more than the limit, which shows that a body
+// is too long.
+func (f *File) Read(limit int) ([]byte, error) {
+	in, err := f.open()
+	if err != nil {
+		return nil, &userfile.Error{Path: f.in, Err: err}
+	}
+	defer in.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(io.LimitReader(in, int64(limit)+1)); err != nil {
+		return nil, &userfile.Error{Path: f.in, Err: fmt.Errorf("%s: %w", schema.TextString(f.Name), err)}
+	}
+	return b.Bytes(), nil
+}
+
+// isFolder reports whether the files are in a folder of this machine.
+func isFolder(name string) (bool, error) {
+	if remote.IsURL(name) {
+		return false, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return false, &userfile.Error{Path: remote.Name(name), Err: errors.Unwrap(err)}
+	}
+	return info.IsDir(), nil
+}
+
+// Identify identifies a folder or tar of files.
+func Identify(ctx context.Context, role, name string) (sink.Input, error) {
+	folder, err := isFolder(name)
+	switch {
+	case err != nil:
+		return sink.Input{}, err
+	case folder:
+		return identifyFolder(role, name)
+	}
+	return input.Identify(ctx, role, name)
+}
+
+// identifyFolder identifies a folder by the names, sizes and times of its files.
+func identifyFolder(role, name string) (sink.Input, error) {
+	in := sink.Input{Role: role, Path: name}
+	sum := sha256.New()
+	root := os.DirFS(name)
+	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := fs.Stat(root, file) // follows links
+		if err != nil || !info.Mode().IsRegular() {
+			_, err = fmt.Fprintf(sum, "%q none\n", file)
+			return err
+		}
+		in.Bytes += info.Size()
+		_, err = fmt.Fprintf(sum, "%q %d %d\n", file, info.Size(), info.ModTime().UnixNano())
+		return err
+	})
+	if err != nil {
+		return in, &userfile.Error{Path: name, Err: err}
+	}
+	in.EndsSHA256 = hex.EncodeToString(sum.Sum(nil))
+	return in, nil
+}
+
+// notFile is the reason for which an entry is rejected that is not a regular file.
+const notFile = "not_a_file"
+
+// Each calls take with the files of a folder, in the order of their names, or of a tar,
+// in its order, and reject with what is no file. It passes over names that begin with a
+// dot.
+func Each(ctx context.Context, name string, take func(*File) error, reject func(file, reason string) error) error {
+	folder, err := isFolder(name)
+	if err != nil {
+		return err
+	}
+	each := eachOfTar
+	if folder {
+		each = eachOfFolder
+	}
+	return each(ctx, name, func(f *File) error {
+		if strings.HasPrefix(path.Base(f.Name), ".") {
+			return nil
+		}
+		return take(f)
+	}, reject)
+}
+
+// eachOfFolder follows links to files; it rejects other links and special files.
+func eachOfFolder(ctx context.Context, name string, take func(*File) error, reject func(file, reason string) error) error {
+	root := os.DirFS(name)
+	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return &userfile.Error{Path: name, Err: err}
+		}
+		if entry.IsDir() {
+			return ctx.Err()
+		}
+		info, err := fs.Stat(root, file)
+		if err != nil || !info.Mode().IsRegular() {
+			return reject(file, notFile)
+		}
+		return take(&File{file, info.ModTime(), name, true, func() (io.ReadCloser, error) { return root.Open(file) }})
+	})
+}
+
+// eachOfTar reads a tar, plain or compressed. It rejects links: a tar is read only once.
+func eachOfTar(ctx context.Context, name string, take func(*File) error, reject func(file, reason string) error) error {
+	f, closed, err := input.Open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	name = remote.Name(name)
+	plain, done, err := input.Decompress(f)
+	if err != nil {
+		return &userfile.Error{Path: name, Err: err}
+	}
+	defer done()
+	b := bufio.NewReaderSize(plain, 1<<18)
+	head, _ := b.Peek(userfile.FormatHead) // tar returns its error
+	if err := userfile.Format(head); err != nil && !userfile.IsTar(head) {
+		return &userfile.Error{Path: name, Err: err}
+	}
+	entries := tar.NewReader(b)
+	for {
+		entry, err := entries.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &userfile.Error{Path: name, Err: fmt.Errorf("cannot be read as a tar: %w", err)}
+		}
+		switch entry.Typeflag {
+		case tar.TypeReg:
+			err = take(&File{entry.Name, entry.ModTime, name, false, func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }})
+		case tar.TypeDir, tar.TypeXGlobalHeader:
+		default:
+			err = reject(entry.Name, notFile)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
