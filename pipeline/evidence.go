@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // evidence makes the WARC records of fetches, for --warc-out. They lie with the capture:
@@ -51,13 +52,14 @@ func (c *Config) warcFile() string {
 	return c.WARCOut
 }
 
-// freeWARCFile makes place for that file.
-func (c *Config) freeWARCFile(ctx context.Context, replaces bool) error {
+// freeWARCFile makes place for that file. If the run replaces one of the same ID, old has
+// that one; otherwise it is nil.
+func (c *Config) freeWARCFile(old store.Store) error {
 	file := c.warcFile()
 	if file == "" {
 		return nil
 	}
-	if err := sink.FreeWARCOut(ctx, c.Dir, c.Run, file, replaces); err != nil {
+	if err := sink.FreeWARCOut(old, c.Run, file); err != nil {
 		return &userfile.Error{Path: file, Err: err}
 	}
 	return nil

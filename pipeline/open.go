@@ -169,9 +169,7 @@ func (n *census) close(ctx context.Context, err error) error {
 			err = e // otherwise err is the cause
 		}
 	}
-	if n.source != nil {
-		n.source.Close()
-	}
+	n.source.Close()
 	return err
 }
 
@@ -180,7 +178,7 @@ func (n *census) leave(ctx context.Context, err error) error {
 	defer n.run.Close()
 	if err != nil && n.created && n.progress.Snapshot().Fetched == 0 {
 		n.run.Close()
-		if e := sink.Remove(ctx, n.config.Dir, n.config.Run); e != nil {
+		if e := n.config.remove(ctx); e != nil {
 			err = errors.Join(err, e)
 		}
 		return err
@@ -193,6 +191,16 @@ func (n *census) leave(ctx context.Context, err error) error {
 		err = e // otherwise err is the cause
 	}
 	return err
+}
+
+// remove removes the run, which this process does not hold open.
+func (c *Config) remove(ctx context.Context) error {
+	s, err := store.Open(ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return sink.Remove(s, c.Run)
 }
 
 // writeViews writes the views of an output folder that this process does not hold open.

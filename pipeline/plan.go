@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // planOf returns the plan of a run that began at a time. s is nil for a run whose lists
@@ -52,9 +53,7 @@ func (c *Config) planShards(ctx context.Context) (p sink.Plan, s *source.Source,
 	p = c.planOf(time.Now(), s)
 	p.Shards = c.Source.Shard.Count
 	if !p.CanBeReadAgain() {
-		if s != nil {
-			s.Close()
-		}
+		s.Close()
 		return p, nil, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}
 	}
 	return p, s, nil
@@ -69,9 +68,7 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 	if err != nil {
 		return false, err
 	}
-	if from != nil {
-		defer from.Close()
-	}
+	defer from.Close()
 	planning, err := sink.NewPlanning(ctx, c.Dir, p)
 	if err != nil {
 		return false, err
@@ -102,9 +99,9 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 	return true, planning.Finish()
 }
 
-// takeList copies the list of the shard from the run in dir to this attempt's folder:
-// the list is what the plan names, and stays when another process completes the run.
-func (c *Config) takeList(ctx context.Context, dir string) error {
+// takeList copies the list of the shard from the run to this attempt's folder: the list
+// is what the plan names, and stays when another process completes the run.
+func (c *Config) takeList(ctx context.Context, from store.Store) error {
 	if c.Planned == nil || len(c.Planned.Lists) == 0 {
 		return nil
 	}
@@ -112,14 +109,14 @@ func (c *Config) takeList(ctx context.Context, dir string) error {
 		return err
 	}
 	c.Source.Planned = filepath.Join(c.Dir, "hosts.csv.zst")
-	return sink.CopyList(ctx, dir, c.Planned.Lists[c.Source.Shard.Index], c.Source.Planned)
+	return sink.CopyList(ctx, from, c.Planned.Lists[c.Source.Shard.Index], c.Source.Planned)
 }
 
 // noteOf returns the note of a shard's record: which absolute URL samples its
-// segments used.
-func noteOf(ctx context.Context, c Config) (json.RawMessage, error) {
+// segments, in the spool, used.
+func noteOf(ctx context.Context, spool store.Store, c Config) (json.RawMessage, error) {
 	shared := evaluate.Prepare(c.Evaluate)
-	err := sink.EachRecord(ctx, c.Dir, c.Run, func(r *sink.Record) error { return shared.Restore(r.Note) })
+	err := sink.EachRecord(ctx, spool, c.Run, func(r *sink.Record) error { return shared.Restore(r.Note) })
 	if err != nil {
 		return nil, fmt.Errorf("read the spool of the shard: %w", err)
 	}

@@ -2,12 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Preview describes a run before it begins.
@@ -34,7 +37,12 @@ func (p *Preview) Bytes() int64 {
 // not there, or if the run exists.
 func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 	if isNew := !c.Resume && !c.ForceNew && c.Source.Shard.Count == 0; isNew {
-		if err := sink.CheckNew(ctx, c.Dir, c.Run); err != nil {
+		in, err := store.Open(ctx, c.Dir)
+		if err == nil {
+			err = sink.CheckNew(in, c.Run)
+			in.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return p, err
 		}
 	}

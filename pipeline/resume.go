@@ -11,19 +11,28 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // begin creates the run, or opens the interrupted one. Either way the source is
 // read from its beginning and cut into the same segments; committed segments are
 // skipped.
 func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
-	if !c.Resume {
-		if err := c.freeWARCFile(ctx, c.ForceNew); err != nil {
+	var old store.Store // with the run that this one replaces, nil for none
+	if c.ForceNew {
+		if old, err = store.Open(ctx, c.Dir); err == nil {
+			defer old.Close()
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, false, err
 		}
 	}
-	if c.ForceNew {
-		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
+	if !c.Resume {
+		if err := c.freeWARCFile(old); err != nil {
+			return nil, false, err
+		}
+	}
+	if old != nil {
+		if err := sink.Remove(old, c.Run); err != nil {
 			return nil, false, err
 		}
 	} else if c.Resume {
@@ -31,7 +40,7 @@ func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created b
 		if !errors.Is(err, fs.ErrNotExist) {
 			return run, false, err
 		}
-		if err := c.freeWARCFile(ctx, false); err != nil {
+		if err := c.freeWARCFile(nil); err != nil {
 			return nil, false, err
 		}
 	}

@@ -38,19 +38,27 @@ type ShardResult struct {
 // attempt has left below c.Spool. Several processes may try the same shard: the first
 // to commit wins, and the others end without an error.
 func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, error) {
-	shard := c.Source.Shard
 	plan, from, err := c.planShards(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if from != nil {
-		defer from.Close() // closing twice is not an error
+	defer from.Close()
+	dir, err := store.Create(ctx, c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
-	shards, err := sink.OpenSharded(ctx, c.Dir, plan)
+	defer dir.Close()
+	return runShard(ctx, c, plan, from, dir, progress)
+}
+
+// runShard makes the shard of a run in dir. from is its source, nil if that is a planned
+// list.
+func runShard(ctx context.Context, c Config, plan sink.Plan, from *source.Source, dir store.Store, progress *Progress) (*ShardResult, error) {
+	shards, err := sink.OpenSharded(dir, plan)
 	if err != nil {
 		return nil, err
 	}
-	defer shards.Close()
+	shard := c.Source.Shard
 	out := &ShardResult{Shard: shard}
 	if out.Complete, err = shards.Completed(); err != nil {
 		return nil, err
@@ -115,7 +123,7 @@ func checkCommitted(shards *sink.ShardedRun, shard int) error {
 
 // makeShard makes a shard in the spool and commits it. from is its source, if it is open.
 func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.ShardedRun, progress *Progress, out *ShardResult) (err error) {
-	dir, spool := c.Dir, c.Spool
+	spool := c.Spool
 	// A link in place of the spool would lead out of the output folder.
 	if info, err := os.Lstat(spool); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is not a folder; remove it", spool)
@@ -140,7 +148,7 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 			return fmt.Errorf("%s is not a folder; remove it", c.Dir)
 		}
 		own = c.Dir
-		if err := c.takeList(ctx, dir); err != nil {
+		if err := c.takeList(ctx, shards.Store()); err != nil {
 			return err
 		}
 		out.Result, err = runInFolder(ctx, c, from, progress)
@@ -151,7 +159,7 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 	if errors.Is(err, sink.ErrNotResumable) {
 		// Of another version or of other settings; it holds nothing but a cache.
 		if err = os.RemoveAll(c.Dir); err == nil {
-			err = c.takeList(ctx, dir)
+			err = c.takeList(ctx, shards.Store())
 		}
 		if err == nil {
 			out.Result, err = runInFolder(ctx, c, nil, progress)
@@ -160,11 +168,16 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 	if err != nil && !errors.Is(err, sink.ErrRunComplete) {
 		return err
 	}
-	note, err := noteOf(ctx, c)
+	made, err := store.OpenFolder(c.Dir)
+	if err != nil {
+		return fmt.Errorf("read the spool of the shard: %w", err)
+	}
+	defer made.Close()
+	note, err := noteOf(ctx, made, c)
 	if err != nil {
 		return err
 	}
-	if out.Won, err = shards.Commit(ctx, c.Source.Shard.Index, c.Dir, note); err != nil {
+	if out.Won, err = shards.Commit(ctx, c.Source.Shard.Index, made, note); err != nil {
 		return fmt.Errorf("commit %s: %w", c.Source.Shard, err)
 	}
 	return nil
@@ -259,20 +272,30 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 // shards: on this machine, and sent when it is complete.
 func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	began := time.Now()
+	dir, err := store.Open(ctx, c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
 	if c.ForceNew {
-		if err := c.freeWARCFile(ctx, true); err != nil {
+		if err := c.freeWARCFile(dir); err != nil {
 			return nil, err
 		}
-		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
+		if err := sink.Remove(dir, c.Run); err != nil {
 			return nil, err
 		}
 	} else if !c.Resume {
-		if err := sink.CheckNew(ctx, c.Dir, c.Run); err != nil {
+		if err := sink.CheckNew(dir, c.Run); err != nil {
 			return nil, err
 		}
 	}
 	c.Source.Shard = target.Shard{Count: 1}
-	r, err := RunShard(ctx, c, progress)
+	plan, from, err := c.planShards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	r, err := runShard(ctx, c, plan, from, dir, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +304,7 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 	case r.Result == nil && !r.Won:
 		return nil, fmt.Errorf("%s: %w", folder, sink.ErrRunComplete)
 	case r.Result == nil: // an earlier process made it, and could not send it
-		if r.Result, err = resultOf(ctx, c); err != nil {
+		if r.Result, err = resultOf(ctx, dir, c); err != nil {
 			return nil, err
 		}
 		r.Result.Elapsed = time.Since(began)
@@ -291,12 +314,7 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 }
 
 // resultOf returns the result of a complete run, as far as its tables have it.
-func resultOf(ctx context.Context, c Config) (*Result, error) {
-	in, err := store.Open(ctx, c.Dir)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
+func resultOf(ctx context.Context, in store.Store, c Config) (*Result, error) {
 	m, err := sink.ReadManifest(in, c.Run)
 	if err != nil {
 		return nil, err

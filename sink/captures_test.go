@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // reopen closes the run, as if its process had ended, and resumes it.
@@ -131,7 +132,7 @@ func TestCapturesOutliveTheProcess_NoRace(t *testing.T) {
 	if text := problemsOf(v); !strings.Contains(text, "_runs/r/captures: extra") {
 		t.Errorf("verify finds %q", text)
 	}
-	must(t, Remove(t.Context(), dir, "r"))
+	must(t, Remove(sinktest.Open(t, dir), "r"))
 	if files := tree(t, dir); len(files) > 0 {
 		t.Errorf("the removal leaves %v", files)
 	}
@@ -199,7 +200,7 @@ func TestCapturesBelongToOnePlan(t *testing.T) {
 	content, err := os.ReadFile(path)
 	must(t, err)
 	must(t, run.Close())
-	must(t, Remove(t.Context(), dir, "r"))
+	must(t, Remove(sinktest.Open(t, dir), "r"))
 	later := described()
 	later.Started = later.Started.Add(time.Second)
 	run, err = Create(dir, later)

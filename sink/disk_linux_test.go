@@ -282,7 +282,7 @@ func TestAFullDisk_NoRace(t *testing.T) {
 		_, err = f.WriteString(noise(4096))
 	}
 	must(t, f.Close())
-	must(t, Remove(t.Context(), dir, "r"))
+	must(t, Remove(sinktest.Open(t, dir), "r"))
 }
 
 func TestAFolderThatIsGone(t *testing.T) {

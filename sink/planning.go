@@ -145,17 +145,12 @@ func PlanOf(ctx context.Context, dir, run string) (*Plan, error) {
 
 // CopyList copies the list of a shard to a file. It returns an error if the list is not
 // what the plan names.
-func CopyList(ctx context.Context, dir string, list List, to string) (err error) {
+func CopyList(ctx context.Context, s store.Store, list List, to string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("copy the list of the shard: %w", err)
 		}
 	}()
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
 	in, err := store.OpenWritten(ctx, s, list.Path, list.Digest)
 	if err != nil && store.FaultOf(err) == store.OfData {
 		return fmt.Errorf("%s is %w: %v", s.Path(list.Path), ErrDamaged, err)

@@ -155,7 +155,7 @@ func (s *simulation) begin(shard int, calm bool, spools []string, p Plan) {
 
 // make makes the shard as pipeline.RunShard does, from the commit on.
 func (a *attempt) make(spool string, p Plan) error {
-	run, err := openSharded(a, p)
+	run, err := OpenSharded(a, p)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,12 @@ func (a *attempt) make(spool string, p Plan) error {
 	done, err := run.Committed(a.shard)
 	if err == nil && !done {
 		run.Beat(context.Background(), a.shard, 0)
-		a.won, err = run.Commit(context.Background(), a.shard, spool, nil)
+		var from store.Store
+		if from, err = store.Open(context.Background(), spool); err != nil {
+			return err
+		}
+		defer from.Close()
+		a.won, err = run.Commit(context.Background(), a.shard, from, nil)
 		if err != nil && run.Lost(a.shard) {
 			err = nil
 		}
@@ -422,35 +427,31 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(shards) * targetsOfSegment}, Inputs: p.Inputs}
 	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	draw := rand.New(rand.NewPCG(1, 1))
+	in, made := sinktest.Open(t, dir), sinktest.Open(t, spool)
 	began, failed, second := time.Now(), 0, 0
 	queue := draw.Perm(shards)
 	for len(queue) > 0 {
 		shard := queue[0]
 		queue = queue[1:]
-		s, err := OpenSharded(t.Context(), dir, p)
+		s, err := OpenSharded(in, p)
 		must(t, err)
 		switch draw.IntN(20) {
 		case 0: // killed before the record: its parts stay
-			m, err := ReadManifest(sinktest.Open(t, spool), p.Run)
+			m, err := ReadManifest(made, p.Run)
 			must(t, err)
-			from, err := store.Open(t.Context(), spool)
-			must(t, err)
-			must(t, s.copyParts(t.Context(), from, m, &Record{Segment: shard, Shard: &ShardRecord{}}))
-			must(t, from.Close())
+			must(t, s.copyParts(t.Context(), made, m, &Record{Segment: shard, Shard: &ShardRecord{}}))
 			queue, failed = append(queue, shard), failed+1
 		case 1: // begun again after its commit
 			queue, second = append(queue, shard), second+1
 			fallthrough
 		default:
-			_, err := s.Commit(t.Context(), shard, spool, nil)
+			_, err := s.Commit(t.Context(), shard, made, nil)
 			must(t, err)
 		}
-		must(t, s.Close())
 	}
 	committed := time.Since(began)
-	s, err := OpenSharded(t.Context(), dir, p)
+	s, err := OpenSharded(in, p)
 	must(t, err)
-	defer s.Close()
 	if n, err := s.Uncommitted(); n != 0 || err != nil {
 		t.Fatalf("%d shards are not committed, %v", n, err)
 	}

@@ -174,12 +174,7 @@ func recordsOf(s store.Store, plan *Plan, planDigest string, segments []int) ([]
 }
 
 // EachRecord calls f with the record of each committed segment of a run, in order.
-func EachRecord(ctx context.Context, dir, run string, f func(*Record) error) error {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+func EachRecord(ctx context.Context, s store.Store, run string, f func(*Record) error) error {
 	plan, digest, err := ReadPlan(s, run)
 	if err != nil {
 		return err

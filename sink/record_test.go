@@ -321,7 +321,7 @@ func TestUnfinishedPassesOverWhatIsDamaged_NoRace(t *testing.T) {
 	if diff := cmp.Diff([]string{"damaged"}, damaged); run != "a" || diff != "" || err != nil {
 		t.Errorf("run %q, %v: %s", run, err, diff)
 	}
-	must(t, Remove(t.Context(), dir, "a"))
+	must(t, Remove(sinktest.Open(t, dir), "a"))
 	if run, _, err := LastIncomplete(t.Context(), dir); run != "b" || err != nil {
 		t.Errorf("run %q, %v", run, err)
 	}
@@ -378,7 +378,7 @@ func TestPlantedLinks_NoRace(t *testing.T) {
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "file" {
 		t.Errorf("a link in the place of a part: %+v", v.Problems)
 	}
-	must(t, Remove(t.Context(), dir, "r"))
+	must(t, Remove(sinktest.Open(t, dir), "r"))
 	if got := tree(t, outside); len(got) != 1 || got["secret"] != "secret" {
 		t.Errorf("outside there is %v", got)
 	}

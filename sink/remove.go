@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,22 +10,14 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Remove removes a run in dir, whatever its state: its parts, its comparisons, and
-// last its folder. If there is no such run it does nothing. After an interrupted
+// Remove removes a run, whatever its state: its parts, its comparisons, and last its
+// folder. If there is no such run it does nothing. After an interrupted
 // removal, [Open] and [Create] refuse the run, and Remove may be repeated.
-func Remove(ctx context.Context, dir, run string) error {
+func Remove(s store.Store, run string) error {
 	if err := CheckRunID(run); err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		defer s.Close()
-		err = removeRun(s, run)
-	}
-	if err != nil {
+	if err := removeRun(s, run); err != nil {
 		return fmt.Errorf("remove run %s: %w", run, err)
 	}
 	return nil

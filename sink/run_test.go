@@ -293,7 +293,7 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 	}
 	_, opened := Open(t.Context(), dir, described())
 	_, created := Create(dir, described())
-	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(t.Context(), dir, "r")} {
+	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(sinktest.Open(t, dir), "r")} {
 		if !errors.Is(err, ErrRunBusy) || !strings.Contains(err.Error(), "run r is being written by another process") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -346,7 +346,7 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 
 func TestRemove_NoRace(t *testing.T) {
 	dir := t.TempDir()
-	must(t, Remove(t.Context(), dir, "r")) // nothing to remove
+	must(t, Remove(sinktest.Open(t, dir), "r")) // nothing to remove
 	other := described()
 	other.Run = "other"
 	run, err := Create(dir, other)
@@ -360,14 +360,14 @@ func TestRemove_NoRace(t *testing.T) {
 	commitSegment(t, run, 1)
 	must(t, run.Close())
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/rejected.csv"), nil, 0o666))
-	must(t, Remove(t.Context(), dir, "r"))
+	must(t, Remove(sinktest.Open(t, dir), "r"))
 	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "_runs/r")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the run's folder: %v", err)
 	}
-	if err := Remove(t.Context(), dir, "../other"); err == nil {
+	if err := Remove(sinktest.Open(t, dir), "../other"); err == nil {
 		t.Error("a path is removed")
 	}
 }
@@ -394,7 +394,7 @@ func TestARemovalThatWasInterrupted_NoRace(t *testing.T) {
 		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
 			t.Errorf("verify: %+v", v)
 		}
-		must(t, Remove(t.Context(), dir, "r"))
+		must(t, Remove(sinktest.Open(t, dir), "r"))
 		run, err = Create(dir, described())
 		must(t, err)
 		must(t, run.Close())

@@ -57,17 +57,9 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 	return runs, nil
 }
 
-// CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
-func CheckNew(ctx context.Context, dir, run string) error {
-	s, err := store.Open(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return CheckRunID(run)
-	}
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	_, err = ReadManifestHead(s, run)
+// CheckNew returns [ErrRunExists] if there is a run with this ID.
+func CheckNew(s store.Store, run string) error {
+	_, err := ReadManifestHead(s, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -44,29 +44,18 @@ type ShardRecord struct {
 // ErrOtherPlan reports settings that differ from the plan of a run made of shards.
 var ErrOtherPlan = errors.New("has another plan")
 
-// OpenSharded opens the run p.Run in dir, which has p.Shards shards. If there is no such
-// run, it writes p as the plan. A run with another plan is [ErrOtherPlan], with
-// every difference. Transfers end when ctx ends. The caller closes the run.
-func OpenSharded(ctx context.Context, dir string, p Plan) (*ShardedRun, error) {
-	in, err := store.Create(ctx, dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the output folder: %w", err)
-	}
-	s, err := openSharded(in, p)
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-func openSharded(in store.Store, p Plan) (*ShardedRun, error) {
+// OpenSharded opens the run p.Run, which has p.Shards shards. If there is no such run, it
+// writes p as the plan. A run with another plan is [ErrOtherPlan], with every difference.
+func OpenSharded(in store.Store, p Plan) (*ShardedRun, error) {
 	s := &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
 	if err := s.prepare(p); err != nil {
 		return nil, err
 	}
 	s.store = in
-	return s, s.join()
+	if err := s.join(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *ShardedRun) join() error {
@@ -99,9 +88,6 @@ func (s *ShardedRun) join() error {
 	s.metadata[layout.KeyConfiguration] = plan.ConfigurationDigest
 	return nil
 }
-
-// Close closes the output folder.
-func (s *ShardedRun) Close() error { return s.store.Close() }
 
 // Plan returns the plan of the run.
 func (s *ShardedRun) Plan() Plan { return s.plan }

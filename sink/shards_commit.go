@@ -13,19 +13,14 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Commit copies the complete run of the same ID in the folder spool to this run and
+// Commit copies the complete run of the same ID in a folder, the spool, to this run and
 // writes the record of the shard. It reports whether this attempt won: if another
 // has committed the shard, Commit removes what it copied. note is the caller's.
-func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
+func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, note json.RawMessage) (won bool, err error) {
 	if done, err := s.Committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
-	from, err := store.Open(ctx, spool)
-	if err != nil {
-		return false, fmt.Errorf("commit %d: %w", shard, err)
-	}
-	defer from.Close()
-	m, err := readManifest(from, s.plan.Run)
+	m, err := readManifest(spool, s.plan.Run)
 	if err != nil {
 		return false, fmt.Errorf("commit shard %d: %w", shard, err)
 	}
@@ -37,7 +32,7 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 			s.discard(r)
 		}
 	}()
-	if err := s.copyParts(ctx, from, m, r); err != nil {
+	if err := s.copyParts(ctx, spool, m, r); err != nil {
 		// Completion may have removed the parts of a losing attempt.
 		if ctx.Err() == nil && s.Lost(shard) {
 			return false, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -46,12 +47,10 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	dir := t.TempDir()
 	p := described()
 	p.Shards = 3
-	s, err := OpenSharded(t.Context(), dir, p)
-	must(t, err)
-	must(t, s.Close())
-	again, err := OpenSharded(t.Context(), dir, p)
-	must(t, err)
-	must(t, again.Close())
+	for range 2 {
+		_, err := OpenSharded(sinktest.Open(t, dir), p)
+		must(t, err)
+	}
 	for what, change := range map[string]func(*Plan){
 		"shards":   func(p *Plan) { p.Shards = 4 },
 		"tables":   func(p *Plan) { p.Tables = []string{"fetches"} },
@@ -59,7 +58,7 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	} {
 		other := p
 		change(&other)
-		if _, err := OpenSharded(t.Context(), dir, other); !errors.Is(err, ErrOtherPlan) {
+		if _, err := OpenSharded(sinktest.Open(t, dir), other); !errors.Is(err, ErrOtherPlan) {
 			t.Errorf("other %s: %v", what, err)
 		}
 	}
@@ -81,20 +80,18 @@ func TestShardOfARemovedRun_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 2
-	old, err := OpenSharded(t.Context(), dir, p)
+	old, err := OpenSharded(sinktest.Open(t, dir), p)
 	must(t, err)
-	defer old.Close()
 	spoolShard(t, spool)
 
-	must(t, Remove(t.Context(), dir, p.Run))
-	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
+	must(t, Remove(sinktest.Open(t, dir), p.Run))
+	if won, err := old.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); won || !errors.Is(err, ErrOtherPlan) {
 		t.Errorf("to a run that is gone: %v, %v", won, err)
 	}
 	p.Started = p.Started.Add(time.Minute)
-	anew, err := OpenSharded(t.Context(), dir, p)
+	anew, err := OpenSharded(sinktest.Open(t, dir), p)
 	must(t, err)
-	defer anew.Close()
-	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
+	if won, err := old.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); won || !errors.Is(err, ErrOtherPlan) {
 		t.Errorf("to another run: %v, %v", won, err)
 	}
 	if n, err := anew.Uncommitted(); n != 2 || err != nil {
@@ -105,7 +102,7 @@ func TestShardOfARemovedRun_NoRace(t *testing.T) {
 			t.Errorf("%s has %v, %v", table, files, err)
 		}
 	}
-	if won, err := anew.Commit(t.Context(), 0, spool, nil); !won || err != nil {
+	if won, err := anew.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Errorf("its own: %v, %v", won, err)
 	}
 }
@@ -116,11 +113,10 @@ func TestCheckShard_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 2
-	s, err := OpenSharded(t.Context(), dir, p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p)
 	must(t, err)
-	defer s.Close()
 	spoolShard(t, spool)
-	if won, err := s.Commit(t.Context(), 0, spool, nil); !won || err != nil {
+	if won, err := s.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
 	for shard := range p.Shards {
@@ -163,16 +159,14 @@ func TestLoserOfTheCompletionFails_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 1
-	s, err := OpenSharded(t.Context(), dir, p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p)
 	must(t, err)
-	defer s.Close()
 	spoolShard(t, spool)
-	if won, err := s.Commit(t.Context(), 0, spool, nil); !won || err != nil {
+	if won, err := s.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
-	loser, err := OpenSharded(t.Context(), dir, p)
+	loser, err := OpenSharded(sinktest.Open(t, dir), p)
 	must(t, err)
-	defer loser.Close()
 	end := Completion{
 		Finished: p.Started.Add(time.Hour), Tally: Tally{Targets: targetsOfSegment},
 		Totals: Totals{Counts: []schema.Count{{Metric: "class"}}, Examples: []schema.Example{{Metric: "line_class"}}},
@@ -194,11 +188,10 @@ func TestRemoveLeavesLivingShards(t *testing.T) {
 	dir := t.TempDir()
 	p := described()
 	p.Shards = 2
-	s, err := OpenSharded(t.Context(), dir, p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p)
 	must(t, err)
-	defer s.Close()
 	must(t, s.Beat(t.Context(), 0, 1))
-	if err := Remove(t.Context(), dir, p.Run); !errors.Is(err, ErrRunBusy) {
+	if err := Remove(sinktest.Open(t, dir), p.Run); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("error %v", err)
 	}
 }

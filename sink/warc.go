@@ -107,15 +107,15 @@ func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []Part) 
 }
 
 // FreeWARCOut makes place for the file of --warc-out of a new run. If that run replaces
-// one of the same ID, the file of that one goes. Any other file is an error: none is
-// replaced.
-func FreeWARCOut(ctx context.Context, dir, run, file string, replaces bool) error {
+// one of the same ID, which is in s, the file of that one goes. Any other file is an
+// error: none is replaced. s may be nil.
+func FreeWARCOut(s store.Store, run, file string) error {
 	there, err := store.DigestOfFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil && replaces {
-		before, e := writtenBy(ctx, dir, run)
+	if err == nil && s != nil {
+		before, e := writtenBy(s, run)
 		if e == nil && before == (WARCFile{file, there}) {
 			return os.Remove(file)
 		}
@@ -127,12 +127,7 @@ func FreeWARCOut(ctx context.Context, dir, run, file string, replaces bool) erro
 }
 
 // writtenBy returns the file that a complete run wrote.
-func writtenBy(ctx context.Context, dir, run string) (f WARCFile, err error) {
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return f, err
-	}
-	defer s.Close()
+func writtenBy(s store.Store, run string) (f WARCFile, err error) {
 	m, err := ReadManifest(s, run)
 	if err == nil && m.WARCFile != nil {
 		f = *m.WARCFile

@@ -130,9 +130,8 @@ func TestWARCOfShards(t *testing.T) {
 	must(t, local.Close())
 	var attempts []*ShardedRun
 	for range 2 {
-		s, err := OpenSharded(t.Context(), dir, p)
+		s, err := OpenSharded(sinktest.Open(t, dir), p)
 		must(t, err)
-		defer s.Close()
 		attempts = append(attempts, s)
 	}
 	m, err := ReadManifest(sinktest.Open(t, spool), "r")
@@ -140,7 +139,7 @@ func TestWARCOfShards(t *testing.T) {
 	// The second attempt has copied its files when the first one commits.
 	late := &Record{Segment: 0, Shard: &ShardRecord{}}
 	must(t, attempts[1].copyParts(t.Context(), sinktest.Open(t, spool), m, late))
-	if won, err := attempts[0].Commit(t.Context(), 0, spool, nil); !won || err != nil {
+	if won, err := attempts[0].Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
 	attempts[1].discard(late)

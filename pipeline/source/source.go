@@ -213,8 +213,11 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 	return err
 }
 
-// Close frees the disk that the source takes.
+// Close frees the disk that the source takes. s may be nil, and closed already.
 func (s *Source) Close() error {
+	if s == nil {
+		return nil
+	}
 	if s.from != nil {
 		s.from.Close()
 	}

@@ -1,7 +1,6 @@
 package s3
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -115,16 +114,15 @@ func TestNoSignOfLifeAfterTheEnd(t *testing.T) {
 	defer s.Close()
 	plan, err := sink.PlanOf(t.Context(), c.Dir, "r")
 	must(t, err)
-	late, err := sink.OpenSharded(t.Context(), c.Dir, *plan)
+	late, err := sink.OpenSharded(sinktest.Open(t, c.Dir), *plan)
 	must(t, err)
-	defer late.Close()
 	before := s.Size("_runs/r")
 	must(t, late.Beat(t.Context(), 0, 5))
 	if after := s.Size("_runs/r"); after != before {
 		t.Errorf("a sign of life of %d bytes is left", after-before)
 	}
 	must(t, sink.Prune(t.Context(), sinktest.Open(t, c.Dir), 1, false, func(sink.Pruned) {}))
-	must(t, sink.Remove(context.WithoutCancel(t.Context()), c.Dir, "r"))
+	must(t, sink.Remove(sinktest.Open(t, c.Dir), "r"))
 	must(t, late.Beat(t.Context(), 0, 5))
 	if after := s.Size("_runs"); after != 0 {
 		t.Errorf("%d bytes are left of a run that was removed", after)

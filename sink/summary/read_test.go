@@ -34,7 +34,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 	})
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		if err := sink.Remove(t.Context(), dir, "r"); err != nil {
+		if err := sink.Remove(sinktest.Open(t, dir), "r"); err != nil {
 			t.Fatal(err)
 		}
 		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"summary"}})
@@ -110,7 +110,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	})
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		if err := sink.Remove(t.Context(), dir, "r"); err != nil {
+		if err := sink.Remove(sinktest.Open(t, dir), "r"); err != nil {
 			t.Fatal(err)
 		}
 		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})

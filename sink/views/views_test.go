@@ -78,7 +78,7 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 	wants("the same day", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
 	viewRun(t, dir, "a-newer", 11, true, "rfc9309")
 	wants("a newer run", "'fetches/run=a-newer/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR b a-newer")
-	must(t, sink.Remove(t.Context(), dir, "a-newer"))
+	must(t, sink.Remove(sinktest.Open(t, dir), "a-newer"))
 	wants("the newer run is removed", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
 	must(t, os.WriteFile(filepath.Join(dir, "_runs", "b", "manifest.json"), []byte("{"), 0o666))
 	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")
@@ -89,9 +89,8 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 func TestViewsSayHowToComplete(t *testing.T) {
 	dir := t.TempDir()
 	const shards, resume = "start the shards that are missing", "complete it with robocensus run --resume"
-	s, err := sink.OpenSharded(t.Context(), dir, sink.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
+	_, err := sink.OpenSharded(sinktest.Open(t, dir), sink.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
 	must(t, err)
-	must(t, s.Close())
 	says := func(when, want, not string) {
 		t.Helper()
 		history, last := viewsIn(t, dir)
@@ -107,7 +106,7 @@ func TestViewsSayHowToComplete(t *testing.T) {
 		t.Errorf("views from before a run: %q, %v", wrong, err)
 	}
 	says("an unfinished run beside", resume, shards)
-	must(t, sink.Remove(t.Context(), dir, "a-unfinished"))
+	must(t, sink.Remove(sinktest.Open(t, dir), "a-unfinished"))
 	viewRun(t, dir, "z-unfinished", 20, false, "google")
 	says("after the run of shards", resume, shards)
 	viewRun(t, dir, "complete", 10, true, "google")

@@ -195,7 +195,7 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	if content, e := os.ReadFile(part); err != nil || e != nil || len(files) != 1 || !bytes.Equal(first, content) {
 		t.Errorf("the folder holds %v, %v, %v", files, err, e)
 	}
-	if err := sink.Remove(t.Context(), c.Dir, "a"); err != nil {
+	if err := sink.Remove(sinktest.Open(t, c.Dir), "a"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
