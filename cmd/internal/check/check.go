@@ -98,10 +98,29 @@ const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check --out out --agent GPTBot --urls urls.txt
   robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt`
 
-type flags struct {
-	settings.Flags
-	agent string
+// asking is what check and compare share.
+type asking struct {
+	settings.Shared
 	jsonl bool
+}
+
+// addTo adds the flags to a command, with their completion.
+func (f *asking) addTo(c *cobra.Command) {
+	f.AddTo(c)
+	f.CompleteAgents(c, "agent")
+}
+
+// profiles applies the configuration file, and returns the profiles.
+func (f *asking) profiles(ctx context.Context) ([]*robots.Profile, error) {
+	if err := f.ApplyConfig(ctx); err != nil {
+		return nil, err
+	}
+	return f.ReadProfiles()
+}
+
+type flags struct {
+	asking
+	agent string
 	json  bool
 
 	uses     bool
@@ -114,7 +133,7 @@ type flags struct {
 }
 
 func newCheckFlags() *flags {
-	f := &flags{Flags: settings.Flags{Set: cli.NewFlagSet("check")}}
+	f := &flags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("check")}}}
 	f.Set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
 	f.Set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	f.Set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
@@ -145,9 +164,7 @@ func Command() *cobra.Command {
 			return f.check(c.Context(), args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	c.Flags().AddFlagSet(f.Set)
-	settings.CompleteMeaning(c)
-	settings.CompleteAgents(c, "agent", &f.Flags)
+	f.addTo(c)
 	return c
 }
 
@@ -160,10 +177,7 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 	case f.out != "":
 		return f.checkRun(ctx, stdin, stdout, stderr)
 	}
-	if err := f.ApplyConfig(ctx); err != nil {
-		return err
-	}
-	profiles, err := f.ReadProfiles()
+	profiles, err := f.profiles(ctx)
 	if err != nil {
 		return err
 	}

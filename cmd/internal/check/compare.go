@@ -52,13 +52,12 @@ const compareExamples = `  robocensus compare old.txt new.txt --agent GPTBot
   robocensus compare robots.txt --agent GPTBot --profile google --profile rfc9309`
 
 type compareFlags struct {
-	settings.Flags
+	asking
 	asked []string // agents
-	jsonl bool
 }
 
 func newCompareFlags() *compareFlags {
-	f := &compareFlags{Flags: settings.Flags{Set: cli.NewFlagSet("compare")}}
+	f := &compareFlags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("compare")}}}
 	f.Set.StringArrayVar(&f.asked, "agent", nil, "compare what this `AGENT` may fetch; if given twice, the first is for A")
 	f.Set.BoolVar(&f.jsonl, "jsonl", false, "compare pairs from standard input, one JSON object per line")
 	cli.Group(f.Set, "Questions and answers")
@@ -96,17 +95,12 @@ func CompareCommand() *cobra.Command {
 			return f.compare(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
 		},
 	}
-	c.Flags().AddFlagSet(f.Set)
-	settings.CompleteMeaning(c)
-	settings.CompleteAgents(c, "agent", &f.Flags)
+	f.addTo(c)
 	return c
 }
 
 func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Reader, stdout io.Writer) error {
-	if err := f.ApplyConfig(ctx); err != nil {
-		return err
-	}
-	profiles, err := f.ReadProfiles()
+	profiles, err := f.profiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,16 +177,16 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 		if w.Counterexample == nil {
 			continue
 		}
-		fmt.Fprintf(out, "  %s  %s\n", w.word, witnessURL(w.Path))
+		fmt.Fprintf(out, "  %s  %s\n", w.word, asArgument(w.Path))
 		for i, v := range [...]robots.Verdict{w.A, w.B} {
 			fmt.Fprintf(out, "    %c  %-9s  %s\n", 'A'+i, v.Value, sides[i].reason(v, w.Path))
 		}
 	}
 }
 
-// witnessURL returns a path in a form that check takes: a path that begins with two
+// asArgument returns a path in a form that check takes: a path that begins with two
 // slashes would be read as a host.
-func witnessURL(path string) string {
+func asArgument(path string) string {
 	if strings.HasPrefix(path, "//") {
 		return "http://host.example" + path
 	}
@@ -220,7 +214,7 @@ func (c *compared) reason(v robots.Verdict, path string) string {
 	case robots.ReasonRobotsTxt:
 		return "robots.txt itself may always be fetched"
 	case robots.ReasonUndefined:
-		t := c.profile.LiteralTarget(witnessURL(path))
+		t := c.profile.LiteralTarget(asArgument(path))
 		var lines []string
 		for _, i := range c.policy.Contenders(nil, &t) {
 			if lines = append(lines, c.text(i)); len(lines) == 2 {
@@ -291,7 +285,7 @@ func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots
 			}
 			c := &sides[i]
 			c.body, c.agent = body, robots.Agent{Name: tokens[0], Tokens: tokens}
-			if c.profile, err = profileAsked(&f.Flags, side.Profile, profile); err != nil {
+			if c.profile, err = profileAsked(&f.Shared, side.Profile, profile); err != nil {
 				return nil, fmt.Errorf("%q %w", name, err)
 			}
 			c.load()
@@ -307,7 +301,7 @@ func proof(sides *[2]compared, w *robots.Counterexample) *relationProof {
 	if w == nil {
 		return nil
 	}
-	return &relationProof{witnessURL(w.Path), sides[0].Line(w.A), sides[1].Line(w.B), w.A.Value.String(), w.B.Value.String()}
+	return &relationProof{asArgument(w.Path), sides[0].Line(w.A), sides[1].Line(w.B), w.A.Value.String(), w.B.Value.String()}
 }
 
 func (c *compared) Line(v robots.Verdict) int32 {

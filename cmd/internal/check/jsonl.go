@@ -76,7 +76,7 @@ func (f *flags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile)
 		if err != nil {
 			return nil, err
 		}
-		p, err := profileAsked(&f.Flags, q.Profile, profile)
+		p, err := profileAsked(&f.Shared, q.Profile, profile)
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +290,7 @@ func (q *question) answer(profile *robots.Profile, file *robots.File, body []byt
 }
 
 // profileAsked returns the profile that a question names, otherwise the default.
-func profileAsked(f *settings.Flags, name *string, otherwise *robots.Profile) (*robots.Profile, error) {
+func profileAsked(f *settings.Shared, name *string, otherwise *robots.Profile) (*robots.Profile, error) {
 	if name == nil {
 		return otherwise, checkLiteral(otherwise)
 	}

@@ -134,7 +134,7 @@ More examples
 
 // Flags are the flags of run, and what is known once they are read.
 type Flags struct {
-	settings.Flags
+	settings.Shared
 	runState
 
 	Hosts, bodies, fromRun   string
@@ -182,7 +182,7 @@ type runState struct {
 }
 
 func New() *Flags {
-	f := &Flags{Flags: settings.Flags{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
+	f := &Flags{Shared: settings.Shared{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
 	s := f.Set
 	s.StringVar(&f.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
@@ -248,8 +248,7 @@ func New() *Flags {
 
 // AddTo adds the flags to a command, with their completion.
 func (f *Flags) AddTo(c *cobra.Command) {
-	c.Flags().AddFlagSet(f.Set)
-	settings.CompleteMeaning(c)
+	f.Shared.AddTo(c)
 	cli.CompleteList(c, "tables", sink.TableNames)
 	cli.CompleteList(c, "schemes", schemes)
 	cli.CompleteFlag(c, "progress", progressModes...)

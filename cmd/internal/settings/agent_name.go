@@ -56,7 +56,7 @@ func tokenWithin(userAgent string, agents []schema.Agent) string {
 
 // FindAgent looks an agent up in the registry. Any other name is taken as a product
 // token.
-func (f *Flags) FindAgent(ctx context.Context, name string) (schema.Agent, string, error) {
+func (f *Shared) FindAgent(ctx context.Context, name string) (schema.Agent, string, error) {
 	agents, _, err := f.ReadAgents(ctx)
 	if err != nil {
 		return schema.Agent{}, "", err
@@ -81,7 +81,7 @@ func (f *Flags) FindAgent(ctx context.Context, name string) (schema.Agent, strin
 }
 
 // CompleteAgents completes a flag with the agents of the registry.
-func CompleteAgents(c *cobra.Command, name string, f *Flags) {
+func (f *Shared) CompleteAgents(c *cobra.Command, name string) {
 	c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		agents, _, err := f.ReadAgents(context.Background())
 		if err != nil {
@@ -97,7 +97,7 @@ func CompleteAgents(c *cobra.Command, name string, f *Flags) {
 
 // Readers returns the profiles of the agents' parsers, by name, and google; none if no
 // agent has one and own is not among the profiles.
-func (f *Flags) Readers(profiles []*robots.Profile, agents ...schema.Agent) map[string]*robots.Profile {
+func (f *Shared) Readers(profiles []*robots.Profile, agents ...schema.Agent) map[string]*robots.Profile {
 	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) &&
 		!slices.ContainsFunc(agents, func(a schema.Agent) bool { return a.ReadsAs != nil }) {
 		return nil
@@ -120,7 +120,7 @@ func (f *Flags) Readers(profiles []*robots.Profile, agents ...schema.Agent) map[
 
 // ForAgent returns the profiles that judge an agent, each once: for own, the one that the
 // registry names.
-func (f *Flags) ForAgent(profiles []*robots.Profile, agent schema.Agent) []*robots.Profile {
+func (f *Shared) ForAgent(profiles []*robots.Profile, agent schema.Agent) []*robots.Profile {
 	c := evaluate.Config{Profiles: profiles, Readers: f.Readers(profiles, agent)}
 	var out []*robots.Profile
 	for _, p := range profiles {
@@ -132,7 +132,7 @@ func (f *Flags) ForAgent(profiles []*robots.Profile, agent schema.Agent) []*robo
 }
 
 // ReadAgents reads the registry, once: the file may be a pipe.
-func (f *Flags) ReadAgents(ctx context.Context) ([]schema.Agent, sink.Input, error) {
+func (f *Shared) ReadAgents(ctx context.Context) ([]schema.Agent, sink.Input, error) {
 	if f.registry != nil {
 		return f.registry, f.registryInput, nil
 	}

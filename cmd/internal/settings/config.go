@@ -25,7 +25,7 @@ import (
 // ApplyConfig sets the flags that the configuration file names and the command line
 // does not, and reads its sections profiles and uses. A key that is not a flag of run is
 // an error with its line; flags that this command does not have are skipped.
-func (f *Flags) ApplyConfig(ctx context.Context) (err error) {
+func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 	if f.Labels, err = registry.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.Config == "" {
 		return err
 	}

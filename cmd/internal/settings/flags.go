@@ -34,8 +34,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Flags are the flags of the commands that fetch and judge.
-type Flags struct {
+// Shared are the flags that the commands share which fetch and judge.
+type Shared struct {
 	Set *pflag.FlagSet
 
 	Config, Agents        string
@@ -70,7 +70,7 @@ type configFile struct {
 }
 
 // AddMeaning adds the flags of profiles and agents.
-func (f *Flags) AddMeaning() {
+func (f *Shared) AddMeaning() {
 	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+"; own: each agent by the parser that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
 	f.Set.StringVar(&f.Agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
 	f.Set.StringVar(&f.Config, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
@@ -78,7 +78,7 @@ func (f *Flags) AddMeaning() {
 }
 
 // AddNetwork adds the flags of fetching.
-func (f *Flags) AddNetwork() {
+func (f *Shared) AddNetwork() {
 	s := f.Set
 	s.IntVar(&f.perAddress, "per-address", 4, "concurrent requests to one address")
 	s.IntVar(&f.perDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
@@ -99,7 +99,7 @@ func (f *Flags) AddNetwork() {
 }
 
 // Profile finds a profile by name, the user's own first.
-func (f *Flags) Profile(name string) (*robots.Profile, bool) {
+func (f *Shared) Profile(name string) (*robots.Profile, bool) {
 	if p, ok := f.Own[name]; ok {
 		return p, true
 	}
@@ -107,7 +107,7 @@ func (f *Flags) Profile(name string) (*robots.Profile, bool) {
 }
 
 // ReadProfiles returns the profiles that --profile names.
-func (f *Flags) ReadProfiles() ([]*robots.Profile, error) {
+func (f *Shared) ReadProfiles() ([]*robots.Profile, error) {
 	known := append(robots.ProfileNames(), robots.Own)
 	for name := range f.Own {
 		known = append(known, name)
@@ -133,7 +133,7 @@ func (f *Flags) ReadProfiles() ([]*robots.Profile, error) {
 }
 
 // limited returns a profile with the limit of --max-redirects.
-func (f *Flags) limited(p *robots.Profile) *robots.Profile {
+func (f *Shared) limited(p *robots.Profile) *robots.Profile {
 	if f.maxRedirects > 0 {
 		changed := *p
 		changed.MaxRedirects = f.maxRedirects
@@ -144,7 +144,7 @@ func (f *Flags) limited(p *robots.Profile) *robots.Profile {
 
 // FetchConfig returns the configuration of the fetch client, with the limits of the
 // profiles.
-func (f *Flags) FetchConfig(ctx context.Context, profiles []*robots.Profile) (client.Config, error) {
+func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (client.Config, error) {
 	c := client.Config{
 		UserAgent: f.UserAgent, Timeout: f.Timeout, Retries: f.Retries, Concurrency: max(f.Concurrency, 1),
 		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
@@ -223,8 +223,9 @@ func (f *Flags) FetchConfig(ctx context.Context, profiles []*robots.Profile) (cl
 	return c, nil
 }
 
-// CompleteMeaning completes the flags of AddMeaning.
-func CompleteMeaning(c *cobra.Command) {
+// AddTo adds the flags to a command, with the completion of those of AddMeaning.
+func (f *Shared) AddTo(c *cobra.Command) {
+	c.Flags().AddFlagSet(f.Set)
 	cli.CompleteList(c, "profile", robots.ProfileNames())
 	for _, name := range []string{"agents", "config"} {
 		c.MarkFlagFilename(name, "yaml", "yml")
@@ -232,7 +233,7 @@ func CompleteMeaning(c *cobra.Command) {
 }
 
 // ReadRobots reads a robots.txt file; - is standard input.
-func (f *Flags) ReadRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
 	if path == "-" {
 		exit.EndBySignal(ctx)
 		return cli.ReadAll("standard input", stdin)
