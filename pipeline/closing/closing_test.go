@@ -160,7 +160,7 @@ func TestWordsAndUsesAreCounted(t *testing.T) {
 		t.Errorf("%d hosts closed in the words of templates alone, want 2", n)
 	}
 	if diff := cmp.Diff(map[Use]*UseCounts{
-		{"ai-train", "p"}: {Refuses: 2, Ends: 1, Template: 1}, {"search", "p"}: {Permits: 1, Depends: 1, Undecided: 1, Template: 1},
+		{"ai-train", "p"}: {Refuses: 2, Withdraws: 1, Template: 1}, {"search", "p"}: {Permits: 1, Depends: 1, Undecided: 1, Template: 1},
 	}, c.Uses); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}

@@ -13,15 +13,15 @@ type UseCounts struct {
 	Refuses   int64 `json:"refuses"`     // everywhere
 	Permits   int64 `json:"permits"`     // everywhere
 	Depends   int64 `json:"depends"`     // on the path
-	Ends      int64 `json:"ends"`        // states nothing any more
+	Withdraws int64 `json:"ends"`        // states nothing any more
 	Undecided int64 `json:"undecided"`   // on the path before and after; nothing is proven
 	Template  int64 `json:"by_template"` // hosts that state it in the words of templates alone
 }
 
 // useMove is what happened on the current host.
 type useMove struct {
-	refuses, permits, depends, ends, undecided bool
-	own                                        bool // to some agent in the file's own words
+	refuses, permits, depends, withdraws, undecided bool
+	own                                             bool // to some agent in the file's own words
 }
 
 // addUse adds a row of kind preference.
@@ -36,7 +36,7 @@ func (c *Counter) addUse(row *schema.Change) {
 	case "partial":
 		m.depends = true
 	case "":
-		m.ends = true
+		m.withdraws = true
 	default:
 		m.undecided = true
 	}
@@ -55,7 +55,7 @@ func (c *Counter) endOfUses() {
 		for _, x := range []struct {
 			is bool
 			n  *int64
-		}{{m.refuses, &n.Refuses}, {m.permits, &n.Permits}, {m.depends, &n.Depends}, {m.ends, &n.Ends}, {m.undecided, &n.Undecided}, {!m.own, &n.Template}} {
+		}{{m.refuses, &n.Refuses}, {m.permits, &n.Permits}, {m.depends, &n.Depends}, {m.withdraws, &n.Withdraws}, {m.undecided, &n.Undecided}, {!m.own, &n.Template}} {
 			if x.is {
 				*x.n++
 			}

@@ -49,7 +49,7 @@ func (c *Config) Judges() (judges []*robots.Profile) {
 // nobody.
 func (c *Config) columnsOf() (columns []column, profiles []*robots.Profile) {
 	from := 0
-	reading := func(p *robots.Profile) int {
+	index := func(p *robots.Profile) int {
 		for k := from; k < len(profiles); k++ {
 			if profiles[k].Name == p.Name {
 				return k
@@ -59,9 +59,9 @@ func (c *Config) columnsOf() (columns []column, profiles []*robots.Profile) {
 		return len(profiles) - 1
 	}
 	for k, p := range c.Profiles {
-		col := column{name: p.Name, face: reading(c.JudgedBy(p, new(schema.Agent)))}
+		col := column{name: p.Name, face: index(c.JudgedBy(p, new(schema.Agent)))}
 		for i := range c.Agents {
-			col.of = append(col.of, reading(c.JudgedBy(p, &c.Agents[i])))
+			col.of = append(col.of, index(c.JudgedBy(p, &c.Agents[i])))
 		}
 		columns = append(columns, col)
 		if k == 0 {

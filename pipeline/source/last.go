@@ -185,25 +185,25 @@ func isRobots(c *warc.Capture) bool { return c.Hops[0].URL == c.Origin.RobotsURL
 
 // readArchives calls read with the archives that are wanted, several at a time.
 func (f *finder) readArchives(ctx context.Context, wanted func(i int) bool, read func(ctx context.Context, i int, v *Volume, in io.Reader) error) error {
-	g, reading := errgroup.WithContext(ctx)
+	g, grouped := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	if most := f.source.AtOnce(); most > 0 {
 		g.SetLimit(min(most, runtime.GOMAXPROCS(0)))
 	}
 	for i, v := range f.source.Volumes {
-		if reading.Err() != nil {
+		if grouped.Err() != nil {
 			break
 		}
 		if !wanted(i) {
 			continue
 		}
 		g.Go(func() error {
-			in, done, err := f.source.openVolume(reading, v)
+			in, done, err := f.source.openVolume(grouped, v)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return read(reading, i, v, in)
+			return read(grouped, i, v, in)
 		})
 	}
 	err := g.Wait()

@@ -34,12 +34,12 @@ type Run struct {
 	in store.Store
 
 	mu   sync.Mutex
-	open map[string]*part // by path
+	open map[string]*openPart // by path
 }
 
 // Open prepares to look up rows of a run in an open store, which the Run does not close.
 func Open(in store.Store, m *sink.Manifest) *Run {
-	return &Run{Manifest: m, in: in, open: make(map[string]*part)}
+	return &Run{Manifest: m, in: in, open: make(map[string]*openPart)}
 }
 
 // Close closes the parts.
@@ -68,7 +68,7 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 	group.SetLimit(atOnce)
 	for _, p := range r.PartsOf("fetches") {
 		group.Go(func() error {
-			rows, err := read[schema.Fetch](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "host", hosts) })
+			rows, err := read[schema.Fetch](ctx, r, p, func(f *openPart) ([]span, error) { return f.ofTexts(ctx, "host", hosts) })
 			mu.Lock()
 			defer mu.Unlock()
 			for _, row := range rows {
@@ -109,7 +109,7 @@ func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R,
 		if p.Segment != t.Segment {
 			continue
 		}
-		rows, err := read[R](ctx, r, p, func(f *part) ([]span, error) { return f.ofTarget(ctx, t.Seq) })
+		rows, err := read[R](ctx, r, p, func(f *openPart) ([]span, error) { return f.ofTarget(ctx, t.Seq) })
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 		if p.Segment != t.Segment {
 			continue
 		}
-		rows, err := read[schema.Body](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
+		rows, err := read[schema.Body](ctx, r, p, func(f *openPart) ([]span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 type span struct{ group, first, n int64 }
 
 // read returns the rows that where finds in a part.
-func read[R any](ctx context.Context, r *Run, p sink.Part, where func(*part) ([]span, error)) (all []R, err error) {
+func read[R any](ctx context.Context, r *Run, p sink.Part, where func(*openPart) ([]span, error)) (all []R, err error) {
 	f, err := r.part(p)
 	if err == nil {
 		all, err = readPart[R](f, where)
@@ -162,7 +162,7 @@ func read[R any](ctx context.Context, r *Run, p sink.Part, where func(*part) ([]
 	return nil, scan.Unreadable(r.in, p, err)
 }
 
-func readPart[R any](f *part, where func(*part) ([]span, error)) (all []R, err error) {
+func readPart[R any](f *openPart, where func(*openPart) ([]span, error)) (all []R, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer scan.Recovered(&err)

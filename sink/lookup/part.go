@@ -16,8 +16,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// part is an open part. Its file is read under the lock.
-type part struct {
+// openPart is a part that is open. Its file is read under the lock.
+type openPart struct {
 	once sync.Once
 	err  error
 
@@ -28,11 +28,11 @@ type part struct {
 }
 
 // part opens a part once.
-func (r *Run) part(p sink.Part) (*part, error) {
+func (r *Run) part(p sink.Part) (*openPart, error) {
 	r.mu.Lock()
 	f := r.open[p.Path]
 	if f == nil {
-		f = new(part)
+		f = new(openPart)
 		r.open[p.Path] = f
 	}
 	r.mu.Unlock()
@@ -40,7 +40,7 @@ func (r *Run) part(p sink.Part) (*part, error) {
 	return f, f.err
 }
 
-func (f *part) openFile(in store.Store, p sink.Part) (err error) {
+func (f *openPart) openFile(in store.Store, p sink.Part) (err error) {
 	defer scan.Recovered(&err)
 	at, err := in.OpenAt(p.Path)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *part) openFile(in store.Store, p sink.Part) (err error) {
 	return checkIndices(f.file, p.Bytes)
 }
 
-func (f *part) close() error {
+func (f *openPart) close() error {
 	if f.from == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (f *part) close() error {
 }
 
 // column returns a column chunk of a row group.
-func (f *part) column(group int, name string) (*parquet.FileColumnChunk, error) {
+func (f *openPart) column(group int, name string) (*parquet.FileColumnChunk, error) {
 	column, ok := f.file.Schema().Lookup(name)
 	if !ok {
 		return nil, fmt.Errorf("damaged Parquet: no column %s", name)
@@ -71,7 +71,7 @@ func (f *part) column(group int, name string) (*parquet.FileColumnChunk, error) 
 }
 
 // ofTexts returns the rows whose column has one of some texts.
-func (f *part) ofTexts(ctx context.Context, column string, texts []string) (found []span, err error) {
+func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (found []span, err error) {
 	for i, group := range f.file.RowGroups() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func (f *part) ofTexts(ctx context.Context, column string, texts []string) (foun
 }
 
 // ofTarget returns the rows of a target. They stand together, and seq never falls.
-func (f *part) ofTarget(ctx context.Context, seq int64) (found []span, err error) {
+func (f *openPart) ofTarget(ctx context.Context, seq int64) (found []span, err error) {
 	for i := range f.file.RowGroups() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (f *part) ofTarget(ctx context.Context, seq int64) (found []span, err error
 	return found, nil
 }
 
-func (f *part) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int64) (some span, err error) {
+func (f *openPart) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int64) (some span, err error) {
 	bounds, err := chunk.ColumnIndex()
 	if err != nil {
 		return some, err
@@ -167,7 +167,7 @@ func (f *part) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int64) (
 
 // values calls each with the values of a column that has no nulls and no lists, in some
 // rows, until it returns false.
-func (f *part) values(chunk *parquet.FileColumnChunk, some span, each func(row int64, v parquet.Value) bool) error {
+func (f *openPart) values(chunk *parquet.FileColumnChunk, some span, each func(row int64, v parquet.Value) bool) error {
 	if err := f.checkPages(some, chunk.Column()); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func within(at, length, size int64) bool {
 
 // checkPages checks the pages of a row group that hold some rows (see scan.CheckPages):
 // of one column, or of all.
-func (f *part) checkPages(some span, columns ...int) error {
+func (f *openPart) checkPages(some span, columns ...int) error {
 	group := f.file.RowGroups()[some.group]
 	m := f.file.Metadata().RowGroups[some.group]
 	for i, c := range group.ColumnChunks() {

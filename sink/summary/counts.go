@@ -168,7 +168,7 @@ func (n *Counts) Merge(from *Counts) error {
 		}
 		n.sums[l] += count
 	}
-	if err := n.counted(from.known); err != nil {
+	if err := n.admit(from.known); err != nil {
 		return err
 	}
 	return n.bounded()
@@ -239,7 +239,7 @@ func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
 				l[k] = ids[k][column.GetValueIndex(i)]
 			}
 		}
-		if err := n.counted(counts.Value(i)); err != nil {
+		if err := n.admit(counts.Value(i)); err != nil {
 			return err
 		}
 		n.sums[l] += counts.Value(i)
@@ -247,9 +247,9 @@ func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
 	return n.bounded()
 }
 
-// counted adds a counter, or several, of a part that somebody else may have written. It
+// admit adds a counter, or several, of a part that somebody else may have written. It
 // returns an error if no sum of the counters could be right.
-func (n *Counts) counted(count int64) error {
+func (n *Counts) admit(count int64) error {
 	if count < 0 {
 		return fmt.Errorf("summary has the counter %d, below zero", count)
 	}

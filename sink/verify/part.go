@@ -36,11 +36,11 @@ type segmentFacts struct {
 type segmentCheck struct {
 	*verifier
 	segmentFacts
-	seqs    []int64   // the seqs in fetches, ascending; nil if unknown
-	before  *rowCheck // the check of the previous part
-	since   []string  // the runs that states before may be from, of changes
-	counted *int64    // targets according to summary
-	summary string    // path of the part of summary
+	seqs           []int64   // the seqs in fetches, ascending; nil if unknown
+	before         *rowCheck // the check of the previous part
+	since          []string  // the runs that states before may be from, of changes
+	countedTargets *int64    // targets according to summary
+	summary        string    // path of the part of summary
 }
 
 // segment verifies the parts of a segment.
@@ -55,8 +55,8 @@ func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
 			return err
 		}
 	}
-	if c.known && c.counted != nil && *c.counted != c.targets {
-		c.add(c.summary, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.counted, c.targets))
+	if c.known && c.countedTargets != nil && *c.countedTargets != c.targets {
+		c.add(c.summary, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.countedTargets, c.targets))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type rowCheck struct {
 	foreign             problems // bodies of other digests
 	unknown             problems // values that their columns do not have
 	strange             problems // changes since other runs
-	counted, sum        int64    // sums of the metric targets and of all counters
+	countedTargets, sum int64    // sums of the metric targets and of all counters
 	seqs                []int64  // the seqs in fetches; nil if there are too many
 }
 
@@ -51,7 +51,7 @@ func (p *problems) add(format string, args ...any) {
 func (c *segmentCheck) check(p sink.Part) *rowCheck {
 	r := &rowCheck{segment: c, part: p, seqs: []int64{}}
 	if before := c.before; before != nil && before.part.Table == p.Table {
-		r.after, r.seq, r.inner, r.seqs, r.counted = before.after || before.row > 0, before.seq, before.inner, before.seqs, before.counted
+		r.after, r.seq, r.inner, r.seqs, r.countedTargets = before.after || before.row > 0, before.seq, before.inner, before.seqs, before.countedTargets
 	}
 	return r
 }
@@ -70,7 +70,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 				continue
 			}
 			if r.sum += n; metrics.Value(i) == "targets" {
-				r.counted += n
+				r.countedTargets += n
 			}
 		}
 		r.row += batch.NumRows()
@@ -191,6 +191,6 @@ func (r *rowCheck) end() {
 		slices.Sort(r.seqs)
 		s.path, s.known, s.seqs = r.part.Path, true, r.seqs
 	case "summary":
-		s.counted, s.summary = &r.counted, r.part.Path
+		s.countedTargets, s.summary = &r.countedTargets, r.part.Path
 	}
 }

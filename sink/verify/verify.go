@@ -232,8 +232,8 @@ func (v *verifier) runParts(ctx context.Context, m *sink.Manifest, targets int64
 		}
 		v.read++
 		v.progress(v.read, v.Parts)
-		if known && c.counted != nil && *c.counted != targets {
-			v.add(p.Path, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.counted, targets))
+		if known && c.countedTargets != nil && *c.countedTargets != targets {
+			v.add(p.Path, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.countedTargets, targets))
 		}
 	}
 	return nil

@@ -187,7 +187,7 @@ func showUses(p screen.Page, r *diff.Result) {
 			name += " (" + p.Foreign(u.Profile) + ")"
 		}
 		row := []string{name}
-		for _, n := range []int64{u.Refuses, u.Permits, u.Depends, u.Ends, u.Undecided, u.Template} {
+		for _, n := range []int64{u.Refuses, u.Permits, u.Depends, u.Withdraws, u.Undecided, u.Template} {
 			row = append(row, words.Number(n))
 		}
 		rows = append(rows, row)

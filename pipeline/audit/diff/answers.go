@@ -23,7 +23,7 @@ func (d *differ) planAnswers() {
 	case lack != "":
 		d.note("answers to identities are not compared: %s no such table", lack)
 		return
-	case !d.reading:
+	case !d.sameReading:
 		d.note("answers to identities are not compared: whether a file means the same is under the first profile")
 		return
 	}

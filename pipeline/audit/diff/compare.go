@@ -95,11 +95,11 @@ func (c *comparison) pair(p *pair) error {
 	case b == nil:
 		return c.emit(schema.Change{Kind: "host_gone", Severity: change.Minor, Before: &a.Outcome})
 	case !p.seen():
-		if !c.d.reading || !c.d.answers {
+		if !c.d.sameReading || !c.d.answers {
 			return nil // two readings of one answer may have two reasons
 		}
 		return c.reachability(a, b)
-	case c.d.reading && !c.d.answers && !p.plain():
+	case c.d.sameReading && !c.d.answers && !p.plain():
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
@@ -242,7 +242,7 @@ func (c *comparison) setWords(row *schema.Change) {
 // status of the answer closed or opened the host.
 func (c *comparison) outcome(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
-	if !c.d.reading || a.Outcome == b.Outcome {
+	if !c.d.sameReading || a.Outcome == b.Outcome {
 		return nil
 	}
 	return c.emit(schema.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome), Before: &a.Outcome, After: &b.Outcome})
@@ -262,7 +262,7 @@ func (c *comparison) redirect(p *pair) error {
 // for any agent.
 func (c *comparison) text(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
-	if !c.d.reading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
+	if !c.d.sameReading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
 		return nil
 	}
 	return c.emit(schema.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven), Before: &a.Digest, After: &b.Digest})

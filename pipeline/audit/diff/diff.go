@@ -71,17 +71,17 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	Config
-	runs      [2]*past.Run
-	between   *past.Differences
-	tables    []int // indices in records.DetailTables of the tables that both runs have
-	notes     []string
-	reading   bool              // both runs' first profile is the same
-	answers   bool              // the first profile takes answers for the same
-	common    []string          // profiles that both runs judge by, and that read files in the same way
-	others    []string          // profiles that both runs judge by, and define differently
-	redefined map[string]bool   // agents that the runs define differently
-	unstated  map[string]string // agents to whom statements about use are not compared, with the reason
-	rules     *rulesDiff        // nil if the meaning of rules is not compared
+	runs        [2]*past.Run
+	between     *past.Differences
+	tables      []int // indices in records.DetailTables of the tables that both runs have
+	notes       []string
+	sameReading bool              // both runs' first profile is the same
+	answers     bool              // the first profile takes answers for the same
+	common      []string          // profiles that both runs judge by, and that read files in the same way
+	others      []string          // profiles that both runs judge by, and define differently
+	redefined   map[string]bool   // agents that the runs define differently
+	unstated    map[string]string // agents to whom statements about use are not compared, with the reason
+	rules       *rulesDiff        // nil if the meaning of rules is not compared
 
 	identities bool // answers to identities are compared
 
@@ -119,7 +119,7 @@ func (d *differ) close() {
 // compare takes the steps of a comparison.
 func (d *differ) compare(ctx context.Context) error {
 	d.result = newResult(d.Config, d.notes, slices.Concat(d.common, d.others))
-	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
+	d.result.Policies = d.sameReading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
 	defer d.close()
 	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll, d.expected} {
 		if err := step(ctx); err != nil {

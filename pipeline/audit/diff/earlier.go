@@ -102,7 +102,7 @@ func (h *hiddenPairs) each(ctx context.Context, f func(p *pair, n int64) error) 
 
 // looksBack reports whether earlier runs are searched: the runs are in order, and the
 // first profile takes the same answers for an outage in both.
-func (d *differ) looksBack() bool { return d.reading && d.answers && d.between.Reversed == "" }
+func (d *differ) looksBack() bool { return d.sameReading && d.answers && d.between.Reversed == "" }
 
 // lookBack finds the state before of hidden pairs in earlier runs, and settles them.
 func (d *differ) lookBack(ctx context.Context) error {

@@ -26,7 +26,7 @@ func (d *differ) shows() *expect.Comparison {
 	}
 	return &expect.Comparison{
 		Runs: d.runs, Profiles: d.common, Others: d.others, Agents: d.redefined, Unstated: d.unstated, Files: files,
-		Reading: d.reading, Answers: d.answers,
+		Reading: d.sameReading, Answers: d.answers,
 	}
 }
 

@@ -80,7 +80,7 @@ func (p *pair) ruled() bool {
 
 // comparable reports whether policies of a pair are compared.
 func (d *differ) comparable(p *pair) bool {
-	return p.seen() && (!d.reading || d.answers || p.plain())
+	return p.seen() && (!d.sameReading || d.answers || p.plain())
 }
 
 // unknown returns the first profile if it does not say of both runs what a host's policy

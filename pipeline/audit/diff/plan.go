@@ -43,8 +43,8 @@ func (d *differ) planProfiles() {
 		}
 		d.note("the runs define the profile %s differently (%s): %s", name, strings.Join(fields, "; "), how)
 	}
-	d.reading = before == after && slices.Contains(d.common, after)
-	if !d.reading {
+	d.sameReading = before == after && slices.Contains(d.common, after)
+	if !d.sameReading {
 		how := cmp.Or(before, "none") + ", then " + cmp.Or(after, "none")
 		if before == after {
 			how = "the runs define " + cmp.Or(after, "none") + " differently"
@@ -94,7 +94,7 @@ func (d *differ) compares(key records.PolicyKey, p *pair) bool {
 	if !slices.Contains(d.common, profile) || !d.redefined[d.names.Text(key.Agent)] {
 		return slices.Contains(d.common, profile)
 	}
-	return profile == d.runs[1].FirstProfile() && d.reading && (p.sides[0].Outcome == string(answer.FullAllow) || p.sides[1].Outcome == string(answer.FullAllow))
+	return profile == d.runs[1].FirstProfile() && d.sameReading && (p.sides[0].Outcome == string(answer.FullAllow) || p.sides[1].Outcome == string(answer.FullAllow))
 }
 
 // planTables finds the tables that both runs have and that can be compared.
@@ -102,7 +102,7 @@ func (d *differ) planTables() {
 	lacking := make(map[string][]string) // tables, by the runs that lack them
 	var lacks []string                   // the keys, in order
 	for i, table := range records.DetailTables {
-		if !d.reading && table != "policies" && table != "verdicts" {
+		if !d.sameReading && table != "policies" && table != "verdicts" {
 			continue
 		}
 		lack := d.lack(table)

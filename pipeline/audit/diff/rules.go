@@ -34,7 +34,7 @@ type judge struct {
 
 // planRules decides how the meaning of rules is compared.
 func (d *differ) planRules() {
-	if !d.reading && (len(d.others) == 0 || d.lack("bodies") != "") {
+	if !d.sameReading && (len(d.others) == 0 || d.lack("bodies") != "") {
 		return
 	}
 	if lack := d.lacking(func(m *past.Run) bool { return m.Registry.Known }); lack != "" {
@@ -47,7 +47,7 @@ func (d *differ) planRules() {
 	r := &rulesDiff{known: make(map[[2]string][]*meaning.Result), bodies: d.lack("bodies") == ""}
 	var without []string
 	for _, name := range d.runs[1].Profiles {
-		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.reading && slices.Contains(d.common, name) {
+		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.sameReading && slices.Contains(d.common, name) {
 			continue
 		}
 		p, err := past.Profile(d.runs[1].Manifest, name)
@@ -65,7 +65,7 @@ func (d *differ) planRules() {
 			continue
 		}
 		r.judges = append(r.judges, judges...)
-		if first && d.reading && meaning.ReadsTables(p) {
+		if first && d.sameReading && meaning.ReadsTables(p) {
 			r.roomy = meaning.WithoutLimit(judges[0].profile)
 		}
 		if r.roomy == nil || !first || len(judges) > 1 {

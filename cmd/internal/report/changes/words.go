@@ -104,7 +104,7 @@ func (c *Changes) changeUses() *draw.Figure {
 	most := int64(0)
 	for _, u := range uses {
 		n := c.closing.Uses[u]
-		most = max(most, n.Refuses, n.Permits, n.Depends, n.Ends)
+		most = max(most, n.Refuses, n.Permits, n.Depends, n.Withdraws)
 	}
 	full := draw.RoundUp(most)
 	f.Axis = words.Hosts(full)
@@ -114,18 +114,18 @@ func (c *Changes) changeUses() *draw.Figure {
 		if n.Refuses > c.closing.Uses[top].Refuses {
 			top = u
 		}
-		f.Rows = append(f.Rows, []string{u.Use, counters.Digits(n.Refuses), counters.Digits(n.Permits), counters.Digits(n.Depends), counters.Digits(n.Ends), counters.Digits(n.Template)})
+		f.Rows = append(f.Rows, []string{u.Use, counters.Digits(n.Refuses), counters.Digits(n.Permits), counters.Digits(n.Depends), counters.Digits(n.Withdraws), counters.Digits(n.Template)})
 		for _, t := range []struct {
 			label, class string
 			n            int64
-		}{{"refused", "closed", n.Refuses}, {"permitted", "allow", n.Permits}, {"by path", "partly", n.Depends}, {"no more", "unknown", n.Ends}} {
+		}{{"refused", "closed", n.Refuses}, {"permitted", "allow", n.Permits}, {"by path", "partly", n.Depends}, {"no more", "unknown", n.Withdraws}} {
 			if t.n > 0 {
 				f.Bars = append(f.Bars, draw.Bar{Name: words.Use.Of(u.Use), Sub: t.label, Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: t.class, Name: t.label, N: t.n}), Values: []string{words.Hosts(t.n)}}}})
 			}
 		}
 	}
 	n := c.closing.Uses[top]
-	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", words.Hosts(n.Refuses), words.Use.Of(top.Use), words.Number(n.Permits), words.Number(n.Ends))
+	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", words.Hosts(n.Refuses), words.Use.Of(top.Use), words.Number(n.Permits), words.Number(n.Withdraws))
 	if n.Refuses == 1 {
 		f.Title = strings.Replace(f.Title, " newly refuse ", " newly refuses ", 1)
 	}
