@@ -11,7 +11,7 @@ import (
 type statedRule struct {
 	text []byte
 	key  int32
-	kind int // 2 with an anchor, and 1 more with a star
+	kind uint8 // 2 with an anchor, and 1 more with a star
 }
 
 func (a statedRule) compare(b statedRule) int {
@@ -22,7 +22,8 @@ func (rs *ruleset) stated() (out []statedRule) {
 	if rs == nil {
 		return nil
 	}
-	add := func(text []byte, key int32, anchor bool, kind int) {
+	out = make([]statedRule, 0, len(rs.literals)+len(rs.wilds))
+	add := func(text []byte, key int32, anchor bool, kind uint8) {
 		if anchor {
 			kind += 2
 		}
