@@ -46,7 +46,7 @@ func (p *Profile) checkDialect() error {
 		{"invalid_bytes", string(p.InvalidBytes), []string{"drop", "replace"}},
 		{"comments", string(p.Comments), []string{"after_space"}},
 		{"strip_tags", string(p.StripTags), []string{"always", "html"}},
-		{"white_space", string(p.WhiteSpace), []string{"ascii", "control"}},
+		{"white_space", string(p.WhiteSpace), []string{"ascii", "control", "python", "ecmascript"}},
 		{"colon", string(p.Colon), []string{"tight", "or_space", "or_space_lower"}},
 		{"list_ends", string(p.ListEnds), []string{"delay", "delay_rate", "any"}},
 		{"exists", string(p.Exists), []string{"delay", "delay_rate"}},

@@ -130,8 +130,7 @@ func (d *dialectParser) agent(r dialect.Record) {
 	a := AgentLine{Line: r.Line, Group: d.group, Value: r.Value}
 	a.Token, a.Wide = r.Value, r.Value
 	if d.p.AgentValue == dialect.ValueBeforeSlash {
-		before, _, _ := bytes.Cut(r.Value, []byte("/"))
-		a.Token = bytes.TrimSpace(before) // which may be *
+		a.Token = dialect.BeforeSlash(r.Value) // which may be *
 	}
 	d.Agents = append(d.Agents, a)
 }

@@ -28,7 +28,7 @@ func dialectNamed(name string) Profile {
 // protego is scrapy/protego 0.6 (81f1b35d), which Scrapy reads with.
 func protego() Profile {
 	p := dialectNamed("protego")
-	p.LineEnds, p.InvalidBytes, p.Colon = dialect.EndsPython, dialect.InvalidDropped, dialect.ColonOrSpaceLower
+	p.LineEnds, p.WhiteSpace, p.InvalidBytes, p.Colon = dialect.EndsPython, dialect.SpacePython, dialect.InvalidDropped, dialect.ColonOrSpaceLower
 	p.AgentFields = []string{"useragent", "user agent"}
 	p.DisallowFields = []string{"dissallow", "dissalow", "disalow", "diasllow", "disallaw"}
 	p.ListEnds, p.Reopens = dialect.EndsAny, true
@@ -40,7 +40,7 @@ func protego() Profile {
 // urllib2025 is urllib.robotparser of CPython up to 3.14.2.
 func urllib2025() Profile {
 	p := dialectNamed("urllib-2025")
-	p.BOM, p.LineEnds, p.BlankEndsGroup = dialect.BOMKept, dialect.EndsPython, true
+	p.BOM, p.LineEnds, p.WhiteSpace, p.BlankEndsGroup = dialect.BOMKept, dialect.EndsPython, dialect.SpacePython, true
 	p.ListEnds, p.Exists = dialect.EndsDelayRate, dialect.EndsDelayRate
 	p.AgentIs, p.FirstGroup = dialect.IsFirstPart, true
 	p.Wildcards = false
@@ -54,7 +54,7 @@ func urllib2025() Profile {
 // urllib2026 is urllib.robotparser of CPython's main since its rewrite (055a953f).
 func urllib2026() Profile {
 	p := dialectNamed("urllib-2026")
-	p.BOM, p.LineEnds = dialect.BOMKept, dialect.EndsPython
+	p.BOM, p.LineEnds, p.WhiteSpace = dialect.BOMKept, dialect.EndsPython, dialect.SpacePython
 	p.ListEnds = dialect.EndsDelayRate
 	p.AgentIs = dialect.IsEqualOrPart
 	p.Length, p.Dollar = dialect.LengthMatchEnd, dialect.DollarVoids
@@ -86,7 +86,7 @@ func crawlerCommons() Profile {
 // robotsParser is samclarke/robots-parser 3.0.1 (fc27a001), which Crawlee reads with.
 func robotsParser() Profile {
 	p := dialectNamed("robots-parser")
-	p.BOM, p.InvalidBytes = dialect.BOMOfLines, dialect.InvalidReplaced
+	p.BOM, p.InvalidBytes, p.WhiteSpace = dialect.BOMOfLines, dialect.InvalidReplaced, dialect.SpaceECMA
 	p.ListEnds, p.Exists = dialect.EndsAny, dialect.EndsDelay
 	p.AgentValue = dialect.ValueBeforeSlash
 	p.Requote, p.Compared, p.EmptyQueryLost = rewrite.RequoteUnfit, rewrite.ComparedWHATWG, true

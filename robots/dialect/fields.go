@@ -28,7 +28,9 @@ type Lines struct {
 	// known field in lower case (or_space_lower).
 	Colon Colon `yaml:"colon,omitempty"`
 	// WhiteSpace says what is trimmed from fields and values: Unicode's white space
-	// (empty), that of ASCII (ascii), or U+0000 to U+0020 (control).
+	// (empty), that of ASCII (ascii), U+0000 to U+0020 (control), that of Python (python),
+	// which is Unicode's with U+001C to U+001F, or that of ECMAScript (ecmascript), which is
+	// Unicode's with U+FEFF and without U+0085.
 	WhiteSpace WhiteSpace `yaml:"white_space,omitempty"`
 	// OneWord reads a line as pairs of words: a field and its value, as often as there are
 	// two. A word that begins with # begins a comment.
@@ -171,6 +173,8 @@ const (
 
 	SpaceASCII   WhiteSpace = "ascii"
 	SpaceControl WhiteSpace = "control"
+	SpacePython  WhiteSpace = "python"
+	SpaceECMA    WhiteSpace = "ecmascript"
 
 	ColonTight        Colon = "tight"
 	ColonOrSpace      Colon = "or_space"

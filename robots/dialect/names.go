@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -149,13 +150,18 @@ func (n *Names) furtherOnce() {
 	}
 }
 
+// BeforeSlash returns what of a value of user-agent is before a slash.
+func BeforeSlash(value []byte) []byte {
+	before, _, _ := bytes.Cut(value, []byte("/"))
+	return bytes.TrimFunc(before, isECMASpace)
+}
+
 // Named returns the names that a value of user-agent stands for, in lower case.
 func Named(g *Groups, value []byte) []string {
 	name := foldName(value)
 	switch g.AgentValue {
 	case ValueBeforeSlash:
-		name, _, _ = strings.Cut(name, "/")
-		return []string{strings.TrimSpace(name)}
+		return []string{string(BeforeSlash([]byte(name)))}
 	case ValueWholeOrToken:
 		if token, _ := ascii.Tokens([]byte(name)); len(token) > 0 && len(token) < len(name) {
 			return []string{name, string(token)}

@@ -181,9 +181,15 @@ func (p *reader) trim(b []byte) []byte {
 		return bytes.Trim(b, " \t\n\v\f\r")
 	case SpaceControl:
 		return bytes.TrimFunc(b, func(r rune) bool { return r <= ' ' })
+	case SpacePython:
+		return bytes.TrimFunc(b, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F })
+	case SpaceECMA:
+		return bytes.TrimFunc(b, isECMASpace)
 	}
 	return bytes.TrimSpace(b)
 }
+
+func isECMASpace(r rune) bool { return r == '\uFEFF' || r != '\u0085' && unicode.IsSpace(r) }
 
 func (p *reader) withoutComment(b []byte) []byte {
 	for i, c := range b {
