@@ -14,10 +14,12 @@
 //	volume.go    Volume, which reads targets in order
 //	archive.go   archives; repeated.go those that are named again
 //	last*.go     the last capture of each host in archives
-//	cdx*.go      captures that an index names
+//	index*.go    captures that an index names
 //	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
 //	package hosts     lists of hosts
+//	package bodies    folders and tars of bodies
+//	package cdx       the lines of an index
 //	package earlier   the tables of an earlier run
 //	package input     files and URLs
 //	package rejected  what is not a target

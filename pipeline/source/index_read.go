@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -49,11 +50,11 @@ func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject func(of
 }
 
 // joined returns how many of the captures, from the first on, are read together.
-func joined(c []capturePlace) int {
+func joined(c []cdx.Capture) int {
 	n := 1
-	for ; n < len(c) && c[n-1].length > 0 && c[n].length > 0; n++ {
-		end := c[n-1].offset + c[n-1].length
-		if c[n].file != c[0].file || c[n].offset < end || c[n].offset-end > mostGap || c[n].offset+c[n].length-c[0].offset > mostRange {
+	for ; n < len(c) && c[n-1].Length > 0 && c[n].Length > 0; n++ {
+		end := c[n-1].Offset + c[n-1].Length
+		if c[n].File != c[0].File || c[n].Offset < end || c[n].Offset-end > mostGap || c[n].Offset+c[n].Length-c[0].Offset > mostRange {
 			break
 		}
 	}
@@ -121,21 +122,21 @@ func (u *unreadRange) Read(p []byte) (int, error) {
 
 // read reads captures that lie together. before is the number of those of the block
 // before them.
-func (b *blockReader) read(ctx context.Context, c []capturePlace, before int64) error {
-	if len(c) == 1 && c[0].length == 0 {
+func (b *blockReader) read(ctx context.Context, c []cdx.Capture, before int64) error {
+	if len(c) == 1 && c[0].Length == 0 {
 		return b.readGuessing(ctx, &c[0], before+1)
 	}
-	in, err := b.open(ctx, c[0].file, c[0].offset, c[len(c)-1].offset+c[len(c)-1].length)
+	in, err := b.open(ctx, c[0].File, c[0].Offset, c[len(c)-1].Offset+c[len(c)-1].Length)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	at := c[0].offset
+	at := c[0].Offset
 	for i := range c {
-		if _, err := io.CopyN(io.Discard, in, c[i].offset-at); err != nil && err != io.EOF {
+		if _, err := io.CopyN(io.Discard, in, c[i].Offset-at); err != nil && err != io.EOF {
 			return err
 		}
-		record := &io.LimitedReader{R: in, N: c[i].length}
+		record := &io.LimitedReader{R: in, N: c[i].Length}
 		found, why, err := b.record(ctx, &c[i], record)
 		if err == nil {
 			_, err = io.Copy(io.Discard, record)
@@ -146,15 +147,15 @@ func (b *blockReader) read(ctx context.Context, c []capturePlace, before int64) 
 		if err != nil {
 			return err
 		}
-		at = c[i].offset + c[i].length
+		at = c[i].Offset + c[i].Length
 	}
 	return nil
 }
 
 // readGuessing reads a capture whose length is not known.
-func (b *blockReader) readGuessing(ctx context.Context, c *capturePlace, n int64) error {
+func (b *blockReader) readGuessing(ctx context.Context, c *cdx.Capture, n int64) error {
 	for size := int64(firstGuess); ; size *= 8 {
-		in, err := b.open(ctx, c.file, c.offset, c.offset+size)
+		in, err := b.open(ctx, c.File, c.Offset, c.Offset+size)
 		if err != nil {
 			return err
 		}
@@ -176,10 +177,10 @@ func (b *blockReader) readGuessing(ctx context.Context, c *capturePlace, n int64
 }
 
 // record reads the record of a capture, and returns it, or why there is none.
-func (b *blockReader) record(ctx context.Context, c *capturePlace, in io.Reader) (found *warc.Capture, why string, err error) {
+func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader) (found *warc.Capture, why string, err error) {
 	other := ""
-	_, err = b.records.Read(ctx, remote.Name(c.file), in, b.source.config.captures(), func(got *warc.Capture) error {
-		if isRobots(got) && got.Origin == c.origin {
+	_, err = b.records.Read(ctx, remote.Name(c.File), in, b.source.config.captures(), func(got *warc.Capture) error {
+		if isRobots(got) && got.Origin == c.Origin {
 			found = got
 		} else {
 			other = schema.TextString(got.Hops[0].URL)
@@ -200,18 +201,18 @@ func (b *blockReader) record(ctx context.Context, c *capturePlace, in io.Reader)
 }
 
 // take emits a capture, or rejects its line. n is its number in the block.
-func (b *blockReader) take(c *capturePlace, found *warc.Capture, why string, n int64) error {
+func (b *blockReader) take(c *cdx.Capture, found *warc.Capture, why string, n int64) error {
 	s := b.source
-	path := remote.Name(c.file)
+	path := remote.Name(c.File)
 	if found == nil {
 		s.rejects.Skip(rejected.Skipped{Damaged: 1})
 		b.rejected++
-		return b.reject(c.offset, path, why)
+		return b.reject(c.Offset, path, why)
 	}
 	s.progress(1)
-	t, _ := s.wanted(c.origin, new(rejected.Skipped))
+	t, _ := s.wanted(c.Origin, new(rejected.Skipped))
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
-	t.Stored = &target.Stored{Source: sink.FromArchive, WARC: path, Offset: c.offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
+	t.Stored = &target.Stored{Source: sink.FromArchive, WARC: path, Offset: c.Offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
 	return b.emit(t)
 }

@@ -1,4 +1,4 @@
-package source
+package cdx
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 // linesOfIndex reads an index, and returns what its lines name and why they do not.
 func linesOfIndex(t testing.TB, text string) (places, rejected []string, err error) {
 	t.Helper()
-	err = readIndex(t.Context(), "x.cdx", strings.NewReader(text), func(p capturePlace) error {
-		places = append(places, fmt.Sprintf("%d %s %s %s %d+%d", p.line, p.origin, p.date.Format("20060102150405"), p.file, p.offset, p.length))
+	err = Read(t.Context(), "x.cdx", strings.NewReader(text), func(p Capture) error {
+		places = append(places, fmt.Sprintf("%d %s %s %s %d+%d", p.Line, p.Origin, p.Date.Format("20060102150405"), p.File, p.Offset, p.Length))
 		return nil
 	}, func(line int64, text, reason string) error {
 		rejected = append(rejected, fmt.Sprintf("%d %s", line, reason))
@@ -77,30 +77,6 @@ func TestIndexFormats(t *testing.T) {
 	}
 }
 
-// Captures that lie together are read together, but not what lies far apart, overlaps, has
-// no length or is in another archive.
-func TestCapturesAreJoined(t *testing.T) {
-	at := func(file string, offset, length int64) capturePlace {
-		return capturePlace{file: file, offset: offset, length: length}
-	}
-	first := at("a", 1000, 100)
-	for name, row := range map[string]struct {
-		next capturePlace
-		want int
-	}{
-		"next to it": {at("a", 1100, 5), 2}, "a gap": {at("a", 1100+mostGap, 5), 2}, "too large a gap": {at("a", 1101+mostGap, 5), 1},
-		"overlapping": {at("a", 1099, 5), 1}, "no length": {at("a", 1100, 0), 1}, "another archive": {at("b", 1100, 5), 1},
-		"as long as a range may be": {at("a", 1100, mostRange-100), 2}, "longer": {at("a", 1100, mostRange-99), 1},
-	} {
-		if got := joined([]capturePlace{first, row.next}); got != row.want {
-			t.Errorf("%s: %d are joined, want %d", name, got, row.want)
-		}
-	}
-	if got := joined([]capturePlace{at("a", 0, 0), at("a", 10, 5)}); got != 1 {
-		t.Errorf("after one without length: %d", got)
-	}
-}
-
 // FuzzIndex checks that each line is either taken, whole and within bounds, or rejected.
 func FuzzIndex(f *testing.F) {
 	f.Add(" CDX N b a m s k r M S V g\ncom,example)/robots.txt 20190102030405 http://example.com/robots.txt text/plain 200 A - - 5 10 a.warc.gz\n")
@@ -108,13 +84,13 @@ func FuzzIndex(f *testing.F) {
 	f.Add("com,example)/robots.txt 20050102030405 https://example.com/robots.txt text/plain 200 A - 1024 IA.arc.gz\r\n{\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		seen := map[int64]bool{}
-		readIndex(t.Context(), "x", strings.NewReader(text), func(p capturePlace) error {
-			if seen[p.line] || p.offset < 0 || p.length < 0 || p.file == "" || p.offset+p.length < 0 {
+		Read(t.Context(), "x", strings.NewReader(text), func(p Capture) error {
+			if seen[p.Line] || p.Offset < 0 || p.Length < 0 || p.File == "" || p.Offset+p.Length < 0 {
 				t.Fatalf("%+v", p)
 			}
-			seen[p.line] = true
-			again, err := placeOfRecord(p.key(), p.value())
-			if again.date = p.date; err != nil || again != p {
+			seen[p.Line] = true
+			again, err := Kept(p.Key(), p.Value())
+			if again.Date = p.Date; err != nil || again != p {
 				t.Fatalf("%+v is kept as %+v (%v)", p, again, err)
 			}
 			return nil

@@ -10,8 +10,8 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -42,7 +42,7 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 	if s.config.LastCapture {
 		err = s.lastOfIndex(ctx, scratch, sorted)
 	} else {
-		err = s.takePlaces(ctx, func(p *capturePlace) error { return sorted.Add(p.key(), p.value()) })
+		err = s.takePlaces(ctx, func(p *cdx.Capture) error { return sorted.Add(p.Key(), p.Value()) })
 	}
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 }
 
 // takePlaces reads the index and calls take with the captures that are wanted.
-func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error) error {
+func (s *Source) takePlaces(ctx context.Context, take func(*cdx.Capture) error) error {
 	name := remote.Name(s.config.CDX)
 	f, done, err := input.Open(ctx, s.config.CDX)
 	if err != nil {
@@ -84,15 +84,15 @@ func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error)
 	defer end()
 	var skipped rejected.Skipped
 	defer func() { s.rejects.Skip(skipped) }()
-	err = readIndex(ctx, name, plain, func(p capturePlace) error {
+	err = cdx.Read(ctx, name, plain, func(p cdx.Capture) error {
 		if why := s.config.checkPlace(&p); why != "" {
-			return s.reject(p.line, p.file, why)
+			return s.reject(p.Line, p.File, why)
 		}
-		if _, ok := s.wanted(p.origin, &skipped); !ok {
+		if _, ok := s.wanted(p.Origin, &skipped); !ok {
 			s.progress(1)
 			return nil
 		}
-		s.paced = s.paced || s.isPaced(s.config.locate(p.file))
+		s.paced = s.paced || s.isPaced(s.config.locate(p.File))
 		return take(&p)
 	}, s.reject)
 	if err == nil && s.config.CDX == "-" {
@@ -103,32 +103,13 @@ func (s *Source) takePlaces(ctx context.Context, take func(*capturePlace) error)
 	return err
 }
 
-// key returns the place of a capture, which sorts by archive and offset; lines that name
-// the same record follow each other.
-func (p *capturePlace) key() []byte {
-	key := append(append(make([]byte, 0, len(p.file)+17), p.file...), 0)
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(key, uint64(p.offset)), uint64(p.line))
-}
-
-func (p *capturePlace) value() []byte {
-	return append(binary.BigEndian.AppendUint64(nil, uint64(p.length)), p.origin.String()...)
-}
-
-func placeOfRecord(key, value []byte) (p capturePlace, err error) {
-	at := len(key) - 17
-	p.file, p.offset = string(key[:at]), int64(binary.BigEndian.Uint64(key[at+1:]))
-	p.line, p.length = int64(binary.BigEndian.Uint64(key[at+9:])), int64(binary.BigEndian.Uint64(value))
-	p.origin, _, err = fetch.Parse(string(value[8:]), "")
-	return p, err
-}
-
 // lastOfIndex adds the last capture of each origin, by its date in the index.
 func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch, error), to *sorter.Sorter) (err error) {
 	byDate := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
 	defer func() { err = errors.Join(err, byDate.Close()) }()
-	err = s.takePlaces(ctx, func(p *capturePlace) error {
-		key := binary.BigEndian.AppendUint64(hashOf(p.origin.String()), dateOf(p.date))
-		return byDate.Add(append(key, p.key()...), p.value())
+	err = s.takePlaces(ctx, func(p *cdx.Capture) error {
+		key := binary.BigEndian.AppendUint64(hashOf(p.Origin.String()), dateOf(p.Date))
+		return byDate.Add(append(key, p.Key()...), p.Value())
 	})
 	if err != nil {
 		return err
@@ -228,7 +209,7 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 }
 
 // block reads the captures of a block.
-func (p *places) block(i int) (out []capturePlace, err error) {
+func (p *places) block(i int) (out []cdx.Capture, err error) {
 	from := int64(0)
 	if i > 0 {
 		from = p.blocks[i-1]
@@ -255,9 +236,9 @@ func (p *places) block(i int) (out []capturePlace, err error) {
 		if err == nil {
 			value, err = next()
 		}
-		var c capturePlace
+		var c cdx.Capture
 		if err == nil {
-			c, err = placeOfRecord(key, value)
+			c, err = cdx.Kept(key, value)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the list of captures: %w", err)
