@@ -88,6 +88,8 @@ test-unit: ## the tests that test-race leaves out, and beside other parsers wher
 test-race: ## the packages that run goroutines under the race detector (needs a C compiler)
 	$(RACE) -short $(CONCURRENT)
 
+# Of a run of several segments most is work on many hosts, which larger segments only repeat.
+test-duckdb: export GOFLAGS := $(GOFLAGS),smallsegments
 test-duckdb: ## DuckDB over tables that the command has written; every command and query of the documents
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -short -count=1 .  # the command is built anew, which no cache sees
 

@@ -9,10 +9,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 )
 
-// segmentTargets is the size of a segment: large enough for full row groups
-// of verdicts, small enough that a lost one costs little.
-const segmentTargets = 2048
-
 // A segment ends early when its targets reach one of these limits: verdicts on
 // their own URLs, bytes of hosts and URLs as the input has them, bytes of stored
 // bodies. Bodies of the network do not count: their size is not known when the

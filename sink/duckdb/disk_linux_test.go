@@ -108,7 +108,7 @@ func mountable(t *testing.T, options string) string {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	mountable(t, "size=1m")
-	w := newWeb(t, 2400, "none")
+	w := newWeb(t, segmentTargets+350, "none")
 	want := filepath.Join(t.TempDir(), "out")
 	source := filepath.Join(t.TempDir(), "source")
 	robocensus(t, 0, w.census(source, once...)...)
@@ -204,7 +204,7 @@ func TestNoRoomForAnyAnswer(t *testing.T) {
 // all before it.
 func TestLimitedFiles(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, 2400, "none")
+	w := newWeb(t, segmentTargets+350, "none")
 	want := filepath.Join(t.TempDir(), "out")
 	source := filepath.Join(t.TempDir(), "source")
 	robocensus(t, 0, w.census(source, once...)...)
@@ -273,9 +273,9 @@ func takenFrom(t *testing.T, w *web, take func(dir string, pid int) error) (v *v
 
 // Something is taken away from a run in progress.
 func TestTakenAway(t *testing.T) {
-	hosts := 3500
+	hosts := segmentTargets * 7 / 4
 	if testing.Short() {
-		hosts = 2100 // two segments
+		hosts = segmentTargets + 50 // two segments
 	}
 	w := newWeb(t, hosts, "uniform:1ms-15ms")
 	want := filepath.Join(t.TempDir(), "out")

@@ -17,7 +17,7 @@ func (w *web) rejudged(from, to string, args ...string) []string {
 // any host; the times stay those of the fetch.
 func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 	t.Parallel()
-	const hosts = 2100 // two segments
+	const hosts = segmentTargets + 50 // two segments
 	w := newWeb(t, hosts, "none")
 	dir, again := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 	robocensus(t, 0, w.census(dir, once...)...)
@@ -44,7 +44,7 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 
 	// No target of the first segment passes the filter.
 	some := filepath.Join(t.TempDir(), "out")
-	robocensus(t, 0, w.rejudged(dir, some, "--hosts", write(t, filepath.Join(t.TempDir(), "some"), "h2080.test\nh2081.test\n"))...)
+	robocensus(t, 0, w.rejudged(dir, some, "--hosts", write(t, filepath.Join(t.TempDir(), "some"), fmt.Sprintf("h%d.test\nh%d.test\n", segmentTargets+32, segmentTargets+33)))...)
 	if text, _ := robocensus(t, 0, "verify", "--out", some, "r"); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("the second segment alone: verify says %s", text)
 	}

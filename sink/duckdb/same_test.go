@@ -175,7 +175,7 @@ func firstDifference(a, b string) string {
 
 // The same answers give the same bytes, at any pace and on any number of cores.
 func TestTheSameAnswersGiveTheSameBytes(t *testing.T) {
-	w := newWeb(t, 3000, "uniform:0ms-5ms", "again0.test", "again1.test", "again2.test", "again3.test", "again4.test")
+	w := newWeb(t, segmentTargets*3/2, "uniform:0ms-5ms", "again0.test", "again1.test", "again2.test", "again3.test", "again4.test")
 	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
 	robocensus(t, 0, w.census(first)...)
 	t.Setenv("GOMAXPROCS", "1")

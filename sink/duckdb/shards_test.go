@@ -88,7 +88,7 @@ func together(t *testing.T, shards int, args func(shard int) []string) {
 // bodies, archives and an earlier run.
 func TestShardsMakeTheSameRun(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, 4400, "none") // more than one segment in each of two shards
+	w := newWeb(t, 2*segmentTargets+segmentTargets/7, "none") // more than one segment in each of two shards
 	list, err := os.ReadFile(w.hosts)
 	must(t, err)
 	w.hosts = write(t, filepath.Join(t.TempDir(), "hosts.csv"),

@@ -28,7 +28,7 @@ func TestStops(t *testing.T) {
 	}
 	t.Logf("-seed %d", *seed)
 	chance := rand.New(rand.NewPCG(*seed, 1))
-	w := newWeb(t, 3000, "uniform:1ms-15ms", "again0.test", "again1.test")
+	w := newWeb(t, segmentTargets*3/2, "uniform:1ms-15ms", "again0.test", "again1.test")
 	dir := t.TempDir()
 	// The timeout is long enough that a stopped process has no timeouts but those
 	// that it derives from its clock.

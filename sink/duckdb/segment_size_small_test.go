@@ -1,0 +1,5 @@
+//go:build smallsegments
+
+package main
+
+const segmentTargets = 256
