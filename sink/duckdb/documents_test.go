@@ -90,7 +90,7 @@ func TestDocuments(t *testing.T) {
 					printed, db = shell.paste(t, b.text), nil
 				case b.language == "sql":
 					if db == nil {
-						db = folder(t, filepath.Join(clone, "out"))
+						db = quick(t, filepath.Join(clone, "out"))
 					}
 					var answer bytes.Buffer
 					if err := printAnswer(&answer, db, b.text); err != nil {

@@ -112,12 +112,18 @@ var filesAlone = sync.OnceValues(func() (*sql.DB, error) {
 // quick is [folder] without the comments of columns, which take DuckDB as long as all views.
 func quick(t *testing.T, dir string) *sql.DB {
 	t.Helper()
-	views, err := os.ReadFile(filepath.Join(dir, "views.sql"))
-	must(t, err)
-	db, err := load(dir, comments.ReplaceAllString(string(views), ""))
+	db, err := withoutComments(dir)
 	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return alone(t, db)
+}
+
+func withoutComments(dir string) (*sql.DB, error) {
+	views, err := os.ReadFile(filepath.Join(dir, "views.sql"))
+	if err != nil {
+		return nil, err
+	}
+	return load(dir, comments.ReplaceAllString(string(views), ""))
 }
 
 var comments = regexp.MustCompile(`(?m)^COMMENT ON COLUMN .*;$`)
@@ -167,7 +173,7 @@ func database(t *testing.T) *sql.DB {
 	return shared(t, out, "history")
 }
 
-// reader opens a folder like folder, for tests that only read it.
+// reader opens a folder like quick, for tests that only read it.
 func reader(t *testing.T, dir string) *sql.DB {
 	t.Helper()
 	return shared(t, dir, "main")
@@ -178,7 +184,7 @@ func reader(t *testing.T, dir string) *sql.DB {
 func shared(t *testing.T, dir, schema string) *sql.DB {
 	t.Helper()
 	once, _ := readers.LoadOrStore(dir+" "+schema, sync.OnceValues(func() (*sql.DB, error) {
-		db, err := open(dir)
+		db, err := withoutComments(dir)
 		if err == nil {
 			_, err = db.Exec("SET threads = 1; SET schema = '" + schema + "'")
 		}
