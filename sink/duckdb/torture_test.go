@@ -33,12 +33,16 @@ func TestTorture(t *testing.T) {
 	if testing.Short() {
 		*kills = min(*kills, 4)
 	} else {
-		t.Run("without a memory", func(t *testing.T) { torture(t, newWeb(t, 2*segmentTargets+segmentTargets/5, "uniform:1ms-15ms", again...), false) })
+		t.Run("without a memory", func(t *testing.T) {
+			torture(t, newWeb(t, 2*segmentTargets+segmentTargets/5, "uniform:1ms-15ms", again...), false)
+		})
 	}
 	if *kills > 100 { // hosts that hang cost each run its timeout
 		again = append(again, "hang0.test", "hang1.test")
 	}
-	t.Run("with a memory", func(t *testing.T) { torture(t, newWeb(t, 2*segmentTargets+segmentTargets/5, "uniform:1ms-15ms", again...), true) })
+	t.Run("with a memory", func(t *testing.T) {
+		torture(t, newWeb(t, 2*segmentTargets+segmentTargets/5, "uniform:1ms-15ms", again...), true)
+	})
 }
 
 func torture(t *testing.T, w *web, memory bool) {
