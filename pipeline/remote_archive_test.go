@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -184,8 +185,8 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(fetchesOf(t, local), fetchesOf(t, over)); diff != "" {
-		t.Errorf("the rows of archives read over https (-local +https):\n%s", diff)
+	if want, got := fetchesOf(t, local), fetchesOf(t, over); !reflect.DeepEqual(want, got) { // takes a tenth of the time of cmp
+		t.Errorf("the rows of archives read over https (-local +https):\n%s", cmp.Diff(want, got))
 	}
 	archives := server.began[2:] // the list is read without a pace: its size, then the list
 	if server.peak > atOnce {

@@ -199,7 +199,7 @@ func TestNotes_NoRace(t *testing.T) {
 }
 
 // A run with damaged files is refused, not resumed with other rows.
-func TestOpenRefusesDamagedRecords(t *testing.T) {
+func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 	good := t.TempDir()
 	run, err := Create(good, described())
 	must(t, err)

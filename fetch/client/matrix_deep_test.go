@@ -86,9 +86,9 @@ var deepRows = []row{
 	}, want{0, answer.ErrorTLS, 1, once, networkFailure}},
 }
 
-// TestACutAtTheLargestLimitIsSeen checks that a profile knows that its limit
+// TestACutAtTheLargestLimitIsSeen_NoRace checks that a profile knows that its limit
 // cut a body, even if the capture cut it at the same byte.
-func TestACutAtTheLargestLimitIsSeen(t *testing.T) {
+func TestACutAtTheLargestLimitIsSeen_NoRace(t *testing.T) {
 	for _, name := range robots.ProfileNames() {
 		t.Run(name, func(t *testing.T) {
 			p, _ := robots.ProfileNamed(name)

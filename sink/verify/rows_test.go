@@ -81,7 +81,7 @@ func must(t *testing.T, err error) {
 
 // What is wrong under right digests is found: bodies that are not those of their digests,
 // rows out of order, targets twice or in no segment, counters that differ.
-func TestRowsThatDoNotFitTogether(t *testing.T) {
+func TestRowsThatDoNotFitTogether_NoRace(t *testing.T) {
 	const bodies, fetches, rules, verdicts = "bodies/run=r/part-0000000001.parquet", "fetches/run=r/part-0000000001.parquet", "rules/run=r/part-0000000001.parquet", "verdicts/run=r/part-0000000001.parquet"
 	for name, c := range map[string]struct {
 		plant func(r *rows) // in segment 1, which has the seqs 3 and 4

@@ -9,7 +9,7 @@ import (
 
 // Seqs that no two shards share are taken in any order of shards, few and many, near
 // each other and far; the first one that comes again is found.
-func TestSeqsOfShards(t *testing.T) {
+func TestSeqsOfShards_NoRace(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
 		var all []int64
