@@ -44,7 +44,8 @@ func TestARunInAnObjectStore(t *testing.T) {
 		return c
 	}
 
-	w := newWeb(t, 300, "uniform:0ms-20ms")
+	const hosts = 240 // one segment
+	w := newWeb(t, hosts, "uniform:0ms-20ms")
 	whole := filepath.Join(t.TempDir(), "whole")
 	robocensus(t, 0, w.census(whole)...)
 	finish(t, 0, command(append(append([]string{"plan"}, w.census(url)[1:]...), "--shards", "3")...))
@@ -143,7 +144,7 @@ func TestARunInAnObjectStore(t *testing.T) {
 	random := rand.New(rand.NewPCG(33, 2))
 	times := regexp.MustCompile(`"(date|fetched)": "[^"]*"`) // of two censuses
 	for range 4 {
-		host, agent := fmt.Sprintf("h%d.test", random.IntN(300)), []string{"GPTBot", "Googlebot"}[random.IntN(2)]
+		host, agent := fmt.Sprintf("h%d.test", random.IntN(hosts)), []string{"GPTBot", "Googlebot"}[random.IntN(2)]
 		urls := write(t, filepath.Join(t.TempDir(), "urls"), "http://"+host+"/\nhttp://"+host+"/private/x\n")
 		for _, c := range []struct {
 			requests, bytes int64
@@ -193,7 +194,7 @@ func TestARunInAnObjectStore(t *testing.T) {
 	}
 	list, _ := finish(t, 0, command("runs", "--out", url))
 	for _, id := range []string{"r", "s"} {
-		if !regexp.MustCompile(`(?m)^` + id + ` +complete .*\b300\b`).MatchString(strings.ReplaceAll(list, ",", "")) {
+		if !regexp.MustCompile(`(?m)^` + id + ` +complete .*\b` + fmt.Sprint(hosts) + `\b`).MatchString(strings.ReplaceAll(list, ",", "")) {
 			t.Errorf("runs says\n%s", list)
 		}
 	}

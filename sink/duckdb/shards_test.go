@@ -160,7 +160,7 @@ func firstLine(text string) string {
 // or archives only, and refuses other settings.
 func TestPlannedShards(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, 1000, "none")
+	w := newWeb(t, 300, "none")
 	dir := t.TempDir()
 	for i := range 5 {
 		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+2*i)))
