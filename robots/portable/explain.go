@@ -264,8 +264,8 @@ func (f *file) linesAt(numbers []int) (lines []Line) {
 	return lines
 }
 
-// lines returns the lines of which each alone is enough for a step; all that the step
-// changes if none is.
+// lines returns the lines of which each alone is enough for a step; if none is, lines that
+// are enough together, of which none can be left out.
 func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 	lines := s.touches(f)
 	if len(lines) == 1 || len(lines) > mostLines {
@@ -282,6 +282,12 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 	}
 	if len(enough) > 0 {
 		return enough
+	}
+	for i := len(lines) - 1; i >= 0 && len(lines) > 1 && !e.spent(); i-- {
+		less := slices.Delete(slices.Clone(lines), i, i+1)
+		if next := s.apply(f, func(n int) bool { return slices.Contains(less, n) }); next != nil && e.agree(next, s, cut) {
+			lines = less
+		}
 	}
 	return lines
 }

@@ -40,6 +40,8 @@ func TestExplain(t *testing.T) {
 		{"reppy", "Disallow: /a\n\nUser-agent: Spider\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},
 		{"urllib-2025", "User-agent: Spider\n\nDisallow: /\n", "different disallow_all allow_all blank_line 2"},
 		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: Other\nDisallow: /\n", "different disallow_all allow_all other_field 2"},
+		// Two delays, of which neither is enough alone, and one that has nothing to do with it.
+		{"heritrix", "User-agent: Spider\nCrawl-delay: 1\nUser-agent: b\nCrawl-delay: 1\nUser-agent: c\nDisallow: /\n\nUser-agent: d\nCrawl-delay: 1\nUser-agent: e\nDisallow: /a\n", "different disallow_all allow_all other_field 2 4"},
 		{"wget", "User-agent: Spider/2.0 (all)\nDisallow: /\n", "different disallow_all allow_all text_behind_name 1"},
 		{"temoto", "User-agent: Spider\nDisallow: a\n", "different allow_all partial no_slash 2"},
 		{"wget", "User-agent: Spider\nDisallow:\nDisallow: /\n", "different disallow_all allow_all empty_rule 2"},
