@@ -119,7 +119,7 @@ func (r *Rewriter) Guesses(s *State, t *Symbol, query bool) []Guess {
 	switch {
 	case t.Is('/') && s.part == atStart && r.InvalidIsRoot, t.Is('?') && !query && r.losesQuery():
 		return []Guess{AsUsual, otherwise}
-	case query || r.Requote != RequotePath:
+	case query || r.Requote != RequotePath || s.part == atParams || s.part == inParams:
 		return nil
 	case t.Is(';'):
 		return []Guess{AsUsual, otherwise, nothing}

@@ -1,0 +1,105 @@
+package rewrite
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What URLs and patterns become.
+func TestRewriter(t *testing.T) {
+	for _, c := range []struct {
+		as                   Rewriter
+		url, want            string
+		pattern, wantPattern string
+	}{
+		{as: Rewriter{Requote: RequotePath}, url: "/%7Ea%2f%25=é?é%7E", want: "/~a%2F%25%3D%C3%A9?é%7E", pattern: "/%7Ea%2f%25=é?é%7E", wantPattern: "/~a%2F%25=%C3%A9?é%7E"},
+		{as: Rewriter{Requote: RequotePath}, url: "/a?", want: "/a", pattern: "/a*b%2a$", wantPattern: "/a*b%2A$"},
+		{as: Rewriter{Requote: RequotePath}, url: "/a;b/c;%7E=?q", want: "/a%3Bb/c;%7E=?q", pattern: "/a;b/c;%7E=?q", wantPattern: "/a%3Bb/c;%7E=?q"},
+		{as: Rewriter{Requote: RequotePath}, url: "/a;", want: "/a", pattern: "/a;", wantPattern: "/a;"},
+		{as: Rewriter{Requote: RequotePath}, url: "/\xff\xe2\x82a", want: "/%EF%BF%BD%EF%BF%BDa", pattern: "HTTP://h/a", wantPattern: "/HTTP%3A//h/a"},
+		{as: Rewriter{Requote: RequoteQuery}, url: "/a%2Fb=?c%3D=d%26&e/?", want: "/a/b%3D?c%3D=d%26&e/%3F", pattern: "/a%2Fb*$?c*%2A&d=%26", wantPattern: "/a/b*$?c*%2A&d=%26"},
+		{as: Rewriter{Requote: RequoteQuery, DoubleSlash: true}, url: "//a//b", want: "////a//b", pattern: "//a", wantPattern: "//a"},
+		{as: Rewriter{Requote: RequoteUnreserved}, url: "/%7e%2f[a b", want: "/~%2F%5Ba%20b", pattern: "/%7e%2f[a b%*", wantPattern: "/~%2F%5Ba%20b%25*"},
+		{as: Rewriter{Requote: RequoteUnreserved, InvalidIsRoot: true}, url: "/a|b", want: "/", pattern: "/a", wantPattern: "/a"},
+		{as: Rewriter{Requote: RequoteUnreserved, InvalidIsRoot: true}, url: "/a?[]", want: "/a?%5B%5D", pattern: "/a", wantPattern: "/a"},
+		{as: Rewriter{Requote: RequoteUnreserved, InvalidIsRoot: true}, url: "/[", want: "/", pattern: "/a", wantPattern: "/a"},
+		{as: Rewriter{Requote: RequoteUnreserved, InvalidIsRoot: true}, url: "/%4", want: "/", pattern: "/a", wantPattern: "/a"},
+		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: `/a/./b\..%7e"{'?'{|`, want: "/a/b/..%7E%22%7B'?%27{|", pattern: `/%7e"{'[`, wantPattern: "/%7E%22%7B'%5B"},
+		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/a/b/.%2E/c?", want: "/a/c", pattern: "/a?", wantPattern: "/a?"},
+		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/b/a/..?q", want: "/b/?q", pattern: "/b/.", wantPattern: "/b/."},
+		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/b/a/.", want: "/b/a/", pattern: "/b/.", wantPattern: "/b/."},
+		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/../a/..", want: "/", pattern: "/..", wantPattern: "/.."},
+		{as: Rewriter{Requote: RequoteValid}, url: "/%24%3F?%3F%7C", want: "/$%3F??%7C", pattern: "/%24", wantPattern: "/$"},
+		{as: Rewriter{Requote: RequotePlain, Compared: ComparedPath}, url: "/%2f%20%25?q", want: "/%2f %", pattern: "/%2f%20", wantPattern: "/%2f "},
+		{as: Rewriter{}, url: "/%7e?", want: "/%7e?", pattern: "/%7e", wantPattern: "/%7e"},
+	} {
+		if got := c.as.URL([]byte(c.url)); string(got) != c.want {
+			t.Errorf("%+v: the URL %s becomes %s, want %s", c.as, c.url, got, c.want)
+		}
+		if got := c.as.Pattern([]byte(c.pattern), true); string(got) != c.wantPattern {
+			t.Errorf("%+v: the pattern %s becomes %s, want %s", c.as, c.pattern, got, c.wantPattern)
+		}
+	}
+}
+
+// Of all guesses about a path exactly one sequence is right: with it the symbols become what
+// the URL becomes. A path with dot segments has none where they are resolved. A state can be
+// packed at any time.
+func TestOneGuessIsRight(t *testing.T) {
+	rewriters := []Rewriter{
+		{Requote: RequotePath}, {Requote: RequotePath, DoubleSlash: true}, {Requote: RequoteQuery, DoubleSlash: true}, {Requote: RequoteUnreserved, InvalidIsRoot: true},
+		{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, {Requote: RequoteValid}, {Requote: RequotePlain, Compared: ComparedPath},
+	}
+	pieces := strings.Fields(`/ / a . .. ; ; ? % %4 %41 %2F %2e %E2 %82 %ac %F0%9F%98 %E0%80%80 %E0%A0%80 %ED%A0%80 %F0%80%80%80 %F4%90%80%80 [ | = & \ %80 \\ %3B %C3%A9`)
+	r := rand.New(rand.NewPCG(34, 1))
+	for range 10000 {
+		as := rewriters[r.IntN(len(rewriters))]
+		path := []byte("/")
+		for range r.IntN(7) {
+			path = append(path, pieces[r.IntN(len(pieces))]...)
+		}
+		var found []string
+		as.guess(path, State{}, false, nil, &found)
+		want := []string{string(as.URL(path))}
+		if as.Compared == ComparedWHATWG && !bytes.Equal(WithoutDots(path), bytes.ReplaceAll(path, []byte(`\`), []byte("/"))) {
+			if before, _, _ := bytes.Cut(path, []byte("?")); !bytes.Equal(WithoutDots(before), bytes.ReplaceAll(before, []byte(`\`), []byte("/"))) {
+				want = nil
+			}
+		}
+		if !slices.Equal(found, want) {
+			t.Fatalf("%+v: %s becomes %q, want %q", as, path, found, want)
+		}
+	}
+}
+
+// guess collects what a path becomes with each sequence of guesses that is not refused.
+func (r *Rewriter) guess(rest []byte, s State, query bool, out []byte, found *[]string) {
+	if len(rest) == 0 {
+		if s.Ends() {
+			*found = append(*found, string(out))
+		}
+		return
+	}
+	symbol, after := Cut(rest)
+	guesses := r.Guesses(&s, &symbol, query)
+	if guesses == nil {
+		guesses = []Guess{AsUsual}
+	}
+	for _, symbol.Guess = range guesses {
+		if next, state, ok := r.Next(slices.Clone(out), Unpack(s.Pack()), symbol); ok {
+			r.guess(after, state, query || symbol.Is('?'), next, found)
+		}
+	}
+}
+
+// What is left over of stars in a row.
+func TestOneStar(t *testing.T) {
+	for pattern, want := range map[string]string{"": "", "/a": "/a", "**": "*", "/a***b*c**": "/a*b*c*"} {
+		if got := OneStar([]byte(pattern)); string(got) != want {
+			t.Errorf("%s becomes %s, want %s", pattern, got, want)
+		}
+	}
+}
