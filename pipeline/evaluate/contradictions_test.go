@@ -1,10 +1,7 @@
 package evaluate
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
@@ -59,75 +56,5 @@ func TestContradictions(t *testing.T) {
 		if got = slices.Compact(got); !slices.Equal(got, row.want) {
 			t.Errorf("%s: lines %v, want %v", row.clause, got, row.want)
 		}
-	}
-}
-
-// What contradicts is what comparing every two rows finds.
-func TestContradictionsByPairs(t *testing.T) {
-	stated := statedBy(t)
-	r := rand.New(rand.NewPCG(9, 124))
-	conflicts := 0
-	for range 500 {
-		var b strings.Builder
-		groupOf := make(map[int32]int)
-		var tokens []string // of each group
-		line := int32(0)
-		for g := range 1 + r.IntN(6) {
-			tokens = append(tokens, "")
-			for range 1 + r.IntN(3) {
-				token := string(rune('a' + r.IntN(5)))
-				tokens[g] += token
-				b.WriteString("User-agent: " + token + "\n")
-				line++
-			}
-			for range r.IntN(3) {
-				line++
-				groupOf[line] = g
-				fmt.Fprintf(&b, "Content-Usage: /%d train-ai=%c\n", r.IntN(3), "yn"[r.IntN(2)])
-			}
-			b.WriteString("Disallow:\n")
-			line++
-		}
-		rows := stated(b.String())
-		for i := range rows {
-			want := slices.ContainsFunc(rows, func(x schema.Preference) bool {
-				return strings.ContainsAny(tokens[groupOf[*x.Line]], tokens[groupOf[*rows[i].Line]]) && *x.Path == *rows[i].Path && *x.Preference != *rows[i].Preference
-			})
-			if want {
-				conflicts++
-			}
-			if rows[i].Conflict != want {
-				t.Fatalf("%s\nline %d: %v, want %v", b.String(), *rows[i].Line, rows[i].Conflict, want)
-			}
-		}
-	}
-	if conflicts < 100 {
-		t.Errorf("only %d rows contradict any", conflicts)
-	}
-}
-
-// Each group has a token in common with a large one: the work grows with the lines.
-func BenchmarkContradictions(b *testing.B) {
-	for _, n := range []int{1000, 4000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var c contradictions
-			f := new(robots.File)
-			path := make([]string, n)
-			use, allow, refuse := "ai-train", "allow", "disallow"
-			for i := range n {
-				path[i] = fmt.Sprint("/", i)
-				token := []byte(path[i][1:])
-				f.Agents = append(f.Agents, robots.AgentLine{Group: 0, Wide: token}, robots.AgentLine{Group: int32(1 + i), Wide: token})
-				c.add(&schema.Preference{Use: &use, Preference: &allow, Path: &path[i]}, 2*i, 0)
-				c.add(&schema.Preference{Use: &use, Preference: &refuse, Path: &path[i]}, 2*i+1, int32(1+i))
-			}
-			rows := make([]schema.Preference, 2*n)
-			for b.Loop() {
-				c.mark(rows, f)
-			}
-			if !rows[0].Conflict || !rows[2*n-1].Conflict {
-				b.Error("no conflict")
-			}
-		})
 	}
 }

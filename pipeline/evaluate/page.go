@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate/internal/contradiction"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -19,7 +20,7 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 	if u, err := url.Parse(front.Hops[len(front.Hops)-1].URL); err == nil {
 		path = schema.Some(schema.TextString(u.RequestURI()))
 	}
-	var of contradictions
+	var of contradiction.Finder
 	names := make(map[string]int32)
 	for _, s := range e.config.Labels.OfPage(front.Header) {
 		r := schema.Preference{
@@ -31,9 +32,9 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 		if _, known := names[s.Agent]; !known {
 			names[s.Agent] = int32(len(names))
 		}
-		of.add(&r, len(e.preferences)-1, names[s.Agent])
+		of.Add(&r, len(e.preferences)-1, names[s.Agent])
 	}
-	of.mark(e.preferences, nil)
+	of.Mark(e.preferences, nil)
 }
 
 // addFront adds what came of the request for the front page.

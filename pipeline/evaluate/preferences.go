@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate/internal/contradiction"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -14,7 +15,7 @@ import (
 // preferenceRows makes the rows of preferences: the labels of all lines about use, and the
 // rules of policy tokens.
 func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
-	var of contradictions
+	var of contradiction.Finder
 	for i := range f.Usages {
 		u := &f.Usages[i]
 		r := schema.Preference{
@@ -27,11 +28,11 @@ func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
 			state(&r, &s)
 			e.preferences = append(e.preferences, r)
 			if r.GroupAgent != nil {
-				of.add(&r, len(e.preferences)-1, u.Group)
+				of.Add(&r, len(e.preferences)-1, u.Group)
 			}
 		}
 	}
-	of.mark(e.preferences, f)
+	of.Mark(e.preferences, f)
 	for i := range e.config.Agents {
 		if token := &e.config.Agents[i]; token.Kind == registry.KindToken {
 			e.tokenRows(row, f, token)

@@ -1,4 +1,7 @@
-package evaluate
+// Package contradiction finds the statements about use that contradict each other, in one
+// file or in the header of one page. It compares rows of preferences, whatever lines and
+// labels they were made from.
+package contradiction
 
 import (
 	"cmp"
@@ -11,10 +14,10 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// contradictions finds the statements of one mechanism that say the contrary of one use and
-// path to an agent that follows both: in one group, or in several that name one token. A
-// label that an item repeats has been replaced before.
-type contradictions struct {
+// A Finder finds the statements of one mechanism that say the contrary of one use and path
+// to an agent that follows both: in one group, or in several that name one token. A label
+// that an item repeats has been replaced before. The zero Finder knows no statement.
+type Finder struct {
 	rows []statedRow
 	said map[int32]map[subject]said // by group
 	all  said
@@ -41,52 +44,52 @@ type statedRow struct {
 	subject
 }
 
-// add notes what a row says for a group.
-func (c *contradictions) add(r *schema.Preference, row int, group int32) {
+// Add notes what a row, given by its place among all, says for a group.
+func (f *Finder) Add(r *schema.Preference, row int, group int32) {
 	if r.Use == nil || r.Preference == nil {
 		return
 	}
 	s := subject{r.Mechanism, *r.Use, schema.OrZero(r.Path)}
-	c.rows = append(c.rows, statedRow{row, group, s})
-	if c.said == nil {
-		c.said = make(map[int32]map[subject]said)
+	f.rows = append(f.rows, statedRow{row, group, s})
+	if f.said == nil {
+		f.said = make(map[int32]map[subject]said)
 	}
-	if c.said[group] == nil {
-		c.said[group] = make(map[subject]said)
+	if f.said[group] == nil {
+		f.said[group] = make(map[subject]said)
 	}
 	says := permitted
 	if *r.Preference == usage.Refuses.String() {
 		says = refused
 	}
-	c.all |= says
-	if c.said[group][s] |= says; c.said[group][s]&both == both {
-		c.said[group][s] |= contradicted
+	f.all |= says
+	if f.said[group][s] |= says; f.said[group][s]&both == both {
+		f.said[group][s] |= contradicted
 	}
 }
 
-// mark marks the rows that contradict each other. f has the tokens of the groups, nil if
+// Mark marks the rows that contradict each other. file has the tokens of the groups, nil if
 // each has its own.
-func (c *contradictions) mark(rows []schema.Preference, f *robots.File) {
-	if c.all != both {
+func (f *Finder) Mark(rows []schema.Preference, file *robots.File) {
+	if f.all != both {
 		return // as in nearly all files
 	}
-	if f != nil && len(c.said) > 1 {
-		for _, groups := range c.merged(f) {
-			c.merge(groups)
+	if file != nil && len(f.said) > 1 {
+		for _, groups := range f.merged(file) {
+			f.merge(groups)
 		}
 	}
-	for _, x := range c.rows {
-		rows[x.row].Conflict = c.said[x.group][x.subject]&contradicted != 0
+	for _, x := range f.rows {
+		rows[x.row].Conflict = f.said[x.group][x.subject]&contradicted != 0
 	}
 }
 
 // merged returns the groups that state something and name one token, for each token that
 // several name; once, if they name several.
-func (c *contradictions) merged(f *robots.File) (all [][]int32) {
+func (f *Finder) merged(file *robots.File) (all [][]int32) {
 	naming := make(map[string][]int32)
-	for i := range f.Agents {
-		a := &f.Agents[i]
-		if c.said[a.Group] == nil || len(a.Wide) == 0 {
+	for i := range file.Agents {
+		a := &file.Agents[i]
+		if f.said[a.Group] == nil || len(a.Wide) == 0 {
 			continue
 		}
 		token := strings.ToLower(string(a.Wide))
@@ -111,14 +114,14 @@ func (c *contradictions) merged(f *robots.File) (all [][]int32) {
 
 // merge marks what groups contradict that one agent follows. It passes over what the group
 // that states most alone says: thus many pairs with one large group cost little.
-func (c *contradictions) merge(groups []int32) {
-	most := slices.MaxFunc(groups, func(a, b int32) int { return cmp.Compare(len(c.said[a]), len(c.said[b])) })
+func (f *Finder) merge(groups []int32) {
+	most := slices.MaxFunc(groups, func(a, b int32) int { return cmp.Compare(len(f.said[a]), len(f.said[b])) })
 	together := make(map[subject]said)
 	for _, g := range groups {
 		if g == most {
 			continue
 		}
-		for s, says := range c.said[g] {
+		for s, says := range f.said[g] {
 			together[s] |= says
 		}
 	}
@@ -126,14 +129,14 @@ func (c *contradictions) merge(groups []int32) {
 		if g == most {
 			continue
 		}
-		for s := range c.said[g] {
-			others := c.said[most][s]
+		for s := range f.said[g] {
+			others := f.said[most][s]
 			if (together[s]|others)&both != both {
 				continue
 			}
-			c.said[g][s] |= contradicted
+			f.said[g][s] |= contradicted
 			if others != 0 {
-				c.said[most][s] |= contradicted
+				f.said[most][s] |= contradicted
 			}
 		}
 	}
