@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // A drawn policy is one reading of random rules.
 type drawn struct {
 	mode  Mode
 	form  Form
-	rules []string // patterns, each after + or -
+	as    rewrite.Rewriter // if the form is Rewritten
+	rules []string         // patterns, each after + or -
 }
 
 // letters of patterns and of paths, on which the forms of a path part.
@@ -61,7 +63,7 @@ func (d drawn) compile() (all []compiled) {
 		core := strings.TrimRight(text, "*")
 		c := compiled{Pattern: Pattern{Text: d.normal(core, escape.OfPattern), Anchor: anchored && core == text}}
 		c.starred = bytes.IndexByte(c.Text, '*') >= 0
-		if c.starred && d.form >= NormalForm {
+		if c.starred && (d.form == NormalForm || d.form == ReservedToo) {
 			if c.InQuery = escape.AppendRFC(nil, []byte(core), escape.OfPattern, true, d.form == ReservedToo); bytes.Equal(c.InQuery, c.Text) {
 				c.InQuery = nil
 			}
@@ -80,12 +82,17 @@ func (d drawn) normal(text string, side escape.Side) []byte {
 		return escape.AppendUpper(nil, []byte(text))
 	case NormalForm, ReservedToo:
 		return escape.AppendRFC(nil, []byte(text), side, false, d.form == ReservedToo)
+	case Rewritten:
+		if side == escape.OfPattern {
+			return d.as.Pattern([]byte(text), true)
+		}
+		return d.as.URL([]byte(text))
 	}
 	return []byte(text)
 }
 
 func (d drawn) tell(l *Language, policy int) {
-	v := l.Voice(policy, View{Form: d.form}, d.mode, len(d.rules))
+	v := l.Voice(policy, View{Form: d.form, As: d.as}, d.mode, len(d.rules))
 	for _, c := range d.compile() {
 		switch {
 		case c.starred:
@@ -258,6 +265,78 @@ func TestSearchSkipsNoPath(t *testing.T) {
 	if left > draws/2 {
 		t.Errorf("%d of %d pairs have too many states to try", left, draws)
 	}
+}
+
+// Where dialects rewrite the path, a search finds each way in which two policies differ on
+// a short URL, on a URL that is as short.
+func TestSearchOfRewrittenPaths(t *testing.T) {
+	rewriters := []rewrite.Rewriter{
+		{Requote: rewrite.RequotePath}, {Requote: rewrite.RequotePath, DoubleSlash: true}, {Requote: rewrite.RequoteQuery, DoubleSlash: true},
+		{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, {Requote: rewrite.RequoteUnfit, EmptyQueryLost: true}, {Requote: rewrite.RequoteValid},
+	}
+	draws := 1500
+	if testing.Short() {
+		draws = 500
+	}
+	alphabet := strings.Fields("/ a %61 %2F %2f ; ? = % ! | %E2%82%AC %E2 %25 2 6")
+	r := rand.New(rand.NewPCG(19, 1))
+	differ := 0
+	for range draws {
+		a, b := draw(r, "a / %61 %2F ; ? = %25 %E2%82%AC 2 |", 4), draw(r, "a / %61 %2f ; ? = € % 6", 4)
+		a.mode, b.mode, a.form, b.form = TheLongest, TheLongest, Rewritten, Rewritten
+		a.as, b.as = rewriters[r.IntN(len(rewriters))], rewriters[r.IntN(len(rewriters))]
+		if r.IntN(3) == 0 {
+			b.form, b.as = AsIs, rewrite.Rewriter{}
+		}
+		if r.IntN(2) == 0 {
+			b.rules = a.rules
+		}
+		var letters []string
+		for _, i := range r.Perm(len(alphabet))[:4] {
+			letters = append(letters, alphabet[i])
+		}
+		letters = append(letters, "?")
+		f := languageOf(t, a, b).Search(Search{Most: MaxWork, Ways: [2]bool{true, true}})
+		most := [2]int{99, 99} // symbols of what was found
+		for way, path := range f.Paths {
+			if path == nil {
+				continue
+			}
+			most[way] = symbolsOf(path)
+			if x, y := a.judge(string(path)), b.judge(string(path)); (way == Closes) != (y > x) || x == y {
+				t.Fatalf("%+v\n%+v\n%s, found for way %d: %v and %v", a, b, path, way, x, y)
+			}
+			differ++
+		}
+		var try func(path string, left int)
+		try = func(path string, left int) {
+			x, y := a.judge(path), b.judge(path)
+			way := Closes
+			if y < x {
+				way = Opens
+			}
+			if n := symbolsOf([]byte(path)); x != y && (n < most[way] && f.Whole) {
+				t.Fatalf("%+v\n%+v\nthey differ on %s: %v and %v; the search found %q", a, b, path, x, y, f.Paths)
+			}
+			if left > 0 {
+				for _, c := range letters {
+					try(path+c, left-1)
+				}
+			}
+		}
+		try("/", 4)
+	}
+	if differ < draws/3 {
+		t.Errorf("only %d differences", differ)
+	}
+}
+
+// symbolsOf counts the characters of a path, an escape as one.
+func symbolsOf(path []byte) (n int) {
+	for ; len(path) > 0; n++ {
+		_, path = rewrite.Cut(path)
+	}
+	return n
 }
 
 // runAll is run without its shortcuts; it gives up after too many states.
