@@ -203,3 +203,32 @@ func TestExplainRealFiles(t *testing.T) {
 	}
 	t.Log(found)
 }
+
+// A step after which nobody knows whether the readings agree is no cause, nor is one that
+// people are advised to take and that changes what google reads.
+func TestAgree(t *testing.T) {
+	var entangled strings.Builder
+	for i := range 18 {
+		fmt.Fprintf(&entangled, "Disallow: /*%c*%c\nAllow: /*%c%c*\n", 'a'+i, 'b'+i, 'c'+i, 'd'+i)
+	}
+	for body, want := range map[string]bool{"User-agent: Spider\nDisallow: /a\n": true, "User-agent: Spider\nDisallow: /b\n": false, "User-agent: Spider\n" + entangled.String(): false} {
+		x := explainer(t, "urllib-2026", "Spider")
+		x.bytes, x.work = explainBytes, explainWorkings
+		for i, reader := range x.readers {
+			x.witness[i] = reader.LiteralTarget("http://h/")
+		}
+		was := body
+		if strings.Contains(body, "/b") && len(body) < 100 {
+			was = "User-agent: Spider\nDisallow: /a\n"
+		} else if len(body) > 100 {
+			if a, b := x.policies([]byte(body), false); x.differ(a, b) != robots.DifferenceUndecided {
+				t.Fatal("entangled rules are decided")
+			}
+		}
+		x.is.Parse([]byte(was), x.readers[0])
+		x.as.Load(&x.is)
+		if got := x.agree(readFile([]byte(body)), &step{advice: "some"}, false); got != want {
+			t.Errorf("%q: %t", body, got)
+		}
+	}
+}
