@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -111,7 +112,7 @@ type segment struct {
 	committed bool // an earlier process committed it; it has no jobs
 	jobs      []*job
 	pending   atomic.Int64   // jobs without a capture, plus one until it is sealed
-	captures  *sink.Captures // kept for a later process, nil if none can resume
+	captures  *captures.File // kept for a later process, nil if none can resume
 	spill     spill
 	bytes     atomic.Int64 // memory of the captures: bodies, hops, headers
 	text      int64        // bytes of the targets' texts

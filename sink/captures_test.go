@@ -25,7 +25,7 @@ func reopen(t *testing.T, dir string, run *Run) *Run {
 	return run
 }
 
-// answersOf stores captures of segment 3 from eight goroutines.
+// keepCaptures stores captures of segment 3 from eight goroutines.
 func keepCaptures(t *testing.T, run *Run, from, to int) {
 	t.Helper()
 	a, err := run.Captures(3)
@@ -144,49 +144,6 @@ func problemsOf(v *Verification) string {
 		out = append(out, p.Path+": "+p.Kind)
 	}
 	return strings.Join(out, ", ")
-}
-
-// Wherever the file is cut or changed, the captures before that place are valid and
-// no others.
-func TestTargetsOfDamagedCapturesAreAskedAgain_NoRace(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
-	must(t, err)
-	defer func() { run.Close() }()
-	a, err := run.Captures(3)
-	must(t, err)
-	ends := []int64{0}
-	for i := range 10 {
-		must(t, a.Keep(i, captureOf(i)))
-		ends = append(ends, a.end)
-	}
-	path := filepath.Join(dir, layout.Captures("r", 3))
-	content, err := os.ReadFile(path)
-	must(t, err)
-	for at := range content {
-		flipped := bytes.Clone(content)
-		flipped[at] ^= 0x10
-		for what, damaged := range map[string][]byte{"cut": content[:at], "changed": flipped, "zeros": append(bytes.Clone(content[:at]), make([]byte, 40)...)} {
-			want := 0
-			for want < 10 && bytes.HasPrefix(damaged, content[:ends[want+1]]) {
-				want++
-			}
-			must(t, os.WriteFile(path, damaged, 0o666))
-			a, err := (&Run{folder: run.folder, output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
-			must(t, err)
-			if len(a.old) != want {
-				t.Fatalf("%s at byte %d of %d: %d captures, want %d", what, at, len(content), len(a.old), want)
-			}
-			must(t, a.Keep(200, captureOf(200))) // overwrites the damage
-			a.close()
-			again, err := (&Run{folder: run.folder, output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
-			must(t, err)
-			if got, err := again.Find(200); len(again.old) != want+1 || err != nil || !bytes.Equal(got, captureOf(200)) {
-				t.Fatalf("%s at byte %d: then %d captures, and %q, %v", what, at, len(again.old), got, err)
-			}
-			again.close()
-		}
-	}
 }
 
 // Answers of another plan, such as that of an earlier run with the same ID, are

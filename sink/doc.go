@@ -1,6 +1,6 @@
 // Package sink writes the tables of a census: the part files that hold their rows, and
 // the records of which parts count. Package schema defines the rows; scan, summary,
-// verify and export read them.
+// verify and export read them. Package captures keeps what a stopped run has fetched.
 //
 // A run writes one folder per table, hive-partitioned by run:
 //

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -24,9 +25,9 @@ type Run struct {
 	mu       sync.Mutex
 	lock     *store.Lock // nil once closed
 	records  map[int]*Record
-	taken    map[int]bool      // segments started or committed
-	captures map[int]*Captures // captures of started segments
-	merged   []Part            // parts of the tables with one part for the whole run
+	taken    map[int]bool           // segments started or committed
+	captures map[int]*captures.File // captures of started segments
+	merged   []Part                 // parts of the tables with one part for the whole run
 }
 
 // ErrRunExists reports that the output folder already has a run with this ID.
@@ -283,7 +284,7 @@ func (r *Run) Close() error {
 		return nil
 	}
 	for _, a := range r.captures {
-		a.close()
+		a.Close()
 	}
 	if r.lock != nil {
 		folder := layout.RunFile(r.plan.Run)
