@@ -9,8 +9,7 @@ CREATE OR REPLACE VIEW policy_changes AS
     bool_or(coalesce(after IN ('opens', 'both', 'allow_all') OR before = 'disallow_all', false)) AS opened,
     bool_or(kind = 'policy_class' AND before = 'disallow_all') AS let_in,
     bool_and(after = 'undecided') AS undecided,
-    -- Whose words the change is: the template of what decides now or, where it only opened, else of what decided before.
-    coalesce(any_value(template_after), CASE WHEN NOT bool_or(coalesce(after IN ('closes', 'both', 'disallow_all') OR before = 'allow_all', false)) THEN any_value(template_before) END) AS template
+    any_value(template) AS template -- whose words the change is
   FROM changes WHERE kind IN ('policy_class', 'rules') AND category IS NOT NULL
   GROUP BY run, against, host, origin, rank, agent, category, profile;
 
@@ -20,7 +19,7 @@ CREATE OR REPLACE VIEW preference_changes AS
   SELECT run, against, host, origin, rank, profile, use, count(*) AS agents,
     bool_or(coalesce(after = 'disallow', false)) AS refuses, bool_or(coalesce(after = 'allow', false)) AS permits,
     bool_or(coalesce(after = 'partial', false)) AS depends, bool_or(after IS NULL) AS ends, bool_or(coalesce(after = 'undecided', false)) AS undecided,
-    bool_and(coalesce(template_after, CASE WHEN after IS NULL THEN template_before END) IS NOT NULL) AS template
+    bool_and(template IS NOT NULL) AS template
   FROM changes WHERE kind = 'preference'
   GROUP BY run, against, host, origin, rank, profile, use;
 

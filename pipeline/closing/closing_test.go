@@ -100,42 +100,17 @@ func TestHostsAreCounted(t *testing.T) {
 	}
 }
 
-// A change is in the words of what decides now; what only opens or ends, without a template
-// that decides now, in those of what decided before.
-func TestWordsOfAChange(t *testing.T) {
-	for _, c := range []struct{ kind, before, after, was, is, want string }{
-		{"policy_class", "allow_all", "disallow_all", "", "t", "t"},
-		{"policy_class", "allow_all", "disallow_all", "t", "", ""},
-		{"policy_class", "disallow_all", "partial", "t", "", "t"},
-		{"policy_class", "disallow_all", "partial", "t", "u", "u"},
-		{"policy_class", "disallow_all", "allow_all", "", "", ""},
-		{"rules", "", "opens", "t", "", "t"},
-		{"rules", "", "both", "t", "", ""},
-		{"rules", "", "closes", "t", "t", "t"},
-		{"preference", "disallow", "", "t", "", "t"},
-		{"preference", "disallow", "allow", "t", "", ""},
-		{"preference", "", "allow", "", "t", "t"},
-		{"text", "1", "2", "", "", ""},
-	} {
-		r := row(c.kind, "A", "x", "p", c.before, c.after, "major")
-		r.TemplateBefore, r.TemplateAfter = schema.NonZero(c.was), schema.NonZero(c.is)
-		if got := Words(r); got != c.want {
-			t.Errorf("%v: %q", c, got)
-		}
-	}
-}
-
 // Hosts are counted by whose words their changes are, and by what they state about uses.
 func TestWordsAndUsesAreCounted(t *testing.T) {
 	c := NewCounter([]string{"p"})
 	class := func(agent, is string) *schema.Change {
 		r := row("policy_class", agent, "x", "p", "partial", "disallow_all", "critical")
-		r.TemplateAfter = schema.NonZero(is)
+		r.Template = schema.NonZero(is)
 		return r
 	}
 	states := func(agent, use, before, after, is string) *schema.Change {
 		r := row("preference", agent, "x", "p", before, after, "major")
-		r.Use, r.TemplateAfter = &use, schema.NonZero(is)
+		r.Use, r.Template = &use, schema.NonZero(is)
 		return r
 	}
 	for _, host := range [][]*schema.Change{

@@ -68,7 +68,7 @@ func (c *Counter) Add(row *schema.Change) {
 		of := Agent{*row.Agent, *row.Category, *row.Profile}
 		c.policies[of] = m.and(c.policies[of])
 		if m.Closes || m.Opens {
-			c.words[of] = Words(row)
+			c.words[of] = schema.OrZero(row.Template)
 		}
 	case row.Kind == "preference" && row.Profile != nil && row.Use != nil && c.Profiles[*row.Profile] != nil:
 		c.addUse(row)

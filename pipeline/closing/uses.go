@@ -40,7 +40,7 @@ func (c *Counter) addUse(row *schema.Change) {
 	default:
 		m.undecided = true
 	}
-	m.own = m.own || Words(row) == ""
+	m.own = m.own || row.Template == nil
 	c.uses[of] = m
 }
 
@@ -62,18 +62,4 @@ func (c *Counter) endOfUses() {
 		}
 	}
 	clear(c.uses)
-}
-
-// Words returns the template whose words a change is, "" for the file's own: that of what
-// decides now; where something ended or opened, else that of what decided before. A block
-// that a product has removed opens in its words.
-func Words(row *schema.Change) string {
-	if row.TemplateAfter != nil {
-		return *row.TemplateAfter
-	}
-	m, _ := Of(row)
-	if m.Opens && !m.Closes || row.Kind == "preference" && row.After == nil {
-		return schema.OrZero(row.TemplateBefore)
-	}
-	return ""
 }

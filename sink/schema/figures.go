@@ -93,6 +93,10 @@ type Change struct {
 	TemplateBefore *string `parquet:"template_before,dict"`
 	// The same of what decides now. Null likewise.
 	TemplateAfter *string `parquet:"template_after,dict"`
+	// Template whose words the change is: of the groups that decide now (of `preference`, the lines that state it)
+	// and did not stand in the file before or, if all did, of those that decided before and are gone. Null if some are
+	// the file's own words, and for other kinds. Example: `cloudflare-managed`.
+	Template *string `parquet:"template,dict"`
 	// Identity that an `answer` is about, as `--also-as` names it; of the control there are no rows. Null for
 	// other kinds. Example: `gptbot`.
 	Identity *string `parquet:"identity,dict"`

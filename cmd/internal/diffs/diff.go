@@ -41,9 +41,10 @@ runs made with --keep-bodies. What files state about use is compared by meaning 
 (kind preference, column use). If both runs asked hosts under further identities
 (--also-as), other answers to these are changes too (kind answer, column identity). A
 host that answered our own second request, the control, otherwise than the first has no
-such change. Changes say whose words decide (template_before and template_after): they
-tell a host whose template changed from one that decided for itself. If the runs differ in their settings, notes name what differs and what is not
-compared, as robocensus series does: profiles and agents are those that the runs record.
+such change. Changes say whose words they are (template): they tell a host whose
+template changed from one that decided for itself. If the runs differ in their
+settings, notes name what differs and what is not compared, as robocensus series does:
+profiles and agents are those that the runs record.
 
 An outage is not a policy, and hides none: a host that RUN_A could not read is
 compared with the latest of up to 16 comparable runs before it that could (column

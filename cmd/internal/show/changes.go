@@ -27,11 +27,12 @@ type changeView struct {
 
 	TemplateBefore *string `json:"template_before"`
 	TemplateAfter  *string `json:"template_after"`
+	Template       *string `json:"template"`
 	Identity       *string `json:"identity"`
 }
 
 func changeViewOf(c *schema.Change) changeView {
-	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Identity}
+	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Template, c.Identity}
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,

@@ -27,11 +27,12 @@ type comparison struct {
 	unsettled int // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
 	classes   map[records.PolicyKey]classes2
 	both      map[records.PolicyKey][2]records.Policy // policies that both runs have
-	groupsFor map[string]bool                         // tokens, in lower case, whose groups agents of the registry follow
-	before    map[records.PolicyKey]int               // where the verdicts of a policy begin in the earlier run
-	coarse    bool                                    // signals are compared for whole files
-	proven    bool                                    // the rows cover every agent and path whose verdict may differ
-	unknown   []string                                // profiles under which a policy is not known in both runs
+	worded    [2]wordedFile
+	groupsFor map[string]bool           // tokens, in lower case, whose groups agents of the registry follow
+	before    map[records.PolicyKey]int // where the verdicts of a policy begin in the earlier run
+	coarse    bool                      // signals are compared for whole files
+	proven    bool                      // the rows cover every agent and path whose verdict may differ
+	unknown   []string                  // profiles under which a policy is not known in both runs
 }
 
 // classes2 holds the classes of a policy before and after.
@@ -88,6 +89,7 @@ func (c *comparison) pair(p *pair) error {
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.Host, last.Origin, last.Rank, 0, 0
 	c.base.BeforeRun = &c.d.Before
 	c.unknown = c.d.unknown(p)
+	c.worded = [2]wordedFile{{rows: &p.rows[0]}, {rows: &p.rows[1]}}
 	defer c.endOfPair(p)
 	switch {
 	case a == nil:
@@ -229,13 +231,6 @@ func classRow(agent string, category *string, profile string, class classes2) *s
 	return &schema.Change{
 		Kind: "policy_class", Severity: change.ClassSeverity(class[0], class[1]), Agent: &agent, Category: category, Profile: &profile, Before: &class[0], After: &class[1],
 	}
-}
-
-// setWords sets whose words decide about the agent of a row, before and after.
-func (c *comparison) setWords(row *schema.Change) {
-	names := c.d.names
-	two := c.both[records.PolicyKey{Profile: names.ID(*row.Profile), Agent: names.ID(*row.Agent)}]
-	row.TemplateBefore, row.TemplateAfter = names.Optional(two[0].Template), names.Optional(two[1].Template)
 }
 
 // outcome writes a row if the rules as a whole appeared or disappeared, or the

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -66,7 +65,7 @@ func ExampleOf(row *schema.Change) *Example {
 	return &Example{
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
 		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity,
-		Template: schema.NonZero(closing.Words(row)),
+		Template: row.Template,
 	}
 }
 

@@ -107,6 +107,10 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 	row.Severity = change.PreferenceSeverity(schema.OrZero(row.Before), schema.OrZero(row.After))
 	row.LineBefore, row.LineAfter = files.of[0].line(of[0], before), files.of[1].line(of[1], after)
 	c.setWords(row)
+	// What a policy token states by the rules for * is no statement of a line.
+	if template, known := changedIn([2][]piece{files.of[0].pieces(of[0]), files.of[1].pieces(of[1])}, [2]map[string]bool{files.of[0].stand, files.of[1].stand}); known {
+		row.Template = template
+	}
 	return row
 }
 
@@ -136,6 +140,7 @@ type statedFile struct {
 
 	read       bool
 	statements []records.Statement
+	stand      map[string]bool // the keys of statements as pieces
 	groups     []records.Group
 	rules      map[int32][]records.Rule // by group
 	lines      map[lineKey]*int32
@@ -192,11 +197,8 @@ func (f *statedFile) load() {
 	if f.read {
 		return
 	}
-	f.read, f.rules, f.lines = true, make(map[int32][]records.Rule), make(map[lineKey]*int32)
+	f.read, f.rules, f.lines, f.stand = true, make(map[int32][]records.Rule), make(map[lineKey]*int32), make(map[string]bool)
 	f.naming, f.numbers = make(map[string][]int), make(map[string]int)
-	for d := f.rows[records.Preferences]; len(d) > 0; {
-		f.statements = append(f.statements, d.Statement())
-	}
 	for d := f.rows[records.Groups]; len(d) > 0; {
 		g := d.Group()
 		for _, t := range g.Tokens {
@@ -210,6 +212,42 @@ func (f *statedFile) load() {
 		r := d.Rule()
 		f.rules[r.Group] = append(f.rules[r.Group], r)
 	}
+	for d := f.rows[records.Preferences]; len(d) > 0; {
+		s := d.Statement()
+		f.statements = append(f.statements, s)
+		f.stand[f.piece(&s).key] = true
+	}
+}
+
+// groupAt returns the place in groups of the one that a line stands in, -1 before the first.
+func (f *statedFile) groupAt(line int32) int {
+	i, begins := slices.BinarySearchFunc(f.groups, line, func(g records.Group, line int32) int { return int(g.Line - line) })
+	if !begins {
+		i--
+	}
+	return i
+}
+
+// piece returns a statement as a piece, with the tokens of its group in the key.
+func (f *statedFile) piece(s *records.Statement) piece {
+	var p piece
+	said := []string{s.Mechanism, s.Label, s.Use, s.Path, s.Preference}
+	if i := f.groupAt(s.Line); i >= 0 {
+		said, p.template = append(said, f.groups[i].Tokens...), f.groups[i].Template
+	}
+	p.key = strings.Join(said, "\n")
+	return p
+}
+
+// pieces returns the statements that a question is about.
+func (f *statedFile) pieces(of stating) (out []piece) {
+	f.load()
+	for i := range f.statements {
+		if s := &f.statements[i]; s.Use == of.use && s.Preference != "" && f.states(s, of) {
+			out = append(out, f.piece(s))
+		}
+	}
+	return out
 }
 
 // states reports whether a statement of the file is one that a question is about: a line
@@ -218,10 +256,7 @@ func (f *statedFile) states(s *records.Statement, of stating) bool {
 	if s.Mechanism == usage.PolicyToken.String() {
 		return slices.Contains(strings.Fields(of.tokens), s.Label)
 	}
-	i, found := slices.BinarySearchFunc(f.groups, s.Line, func(g records.Group, line int32) int { return int(g.Line - line) })
-	if !found {
-		i--
-	}
+	i := f.groupAt(s.Line)
 	if i < 0 {
 		return false
 	}

@@ -132,7 +132,7 @@ func Read(ctx context.Context, in store.Store, m *sink.Manifest, against, profil
 
 // changeColumns are the columns that changeRow reads.
 var changeColumns = []string{
-	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after", "line_before", "line_after", "use", "template_before", "template_after", "identity",
+	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after", "line_before", "line_after", "use", "template", "identity",
 }
 
 // A changeRow reads rows of changes. The texts of a row stay valid; texts that repeat
@@ -160,7 +160,7 @@ func (r *changeRow) read(cells []*string) *schema.Change {
 		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: counters.Text(r.text(cells[3])), Severity: counters.Text(r.text(cells[4])),
 		Agent: r.text(cells[5]), Category: r.text(cells[6]), Profile: r.text(cells[7]), URL: r.text(cells[8]), Before: r.text(cells[9]), After: r.text(cells[10]),
 		LineBefore: integer[int32](cells[11]), LineAfter: integer[int32](cells[12]),
-		Use: r.text(cells[13]), TemplateBefore: r.text(cells[14]), TemplateAfter: r.text(cells[15]), Identity: r.text(cells[16]),
+		Use: r.text(cells[13]), Template: r.text(cells[14]), Identity: r.text(cells[15]),
 	}
 	return &r.last
 }

@@ -50,7 +50,7 @@ var detailTables = []struct {
 	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class", "template", "ai_train", "ai_input", "search"},
 		[]string{"agent", "category", "profile", "group_agent", "class", "template", "ai_train", "ai_input", "search"}, (*reader).policies},
 	{"verdicts", []string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, []string{"agent", "profile", "url", "verdict"}, (*reader).verdicts},
-	{"groups", []string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay"}, nil, (*reader).groups},
+	{"groups", []string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay", "digest", "template"}, []string{"template"}, (*reader).groups},
 	{"signals", []string{"seq", "line", "group_index", "field", "path", "key", "value"}, nil, (*reader).signals},
 	{"sitemaps", []string{"seq", "line", "url"}, nil, (*reader).sitemaps},
 	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, nil, (*reader).rules},
@@ -255,6 +255,7 @@ func (r *reader) groups(batch arrow.RecordBatch) func(int, *Encoder) {
 	tokens, class := scan.Column[*array.List](batch, "tokens"), scan.Column[*array.String](batch, "class")
 	delay := scan.Column[*array.Float64](batch, "crawl_delay")
 	agents, lines := scan.Column[*array.List](batch, "agents"), scan.Column[*array.List](batch, "agent_lines")
+	digest, template := scan.Column[*array.String](batch, "digest"), textsOf(batch, "template")
 	token, agent, agentAt := tokens.ListValues().(*array.String), agents.ListValues().(*array.String), lines.ListValues().(*array.Int32)
 	return func(i int, e *Encoder) {
 		e.Uint(uint64(uint32(index.Value(i))))
@@ -277,6 +278,12 @@ func (r *reader) groups(batch arrow.RecordBatch) func(int, *Encoder) {
 		for k := range to - from {
 			e.Uint(uint64(uint32(agentAt.Value(int(first + k)))))
 			e.Text(agent.Value(int(from + k)))
+		}
+		e.Text(digest.Value(i))
+		if template.IsNull(i) {
+			e.Text("")
+		} else {
+			e.Text(template.value(i))
 		}
 	}
 }

@@ -13,6 +13,9 @@ type Group struct {
 	Delay       *float64
 	Tokens      []string // in lower case
 	Agents      []AgentLine
+
+	Digest   string
+	Template string // "" for null
 }
 
 func (d *Decoder) Group() Group {
@@ -26,6 +29,7 @@ func (d *Decoder) Group() Group {
 	for range d.Uint() {
 		g.Agents = append(g.Agents, AgentLine{int32(d.Uint()), d.Text()})
 	}
+	g.Digest, g.Template = d.Text(), d.Text()
 	return g
 }
 
@@ -50,6 +54,8 @@ func (e *Encoder) Group(g *schema.Group) {
 		e.Uint(uint64(uint32(g.AgentLines[i])))
 		e.Text(g.Agents[i])
 	}
+	e.Text(g.Digest)
+	e.Text(schema.OrZero(g.Template))
 }
 
 // Rule appends a row of rules.
