@@ -108,8 +108,8 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 	row.LineBefore, row.LineAfter = files.of[0].line(of[0], before), files.of[1].line(of[1], after)
 	c.setWords(row)
 	// What a policy token states by the rules for * is no statement of a line.
-	if template, known := changedIn([2][]piece{files.of[0].pieces(of[0]), files.of[1].pieces(of[1])}, [2]map[string]bool{files.of[0].stand, files.of[1].stand}); known {
-		row.Template = template
+	if w := files.wordsOf(of); w.known {
+		row.Template = w.template
 	}
 	return row
 }
@@ -117,7 +117,28 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 // statedFiles are what the files of both runs state about use.
 type statedFiles struct {
 	of    [2]*statedFile
-	alike map[[2]stating]bool // once asked for
+	alike map[[2]stating]bool          // once asked for
+	words map[[2]stating]wordsOfPieces // likewise
+}
+
+// wordsOfPieces is what changedIn returns.
+type wordsOfPieces struct {
+	template *string
+	known    bool
+}
+
+// wordsOf returns in whose words the answers to two questions differ.
+func (f *statedFiles) wordsOf(of [2]stating) wordsOfPieces {
+	w, asked := f.words[of]
+	if !asked {
+		a, b := f.of[0], f.of[1]
+		w.template, w.known = changedIn([2][]piece{a.pieces(of[0]), b.pieces(of[1])}, [2]map[string]bool{a.stand, b.stand})
+		if f.words == nil {
+			f.words = make(map[[2]stating]wordsOfPieces)
+		}
+		f.words[of] = w
+	}
+	return w
 }
 
 // restAlike reports whether what both files state rests on the same.
