@@ -185,7 +185,7 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want, got := fetchesOf(t, local), fetchesOf(t, over); !reflect.DeepEqual(want, got) { // takes a tenth of the time of cmp
+	if want, got := fetchesOf(t, local), fetchesOf(t, over); !reflect.DeepEqual(want, got) {
 		t.Errorf("the rows of archives read over https (-local +https):\n%s", cmp.Diff(want, got))
 	}
 	archives := server.began[2:] // the list is read without a pace: its size, then the list

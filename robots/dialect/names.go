@@ -153,7 +153,7 @@ func (n *Names) furtherOnce() {
 // BeforeSlash returns what of a value of user-agent is before a slash.
 func BeforeSlash(value []byte) []byte {
 	before, _, _ := bytes.Cut(value, []byte("/"))
-	return bytes.TrimFunc(before, isECMASpace)
+	return trimmed(before, isECMASpace)
 }
 
 // Named returns the names that a value of user-agent stands for, in lower case.

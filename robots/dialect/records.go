@@ -180,13 +180,29 @@ func (p *reader) trim(b []byte) []byte {
 	case SpaceASCII:
 		return bytes.Trim(b, " \t\n\v\f\r")
 	case SpaceControl:
-		return bytes.TrimFunc(b, func(r rune) bool { return r <= ' ' })
+		return trimmed(b, func(r rune) bool { return r <= ' ' })
 	case SpacePython:
-		return bytes.TrimFunc(b, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F })
+		return trimmed(b, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F })
 	case SpaceECMA:
-		return bytes.TrimFunc(b, isECMASpace)
+		return trimmed(b, isECMASpace)
 	}
 	return bytes.TrimSpace(b)
+}
+
+// trimmed is bytes.TrimFunc for white space that includes space and tab. Nearly all values
+// begin and end with other ASCII once these are gone.
+func trimmed(b []byte, isSpace func(rune) bool) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
+	graphic := func(c byte) bool { return '!' <= c && c <= '~' }
+	if len(b) == 0 || graphic(b[0]) && graphic(b[len(b)-1]) {
+		return b
+	}
+	return bytes.TrimFunc(b, isSpace)
 }
 
 func isECMASpace(r rune) bool { return r == '\uFEFF' || r != '\u0085' && unicode.IsSpace(r) }
