@@ -167,7 +167,7 @@ var numbersOf = map[string]string{
 	"before-average": `SELECT coalesce(category, 'all') AS category, count(DISTINCT agent) AS agents, count(*) FILTER (run = 'before' AND class = 'disallow_all') AS before,
 		count(*) FILTER (run = 'after' AND class = 'disallow_all') AS after, ` + ofBothRuns + ` FROM history.policies GROUP BY GROUPING SETS ((), (category)) ORDER BY policies.category IS NOT NULL, policies.category`,
 	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
-	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(replace(url, host, '@'), '-'),
+	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(template, '-'), coalesce(replace(url, host, '@'), '-'),
 			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-')) AS row
 			FROM changes WHERE kind IN ('policy_class', 'verdict', 'outcome', 'group', 'signal', 'crawl_delay') OR kind = 'rules' AND agent IS NOT NULL),
 		hosts AS (SELECT origin, host, rank, bool_or(severity = 'critical') AS critical, bool_or(severity = 'major') AS major, string_agg(row, chr(10) ORDER BY row) AS way FROM mine GROUP BY ALL)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -131,5 +132,18 @@ func TestWhoseWordsAStatementIs(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.clause, got, c.want)
 		}
+	}
+}
+
+// A block and a group of one's own may change the same, but they are no one way.
+func TestWordsTellWaysApart(t *testing.T) {
+	var w Ways
+	for _, c := range []struct{ host, template string }{{"a.example", "t"}, {"b.example", ""}, {"c.example", "t"}, {"d.example", "u"}} {
+		w.Add(&schema.Change{Host: c.host, Origin: "https://" + c.host, Kind: "policy_class", Severity: change.Critical, Agent: schema.Some("GPTBot"), Before: schema.Some("partial"), After: schema.Some("disallow_all"), Template: schema.NonZero(c.template)})
+		w.EndOfHost()
+	}
+	got := w.Commonest()
+	if len(got) != 1 || got[0].Host != "a.example" || got[0].Hosts != 2 || schema.OrZero(got[0].Template) != "t" {
+		t.Errorf("%+v", got)
 	}
 }

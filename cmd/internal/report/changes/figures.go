@@ -227,7 +227,7 @@ func (c *Changes) changedTogether() *draw.Figure {
 	}
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
-      list_sort(list([kind, agent, profile, use, identity, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
+      list_sort(list([kind, agent, profile, use, identity, template, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
     %s
       AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
     GROUP BY origin)
