@@ -225,8 +225,8 @@ func (s *Source) Close() error {
 	return errors.Join(s.last.close(), s.places.close())
 }
 
-// reject lists something of the stored answers that is no target: a line, or 0, its text,
-// and the reason. Where shards read it all, the first lists it.
+// reject records an entry of the stored answers that is not a target: its line (0 if it
+// has none), its text, and the reason. Of several shards only the first records it.
 func (s *Source) reject(line int64, text, reason string) error {
 	if !s.config.Shard.IsFirst() {
 		return nil

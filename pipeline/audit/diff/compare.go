@@ -27,7 +27,7 @@ type comparison struct {
 	unsettled int // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
 	classes   map[records.PolicyKey]classes2
 	both      map[records.PolicyKey][2]records.Policy // policies that both runs have
-	worded    [2]wordedFile
+	files     [2]fileGroups
 	groupsFor map[string]bool           // tokens, in lower case, whose groups agents of the registry follow
 	before    map[records.PolicyKey]int // where the verdicts of a policy begin in the earlier run
 	coarse    bool                      // signals are compared for whole files
@@ -89,7 +89,7 @@ func (c *comparison) pair(p *pair) error {
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.Host, last.Origin, last.Rank, 0, 0
 	c.base.BeforeRun = &c.d.Before
 	c.unknown = c.d.unknown(p)
-	c.worded = [2]wordedFile{{rows: &p.rows[0]}, {rows: &p.rows[1]}}
+	c.files = [2]fileGroups{{rows: &p.rows[0]}, {rows: &p.rows[1]}}
 	defer c.endOfPair(p)
 	switch {
 	case a == nil:

@@ -50,7 +50,7 @@ func (d *differ) planPreferences() {
 func (c *comparison) preferences(p *pair) error {
 	names := c.d.names
 	unknown, shut := summary.ClassNames[summary.ClassUnknown], summary.ClassNames[robots.DisallowAll]
-	files := statedFiles{of: [2]*statedFile{{registry: c.d.runs[0].Registry, rows: &p.rows[0]}, {registry: c.d.runs[1].Registry, rows: &p.rows[1]}}}
+	files := statedFiles{of: [2]*statedFile{{registry: c.d.runs[0].Registry, fileGroups: &c.files[0]}, {registry: c.d.runs[1].Registry, fileGroups: &c.files[1]}}}
 	for d := p.rows[1][records.Policies]; len(d) > 0; {
 		now := d.Policy()
 		two, both := c.both[now.Key()]
@@ -107,7 +107,7 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 	row.Severity = change.PreferenceSeverity(schema.OrZero(row.Before), schema.OrZero(row.After))
 	row.LineBefore, row.LineAfter = files.of[0].line(of[0], before), files.of[1].line(of[1], after)
 	c.setWords(row)
-	// What a policy token states by the rules for * is no statement of a line.
+	// No line states what a policy token says by the rules for *.
 	if w := files.wordsOf(of); w.known {
 		row.Template = w.template
 	}
@@ -131,8 +131,12 @@ type wordsOfPieces struct {
 func (f *statedFiles) wordsOf(of [2]stating) wordsOfPieces {
 	w, asked := f.words[of]
 	if !asked {
-		a, b := f.of[0], f.of[1]
-		w.template, w.known = changedIn([2][]piece{a.pieces(of[0]), b.pieces(of[1])}, [2]map[string]bool{a.stand, b.stand})
+		var about [2][]piece
+		var keys [2]map[string]bool
+		for i := range f.of {
+			about[i], keys[i] = f.of[i].stated(of[i])
+		}
+		w.template, w.known = changedIn(about, keys)
 		if f.words == nil {
 			f.words = make(map[[2]stating]wordsOfPieces)
 		}
@@ -156,16 +160,14 @@ func (f *statedFiles) restAlike(of [2]stating) bool {
 
 // A statedFile is what a file of one run states about use.
 type statedFile struct {
+	*fileGroups
 	registry *past.Registry
-	rows     *records.Rows
 
-	read       bool
+	complete   bool // the rest is read
 	statements []records.Statement
-	stand      map[string]bool // the keys of statements as pieces
-	groups     []records.Group
+	keys       map[string]bool          // of the statements as pieces, once asked for
 	rules      map[int32][]records.Rule // by group
 	lines      map[lineKey]*int32
-	naming     map[string][]int  // by token in lower case: the places of the groups that name it
 	sets       [][]int           // the groups that agents follow together
 	numbers    map[string]int    // by token: the number of its groups in sets
 	tokens     map[string]string // by agent: the policy tokens that bind it
@@ -199,7 +201,7 @@ func (f *statedFile) tokensOf(agent string) string {
 
 // groupsOf returns the number in sets of the groups that name a token, in lower case.
 func (f *statedFile) groupsOf(token string) int {
-	f.load()
+	f.loadAll()
 	if n, known := f.numbers[token]; known {
 		return n
 	}
@@ -213,62 +215,48 @@ func (f *statedFile) groupsOf(token string) int {
 	return n
 }
 
-// load reads the rows once.
-func (f *statedFile) load() {
-	if f.read {
+// loadAll reads the rows once.
+func (f *statedFile) loadAll() {
+	if f.complete {
 		return
 	}
-	f.read, f.rules, f.lines, f.stand = true, make(map[int32][]records.Rule), make(map[lineKey]*int32), make(map[string]bool)
-	f.naming, f.numbers = make(map[string][]int), make(map[string]int)
-	for d := f.rows[records.Groups]; len(d) > 0; {
-		g := d.Group()
-		for _, t := range g.Tokens {
-			if at := f.naming[t]; len(at) == 0 || at[len(at)-1] != len(f.groups) {
-				f.naming[t] = append(at, len(f.groups))
-			}
-		}
-		f.groups = append(f.groups, g)
-	}
+	f.load()
+	f.complete, f.rules, f.lines, f.numbers = true, make(map[int32][]records.Rule), make(map[lineKey]*int32), make(map[string]int)
 	for d := f.rows[records.Rules]; len(d) > 0; {
 		r := d.Rule()
 		f.rules[r.Group] = append(f.rules[r.Group], r)
 	}
 	for d := f.rows[records.Preferences]; len(d) > 0; {
-		s := d.Statement()
-		f.statements = append(f.statements, s)
-		f.stand[f.piece(&s).key] = true
+		f.statements = append(f.statements, d.Statement())
 	}
-}
-
-// groupAt returns the place in groups of the one that a line stands in, -1 before the first.
-func (f *statedFile) groupAt(line int32) int {
-	i, begins := slices.BinarySearchFunc(f.groups, line, func(g records.Group, line int32) int { return int(g.Line - line) })
-	if !begins {
-		i--
-	}
-	return i
 }
 
 // piece returns a statement as a piece, with the tokens of its group in the key.
 func (f *statedFile) piece(s *records.Statement) piece {
 	var p piece
 	said := []string{s.Mechanism, s.Label, s.Use, s.Path, s.Preference}
-	if i := f.groupAt(s.Line); i >= 0 {
-		said, p.template = append(said, f.groups[i].Tokens...), f.groups[i].Template
+	if i := f.at(s.Line); i >= 0 {
+		said, p.template = append(said, f.list[i].Tokens...), f.list[i].Template
 	}
 	p.key = strings.Join(said, "\n")
 	return p
 }
 
-// pieces returns the statements that a question is about.
-func (f *statedFile) pieces(of stating) (out []piece) {
-	f.load()
-	for i := range f.statements {
-		if s := &f.statements[i]; s.Use == of.use && s.Preference != "" && f.states(s, of) {
-			out = append(out, f.piece(s))
+// stated returns the statements that a question is about, and the keys of all of the file.
+func (f *statedFile) stated(of stating) (about []piece, keys map[string]bool) {
+	f.loadAll()
+	if f.keys == nil {
+		f.keys = make(map[string]bool, len(f.statements))
+		for i := range f.statements {
+			f.keys[f.piece(&f.statements[i]).key] = true
 		}
 	}
-	return out
+	for i := range f.statements {
+		if s := &f.statements[i]; s.Use == of.use && s.Preference != "" && f.states(s, of) {
+			about = append(about, f.piece(s))
+		}
+	}
+	return about, f.keys
 }
 
 // states reports whether a statement of the file is one that a question is about: a line
@@ -277,7 +265,7 @@ func (f *statedFile) states(s *records.Statement, of stating) bool {
 	if s.Mechanism == usage.PolicyToken.String() {
 		return slices.Contains(strings.Fields(of.tokens), s.Label)
 	}
-	i := f.groupAt(s.Line)
+	i := f.at(s.Line)
 	if i < 0 {
 		return false
 	}
@@ -291,7 +279,7 @@ func (f *statedFile) line(of stating, stance string) *int32 {
 	if stance == "" {
 		return nil
 	}
-	f.load()
+	f.loadAll()
 	key := lineKey{of, stance}
 	if line, known := f.lines[key]; known {
 		return line
@@ -311,7 +299,7 @@ func (f *statedFile) line(of stating, stance string) *int32 {
 // labels of lines, with a line that says nothing on its path, and the rules of policy
 // tokens. On a path that may be fetched before and after, equal bases state the same.
 func (f *statedFile) basis(of stating) map[string]bool {
-	f.load()
+	f.loadAll()
 	out := make(map[string]bool)
 	about := make(map[int32]bool) // lines of Content-Usage with a label for the use
 	for i := range f.statements {
@@ -345,8 +333,8 @@ func (f *statedFile) addToken(to map[string]bool, name string) {
 		if token.Name != name {
 			continue
 		}
-		own := slices.ContainsFunc(f.groups, func(g records.Group) bool { return named(g, token.Tokens) })
-		for _, g := range f.groups {
+		own := slices.ContainsFunc(f.list, func(g records.Group) bool { return named(g, token.Tokens) })
+		for _, g := range f.list {
 			if own && !named(g, token.Tokens) || !own && !(slices.Contains(token.FallsBackTo, "*") && slices.Contains(g.Tokens, "*")) {
 				continue
 			}

@@ -15,9 +15,11 @@ import (
 func TestAgentsOfAGroupAreOneQuestion(t *testing.T) {
 	of := func(path string) *statedFile {
 		return &statedFile{
-			registry: new(past.Registry), read: true, lines: make(map[lineKey]*int32), numbers: make(map[string]int),
-			groups:     []records.Group{{Index: 0, Line: 1, Tokens: []string{"a", "b", "c"}}, {Index: 1, Line: 9, Tokens: []string{"c"}}},
-			naming:     map[string][]int{"a": {0}, "b": {0}, "c": {0, 1}},
+			registry: new(past.Registry), complete: true, lines: make(map[lineKey]*int32), numbers: make(map[string]int),
+			fileGroups: &fileGroups{
+				list:   []records.Group{{Index: 0, Line: 1, Tokens: []string{"a", "b", "c"}}, {Index: 1, Line: 9, Tokens: []string{"c"}}},
+				naming: map[string][]int{"a": {0}, "b": {0}, "c": {0, 1}},
+			},
 			statements: []records.Statement{{Line: 4, Mechanism: "content-usage", Use: "search", Preference: "allow", Path: path}},
 		}
 	}

@@ -13,27 +13,46 @@ import (
 // say the same in pieces of one key. template is "" for the file's own words.
 type piece struct{ key, template string }
 
-// wordedFile holds the groups of a file as pieces, once read.
-type wordedFile struct {
-	rows   *records.Rows
-	read   bool
-	groups map[string][]piece // by token
-	all    map[string]bool    // keys
+// fileGroups are the groups of a file, once read.
+type fileGroups struct {
+	rows    *records.Rows
+	read    bool
+	list    []records.Group
+	naming  map[string][]int // by token in lower case: the places of the groups that name it
+	digests map[string]bool
 }
 
-func (f *wordedFile) load() {
+func (f *fileGroups) load() {
 	if f.read {
 		return
 	}
-	f.read, f.groups, f.all = true, make(map[string][]piece), make(map[string]bool)
+	f.read, f.naming, f.digests = true, make(map[string][]int), make(map[string]bool)
 	for d := f.rows[records.Groups]; len(d) > 0; {
 		g := d.Group()
-		p := piece{g.Digest, g.Template}
-		f.all[p.key] = true
-		for _, token := range g.Tokens {
-			f.groups[token] = append(f.groups[token], p)
+		for _, t := range g.Tokens {
+			if at := f.naming[t]; len(at) == 0 || at[len(at)-1] != len(f.list) {
+				f.naming[t] = append(at, len(f.list))
+			}
 		}
+		f.list, f.digests[g.Digest] = append(f.list, g), true
 	}
+}
+
+// at returns the place of the group that a line stands in, -1 before the first.
+func (f *fileGroups) at(line int32) int {
+	i, begins := slices.BinarySearchFunc(f.list, line, func(g records.Group, line int32) int { return int(g.Line - line) })
+	if !begins {
+		i--
+	}
+	return i
+}
+
+// pieces returns the groups that name a token, in lower case.
+func (f *fileGroups) pieces(token string) (out []piece) {
+	for _, i := range f.naming[token] {
+		out = append(out, piece{f.list[i].Digest, f.list[i].Template})
+	}
+	return out
 }
 
 // setWords sets whose words decide about the agent of a row, before and after, and whose
@@ -44,13 +63,13 @@ func (c *comparison) setWords(row *schema.Change) {
 	row.TemplateBefore, row.TemplateAfter = names.Optional(two[0].Template), names.Optional(two[1].Template)
 	var decide [2][]piece
 	var stand [2]map[string]bool
-	for i := range c.worded {
-		f := &c.worded[i]
+	for i := range c.files {
+		f := &c.files[i]
 		f.load()
 		if group := names.Optional(two[i].Group); group != nil {
-			decide[i] = f.groups[strings.ToLower(*group)]
+			decide[i] = f.pieces(strings.ToLower(*group))
 		}
-		stand[i] = f.all
+		stand[i] = f.digests
 	}
 	var known bool
 	if row.Template, known = changedIn(decide, stand); !known {

@@ -135,7 +135,7 @@ func TestWhoseWordsAStatementIs(t *testing.T) {
 	}
 }
 
-// A block and a group of one's own may change the same, but they are no one way.
+// A block and a group of one's own may change the same, but hosts that do are of two ways.
 func TestWordsTellWaysApart(t *testing.T) {
 	var w Ways
 	for _, c := range []struct{ host, template string }{{"a.example", "t"}, {"b.example", ""}, {"c.example", "t"}, {"d.example", "u"}} {
