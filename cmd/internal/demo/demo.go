@@ -85,8 +85,8 @@ func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err erro
 		return fmt.Errorf("create a folder for the demo's list of hosts: %w", err)
 	}
 	defer os.RemoveAll(folder)
-	f.Hosts = filepath.Join(folder, "hosts.csv")
-	if err := os.WriteFile(f.Hosts, hosts, 0o666); err != nil {
+	f.Config.Source.Hosts = filepath.Join(folder, "hosts.csv")
+	if err := os.WriteFile(f.Config.Source.Hosts, hosts, 0o666); err != nil {
 		return fmt.Errorf("write the demo's list of hosts: %w", err)
 	}
 	c, err := f.Build(ctx)

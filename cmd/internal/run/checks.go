@@ -37,90 +37,97 @@ func (f *Flags) checkSecrets() (err error) {
 
 // checkSource checks that the flags name exactly one source.
 func (f *Flags) checkSource() error {
+	in := &f.Config.Source
 	stored := len(f.given())
-	if f.Hosts != "" {
+	if in.Hosts != "" {
 		stored--
 	}
-	piped := 0
-	for _, path := range append([]string{f.Hosts, f.ranks, f.cdx}, f.warc...) {
-		if path == "-" {
-			piped++
-		}
-	}
 	switch {
-	case piped > 1:
+	case f.piped() > 1:
 		return exit.Usagef("standard input can be read only once: give - for only one of --hosts, --ranks, --warc and --cdx")
-	case f.forceNew && f.fromRun != "" && f.run != "" && cli.IsSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
+	case f.Config.ForceNew && in.FromRun != "" && f.Config.Run != "" && cli.IsSameFile(in.FromRun, filepath.Join(f.Config.Dir, "_runs", f.Config.Run)):
 		return exit.Usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
 		return exit.Usagef("%s exclude each other: give one of them", listed(sink.SourceFlags(nil), "and"))
-	case f.lastCapture && slices.Contains(f.warc, "-"):
+	case in.LastCapture && slices.Contains(in.WARC, "-"):
 		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
-	case f.cdx != "" && f.shards > 1:
+	case in.CDX != "" && f.shards > 1:
 		return exit.Usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of each part")
-	case f.lastCapture && f.shards > 1:
+	case in.LastCapture && f.shards > 1:
 		return exit.Usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
-	case cli.IsURL(f.warcBase) && !remote.IsURL(f.warcBase):
-		return exit.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(f.warcBase))
-	case remote.Name(f.warcBase) != f.warcBase:
-		return exit.Usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(f.warcBase))
-	case cli.IsURL(f.state):
-		return cli.NotHere("state", f.state)
-	case stored == 1 && f.state != "":
+	case cli.IsURL(in.Base) && !remote.IsURL(in.Base):
+		return exit.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(in.Base))
+	case remote.Name(in.Base) != in.Base:
+		return exit.Usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(in.Base))
+	case cli.IsURL(f.Config.State):
+		return cli.NotHere("state", f.Config.State)
+	case stored == 1 && f.Config.State != "":
 		return exit.Usagef("--state does not apply to stored answers: they are not asked over the network")
-	case stored == 0 && f.Hosts == "" && len(f.named) == 0:
+	case stored == 0 && in.Hosts == "" && len(in.Named) == 0:
 		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(sink.SourceFlags(nil), "or"))
-	case f.resume && (f.Hosts == "-" || f.cdx == "-" || slices.Contains(f.warc, "-")):
+	case f.Config.Resume && f.piped() > 0:
 		return exit.Usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
 	return nil
 }
 
+// piped returns how many inputs are standard input.
+func (f *Flags) piped() (n int) {
+	in := &f.Config.Source
+	for _, path := range append([]string{in.Hosts, in.Ranks, in.CDX}, in.WARC...) {
+		if path == "-" {
+			n++
+		}
+	}
+	return n
+}
+
 // checkValues checks the values of flags that do not name a source.
 func (f *Flags) checkValues() error {
-	if err := store.CheckName(f.out); err != nil {
+	in := &f.Config.Source
+	if err := store.CheckName(f.Config.Dir); err != nil {
 		return exit.Usagef("--out %w", err)
 	}
 	switch {
-	case f.out == "":
+	case f.Config.Dir == "":
 		return exit.Usagef("--out is missing: give a folder for the tables")
-	case f.out == "-":
+	case f.Config.Dir == "-":
 		return exit.Usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
-	case f.Concurrency < 1 || f.Concurrency > 100_000:
+	case f.Fetch.Concurrency < 1 || f.Fetch.Concurrency > 100_000:
 		return exit.Usagef("--concurrency must be between 1 and 100000")
-	case f.Set.Changed("max-age") && f.maxAge > 0 && f.alsoAs != "":
-		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with a fresh one; leave --max-age out, or give 0", f.maxAge)
-	case len(f.vantage) > 64 || strings.ContainsFunc(f.vantage, func(r rune) bool { return r < ' ' || r > '~' }):
+	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && f.alsoAs != "":
+		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with a fresh one; leave --max-age out, or give 0", f.Config.MaxAge)
+	case len(f.Config.Evaluate.Vantage) > 64 || strings.ContainsFunc(f.Config.Evaluate.Vantage, func(r rune) bool { return r < ' ' || r > '~' }):
 		return exit.Usagef("--vantage: give at most 64 characters of printable ASCII")
-	case f.maxAge < 0:
+	case f.Config.MaxAge < 0:
 		return exit.Usagef("--max-age cannot be negative")
-	case f.outagePatience <= 0:
+	case f.Fetch.OutagePatience <= 0:
 		return exit.Usagef("--outage-patience must be positive")
-	case f.grace < 0:
+	case f.Config.Grace < 0:
 		return exit.Usagef("--grace cannot be negative")
-	case f.limit < 0 || f.limit == 0 && f.Set.Changed("limit"):
-		return exit.Usagef("--limit %d: give a number of hosts from 1, or leave it out for all", f.limit)
-	case f.run == "" && f.Set.Changed("run"):
+	case in.Limit < 0 || in.Limit == 0 && f.Set.Changed("limit"):
+		return exit.Usagef("--limit %d: give a number of hosts from 1, or leave it out for all", in.Limit)
+	case f.Config.Run == "" && f.Set.Changed("run"):
 		return exit.Usagef("--run is empty: give an ID, or leave it out for the time of the start")
-	case !(f.sample > 0 && f.sample <= 1):
+	case !(in.Sample > 0 && in.Sample <= 1):
 		return exit.Usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
-	case len(f.schemes) == 0:
+	case len(in.Schemes) == 0:
 		return exit.Usagef("--schemes is empty: use https, http or ftp")
 	case !slices.Contains(progressModes, f.progress):
 		return exit.Usagef("--progress %q: use auto, bar, log or none", f.progress)
 	}
-	for i, scheme := range f.schemes {
-		if fetch.DefaultPort(scheme) == 0 || slices.Contains(f.schemes[:i], scheme) {
-			return exit.Usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
+	for i, scheme := range in.Schemes {
+		if fetch.DefaultPort(scheme) == 0 || slices.Contains(in.Schemes[:i], scheme) {
+			return exit.Usagef("--schemes %q: use https, http or ftp, each once", strings.Join(in.Schemes, ","))
 		}
 	}
 	if err := f.checkWARCOut(); err != nil {
 		return err
 	}
-	if file := fileAbove(f.out); file != "" {
-		return exit.Usagef("--out %s: %s is a file; give a folder for the tables", f.out, file)
+	if file := fileAbove(f.Config.Dir); file != "" {
+		return exit.Usagef("--out %s: %s is a file; give a folder for the tables", f.Config.Dir, file)
 	}
-	return cli.Writable(f.out)
+	return cli.Writable(f.Config.Dir)
 }
 
 // fileAbove returns the file that has the place of a folder, or of one above it, or "".
@@ -139,18 +146,18 @@ func fileAbove(folder string) string {
 // checkWARCOut checks the file of --warc-out.
 func (f *Flags) checkWARCOut() error {
 	switch {
-	case f.warcOut == "" && !f.Set.Changed("warc-out"):
+	case f.Config.WARCOut == "" && !f.Set.Changed("warc-out"):
 		return nil
-	case cli.IsURL(f.warcOut):
-		return exit.Usagef("--warc-out %s: give a file on this machine", remote.Name(f.warcOut))
-	case !strings.HasSuffix(f.warcOut, ".warc.gz"):
-		return exit.Usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect", f.warcOut)
+	case cli.IsURL(f.Config.WARCOut):
+		return exit.Usagef("--warc-out %s: give a file on this machine", remote.Name(f.Config.WARCOut))
+	case !strings.HasSuffix(f.Config.WARCOut, ".warc.gz"):
+		return exit.Usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect", f.Config.WARCOut)
 	case f.shards > 1:
 		return nil // the shards' files are in the folder of the run
 	}
-	folder := filepath.Dir(f.warcOut)
+	folder := filepath.Dir(f.Config.WARCOut)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return exit.Usagef("--warc-out %s: there is no folder %s; make it first", f.warcOut, folder)
+		return exit.Usagef("--warc-out %s: there is no folder %s; make it first", f.Config.WARCOut, folder)
 	}
 	return nil
 }
@@ -167,13 +174,13 @@ func (f *Flags) given() (names []string) {
 
 // checkNamed checks the hosts given as arguments.
 func (f *Flags) checkNamed() error {
-	if len(f.named) == 0 {
+	if len(f.Config.Source.Named) == 0 {
 		return nil
 	}
 	if given := f.given(); len(given) > 0 {
-		return exit.Usagef("%s and --%s are both sources: give one of them", f.named[0], given[0])
+		return exit.Usagef("%s and --%s are both sources: give one of them", f.Config.Source.Named[0], given[0])
 	}
-	for _, host := range f.named {
+	for _, host := range f.Config.Source.Named {
 		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
 			return exit.Usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of that name", host)
 		}

@@ -15,9 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
@@ -27,8 +25,8 @@ import (
 
 // Build checks the flags and makes the configuration of a run.
 func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
-	if f.fromRun != "" {
-		if f.fromRun, err = cli.FindRunFolder(ctx, f.out, f.fromRun); err != nil {
+	if f.Config.Source.FromRun != "" {
+		if f.Config.Source.FromRun, err = cli.FindRunFolder(ctx, f.Config.Dir, f.Config.Source.FromRun); err != nil {
 			return c, err
 		}
 	}
@@ -37,15 +35,9 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	c = pipeline.Config{
-		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(cli.ToolVersion),
-		Source: source.Config{
-			Hosts: f.Hosts, WARC: f.warc, Paths: f.warcPaths, CDX: f.cdx, Base: f.warcBase, Limits: f.archiveLimits(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
-			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning, LastCapture: f.lastCapture,
-		},
-		WARCOut: f.warcOut, DropSecrets: f.warcNoSecrets,
-		Evaluate: evaluate.Config{KeepComments: f.keepComments, Labels: f.Labels, Vantage: f.vantage},
-	}
+	c = f.Config
+	c.ToolVersion, c.Evaluate.Labels = sink.ToolVersion(cli.ToolVersion), f.Labels
+	c.Source.Limits, c.Source.Shard = f.archiveLimits(), f.shardOf()
 	if err := f.setRun(ctx, &c); err != nil {
 		return c, err
 	}
@@ -67,8 +59,6 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	}
 	f.setPlanned(&c)
 	f.divide(&c.Fetch)
-	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
-	c.MaxAge = f.maxAge
 	c.Lengthen = !slices.ContainsFunc(judges, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })
 	if err := f.setLimits(&c); err != nil {
 		return c, err
@@ -81,7 +71,6 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	c.Fetch.FrontPage = f.frontPage
 	if err := f.readIdentities(ctx, &c); err != nil {
 		return c, err
 	}
@@ -100,7 +89,7 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 
 // unguarded lets redirects lead anywhere if special addresses may be asked.
 func (f *Flags) unguarded(ctx context.Context) context.Context {
-	if f.AllowPrivate {
+	if f.Fetch.AllowPrivate {
 		return remote.Guarded(ctx, nil)
 	}
 	return ctx
@@ -109,9 +98,8 @@ func (f *Flags) unguarded(ctx context.Context) context.Context {
 // setRun sets the ID of the run: that of the flag, of the unfinished run to resume,
 // or the time.
 func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
-	c.Run = f.run
-	if c.Run == "" && f.resume && !f.forceNew {
-		if c.Run, f.damaged, err = sink.LastIncomplete(ctx, f.out); err != nil {
+	if c.Run == "" && f.Config.Resume && !f.Config.ForceNew {
+		if c.Run, f.damaged, err = sink.LastIncomplete(ctx, f.Config.Dir); err != nil {
 			return err
 		}
 	}
@@ -141,9 +129,9 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 		}
 	}
 	if len(c.Tables) == 0 {
-		also := f.alsoAs != "" || len(f.warc) > 0 || f.warcPaths != ""
-		if f.fromRun != "" && !f.planning {
-			if also, err = earlier.HasAnswers(ctx, f.fromRun); err != nil {
+		also := f.alsoAs != "" || len(f.Config.Source.WARC) > 0 || f.Config.Source.Paths != ""
+		if f.Config.Source.FromRun != "" && !f.Config.Source.Planning {
+			if also, err = earlier.HasAnswers(ctx, f.Config.Source.FromRun); err != nil {
 				also = false // opening the source says why
 			}
 		}
@@ -158,14 +146,14 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 // setLimits sets the memory of the run and checks that memory and file descriptors
 // suffice for the requests in flight.
 func (f *Flags) setLimits(c *pipeline.Config) (err error) {
-	requests := f.Concurrency
+	requests := f.Fetch.Concurrency
 	if c.Source.IsStored() {
 		requests = 0
 	}
 	if c.Memory, err = cli.ProcessMemory(f.memory, requests); err != nil || requests == 0 {
 		return err
 	}
-	return enoughFiles(f.Concurrency, f.ConnectTo == "" && f.Proxy == "")
+	return enoughFiles(f.Fetch.Concurrency, f.ConnectTo == "" && f.Proxy == "")
 }
 
 // files reads the agents and URL samples, by default the built-in ones.
@@ -232,7 +220,7 @@ func (f *Flags) readIdentities(ctx context.Context, c *pipeline.Config) (err err
 		return err
 	}
 	path := remote.Name(f.alsoAs)
-	c.Fetch.Identities, err = registry.ParseIdentities(path, text, f.UserAgent, c.Evaluate.Agents)
+	c.Fetch.Identities, err = registry.ParseIdentities(path, text, f.Fetch.UserAgent, c.Evaluate.Agents)
 	c.Inputs = append(c.Inputs, sink.Input{Role: "identities", Path: path, SHA256: cli.Digest(text), Rows: int64(len(c.Fetch.Identities))})
 	return err
 }

@@ -31,10 +31,10 @@ func FuzzConfiguration(f *testing.F) {
 		if err := flags.Set.Parse([]string{"--out", "given", "--retries", "4"}); err != nil {
 			t.Fatal(err)
 		}
-		flags.Config = path
+		flags.ConfigFile = path
 		err := flags.ApplyConfig(t.Context())
-		if flags.out != "given" || flags.Retries != 4 || flags.Config != path {
-			t.Fatalf("out is %q, retries %d, config %q", flags.out, flags.Retries, flags.Config)
+		if flags.Config.Dir != "given" || flags.Fetch.Retries != 4 || flags.ConfigFile != path {
+			t.Fatalf("out is %q, retries %d, config %q", flags.Config.Dir, flags.Fetch.Retries, flags.ConfigFile)
 		}
 		for name, p := range flags.Own {
 			if p.Name != name || p.Validate() != nil {
@@ -55,10 +55,10 @@ func TestApplyConfig(t *testing.T) {
 	}{
 		{"sets flags of every kind", "hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n", "",
 			func(f *Flags) bool {
-				return f.Hosts == "h.csv" && f.Concurrency == 7 && f.Timeout == 3*time.Second && len(f.schemes) == 1 && len(f.tables) == 2 && f.keepBodies
+				return f.Config.Source.Hosts == "h.csv" && f.Fetch.Concurrency == 7 && f.Fetch.Timeout == 3*time.Second && len(f.Config.Source.Schemes) == 1 && len(f.tables) == 2 && f.keepBodies
 			}},
-		{"a flag given wins", "out: other\nretries: 9\n", "", func(f *Flags) bool { return f.out == "given" && f.Retries == 9 }},
-		{"empty", "", "", func(f *Flags) bool { return f.Retries == 2 }},
+		{"a flag given wins", "out: other\nretries: 9\n", "", func(f *Flags) bool { return f.Config.Dir == "given" && f.Fetch.Retries == 9 }},
+		{"empty", "", "", func(f *Flags) bool { return f.Fetch.Retries == 2 }},
 		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
 		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
 		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" is given twice`, nil},
@@ -75,7 +75,7 @@ func TestApplyConfig(t *testing.T) {
 			if err := f.Set.Parse([]string{"--out", "given"}); err != nil {
 				t.Fatal(err)
 			}
-			f.Config = path
+			f.ConfigFile = path
 			err := f.ApplyConfig(t.Context())
 			if row.err == "" && (err != nil || !row.check(f)) {
 				t.Errorf("%v, flags %+v", err, f)

@@ -22,12 +22,12 @@ func (f *Flags) setDate(ctx context.Context, c *pipeline.Config) error {
 	isFuture := func(t time.Time) bool { return !f.future && t.After(now.Add(clockSkew)) }
 	const then = "until then the run would be the latest, and prune would remove others; give --future if you mean it"
 	if f.asOf == "" {
-		if f.fromRun == "" {
+		if f.Config.Source.FromRun == "" {
 			return nil
 		}
-		date, err := earlier.DateOf(ctx, f.fromRun)
+		date, err := earlier.DateOf(ctx, f.Config.Source.FromRun)
 		if err == nil && isFuture(date) { // the source reports the error
-			return exit.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then, f.fromRun, date.Format(time.RFC3339), now.Format(time.RFC3339))
+			return exit.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then, f.Config.Source.FromRun, date.Format(time.RFC3339), now.Format(time.RFC3339))
 		}
 		return nil
 	}

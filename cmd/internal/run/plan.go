@@ -57,7 +57,7 @@ func PlanCommand() *cobra.Command {
        robocensus plan --warc GLOB | --warc-paths FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --shards N --out DIR --run ID [flags of run]`,
 		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
 		RunE: func(c *cobra.Command, args []string) error {
-			f.named, f.planning = args, true
+			f.Config.Source.Named, f.Config.Source.Planning = args, true
 			ctx := c.Context()
 			if err := f.ApplyConfig(ctx); err != nil {
 				return err
@@ -130,7 +130,7 @@ func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int
 	}
 	fmt.Fprintf(out, "planned %s%s in %s; start each with\n\n  robocensus run --out %s --run %s --shard I\n\n"+
 		"with I from 0 to %d, or as the tasks of an array without --shard\n",
-		words.Count(int64(f.shards), "shard"), of, folder, visible.Text(f.out), visible.Text(c.Run), f.shards-1)
+		words.Count(int64(f.shards), "shard"), of, folder, visible.Text(f.Config.Dir), visible.Text(c.Run), f.shards-1)
 	if tar := c.Source.Bodies; tar != "" {
 		if info, err := os.Stat(tar); err != nil || !info.IsDir() {
 			size := ""
@@ -146,10 +146,10 @@ func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int
 // if no source is given and there is such a plan. Flags that are given stay: a
 // difference from the plan is an error later.
 func (f *Flags) applyPlan(ctx context.Context) error {
-	if f.run == "" || f.out == "" || len(f.given())+len(f.named) > 0 {
+	if f.Config.Run == "" || f.Config.Dir == "" || len(f.given())+len(f.Config.Source.Named) > 0 {
 		return nil
 	}
-	plan, err := sink.PlanOf(ctx, f.out, f.run)
+	plan, err := sink.PlanOf(ctx, f.Config.Dir, f.Config.Run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (f *Flags) applyPlan(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return &userfile.Error{Path: store.Join(f.out, "_runs", f.run, "plan.json"), Err: err}
+		return &userfile.Error{Path: store.Join(f.Config.Dir, "_runs", f.Config.Run, "plan.json"), Err: err}
 	}
 	if plan.Adjustable.Text("proxy") != "" && f.Proxy == "" {
 		return exit.Usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")

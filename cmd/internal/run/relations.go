@@ -98,7 +98,7 @@ func (f *Flags) checkEffect() error {
 			return exit.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name, source)
 		}
 	}
-	if given("keep-comments") && f.keepComments && !HasComments(f.tables) {
+	if given("keep-comments") && f.Config.Evaluate.KeepComments && !HasComments(f.tables) {
 		return exit.Usagef("--keep-comments needs the table lines: add it to --tables")
 	}
 	return nil

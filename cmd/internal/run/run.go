@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -137,45 +138,27 @@ type Flags struct {
 	settings.Shared
 	runState
 
-	Hosts, bodies, fromRun   string
-	warc                     []string
-	warcPaths, warcBase, cdx string
-	lastCapture              bool
-	sample                   float64
-	archiveRate              archiveRate
-	out, run, urls, ranks    string
-	Templates                string
-	asOf                     string
-	future                   bool
-	tables, schemes          []string
-	keepBodies, keepComments bool
-	warcOut                  string
-	warcNoSecrets            bool
-	limit                    int64
-	outagePatience           time.Duration
-	acceptUnreachable        bool
-	memory                   cli.Size
-	resume, forceNew         bool
-	alsoAs, vantage          string
-	frontPage                bool
-	state                    string
-	maxAge                   time.Duration
-	grace                    time.Duration
-	progress                 string
-	json, dryRun, lines      bool
-	expect                   string
-	shards, shard, parallel  int
-	spool                    string
+	Config                  pipeline.Config // what flags say; Build completes it
+	archiveRate             archiveRate
+	urls, Templates, expect string
+	asOf                    string
+	future                  bool
+	tables                  []string
+	keepBodies              bool
+	alsoAs                  string
+	memory                  cli.Size
+	progress                string
+	json, dryRun, lines     bool
+	shards, shard, parallel int
+	spool                   string
 }
 
 // runState is what the command finds out before a run: from its arguments, the files that
 // flags name, the environment and the output folder.
 type runState struct {
-	named            []string     // hosts that are arguments
 	BuiltInTemplates []byte       // those of the program, or of the one that made the run to reproduce
 	expectations     *expect.List // nil for none
 	indexFrom        string       // the variable that gave the index of the shard
-	planning         bool         // for plan: no shard is made
 	plan             *sink.Plan   // nil for a run that was not planned
 	dated            bool         // the run ID is the current time: another run may have the same
 	damaged          []string     // runs that --resume skips
@@ -183,19 +166,19 @@ type runState struct {
 
 func New() *Flags {
 	f := &Flags{Shared: settings.Shared{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
-	s := f.Set
-	s.StringVar(&f.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
-	s.StringArrayVar(&f.warc, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
-	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
-	s.StringVar(&f.cdx, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
-	s.BoolVar(&f.lastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
-	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
+	s, c, in := f.Set, &f.Config, &f.Config.Source
+	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
+	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
+	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
+	s.StringVar(&in.CDX, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
+	s.BoolVar(&in.LastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
+	s.StringVar(&in.Base, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
-	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
-	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate; a bare ID, latest or previous is a run of --out")
-	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and"))
-	s.Float64Var(&f.sample, "sample", 1, "take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and every crawl")
-	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only, of the sample if there is one")
+	s.StringVar(&in.Bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
+	s.StringVar(&in.FromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate; a bare ID, latest or previous is a run of --out")
+	s.StringVar(&in.Ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and"))
+	s.Float64Var(&in.Sample, "sample", 1, "take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and every crawl")
+	s.Int64VarP(&in.Limit, "limit", "n", 0, "take the first `N` hosts only, of the sample if there is one")
 	cli.Group(s, "Input")
 
 	f.AddMeaning()
@@ -204,17 +187,17 @@ func New() *Flags {
 	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of expectations about the hosts; if one is broken or cannot be checked, the exit code is 1")
 	cli.Group(s, "Meaning")
 
-	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "schemes to try, in order, for hosts without one")
-	s.IntVar(&f.Concurrency, "concurrency", 500, "concurrent requests in total")
+	s.StringSliceVar(&in.Schemes, "schemes", []string{"https", "http"}, "schemes to try, in order, for hosts without one")
+	s.IntVar(&f.Fetch.Concurrency, "concurrency", 500, "concurrent requests in total")
 	f.AddNetwork()
 	s.StringVar(&f.alsoAs, "also-as", "", "YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
-	s.BoolVar(&f.frontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy")
-	s.StringVar(&f.vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
-	s.StringVar(&f.state, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
-	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
-	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "if this machine is cut off from the network, wait this long before stopping with exit code 75")
-	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: treat that as the hosts' failure")
-	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume does not ask a host again once it has answered")
+	s.BoolVar(&f.Fetch.FrontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy")
+	s.StringVar(&c.Evaluate.Vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
+	s.StringVar(&c.State, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
+	s.DurationVar(&c.MaxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
+	s.DurationVar(&f.Fetch.OutagePatience, "outage-patience", 10*time.Minute, "if this machine is cut off from the network, wait this long before stopping with exit code 75")
+	s.BoolVar(&f.Fetch.AcceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: treat that as the hosts' failure")
+	s.DurationVar(&c.Grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume does not ask a host again once it has answered")
 	cli.Group(s, "Network")
 
 	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
@@ -226,17 +209,17 @@ func New() *Flags {
 	}
 	cli.Group(s, "Shards")
 
-	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables, a folder or s3://bucket/folder")
-	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
+	s.StringVarP(&c.Dir, "out", "o", "", "`DIR` for the tables, a folder or s3://bucket/folder")
+	s.StringVar(&c.Run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
 	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z, in UTC, by which runs are ordered (default the median day of stored captures, the date of the run that is re-evaluated, or the start)")
 	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
-	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
-	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")
+	s.BoolVar(&c.Resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
+	s.BoolVar(&c.ForceNew, "force-new", false, "remove the run with this ID first, complete or not")
 	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them): "+strings.Join(sink.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
-	s.StringVar(&f.warcOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
-	s.BoolVar(&f.warcNoSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")
-	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
+	s.StringVar(&c.WARCOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
+	s.BoolVar(&c.DropSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")
+	s.BoolVar(&c.Evaluate.KeepComments, "keep-comments", false, "keep comments in the table lines")
 	s.Var(&f.memory, "memory", "memory limit, a `SIZE` such as 512M or 2G (default that of the control group or machine); bodies go to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
 	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be asked and written: hosts, profiles, agents, URLs, verdicts, approximate bytes; ask and write nothing")
@@ -273,7 +256,7 @@ func Command() *cobra.Command {
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
 		Annotations: map[string]string{cli.DetailsKey: runDetails},
 		RunE: func(c *cobra.Command, args []string) error {
-			f.named = args
+			f.Config.Source.Named = args
 			ctx := c.Context()
 			if err := f.ApplyConfig(ctx); err != nil {
 				return err

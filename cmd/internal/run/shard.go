@@ -69,26 +69,26 @@ func (f *Flags) checkShard() error {
 		return exit.Usagef("--shard and --parallelism need --shards N")
 	case cli.IsURL(f.spool):
 		return cli.NotHere("spool", f.spool)
-	case f.shards == 1 && f.spool != "" && !store.IsURL(f.out):
+	case f.shards == 1 && f.spool != "" && !store.IsURL(f.Config.Dir):
 		return exit.Usagef("--spool needs --shards N, or an object store as --out")
-	case f.shards == 1 && store.IsURL(f.out) && len(f.named) == 0 && (f.Hosts == "-" || f.ranks == "-" || f.cdx == "-" || slices.Contains(f.warc, "-")):
+	case f.shards == 1 && store.IsURL(f.Config.Dir) && f.piped() > 0:
 		return exit.Usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in a file")
 	case f.shards == 1:
 		return nil
-	case f.run == "":
+	case f.Config.Run == "":
 		return exit.Usagef("--shards needs --run ID: all shards are of one run")
-	case f.forceNew:
+	case f.Config.ForceNew:
 		return exit.Usagef("--force-new would remove the other shards: give another --run")
-	case f.limit > 0:
+	case f.Config.Source.Limit > 0:
 		return exit.Usagef("--limit cannot be combined with --shards: shorten the list")
 	case f.expect != "":
 		return exit.Usagef("--expect needs all shards: give it to diff once the run is complete")
-	case len(f.named) > 0:
+	case len(f.Config.Source.Named) > 0:
 		return exit.Usagef("--shards needs a source that every process can read: give --hosts FILE")
-	case f.Hosts == "-" || f.ranks == "-" || slices.Contains(f.warc, "-"):
+	case f.piped() > 0:
 		return exit.Usagef("--shards needs a source that every process can read: keep the list in a file")
 	}
-	if f.planning {
+	if f.Config.Source.Planning {
 		f.shard = 0
 		return nil
 	}
@@ -148,7 +148,7 @@ func (f *Flags) divide(c *client.Config) {
 // grows, so it is on this machine.
 func (f *Flags) setSpool(c *pipeline.Config) error {
 	switch {
-	case f.planning, f.dryRun:
+	case f.Config.Source.Planning, f.dryRun:
 	case f.spool != "":
 		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	case !store.IsURL(c.Dir):

@@ -26,14 +26,14 @@ import (
 // does not, and reads its sections profiles and uses. A key that is not a flag of run is
 // an error with its line; flags that this command does not have are skipped.
 func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
-	if f.Labels, err = registry.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.Config == "" {
+	if f.Labels, err = registry.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.ConfigFile == "" {
 		return err
 	}
-	text, err := cli.ReadInput(ctx, f.Config)
+	text, err := cli.ReadInput(ctx, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	path := remote.Name(f.Config)
+	path := remote.Name(f.ConfigFile)
 	f.ConfigInput = &sink.Input{Role: "configuration", Path: path, SHA256: cli.Digest(text)}
 	root, err := userfile.Parse(path, text)
 	if err != nil {

@@ -38,28 +38,22 @@ import (
 type Shared struct {
 	Set *pflag.FlagSet
 
-	Config, Agents        string
-	Profiles              []string
-	Concurrency           int
-	perAddress, perDomain int
-	rate, addressRate     float64
-	Timeout               time.Duration
-	Retries, maxRedirects int
-	ConnectTo, UserAgent  string
-	resolvers             []string
-	perResolver           int
-	Proxy                 string
-	AllowPrivate, probe   bool
-	caFile                string
+	ConfigFile, Agents string // paths
+	Profiles           []string
+	Fetch              client.Config // what flags say; FetchConfig completes it
+	maxRedirects       int
+	ConnectTo, Proxy   string
+	resolvers          []string
+	caFile             string
 
 	registry      []schema.Agent // nil before it is read
 	registryInput sink.Input
 
-	configFile
+	configured
 }
 
-// configFile is what a configuration file says besides the values of flags.
-type configFile struct {
+// configured is what a configuration file says besides the values of flags.
+type configured struct {
 	Own             map[string]*robots.Profile // profiles of the configuration file
 	OwnAsWritten    map[string]map[string]any
 	Labels          usage.Vocabulary // labels, with those of the configuration file
@@ -73,28 +67,28 @@ type configFile struct {
 func (f *Shared) AddMeaning() {
 	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+"; own: each agent by the parser that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
 	f.Set.StringVar(&f.Agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
-	f.Set.StringVar(&f.Config, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
+	f.Set.StringVar(&f.ConfigFile, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
 	cli.Group(f.Set, "Meaning")
 }
 
 // AddNetwork adds the flags of fetching.
 func (f *Shared) AddNetwork() {
 	s := f.Set
-	s.IntVar(&f.perAddress, "per-address", 4, "concurrent requests to one address")
-	s.IntVar(&f.perDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
-	s.Float64Var(&f.rate, "rate", 0, "requests per second in total (default no limit)")
-	s.Float64Var(&f.addressRate, "address-rate", 0, "requests per second to one address (default no limit)")
-	s.DurationVar(&f.Timeout, "timeout", 30*time.Second, "time limit for one host, with redirects and retries; waits for politeness do not count")
-	s.IntVar(&f.Retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
+	s.IntVar(&f.Fetch.PerAddress, "per-address", 4, "concurrent requests to one address")
+	s.IntVar(&f.Fetch.PerDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
+	s.Float64Var(&f.Fetch.Rate, "rate", 0, "requests per second in total (default no limit)")
+	s.Float64Var(&f.Fetch.AddressRate, "address-rate", 0, "requests per second to one address (default no limit)")
+	s.DurationVar(&f.Fetch.Timeout, "timeout", 30*time.Second, "time limit for one host, with redirects and retries; waits for politeness do not count")
+	s.IntVar(&f.Fetch.Retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
 	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
 	s.StringVar(&f.ConnectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
-	s.BoolVar(&f.AllowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files leads")
+	s.BoolVar(&f.Fetch.AllowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files leads")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
 	s.StringSliceVar(&f.resolvers, "resolver", nil, "`ADDR` of a DNS server (IP or IP:port; default the system's); repeatable: a name fails only if several servers fail for it, so one that is down costs no host")
-	s.IntVar(&f.perResolver, "per-resolver", 0, "names asked of each DNS server at once (default no limit)")
+	s.IntVar(&f.Fetch.PerResolver, "per-resolver", 0, "names asked of each DNS server at once (default no limit)")
 	s.StringVar(&f.Proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
-	s.BoolVar(&f.probe, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
-	s.StringVar(&f.UserAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
+	s.BoolVar(&f.Fetch.ProbeMisconfigured, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
+	s.StringVar(&f.Fetch.UserAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
 	cli.Group(f.Set, "Network")
 }
 
@@ -145,26 +139,22 @@ func (f *Shared) limited(p *robots.Profile) *robots.Profile {
 // FetchConfig returns the configuration of the fetch client, with the limits of the
 // profiles.
 func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (client.Config, error) {
-	c := client.Config{
-		UserAgent: f.UserAgent, Timeout: f.Timeout, Retries: f.Retries, Concurrency: max(f.Concurrency, 1),
-		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
-		AllowPrivate: f.AllowPrivate, ProbeMisconfigured: f.probe,
-		PerResolver: f.perResolver,
-	}
+	c := f.Fetch
+	c.Concurrency = max(c.Concurrency, 1)
 	switch {
-	case f.perAddress < 1:
+	case c.PerAddress < 1:
 		return c, exit.Usagef("--per-address must be 1 or more")
-	case f.perDomain < 1:
+	case c.PerDomain < 1:
 		return c, exit.Usagef("--per-domain must be 1 or more")
-	case !(f.rate >= 0): // or NaN
-		return c, exit.Usagef("--rate %v: give requests per second, 0 for no limit", f.rate)
-	case !(f.addressRate >= 0):
-		return c, exit.Usagef("--address-rate %v: give requests per second, 0 for no limit", f.addressRate)
-	case f.perResolver < 0 || f.perResolver == 0 && f.Set.Changed("per-resolver"):
+	case !(c.Rate >= 0): // or NaN
+		return c, exit.Usagef("--rate %v: give requests per second, 0 for no limit", c.Rate)
+	case !(c.AddressRate >= 0):
+		return c, exit.Usagef("--address-rate %v: give requests per second, 0 for no limit", c.AddressRate)
+	case c.PerResolver < 0 || c.PerResolver == 0 && f.Set.Changed("per-resolver"):
 		return c, exit.Usagef("--per-resolver must be 1 or more")
-	case f.Timeout <= 0:
+	case c.Timeout <= 0:
 		return c, exit.Usagef("--timeout must be positive")
-	case f.Retries < 0:
+	case c.Retries < 0:
 		return c, exit.Usagef("--retries cannot be negative")
 	}
 	challenges, err := registry.ParseChallenges("built-in challenges.yaml", configs.Challenges)
