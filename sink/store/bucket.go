@@ -67,11 +67,7 @@ func (b *Bucket) statObject(name string) (fs.FileInfo, error) {
 
 // Open copies an object to a temporary file.
 func (b *Bucket) Open(name string) (*os.File, error) {
-	o, err := b.bucket.Object(b.ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return o.Copy(b.ctx)
+	return b.bucket.Download(b.ctx, name)
 }
 
 // OpenAt returns a reader that asks for each range. It asks for nothing yet.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -107,6 +108,12 @@ func (b *Bucket) unseen(name string) *Object {
 		return r, version{r.Size(), r.ModTime().UTC().Truncate(time.Second).String()}, nil
 	}
 	return o
+}
+
+// Download copies an object to a temporary file, in one request unless the transfer
+// breaks. It returns [fs.ErrNotExist] if there is none.
+func (b *Bucket) Download(ctx context.Context, name string) (*os.File, error) {
+	return download(&reader{ctx: ctx, object: b.unseen(name), fresh: true})
 }
 
 // ReadAt reads bytes of an object from an offset on, in one request, as [io.ReaderAt]

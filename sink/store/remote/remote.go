@@ -141,14 +141,15 @@ func (o *Object) Close() error {
 
 // Copy copies an object to a temporary file, which has no name where the system
 // allows it. The caller closes it.
-func (o *Object) Copy(ctx context.Context) (*os.File, error) {
+func (o *Object) Copy(ctx context.Context) (*os.File, error) { return download(o.Reader(ctx, 0)) }
+
+func download(in io.ReadCloser) (*os.File, error) {
+	defer in.Close()
 	f, err := Scratch()
 	if err != nil {
 		return nil, err
 	}
-	in := o.Reader(ctx, 0)
 	_, err = io.Copy(scratchWriter{f}, in)
-	in.Close()
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
