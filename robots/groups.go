@@ -65,7 +65,7 @@ type closingDelay struct{ rule, agent int32 }
 
 // take reads a record.
 func (d *dialectParser) take(r dialect.Record) {
-	if r.Field != dialect.AgentField && !r.Blank {
+	if r.Field > dialect.NamelessField && r.Field != dialect.AgentField {
 		d.reopens = false
 	}
 	switch {
@@ -73,6 +73,8 @@ func (d *dialectParser) take(r dialect.Record) {
 		if d.p.BlankEndsGroup {
 			d.end()
 		}
+	case r.Field == dialect.NamelessField:
+		d.reopens = d.reopens || d.p.Reopens && d.group >= 0
 	case r.Field == dialect.AgentField:
 		d.agent(r)
 	case r.Field == dialect.AllowField, r.Field == dialect.DisallowField:

@@ -70,8 +70,9 @@ type Groups struct {
 	AgentIs AgentIs `yaml:"agent_is,omitempty"`
 	// FirstGroup makes the first of several groups for an agent the only one.
 	FirstGroup bool `yaml:"first_group,omitempty"`
-	// Reopens lets a user-agent line without value reopen the list of agents before it:
-	// the next agents, and the rules after them, are for those before too.
+	// Reopens lets a user-agent line without value, or a line that begins with its colon,
+	// reopen the list of agents before it: the next agents, and the rules after them, are
+	// for those before too.
 	Reopens bool `yaml:"reopens,omitempty"`
 	// StarHides leaves out an agent that stands behind * in its list.
 	StarHides bool `yaml:"star_hides,omitempty"`

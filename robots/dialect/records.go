@@ -23,8 +23,9 @@ type Record struct {
 type Field uint8
 
 const (
-	noField      Field = iota
-	UnknownField       // a field that decides nothing
+	noField       Field = iota
+	NamelessField       // what stands before a colon at the start of a line
+	UnknownField        // a field that decides nothing
 	AgentField
 	AllowField
 	DisallowField
@@ -157,9 +158,12 @@ func (p *reader) record(b []byte, number int32, tags bool) {
 	if tags {
 		b = withoutTags(b)
 	}
-	b = p.withoutComment(b)
-	key, value, colon := p.split(p.trim(b))
+	b = p.trim(p.withoutComment(b))
+	key, value, colon := p.split(b)
 	if key == nil {
+		if len(b) > 0 && b[0] == ':' {
+			p.take(Record{Line: number, Field: NamelessField})
+		}
 		return
 	}
 	r := Record{Line: number, Field: p.fieldOf(key), Value: value}
@@ -347,6 +351,8 @@ func (p *reader) fieldOf(key []byte) Field {
 	}
 	k := strings.ToLower(string(key))
 	switch {
+	case len(k) != len(key): // a letter outside of ASCII became one of ASCII; see foldName
+		return noField
 	case k == "user-agent" || slices.Contains(p.AgentFields, k):
 		return AgentField
 	case k == "allow" && p.allow || slices.Contains(p.AllowFields, k):
@@ -361,5 +367,13 @@ func (p *reader) fieldOf(key []byte) Field {
 	return noField
 }
 
-// foldName returns a name in lower case.
-func foldName(b []byte) string { return strings.Map(unicode.ToLower, string(b)) }
+// foldName returns a name in lower case. In lower case a capital I with a dot is two
+// characters to all languages but Go, so to no parser but temoto it is the i of a token.
+func foldName(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if r == 'İ' {
+			return r
+		}
+		return unicode.ToLower(r)
+	}, string(b))
+}

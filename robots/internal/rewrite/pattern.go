@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/robocensus/robocensus/robots/internal/ascii"
 	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
@@ -54,6 +53,32 @@ func splitParams(b []byte) (path, params, query []byte) {
 	return path, nil, query
 }
 
+// pathOfURL returns what Python takes for the path and query of a URL.
+func pathOfURL(b []byte) []byte {
+	b = bytes.TrimLeftFunc(withoutTabs(b), isControl)
+	if i := bytes.IndexByte(b, ':'); i > 0 && isScheme(b[:i]) {
+		b = b[i+1:]
+	}
+	if !bytes.HasPrefix(b, []byte("//")) {
+		return b
+	}
+	i := bytes.IndexAny(b[2:], "/?")
+	if i < 0 {
+		return nil
+	}
+	return b[2+i:]
+}
+
+// isScheme reports whether b can be the scheme of a URL.
+func isScheme(b []byte) bool {
+	for i, c := range b {
+		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return true
+}
+
 // joinParams joins what splitParams splits. What is empty leaves no mark.
 func joinParams(path, params, query []byte) []byte {
 	if len(params) > 0 {
@@ -79,15 +104,20 @@ func requotePart(b []byte, keep, safe string) (out []byte) {
 	return out
 }
 
-// requotePathOfPattern does the same with a pattern. A last ?, ; or $ ends the path, even
-// if a query follows.
+// requotePathOfPattern does the same with a pattern, which is read as a URL unless it looks
+// like one. A last ?, ; or $ ends the path, even if a query follows.
 func requotePathOfPattern(b []byte) []byte {
-	if ascii.HasPrefixFold(b, "https://") || ascii.HasPrefixFold(b, "http://") {
+	if bytes.HasPrefix(b, []byte("https://")) || bytes.HasPrefix(b, []byte("http://")) {
 		b = append([]byte("/"), b...)
 	}
 	var last []byte
 	if n := len(b); n > 0 && strings.IndexByte("?;$", b[n-1]) >= 0 {
 		b, last = b[:n-1], b[n-1:]
+	}
+	if bytes.HasPrefix(b, []byte("//")) {
+		b = withoutTabs(b)
+	} else if len(b) > 0 && (b[0] != '/' || bytes.IndexByte(b, '\t') >= 0) {
+		b = pathOfURL(b)
 	}
 	path, params, query := splitParams(b)
 	return joinParams(append(requotePart(path, "/*$%", "/*%="), last...), params, query)

@@ -10,8 +10,11 @@ func (r Rewriter) URL(b []byte) []byte {
 	if r == (Rewriter{}) {
 		return b
 	}
-	if r.Compared == ComparedWHATWG {
-		b = WithoutDots(b)
+	switch {
+	case r.Compared == ComparedWHATWG:
+		b = WithoutDots(bytes.TrimRightFunc(withoutTabs(b), isControl))
+	case r.Requote == RequotePath, r.Requote == RequoteQuery: // by Python
+		b = withoutTabs(b)
 	}
 	if r.InvalidIsRoot && hasInvalid(b) {
 		return []byte("/")
@@ -65,6 +68,23 @@ func hasInvalid(b []byte) bool {
 	}
 	return false
 }
+
+// withoutTabs returns a URL without tabs and line ends, which the URL standard removes, and
+// so does Python.
+func withoutTabs(b []byte) []byte {
+	if !bytes.ContainsAny(b, "\t\n\r") {
+		return b
+	}
+	return bytes.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' {
+			return -1
+		}
+		return r
+	}, b)
+}
+
+// isControl reports whether the URL standard trims a character.
+func isControl(r rune) bool { return r <= ' ' }
 
 // WithoutDots returns a path without dot segments, as the URL standard resolves them. A
 // backslash is a slash.
