@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"crypto/sha256"
 	"maps"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 	}
 	of := [2]stating{}
 	for i, f := range files.of {
-		of[i] = stating{f.groupsOf(strings.ToLower(schema.OrZero(names.Optional(two[i].Group)))), f.tokensOf(agent), use.String()}
+		of[i] = stating{f.groupsOf(names.Optional(two[i].Group)), f.tokensOf(agent), use.String()}
 	}
 	if same {
 		if files.restAlike(of) {
@@ -108,8 +109,8 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 	row.LineBefore, row.LineAfter = files.of[0].line(of[0], before), files.of[1].line(of[1], after)
 	c.setWords(row)
 	// No line states what a policy token says by the rules for *.
-	if w := files.wordsOf(of); w.known {
-		row.Template = w.template
+	if template, known := changedIn(files.of[0].stated(of[0], files.of[1]), files.of[1].stated(of[1], files.of[0])); known {
+		row.Template = template
 	}
 	return row
 }
@@ -117,32 +118,7 @@ func (c *comparison) preferenceRow(files *statedFiles, two [2]records.Policy, us
 // statedFiles are what the files of both runs state about use.
 type statedFiles struct {
 	of    [2]*statedFile
-	alike map[[2]stating]bool          // once asked for
-	words map[[2]stating]wordsOfPieces // likewise
-}
-
-// wordsOfPieces is what changedIn returns.
-type wordsOfPieces struct {
-	template *string
-	known    bool
-}
-
-// wordsOf returns in whose words the answers to two questions differ.
-func (f *statedFiles) wordsOf(of [2]stating) wordsOfPieces {
-	w, asked := f.words[of]
-	if !asked {
-		var about [2][]piece
-		var keys [2]map[string]bool
-		for i := range f.of {
-			about[i], keys[i] = f.of[i].stated(of[i])
-		}
-		w.template, w.known = changedIn(about, keys)
-		if f.words == nil {
-			f.words = make(map[[2]stating]wordsOfPieces)
-		}
-		f.words[of] = w
-	}
-	return w
+	alike map[[2]stating]bool // once asked for
 }
 
 // restAlike reports whether what both files state rests on the same.
@@ -165,7 +141,9 @@ type statedFile struct {
 
 	complete   bool // the rest is read
 	statements []records.Statement
-	keys       map[string]bool          // of the statements as pieces, once asked for
+	pieces     []piece                  // the statements, once asked for
+	keys       map[string]bool          // theirs
+	said       map[stating]words        // once asked for
 	rules      map[int32][]records.Rule // by group
 	lines      map[lineKey]*int32
 	sets       [][]int           // the groups that agents follow together
@@ -199,13 +177,23 @@ func (f *statedFile) tokensOf(agent string) string {
 	return f.tokens[agent]
 }
 
-// groupsOf returns the number in sets of the groups that name a token, in lower case.
-func (f *statedFile) groupsOf(token string) int {
+// unnamed is the number of groups that the tables do not show: the token finds them by
+// another profile's reading than the first's.
+const unnamed = -1
+
+// groupsOf returns the number in sets of the groups that name a token, of none for nil.
+func (f *statedFile) groupsOf(name *string) int {
 	f.loadAll()
+	token := strings.ToLower(schema.OrZero(name))
 	if n, known := f.numbers[token]; known {
 		return n
 	}
-	groups := f.naming[token]
+	var groups []int
+	if name != nil {
+		if groups = f.naming[token]; groups == nil {
+			return unnamed
+		}
+	}
 	n := slices.IndexFunc(f.sets, func(set []int) bool { return slices.Equal(set, groups) })
 	if n < 0 {
 		n = len(f.sets)
@@ -231,32 +219,51 @@ func (f *statedFile) loadAll() {
 	}
 }
 
-// piece returns a statement as a piece, with the tokens of its group in the key.
-func (f *statedFile) piece(s *records.Statement) piece {
-	var p piece
-	said := []string{s.Mechanism, s.Label, s.Use, s.Path, s.Preference}
-	if i := f.at(s.Line); i >= 0 {
-		said, p.template = append(said, f.list[i].Tokens...), f.list[i].Template
+// loadPieces makes pieces of the statements once. Their keys have the digest of the tokens of
+// their group, of which a group may have as many as statements.
+func (f *statedFile) loadPieces() {
+	f.loadAll()
+	if f.keys != nil {
+		return
 	}
-	p.key = strings.Join(said, "\n")
-	return p
+	f.pieces, f.keys, f.said = make([]piece, len(f.statements)), make(map[string]bool, len(f.statements)), make(map[stating]words)
+	group, head := -1, ""
+	for k := range f.statements {
+		s, p := &f.statements[k], &f.pieces[k]
+		if i := f.at(s.Line); i >= 0 {
+			if i != group {
+				sum := sha256.Sum256([]byte(strings.Join(f.list[i].Tokens, "\n")))
+				group, head = i, string(sum[:])
+			}
+			p.template = f.list[i].Template
+		} else {
+			head = ""
+		}
+		p.key = strings.Join([]string{s.Mechanism, s.Label, s.Use, s.Path, s.Preference, head}, "\n")
+		f.keys[p.key] = true
+	}
 }
 
-// stated returns the statements that a question is about, and the keys of all of the file.
-func (f *statedFile) stated(of stating) (about []piece, keys map[string]bool) {
-	f.loadAll()
-	if f.keys == nil {
-		f.keys = make(map[string]bool, len(f.statements))
-		for i := range f.statements {
-			f.keys[f.piece(&f.statements[i]).key] = true
-		}
+// stated returns whose words those statements are that a question is about, and that another
+// file has not.
+func (f *statedFile) stated(of stating, other *statedFile) words {
+	f.loadPieces()
+	other.loadPieces()
+	w, asked := f.said[of]
+	if asked {
+		return w
 	}
+	var about []piece
 	for i := range f.statements {
 		if s := &f.statements[i]; s.Use == of.use && s.Preference != "" && f.states(s, of) {
-			about = append(about, f.piece(s))
+			about = append(about, f.pieces[i])
 		}
 	}
-	return about, f.keys
+	if w = wordsOf(about, other.keys); w.none && of.groups == unnamed {
+		w = words{unknown: true}
+	}
+	f.said[of] = w
+	return w
 }
 
 // states reports whether a statement of the file is one that a question is about: a line
@@ -266,7 +273,7 @@ func (f *statedFile) states(s *records.Statement, of stating) bool {
 		return slices.Contains(strings.Fields(of.tokens), s.Label)
 	}
 	i := f.at(s.Line)
-	if i < 0 {
+	if i < 0 || of.groups == unnamed {
 		return false
 	}
 	_, follows := slices.BinarySearch(f.sets[of.groups], i)

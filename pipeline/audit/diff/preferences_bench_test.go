@@ -31,10 +31,30 @@ func TestAgentsOfAGroupAreOneQuestion(t *testing.T) {
 	}{{"a", false, 1}, {"b", false, 1}, {"c", false, 2}, {"none", true, 3}} {
 		var q [2]stating
 		for i, f := range files.of {
-			q[i] = stating{f.groupsOf(row.token), f.tokensOf(row.token), "search"}
+			q[i] = stating{f.groupsOf(&row.token), f.tokensOf(row.token), "search"}
 		}
 		if got := files.restAlike(q); got != row.alike || len(files.alike) != row.questions {
 			t.Errorf("%d: %s: alike %v after %d questions, want %v after %d", i, row.token, got, len(files.alike), row.alike, row.questions)
+		}
+	}
+}
+
+// Statements are told apart by the tokens of their group without a copy of these for each.
+func TestKeysOfStatementsAreShort(t *testing.T) {
+	f := &statedFile{complete: true, fileGroups: &fileGroups{list: []records.Group{{Line: 1}, {Line: 9000}}}}
+	for i := range 4000 {
+		f.list[0].Tokens = append(f.list[0].Tokens, fmt.Sprint("bot", i))
+		f.statements = append(f.statements, records.Statement{Line: int32(i + 4001), Path: fmt.Sprint("/", i)})
+	}
+	f.list[1].Tokens = []string{"*"}
+	f.statements = append(f.statements, records.Statement{Line: 9001, Path: "/0"})
+	f.loadPieces()
+	if len(f.keys) != len(f.statements) {
+		t.Errorf("%d keys of %d statements", len(f.keys), len(f.statements))
+	}
+	for key := range f.keys {
+		if len(key) > 64 {
+			t.Fatalf("a key of %d bytes", len(key))
 		}
 	}
 }

@@ -29,7 +29,7 @@ const boundAgents = "- {name: RoboTestA, category: search, policy_tokens: [RoboT
 	"- {name: RoboToken, category: ai-training, kind: token, uses: [ai-train, ai-input], falls_back_to: [\"*\"]}\n"
 
 // A statingRun is a run of one host with labels about use and templates.
-type statingRun struct{ text, agents, uses, templates string }
+type statingRun struct{ text, agents, uses, templates, profile string }
 
 // run writes it to dir.
 func (s statingRun) run(t testing.TB, dir, id string) {
@@ -40,8 +40,13 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 	folder := t.TempDir()
 	pipelinetest.Must(t, os.WriteFile(filepath.Join(folder, "h.example"), []byte(s.text), 0o666))
 	google, _ := robots.ProfileNamed("google")
+	profiles := []*robots.Profile{google}
+	if s.profile != "" {
+		further, _ := robots.ProfileNamed(s.profile)
+		profiles = append(profiles, further)
+	}
 	c := pipeline.Config{
-		Dir: dir, Run: id, Source: source.Config{Bodies: folder, Schemes: []string{"https"}}, Tables: sink.TableNames, Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}},
+		Dir: dir, Run: id, Source: source.Config{Bodies: folder, Schemes: []string{"https"}}, Tables: sink.TableNames, Evaluate: evaluate.Config{Profiles: profiles},
 		Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error

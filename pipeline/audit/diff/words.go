@@ -20,6 +20,19 @@ type fileGroups struct {
 	list    []records.Group
 	naming  map[string][]int // by token in lower case: the places of the groups that name it
 	digests map[string]bool
+	words   map[decision]words // once asked for
+}
+
+// A decision is what decides for an agent: the groups of a token, and their template if all
+// of them have the same one, as numbers of a row of policies.
+type decision struct{ group, template uint64 }
+
+// words say whose words those pieces are that a file has and the other one has not:
+// template is nil for the file's own.
+type words struct {
+	template *string
+	none     bool // the other file has all pieces
+	unknown  bool // the tables do not show the pieces
 }
 
 func (f *fileGroups) load() {
@@ -47,12 +60,50 @@ func (f *fileGroups) at(line int32) int {
 	return i
 }
 
-// pieces returns the groups that name a token, in lower case.
-func (f *fileGroups) pieces(token string) (out []piece) {
-	for _, i := range f.naming[token] {
-		out = append(out, piece{f.list[i].Digest, f.list[i].Template})
+// changed returns whose words those groups are that decide by a row of policies, and that
+// another file has not. The tables show the groups in the first profile's reading: a token
+// that finds a group only by another profile's is unknown, and where all that decides is a
+// template's, other groups of the token do not decide.
+func (f *fileGroups) changed(names *records.Names, p records.Policy, other *fileGroups) words {
+	key := decision{p.Group, p.Template}
+	w, asked := f.words[key]
+	if asked {
+		return w
 	}
-	return out
+	f.load()
+	other.load()
+	var pieces []piece
+	if token, template := names.Optional(p.Group), names.Optional(p.Template); token != nil {
+		for _, i := range f.naming[strings.ToLower(*token)] {
+			if g := &f.list[i]; template == nil || g.Template == *template {
+				pieces = append(pieces, piece{g.Digest, g.Template})
+			}
+		}
+		w.unknown = len(pieces) == 0
+	}
+	if !w.unknown {
+		w = wordsOf(pieces, other.digests)
+	}
+	if f.words == nil {
+		f.words = make(map[decision]words)
+	}
+	f.words[key] = w
+	return w
+}
+
+// wordsOf returns whose words those pieces are whose keys the other file has not.
+func wordsOf(pieces []piece, others map[string]bool) words {
+	w := words{none: true}
+	for _, p := range pieces {
+		switch {
+		case others[p.key]:
+		case w.none:
+			w = words{template: schema.NonZero(p.template)}
+		case p.template != schema.OrZero(w.template):
+			return words{}
+		}
+	}
+	return w
 }
 
 // setWords sets whose words decide about the agent of a row, before and after, and whose
@@ -61,38 +112,20 @@ func (c *comparison) setWords(row *schema.Change) {
 	names := c.d.names
 	two := c.both[records.PolicyKey{Profile: names.ID(*row.Profile), Agent: names.ID(*row.Agent)}]
 	row.TemplateBefore, row.TemplateAfter = names.Optional(two[0].Template), names.Optional(two[1].Template)
-	var decide [2][]piece
-	var stand [2]map[string]bool
-	for i := range c.files {
-		f := &c.files[i]
-		f.load()
-		if group := names.Optional(two[i].Group); group != nil {
-			decide[i] = f.pieces(strings.ToLower(*group))
-		}
-		stand[i] = f.digests
-	}
 	var known bool
-	if row.Template, known = changedIn(decide, stand); !known {
+	if row.Template, known = changedIn(c.files[0].changed(names, two[0], &c.files[1]), c.files[1].changed(names, two[1], &c.files[0])); !known {
 		row.Template = decidesIn(row)
 	}
 }
 
 // changedIn returns the template whose words a change is, nil for the file's own: those of
 // what decides now and did not stand in the file before or, if all of it did, of what decided
-// before and is gone. stand holds the keys of all pieces of both files. known is false if
-// the tables show no such piece.
-func changedIn(decide [2][]piece, stand [2]map[string]bool) (template *string, known bool) {
-	for _, side := range []int{1, 0} {
-		changed := slices.DeleteFunc(slices.Clone(decide[side]), func(p piece) bool { return stand[1-side][p.key] })
-		if len(changed) == 0 {
-			continue
-		}
-		if slices.ContainsFunc(changed, func(p piece) bool { return p.template != changed[0].template }) {
-			return nil, true
-		}
-		return schema.NonZero(changed[0].template), true
+// before and is gone. known is false if the tables show no such piece.
+func changedIn(gone, new words) (template *string, known bool) {
+	if new.none {
+		new = gone
 	}
-	return nil, false
+	return new.template, !new.none && !new.unknown
 }
 
 // decidesIn returns the template of all that decides now; where something only opened or

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -66,6 +67,50 @@ func TestWhoseWordsAChangeIs(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.clause, diff)
+		}
+	}
+}
+
+// The tables show the groups in the first profile's reading. Under another, a token may find
+// groups that do not name it, or follow only one of its groups.
+func TestWordsUnderOtherProfiles(t *testing.T) {
+	const agents = "- {name: RoboTestA, category: search}\n"
+	block := func(lines string) string {
+		return "# BEGIN Cloudflare Managed content\n" + lines + "# END Cloudflare Managed Content\n"
+	}
+	for _, c := range []struct{ clause, profile, before, after, want string }{
+		{"a block names part of the token, and own words for * change", "protego", shop, "User-agent: *\nDisallow: /x\n" + block("User-agent: RoboTest\nDisallow: /\n"), "policy_class cloudflare-managed"},
+		{"only the block, the first group, decides", "urllib-2025", block(ownPart) + ownPart, block(ownShut) + ownOpen, "policy_class cloudflare-managed"},
+		{"a line of a block that names part of the token", "protego", "User-agent: *\nContent-Signal: ai-train=no\nDisallow: /x\n", shop + block("User-agent: RoboTest\nContent-Signal: ai-train=yes\nDisallow: /x\n"), "preference cloudflare-managed"},
+	} {
+		dir := t.TempDir()
+		statingRun{text: c.before, profile: c.profile, agents: agents}.run(t, dir, "a")
+		statingRun{text: c.after, profile: c.profile, agents: agents}.run(t, dir, "b")
+		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
+		pipelinetest.Must(t, err)
+		got := ""
+		for _, row := range changesOf(t, dir, "b", "a") {
+			if schema.OrZero(row.Agent) == "RoboTestA" && schema.OrZero(row.Profile) == c.profile && (row.Kind == "policy_class" || row.Kind == "preference") {
+				got += row.Kind + " " + schema.OrZero(row.Template)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.clause, got, c.want)
+		}
+	}
+}
+
+// Whose words changed is asked once for all agents that follow the same groups.
+func TestWordsOfAGroupAreOneQuestion(t *testing.T) {
+	groups := func(digest string) *fileGroups {
+		return &fileGroups{read: true, list: []records.Group{{Digest: digest}}, naming: map[string][]int{"*": {0}}, digests: map[string]bool{digest: true}}
+	}
+	before, after := groups("a"), groups("b")
+	names := new(records.Names)
+	star := names.ID("*") + 1
+	for agent := range uint64(100) {
+		if w := after.changed(names, records.Policy{Agent: agent, Group: star}, before); w != (words{}) || len(after.words) != 1 {
+			t.Fatalf("%+v after %d questions", w, len(after.words))
 		}
 	}
 }
