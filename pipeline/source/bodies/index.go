@@ -21,7 +21,8 @@ type Index struct {
 	limit    int // at which bodies are cut
 	byDigest map[string]contentOf
 	byOrigin map[fetch.Origin]contentOf
-	kept     *store.Scratch // bodies of a tar, nil for none
+	byPort   map[fetch.Origin]contentOf // of files whose names have a port
+	kept     *store.Scratch             // bodies of a tar, nil for none
 	end      int64
 }
 
@@ -30,7 +31,7 @@ type contentOf func(limit int) ([]byte, error)
 
 // NewIndex reads a folder or tar. Bodies are cut at a limit.
 func NewIndex(ctx context.Context, name string, limit int, scratch func() (*store.Scratch, error)) (x *Index, err error) {
-	x = &Index{name: remote.Name(name), limit: limit, byDigest: make(map[string]contentOf), byOrigin: make(map[fetch.Origin]contentOf)}
+	x = &Index{name: remote.Name(name), limit: limit, byDigest: make(map[string]contentOf), byOrigin: make(map[fetch.Origin]contentOf), byPort: make(map[fetch.Origin]contentOf)}
 	ignore := func(string, string) error { return nil }
 	err = Each(ctx, name, func(f *File) error { return errors.Join(ctx.Err(), x.add(f, scratch)) }, ignore)
 	if err != nil {
@@ -53,9 +54,17 @@ func (x *Index) add(f *File, scratch func() (*store.Scratch, error)) error {
 		return err
 	}
 	x.byDigest[schema.ContentDigest(body[:min(len(body), x.limit)])] = content
+	first, err := f.Origin("https")
+	if err != nil {
+		return nil // found by its digest alone
+	}
+	origins := x.byOrigin
+	if o, err := f.Origin("http"); err == nil && o == first {
+		origins = x.byPort
+	}
 	for _, scheme := range []string{"https", "http", "ftp"} {
-		if o, err := f.Origin(scheme); err == nil && x.byOrigin[o] == nil {
-			x.byOrigin[o] = content
+		if o, err := f.Origin(scheme); err == nil && origins[o] == nil {
+			origins[o] = content
 		}
 	}
 	return nil
@@ -79,15 +88,17 @@ func (x *Index) keep(body []byte, scratch func() (*store.Scratch, error)) (_ con
 }
 
 // Of returns the body that a row names: that with its digest, or else that of the file
-// named by its host. If this one is another body, the row then says whether it was cut.
+// named by its host, with its port before one without. If this one is another body, the row then says whether it was cut.
 func (x *Index) Of(row *schema.Fetch) ([]byte, error) {
 	named := row.KeptDigest()
 	if named == nil {
 		return nil, nil
 	}
 	content := x.byDigest[*named]
-	if content == nil {
-		content = x.byOrigin[fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}]
+	for _, origins := range []map[fetch.Origin]contentOf{x.byPort, x.byOrigin} {
+		if content == nil {
+			content = origins[fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}]
+		}
 	}
 	if content == nil {
 		return nil, &userfile.Error{Path: x.name, Err: fmt.Errorf("has no body with the digest %s, and none named %s", *named, row.Host)}

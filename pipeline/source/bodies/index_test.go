@@ -20,7 +20,7 @@ import (
 func TestIndex(t *testing.T) {
 	const limit = 20
 	long := strings.Repeat("0123456789", 5)
-	files := map[string]string{"any name": "by its digest", "A.example": "another one", "b.example_80": long, "c.example": "a copy", ".d.example": "hidden"}
+	files := map[string]string{"any name": "by its digest", "A.example": "another one", "b.example_80": long, "c.example": "a copy", "e.example": "of any scheme", "e.example_80": "of port 80", ".d.example": "hidden"}
 	folder, packed := t.TempDir(), filepath.Join(t.TempDir(), "bodies.tar")
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -51,6 +51,8 @@ func TestIndex(t *testing.T) {
 			{"b.example", "http", long[:10], 11, long[:limit], "true"},
 			{"b.example", "https", "that of the run", 15, "", ""}, // of another port
 			{"d.example", "https", "that of the run", 15, "", ""},
+			{"e.example", "https", "that of the run", 15, "of any scheme", "false"},
+			{"e.example", "http", "that of the run", 15, "of port 80", "false"},
 		} {
 			digest, port := schema.ContentDigest([]byte(c.digestOf)), map[string]int32{"http": 80, "https": 443}[c.scheme]
 			row := schema.Fetch{Host: c.host, Scheme: c.scheme, Port: port, ContentDigest: &digest, BodyBytes: &c.bytes}
