@@ -41,10 +41,6 @@ func (c *choice) has(k uint16) bool { return c[k>>6]&(1<<(k&63)) != 0 }
 // view whose patterns distinguish neither escapes nor their digits, an escape is like any
 // other byte that they do not distinguish.
 func (m *automaton) choose(st []int32, t *symbolTable) (chosen choice) {
-	for _, k := range t.more {
-		chosen.add(k)
-	}
-	groups := t.alike
 	for i := range t.views {
 		var set byteSet
 		m.distinguish(st, i, &set)
@@ -56,13 +52,12 @@ func (m *automaton) choose(st []int32, t *symbolTable) (chosen choice) {
 			}
 		}
 		if !m.ignoresEscapes(st, i, &set) {
-			groups = t.groups
 			for _, k := range t.escapes[i] {
 				chosen.add(k)
 			}
 		}
 	}
-	for _, group := range groups {
+	for _, group := range t.groups {
 		for _, k := range group {
 			if !chosen.has(k) {
 				chosen.add(k)
@@ -74,7 +69,8 @@ func (m *automaton) choose(st []int32, t *symbolTable) (chosen choice) {
 }
 
 // ignoresEscapes reports whether all escapes lead a view to the state to which another
-// byte leads that its patterns do not distinguish. set are those that they do.
+// byte leads that its patterns do not distinguish. set are those that they do: without a %,
+// they distinguish none after one either.
 func (m *automaton) ignoresEscapes(st []int32, i int, set *byteSet) bool {
 	v := &m.views[i]
 	if set.has('%') {
@@ -86,7 +82,7 @@ func (m *automaton) ignoresEscapes(st []int32, i int, set *byteSet) bool {
 			m.feed(m.ahead, int32(i), '%', st[0]&inQueryBit != 0)
 			var next byteSet
 			m.distinguish(m.ahead, i, &next)
-			return !next.has('%') && next[0]&hexDigits[0]|next[1]&hexDigits[1] == 0
+			return next[0]&hexDigits[0]|next[1]&hexDigits[1] == 0
 		}
 	}
 	return true

@@ -1,8 +1,6 @@
 package automaton
 
 import (
-	"slices"
-
 	"github.com/robocensus/robocensus/robots/internal/escape"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
@@ -17,25 +15,21 @@ type fateKind uint8
 
 const (
 	becomesNothing fateKind = iota
-	becomesByte
-	becomesEscapes // one or more
-	becomesMore
+	becomesByte             // or slashes
+	becomesEscapes          // one or more
 )
 
 // A symbolTable says what the symbols become in a mode.
 type symbolTable struct {
 	symbols []rewrite.Symbol
 	views   int
-	fates   []fate // of each symbol, for each view
 	// by lists, for each view and byte, the symbols that begin with that byte there.
 	by [maxReaderViews][256][]uint16
-	// escapes lists, for each view, the symbols that become escapes there; more those
-	// that become more in any.
+	// escapes lists, for each view, the symbols that become escapes there.
 	escapes [maxReaderViews][]uint16
-	more    []uint16
-	// groups are the others by the mode that follows and by whether they become
-	// anything; in alike, characters that are begun count as one.
-	groups, alike [][]uint16
+	// groups are all symbols by the mode that follows, whatever character they begin, and
+	// by whether they become anything. Those that begin a character become escapes.
+	groups [][]uint16
 }
 
 // allSymbols are the symbols of a URL: bytes, then escapes, those in upper case first.
@@ -94,16 +88,7 @@ func (r *reader) newTable(now *readMode) *symbolTable {
 		readMode
 		empty [maxReaderViews]bool
 	}
-	groups, alike := make(map[follow]int), make(map[follow]int)
-	note := func(of map[follow]int, list *[][]uint16, f follow, k uint16) {
-		n, ok := of[f]
-		if !ok {
-			n = len(*list)
-			of[f] = n
-			*list = append(*list, nil)
-		}
-		(*list)[n] = append((*list)[n], k)
-	}
+	groups := make(map[follow]int)
 	var memory [16]byte
 	for i := range allSymbols {
 		x := allSymbols[i]
@@ -113,55 +98,46 @@ func (r *reader) newTable(now *readMode) *symbolTable {
 			if f.path, ok = r.follows(now.path, &x); !ok {
 				continue
 			}
-			from := len(t.fates)
-			for n := range t.views {
+			var fates [maxReaderViews]fate
+			for n := 0; n < t.views && ok; n++ {
 				var out []byte
-				if out, f.views[n], ok = r.views[n].becomes(memory[:0], now.views[n], &x, now.path&inQueryBit != 0); !ok {
-					break
-				}
-				f.empty[n] = len(out) == 0
-				t.fates = append(t.fates, fateOf(out))
+				out, f.views[n], ok = r.views[n].becomes(memory[:0], now.views[n], &x, now.path&inQueryBit != 0)
+				f.empty[n], fates[n] = len(out) == 0, fateOf(out)
 			}
 			if !ok {
-				t.fates = t.fates[:from]
 				continue
 			}
 			k := uint16(len(t.symbols))
 			t.symbols = append(t.symbols, x)
-			more := false
-			for n, fate := range t.fates[from:] {
-				switch fate.kind {
-				case becomesMore:
-					more = true
-				case becomesEscapes:
+			for n, fate := range fates[:t.views] {
+				if fate.kind == becomesEscapes {
 					t.escapes[n] = append(t.escapes[n], k)
 				}
 				if fate.kind != becomesNothing {
 					t.by[n][fate.byte] = append(t.by[n][fate.byte], k)
 				}
-			}
-			if more {
-				t.more = append(t.more, k)
-				continue
-			}
-			note(groups, &t.groups, f, k)
-			for n := range f.views {
 				f.views[n].ForgetCharacter()
 			}
-			note(alike, &t.alike, f, k)
+			n, ok := groups[f]
+			if !ok {
+				n = len(t.groups)
+				groups[f] = n
+				t.groups = append(t.groups, nil)
+			}
+			t.groups[n] = append(t.groups[n], k)
 		}
 	}
 	return t
 }
 
+// fateOf returns the fate of a symbol that becomes out. Where patterns do not distinguish a
+// slash, slashes that are doubled lead where one does.
 func fateOf(out []byte) fate {
 	switch {
 	case len(out) == 0:
 		return fate{}
-	case len(out) == 1:
+	case len(out) == 1, out[0] == '/':
 		return fate{becomesByte, out[0]}
-	case slices.ContainsFunc(out, func(c byte) bool { return c != '%' && !escape.IsHex(c) }):
-		return fate{becomesMore, out[0]}
 	}
 	return fate{becomesEscapes, out[0]}
 }
