@@ -50,8 +50,12 @@ func closedRules() *ruleset {
 // askedClass returns the class of a ruleset as far as paths that its rules name show it.
 func (j *Judge) askedClass(rs *ruleset) Class {
 	var seen [3]bool
+	isPartial := func() bool { return seen[Undefined] || seen[Allowed] && seen[Disallowed] }
 	budget := classBudget
 	ask := func(path []byte) {
+		if isPartial() {
+			return
+		}
 		if budget -= len(rs.literals) + len(rs.wilds) + len(path); budget < 0 {
 			seen = [3]bool{true, true, true}
 			return
@@ -89,15 +93,15 @@ func (j *Judge) askedClass(rs *ruleset) Class {
 			}
 		}
 	}
-	for i := range rs.literals {
+	for i := 0; i < len(rs.literals) && !isPartial(); i++ {
 		l := &rs.literals[i]
 		each(rs.text(l)[:l.n], l.anchor, false)
 	}
-	for i := range rs.wilds {
+	for i := 0; i < len(rs.wilds) && !isPartial(); i++ {
 		each(rs.wilds[i].pattern, rs.wilds[i].anchor, true)
 	}
 	switch {
-	case seen[Undefined] || seen[Allowed] && seen[Disallowed]:
+	case isPartial():
 		return Partial
 	case seen[Disallowed]:
 		return DisallowAll

@@ -344,6 +344,18 @@ func TestDialectsReadLongLines(t *testing.T) {
 	}
 }
 
+// A line of many words without a colon is read once, not once for each word.
+func TestDialectsReadLinesOfManyWords(t *testing.T) {
+	text := []byte("User-agent: *\nDisallow: /p\n" + strings.Repeat("a ", 200_000) + "\nDisallow: /q\n")
+	for _, f := range dialects {
+		p := f()
+		var file File
+		if file.Parse(text, &p); len(file.Rules) != 2 {
+			t.Errorf("%s: %d rules", p.Name, len(file.Rules))
+		}
+	}
+}
+
 // FuzzDialects: no file, agent or URL makes a dialect panic; rules lie on the lines of
 // the file in order, each in its group; a verdict names a rule of the agent's group; a
 // class that is not partial is the verdict on the path; and where no path is said to differ

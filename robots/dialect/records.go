@@ -336,7 +336,7 @@ const longestField = 16
 // splitLower splits a line after the known field in lower case that its first words
 // are.
 func (p *reader) splitLower(b []byte) (key, value []byte) {
-	for i, c := range b {
+	for i, c := range b[:min(len(b), 2*longestField+1)] {
 		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) > UnknownField {
 			return b[:i], p.trim(b[i+1:])
 		}
