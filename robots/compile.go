@@ -11,7 +11,7 @@ import (
 // add compiles the rules of a group.
 func (rs *ruleset) add(p *Profile, g *Group) {
 	if p.Stars == dialect.StarsFirstPlace {
-		defer rs.setOnce()
+		defer rs.setOnce(len(rs.wilds))
 	}
 	for i := g.Rules.From; i < g.Rules.To; i++ {
 		r := &rs.file.Rules[i]

@@ -40,10 +40,12 @@ func (rs *ruleset) findHidden() bool {
 	return false
 }
 
-// setOnce makes the last literal of anchored patterns count at its first place only.
-func (rs *ruleset) setOnce() {
-	for i := range rs.wilds {
-		rs.wilds[i].once = rs.wilds[i].anchor
+// setOnce makes the last literal of anchored patterns, from one on, count at its first
+// place only.
+func (rs *ruleset) setOnce(from int) {
+	for i := range rs.wilds[from:] {
+		w := &rs.wilds[from+i]
+		w.once = w.anchor
 	}
 }
 
