@@ -307,20 +307,26 @@ func TestDialectsInYAML(t *testing.T) {
 // Hostile files cost a dialect no more than bytes of the file plus rules times bytes of
 // the path.
 func TestDialectsAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	texts := []string{
+		"User-agent: *\n" + strings.Repeat("Disallow: /"+strings.Repeat("*a", 400)+"$\n", 300) + strings.Repeat("<", 100_000) + "\n" + strings.Repeat("User-agent: x\n", 20_000),
+		strings.Repeat("User-agent:\n\nAllow: /*a$\n", 40_000),
+		strings.Repeat("User-agent: x\nDisallow: /\nfoo\n", 40_000),
 	}
-	hostile := "User-agent: *\n" + strings.Repeat("Disallow: /"+strings.Repeat("*a", 400)+"$\n", 300) + strings.Repeat("<", 100_000) + "\n" + strings.Repeat("User-agent: x\n", 20_000)
+	if testing.Short() {
+		texts = texts[1:]
+	}
 	path := "/" + strings.Repeat("a", 4000)
-	for _, f := range dialects {
-		p := f()
-		var file File
-		file.Parse([]byte(hostile), &p)
-		j := NewJudge(&p, []Agent{{Name: "x", Tokens: []string{"x"}}})
-		j.Load(&file)
-		target := p.Target(path)
-		j.Policy(0).Judge(&target)
-		j.Policy(0).Class()
+	for _, text := range texts {
+		for _, f := range dialects {
+			p := f()
+			var file File
+			file.Parse([]byte(text), &p)
+			j := NewJudge(&p, []Agent{{Name: "x", Tokens: []string{"x"}}})
+			j.Load(&file)
+			target := p.Target(path)
+			j.Policy(0).Judge(&target)
+			j.Policy(0).Class()
+		}
 	}
 }
 
@@ -353,6 +359,18 @@ func TestDialectsReadLinesOfManyWords(t *testing.T) {
 		if file.Parse(text, &p); len(file.Rules) != 2 {
 			t.Errorf("%s: %d rules", p.Name, len(file.Rules))
 		}
+	}
+}
+
+// A file that reopens its list of agents again and again does not have the square of its
+// names.
+func TestReopenedListsAreBounded(t *testing.T) {
+	const times = 5000
+	p := protego()
+	var file File
+	file.Parse([]byte(strings.Repeat("User-agent: x\nDisallow: /\nUser-agent:\n", times)), &p)
+	if len(file.Groups) != times || len(file.Agents) > times+mostRepeated || len(file.Agents) < mostRepeated {
+		t.Errorf("%d groups, %d agents", len(file.Groups), len(file.Agents))
 	}
 }
 

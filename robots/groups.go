@@ -2,6 +2,7 @@ package robots
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -19,14 +20,9 @@ func (f *File) parseDialect(p *Profile) {
 	d.end()
 	d.close()
 	d.compile()
-	of := func(line int32) (group int32) {
-		group = -1
-		for i := range f.Groups {
-			if f.Groups[i].Line <= line {
-				group = int32(i)
-			}
-		}
-		return group
+	of := func(line int32) (group int32) { // the last that begins before; they are in order
+		n, _ := slices.BinarySearchFunc(f.Groups, line+1, func(g Group, line int32) int { return cmp.Compare(g.Line, line) })
+		return int32(n) - 1
 	}
 	for i := range f.Remarks {
 		f.Remarks[i].Group = of(f.Remarks[i].Line)
@@ -48,11 +44,16 @@ type dialectParser struct {
 	real  bool  // it exists
 
 	// reopens is set after a user-agent line without value that reopens the list.
-	reopens bool
-	delays  []agentDelay
-	delayed int32 // agents before have their crawl-delay
-	closing []closingDelay
+	reopens  bool
+	repeated int // agents of reopened lists, each time
+	delays   []agentDelay
+	delayed  int32 // agents before have their crawl-delay
+	closing  []closingDelay
 }
+
+// mostRepeated bounds the agents that reopened lists repeat: a file that reopens its list
+// again and again would have the square of its names.
+const mostRepeated = 1 << 16
 
 // An agentDelay is the first crawl-delay after an agent in its list.
 type agentDelay struct {
@@ -115,7 +116,10 @@ func (d *dialectParser) agent(r dialect.Record) {
 	if d.group < 0 || !d.open {
 		before := Span{}
 		if d.reopens && d.group >= 0 {
-			before = Span{d.Groups[d.group].Agents.From, int32(len(d.Agents))}
+			if before = (Span{d.Groups[d.group].Agents.From, int32(len(d.Agents))}); d.repeated+before.Len() > mostRepeated {
+				before = Span{}
+			}
+			d.repeated += before.Len()
 		}
 		d.end()
 		n, k := int32(len(d.Agents)), int32(len(d.Rules))
