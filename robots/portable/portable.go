@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots"
 )
@@ -30,7 +31,11 @@ type Finding struct {
 	Google  string   `json:"google"`  // google's answer
 	Parser  string   `json:"parser"`  // who answers otherwise
 	Answer  string   `json:"answer"`  // and what
-	File    string   `json:"file"`    // the shortest file found on which the two part so
+
+	// File is the shortest file found on which the two part so; FileB64 instead if it is not
+	// UTF-8.
+	File    string `json:"file"`
+	FileB64 []byte `json:"file_b64,omitempty"`
 }
 
 // A Report is what was found about a file.
@@ -42,7 +47,8 @@ type Report struct {
 	Unexplained   int       `json:"unexplained"`    // differing questions whose causes would take too long to find
 	Truncated     bool      `json:"truncated"`      // google reads no more than its size limit, and neither does the report
 	Findings      []Finding `json:"findings"`
-	File          string    `json:"rewritten"` // the file after all steps
+	File          string    `json:"rewritten"` // the file after all steps; FileB64 instead if it is not UTF-8
+	FileB64       []byte    `json:"rewritten_b64,omitempty"`
 }
 
 // Whole reports whether everything was asked that the file names.
@@ -108,8 +114,16 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 	if len(differ) > 0 && r.Unexplained == 0 {
 		r.Findings = append(r.Findings, c.rest(f, differ))
 	}
-	r.File = string(f.bytes())
+	r.File, r.FileB64 = textOrBytes(f.bytes())
 	return r, c.work
+}
+
+// textOrBytes returns a file as text, which JSON can hold, or as the bytes that it has.
+func textOrBytes(file []byte) (text string, bytes []byte) {
+	if utf8.Valid(file) {
+		return string(file), nil
+	}
+	return "", file
 }
 
 // A checker asks parsers.
@@ -364,7 +378,8 @@ func (c *checker) about(cause, advice string, lines []int, f *file, d difference
 	x.Agent, x.Path, x.Parser = c.agents[d[0].question/len(c.paths)].Name, c.paths[d[0].question%len(c.paths)], c.parsers[d[0].parser].Name
 	body := c.shortest(f, d[0])
 	g, o := c.one(body, d[0])
-	x.Google, x.Answer, x.File = g.String(), o.String(), string(body)
+	x.Google, x.Answer = g.String(), o.String()
+	x.File, x.FileB64 = textOrBytes(body)
 	return x
 }
 

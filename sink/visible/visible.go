@@ -9,15 +9,18 @@ import (
 )
 
 // Text returns s on one line, with escapes for control characters, escape
-// sequences, marks that change the direction of text, and invisible characters: text
-// from the network must neither control a terminal nor mislead a reader.
+// sequences, marks that change the direction of text, invisible characters, and bytes
+// that are not UTF-8: text from the network must neither control a terminal nor mislead a
+// reader.
 func Text(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return s // most texts
 	}
 	var out strings.Builder
-	for _, r := range s {
-		if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || unseen[r] || r == utf8.RuneError {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)) {
+			fmt.Fprintf(&out, `\x%02x`, s[i])
+		} else if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || unseen[r] || r == utf8.RuneError {
 			fmt.Fprintf(&out, `\u%04x`, r)
 		} else {
 			out.WriteRune(r)

@@ -5,7 +5,7 @@ import "testing"
 func TestTextShowsNothingThatActs(t *testing.T) {
 	for in, want := range map[string]string{
 		"exa\x1b[31mmple": `exa\u001b[31mmple`, "a\r\nb": `a\u000d\u000ab`, "a\u202eb": `a\u202eb`, "\u009b1m": `\u009b1m`,
-		"müller.eu…": "müller.eu…", "a\u061cb\u00adc\U000e0041": `a\u061cb\u00adc\ue0041`, "\xff": `\ufffd`,
+		"müller.eu…": "müller.eu…", "a\u061cb\u00adc\U000e0041": `a\u061cb\u00adc\ue0041`, "\xff": `\xff`, "a\xe9b\xc3": `a\xe9b\xc3`, "\ufffd": `\ufffd`,
 		"a\u200b\u2060\ufeffb": `a\u200b\u2060\ufeffb`, "a\u3164b\u034f": `a\u3164b\u034f`, "<b>": "<b>", "שלום": "שלום",
 	} {
 		if got := Text(in); got != want {

@@ -78,7 +78,8 @@ With --portable, check shows the lines of a file that the parsers of some crawle
 otherwise than google's: which parsers, a shortest file that shows it, and how to write
 the lines so that all parsers agree. It asks about every crawler that the file names, and
 one that it does not, on paths that its rules name. With --json, the output is an object with
-"questions", "differing", "findings" and "rewritten", the file after all advice.
+"questions", "differing", "findings" and "rewritten", the file after all advice. Files
+that are not UTF-8 are in "file_b64" and "rewritten_b64" instead, in base64.
 
 With --json, the output is one array with an object for each URL
 

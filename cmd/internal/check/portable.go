@@ -75,7 +75,7 @@ func showPortable(out io.Writer, r *portable.Report) {
 			fmt.Fprintf(out, "  instead            no way of writing it is read alike by all\n")
 		}
 		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", visible.Text(x.Agent), visible.Text(x.Path), x.Google, x.Parser, x.Answer)
-		for line := range strings.Lines(x.File) {
+		for line := range strings.Lines(x.File + string(x.FileB64)) {
 			fmt.Fprintf(out, "      %s\n", visible.Text(strings.TrimRight(line, "\r\n")))
 		}
 	}
