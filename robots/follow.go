@@ -21,12 +21,12 @@ func (j *Judge) loadDialect(f *File) {
 		j.share()
 		return
 	}
-	agents := make([]dialect.Agent, len(r.Agents))
+	j.named = j.named[:0]
 	for i := range r.Agents {
 		a := &r.Agents[i]
-		agents[i] = dialect.Agent{Line: a.Line, Group: a.Group, Value: a.Value, ForAll: isForAll(a)}
+		j.named = append(j.named, dialect.Agent{Line: a.Line, Group: a.Group, Value: a.Value, ForAll: isForAll(a)})
 	}
-	names := dialect.NamesOf(&j.profile.Groups.Groups, agents)
+	names := dialect.NamesOf(&j.profile.Groups.Groups, j.named)
 	for i := range j.policies {
 		j.chooseDialect(r, names, i)
 	}

@@ -34,9 +34,10 @@ type Judge struct {
 	path    []byte                // memory of Policy.Class
 
 	// For the reading that is being added:
-	star    []int32    // groups for all crawlers
-	found   []int32    // groups of one agent (MatchSubstring)
-	byGroup []*ruleset // per group: its rules, once compiled
+	star    []int32         // groups for all crawlers
+	found   []int32         // groups of one agent (MatchSubstring)
+	named   []dialect.Agent // agents of a file that a dialect reads
+	byGroup []*ruleset      // per group: its rules, once compiled
 	starSet merged
 	pool    []int32 // memory of Policy.groups
 }

@@ -20,7 +20,7 @@ type Agent struct {
 type Names struct {
 	*Groups
 	agents []Agent
-	heads  [][]Agent // of each group
+	heads  [][]Agent // of each group, if what stands in it together matters
 	names  []string
 	groups [][]int32
 	common commonNames // if AgentIs is IsEqualOrPart
@@ -32,11 +32,14 @@ type Names struct {
 // NamesOf returns the names of a file that has these agents.
 func NamesOf(g *Groups, agents []Agent) *Names {
 	n := &Names{Groups: g, agents: agents, at: make(map[string]int)}
+	together := n.FurtherOnce || n.Continues || n.AgentIs == IsEqualOrPart
 	for i, a := range agents {
-		if int(a.Group) == len(n.heads) {
-			n.heads = append(n.heads, agents[i:i])
+		if together {
+			if int(a.Group) == len(n.heads) {
+				n.heads = append(n.heads, agents[i:i])
+			}
+			n.heads[a.Group] = n.heads[a.Group][:len(n.heads[a.Group])+1]
 		}
-		n.heads[a.Group] = n.heads[a.Group][:len(n.heads[a.Group])+1]
 		if a.ForAll {
 			n.star = AddGroup(n.star, a.Group)
 		}

@@ -74,6 +74,7 @@ func TestExplain(t *testing.T) {
 		{"crawler-commons", "User-agent: Spider\nDisallow: /a/index.html\n", "different partial partial index 2"},
 		// Two causes, of which neither is enough alone.
 		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
+		{"wget", "User-agent: Spider/1\nDisallow: /*a # c\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
 		// What agrees, and what a crawler asks for anyway.
 		{"crawler-commons", "User-agent: Spider\nDisallow: /\n", "equal disallow_all disallow_all"},
 		{"wget", "User-agent: Spider\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},

@@ -18,6 +18,8 @@ type drawn struct {
 	form  Form
 	as    rewrite.Rewriter // if the form is Rewritten
 	rules []string         // patterns, each after + or -
+
+	negated, closed bool // with a reading that forbids everything
 }
 
 // letters of patterns and of paths, on which the forms of a path part.
@@ -104,7 +106,10 @@ func (d drawn) tell(l *Language, policy int) {
 			v.Plain(c.Text, c.key, AtOnce, true)
 		}
 	}
-	v.Add(false)
+	v.Add(d.negated)
+	if d.closed {
+		l.ForbidAll(policy)
+	}
 }
 
 func languageOf(t *testing.T, a, b drawn) *Language {
@@ -150,8 +155,24 @@ func (c *compiled) matches(path []byte) bool {
 	return from(0, 0)
 }
 
-// judge says what the policy says of a path, by the definition of its mode.
+// judge says what the policy says of a path.
 func (d drawn) judge(path string) Verdict {
+	says := d.rule(path)
+	if d.negated {
+		if says == Disallowed {
+			says = Allowed
+		} else {
+			says = Disallowed
+		}
+	}
+	if d.closed && says == Allowed {
+		return Undefined
+	}
+	return says
+}
+
+// rule says what the rules say of a path, by the definition of their mode.
+func (d drawn) rule(path string) Verdict {
 	var may, wild [2]bool
 	best, plain := int32(-1), int32(-1)
 	var tied, plainTied [2]bool // kinds of the longest, with and without stars
@@ -208,6 +229,7 @@ func TestAutomaton(t *testing.T) {
 	for range 1000 {
 		of := letters[r.IntN(len(letters))]
 		a, b := draw(r, of[0], 8), draw(r, of[0], 8)
+		a.negated, a.closed, b.negated = r.IntN(4) == 0, r.IntN(4) == 0, r.IntN(4) == 0
 		m := newAutomaton(languageOf(t, a, b))
 		bytes := strings.Fields(of[1])
 		for range 5 {
@@ -245,6 +267,9 @@ func TestSearchSkipsNoPath(t *testing.T) {
 		if r.IntN(2) == 0 {
 			b.mode = a.mode
 			b.rules = append(b.rules, a.rules...)
+		}
+		if r.IntN(4) == 0 {
+			a.negated, a.closed, b.negated = r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0
 		}
 		l := languageOf(t, a, b)
 		s := search{automaton: newAutomaton(l)}

@@ -74,6 +74,19 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 		}
 	}
 	try(0)
+	if v.negated {
+		return set.negated()
+	}
+	return set
+}
+
+// negated returns what a voice says that negates one with these verdicts.
+func (s values) negated() (set values) {
+	for v := Allowed; v <= Disallowed; v++ {
+		if s&setOf(v) != 0 {
+			set |= setOf(v.negated())
+		}
+	}
 	return set
 }
 
