@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/stated"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -27,7 +28,7 @@ type comparison struct {
 	unsettled int // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
 	classes   map[records.PolicyKey]classes2
 	both      map[records.PolicyKey][2]records.Policy // policies that both runs have
-	files     [2]fileGroups
+	files     stated.Files
 	groupsFor map[string]bool           // tokens, in lower case, whose groups agents of the registry follow
 	before    map[records.PolicyKey]int // where the verdicts of a policy begin in the earlier run
 	coarse    bool                      // signals are compared for whole files
@@ -89,7 +90,7 @@ func (c *comparison) pair(p *pair) error {
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.Host, last.Origin, last.Rank, 0, 0
 	c.base.BeforeRun = &c.d.Before
 	c.unknown = c.d.unknown(p)
-	c.files = [2]fileGroups{{rows: &p.rows[0]}, {rows: &p.rows[1]}}
+	c.files = stated.New(&p.rows, c.d.names, c.d.runs[0].Registry, c.d.runs[1].Registry)
 	defer c.endOfPair(p)
 	switch {
 	case a == nil:

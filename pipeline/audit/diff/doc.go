@@ -22,7 +22,9 @@
 //
 // The kind rules compares by meaning: package meaning parses the bodies of a pair, or
 // rebuilds the files from the tables groups and rules, and finds a path on which they
-// differ. Package expect checks each pair and each row against what the user expects.
+// differ. Package stated compares what both files state about use, the signals, and in
+// whose words they differ. Package expect checks each pair and each row against what the
+// user expects.
 //
 // To add a kind of change: give it a severity and describe its rows in package change,
 // write its rows in a method that comparison.pair calls, name it in package words, and
@@ -38,7 +40,8 @@
 //	groups.go     groups and crawl delays
 //	signals.go    signals
 //	rules.go      rules
-//	preferences.go  what files state about use
+//	preferences.go  preferences about use
+//	words.go     whose words a change is
 //	answers.go    what hosts answer to identities
 //	expect.go     expectations during a comparison
 //	result.go     the summary of a comparison

@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -96,21 +95,6 @@ func TestWordsUnderOtherProfiles(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.clause, got, c.want)
-		}
-	}
-}
-
-// Whose words changed is asked once for all agents that follow the same groups.
-func TestWordsOfAGroupAreOneQuestion(t *testing.T) {
-	groups := func(digest string) *fileGroups {
-		return &fileGroups{read: true, list: []records.Group{{Digest: digest}}, naming: map[string][]int{"*": {0}}, digests: map[string]bool{digest: true}}
-	}
-	before, after := groups("a"), groups("b")
-	names := new(records.Names)
-	star := names.ID("*") + 1
-	for agent := range uint64(100) {
-		if w := after.changed(names, records.Policy{Agent: agent, Group: star}, before); w != (words{}) || len(after.words) != 1 {
-			t.Fatalf("%+v after %d questions", w, len(after.words))
 		}
 	}
 }
