@@ -67,10 +67,10 @@ var networkRows = []row{
 		io.WriteString(c, "HTTP/1.1 103 Early Hints\r\n\r\n")
 		hang(c)
 	})), want{103, answer.ErrorTimeout, 1, once, networkFailure}},
-	{"a hang after the body", brief(served(func(c *net.TCPConn, _ *http.Request, _ int) {
+	{"a hang after the body", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
 		hang(c)
-	})), want{200, "", 1, once, rulesDecide}},
+	}), want{200, "", 1, once, rulesDecide}},
 
 	{"an answer before the request", func(t *testing.T, s *scene) {
 		s.ConnectTo = listen(t, func(c *net.TCPConn) { io.WriteString(c, "HTTP/1.1 403 Go away\r\n"+nothing) })
