@@ -116,10 +116,10 @@ func (d *dialectParser) agent(r dialect.Record) {
 	if d.group < 0 || !d.open {
 		before := Span{}
 		if d.reopens && d.group >= 0 {
-			if before = (Span{d.Groups[d.group].Agents.From, int32(len(d.Agents))}); d.repeated+before.Len() > mostRepeated {
-				before = Span{}
+			list := Span{d.Groups[d.group].Agents.From, int32(len(d.Agents))}
+			if n := d.repeated + list.Len(); n <= mostRepeated {
+				before, d.repeated = list, n
 			}
-			d.repeated += before.Len()
 		}
 		d.end()
 		n, k := int32(len(d.Agents)), int32(len(d.Rules))

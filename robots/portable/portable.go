@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots"
 )
@@ -116,14 +115,6 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 	}
 	r.File, r.FileB64 = textOrBytes(f.bytes())
 	return r, c.work
-}
-
-// textOrBytes returns a file as text, which JSON can hold, or as the bytes that it has.
-func textOrBytes(file []byte) (text string, bytes []byte) {
-	if utf8.Valid(file) {
-		return string(file), nil
-	}
-	return "", file
 }
 
 // A checker asks parsers.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/internal/escape"
@@ -62,6 +63,14 @@ func (f *file) bytes() []byte {
 		}
 	}
 	return out
+}
+
+// textOrBytes returns a file as text, which JSON can hold, or as the bytes that it has.
+func textOrBytes(file []byte) (text string, bytes []byte) {
+	if utf8.Valid(file) {
+		return string(file), nil
+	}
+	return "", file
 }
 
 // classify finds out what google takes each line for.

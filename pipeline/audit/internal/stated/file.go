@@ -211,9 +211,9 @@ func (f *file) line(of asked, stance string) *int32 {
 	return f.lines[key]
 }
 
-// basis returns all on which it rests what the file states about a use, path by path: the
-// labels of lines, with a line that says nothing on its path, and the rules of policy
-// tokens. On a path that may be fetched before and after, equal bases state the same.
+// basis returns all that decides what the file states about a use, path by path: labels and
+// paths of lines, also of Content-Usage lines without a label for the use, and the rules of
+// policy tokens. On a path that may be fetched before and after, equal bases state the same.
 func (f *file) basis(of asked) map[string]bool {
 	f.readAll()
 	out := make(map[string]bool)

@@ -35,7 +35,8 @@ func TestAgentsOfAGroupAreOneQuestion(t *testing.T) {
 	}
 }
 
-// Statements are told apart by the tokens of their group without a copy of these for each.
+// Statements of groups with other tokens differ, and no statement copies the tokens of its
+// group.
 func TestKeysOfStatementsAreShort(t *testing.T) {
 	f := &file{groupsRead: true, complete: true, list: []records.Group{{Line: 1}, {Line: 9000}}}
 	for i := range 4000 {
