@@ -123,7 +123,18 @@ func forDuckDB(url string) string {
 // the store either, and its list may lag.
 func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
 	if folder, ok := s.(*store.Folder); ok {
-		return files{glob: folder.Glob}, nil
+		// Views ask several times for the files of a table, and each search reads the
+		// folders of all runs.
+		known := make(map[string][]string)
+		return files{glob: func(pattern string) (names []string, err error) {
+			names, ok := known[pattern]
+			if !ok {
+				if names, err = folder.Glob(pattern); err == nil {
+					known[pattern] = names
+				}
+			}
+			return names, err
+		}}, nil
 	}
 	var named []string
 	for _, m := range runs {
