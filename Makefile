@@ -79,11 +79,17 @@ TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch/client ./fetch/names ./fetch/outage ./fetch/internal/limit ./cmd/internal/farm ./pipeline/source ./pipeline/source/earlier ./pipeline/source/hosts ./pipeline/source/input ./pipeline/source/rejected ./sink/export ./sink/store ./sink/summary ./sink/verify ./sink/publish ./cmd/robofarm ./cmd/internal/output
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
+# The cache of go test knows the files of a test's module. Tests of the modules below
+# this one read files of this one too, or build its commands. So the sum of all files
+# is part of their key: as the name of a test to skip, which there is not. Without git
+# the time takes its place, and nothing is cached.
+SUM = -skip sum_$(shell { git ls-files --error-unmatch Makefile >/dev/null && git ls-files -zco --exclude-standard || date +%s; find ../shared/ -type f -print0; } 2>&1 | xargs -0 cksum 2>&1 | cksum | tr ' ' _)
+
 test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there
 	$(TEST) -short -run '_NoRace$$' $(filter $(CONCURRENT),$(sort $(shell grep -rl --include='*_test.go' '^func Test.*_NoRace' . | xargs -n 1 dirname)))
 	$(TEST) -short $(filter-out $(CONCURRENT:.%=github.com/robocensus/robocensus%),$(shell $(GO) list ./...))
-	cd robots/compare && $(TEST) -short ./...
-	cd configs/check && $(TEST) -short ./...
+	cd robots/compare && $(TEST) $(SUM) -short ./...
+	cd configs/check && $(TEST) $(SUM) -short ./...
 
 test-race: ## the packages that run goroutines under the race detector (needs a C compiler)
 	$(RACE) -short $(CONCURRENT)
@@ -91,7 +97,7 @@ test-race: ## the packages that run goroutines under the race detector (needs a 
 # Of a run of several segments most is work on many hosts, which larger segments only repeat.
 test-duckdb: export GOFLAGS := $(GOFLAGS),smallsegments
 test-duckdb: ## DuckDB over tables that the command has written; every command and query of the documents
-	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -short -count=1 .  # the command is built anew, which no cache sees
+	cd sink/duckdb && CGO_ENABLED=1 $(TEST) $(SUM) -short .
 
 test-s3: ## runs in an object store: a real S3 server, behind a proxy that disturbs; builds the server the first time
 	cd sink/s3 && $(TEST) -short ./...
