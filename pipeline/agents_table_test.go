@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -103,7 +103,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 
 	// A resumed run starts with the counts of its committed segments.
 	again := evaluate.Prepare(c.Evaluate).NewCounts()
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	if err == nil {
 		var written *summary.Counts
 		if written, err = summary.Read(context.Background(), sinktest.Open(t, c.Dir), m); err == nil {

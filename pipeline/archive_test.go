@@ -17,7 +17,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -40,7 +40,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 			if !errors.As(err, &input) || input.Path != c.Source.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
 				t.Errorf("%v", err)
 			}
-			if _, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the run is left: %v", err)
 			}
 		})
@@ -61,7 +61,7 @@ func TestHostsWithoutACaptureAreCounted(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one reader and one evaluator: the archives in order
 	c.Run = "resumed"
-	blocked := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", sink.SegmentsPerVolume))
+	blocked := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", journal.SegmentsPerVolume))
 	must(t, os.MkdirAll(blocked, 0o777))
 	if _, err := Run(t.Context(), c, new(Progress)); err == nil {
 		t.Fatal("the record of the second archive was to be impossible to write")

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -24,7 +25,7 @@ import (
 func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	c := newConfig(t, nil, "")
 	c.Evaluate.Samples, c.Tables = nil, []string{"fetches", "bodies"}
-	run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}})
+	run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	n := &census{
@@ -93,7 +94,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 	c := newConfig(t, nil, "")
 	c.Evaluate.Samples, c.Tables = nil, []string{"fetches", "answers", "bodies"}
-	run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}, Configuration: map[string]any{"warc-out": "e.warc.gz"}})
+	run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}, Configuration: map[string]any{"warc-out": "e.warc.gz"}})
 	must(t, err)
 	defer run.Close()
 	n := &census{config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1)}

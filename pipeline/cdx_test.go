@@ -21,7 +21,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -187,7 +187,7 @@ func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 	if len(checked.Problems) > 0 {
 		t.Errorf("verification: %v", checked.Problems)
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	if in := m.Inputs[0]; in.Role != "cdx" || in.SHA256 == "" || in.Rows != int64(len(x.index)+1) {
 		t.Errorf("the manifest says of the index: %+v", in)

@@ -25,7 +25,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -182,7 +182,7 @@ func TestEvidenceOfAResumedRun(t *testing.T) {
 	}
 	other := c
 	other.Resume, other.WARCOut, other.Settings = true, "", map[string]any{"warc-out": ""}
-	if _, err := Run(t.Context(), other, new(Progress)); !errors.Is(err, sink.ErrNotResumable) || !strings.Contains(err.Error(), "warc-out") {
+	if _, err := Run(t.Context(), other, new(Progress)); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "warc-out") {
 		t.Errorf("resumed without evidence: %v", err)
 	}
 	c.Resume = true
@@ -239,7 +239,7 @@ func TestEvidenceReplacesNoFile(t *testing.T) {
 	if bytes.Equal(before, after) {
 		t.Error("the run that was begun anew has the file of the other")
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	if m.WARCFile == nil || m.WARCFile.Path != c.WARCOut || m.WARCFile.Bytes != int64(len(after)) || len(m.WARC) > 0 {
 		t.Errorf("the manifest names %+v and %v", m.WARCFile, m.WARC)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/registry"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -57,7 +57,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -149,13 +149,13 @@ func TestLastCapture_NoRace(t *testing.T) {
 		}
 		c := storedConfig(t, s)
 		c.Fetch.MaxBody = c.Evaluate.Profiles[0].SizeLimit // as the command sets it
-		c.Tables = append(slices.Clone(sink.TableNames), "bodies")
+		c.Tables = append(slices.Clone(schema.TableNames), "bodies")
 		_, err := Run(t.Context(), c, &Progress{})
 		must(t, err)
 		if got := lastRows(t, c); !slices.Equal(got, want) {
 			t.Fatalf("%d archives: %s", len(archives), cmp.Diff(want, got))
 		}
-		m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+		m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 		must(t, err)
 		if m.Targets != int64(len(want)) || m.Skipped["earlier_captures"] != 9 {
 			t.Errorf("%d targets, skipped %v", m.Targets, m.Skipped)
@@ -190,7 +190,7 @@ func TestLastCapture_NoRace(t *testing.T) {
 func lastRows(t *testing.T, c Config) (out []string) {
 	t.Helper()
 	patterns := make(map[int64]string)
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	for _, p := range m.PartsOf("rules") {
 		for _, row := range pipelinetest.RowsOf[schema.Rule](t, filepath.Join(c.Dir, filepath.FromSlash(p.Path))) {
@@ -242,7 +242,7 @@ func TestLastCapturesOfAResumedRun(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one reader and one evaluator: the archives in order
 	c.Dir = filepath.Join(t.TempDir(), "out")
-	blocked := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", sink.SegmentsPerVolume))
+	blocked := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", journal.SegmentsPerVolume))
 	must(t, os.MkdirAll(blocked, 0o777))
 	if _, err := Run(t.Context(), c, new(Progress)); err == nil {
 		t.Fatal("the record of the second archive was to be impossible to write")

@@ -15,14 +15,15 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // planOf returns the plan of a run that began at a time. s is nil for a run whose lists
 // are planned.
-func (c *Config) planOf(began time.Time, s *source.Source) sink.Plan {
+func (c *Config) planOf(began time.Time, s *source.Source) journal.Plan {
 	configuration, adjustable := c.Settings.Split()
-	p := sink.Plan{
+	p := journal.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: configuration, Adjustable: adjustable, Tables: c.Tables,
 		Profiles: c.Evaluate.ProfileNames(), ProfileFields: c.Evaluate.ProfileFields(), AsOf: c.AsOf,
 	}
@@ -44,7 +45,7 @@ func (c *Config) planOf(began time.Time, s *source.Source) sink.Plan {
 
 // planShards returns the plan of a run made of shards, whose inputs are those of all
 // shards, and the source that it describes: nil if the lists of the shards are planned.
-func (c *Config) planShards(ctx context.Context) (p sink.Plan, s *source.Source, err error) {
+func (c *Config) planShards(ctx context.Context) (p journal.Plan, s *source.Source, err error) {
 	if c.Planned == nil || len(c.Planned.Lists) == 0 {
 		if s, err = source.Open(ctx, c.source()); err != nil {
 			return p, nil, err
@@ -69,7 +70,12 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 		return false, err
 	}
 	defer from.Close()
-	planning, err := sink.NewPlanning(ctx, c.Dir, p)
+	to, err := store.Create(ctx, c.Dir)
+	if err != nil {
+		return false, fmt.Errorf("open the output folder: %w", err)
+	}
+	defer to.Close()
+	planning, err := sink.NewPlanning(to, p)
 	if err != nil {
 		return false, err
 	}
@@ -114,9 +120,14 @@ func (c *Config) takeList(ctx context.Context, from store.Store) error {
 
 // noteOf returns the note of a shard's record: which absolute URL samples its
 // segments, in the spool, used.
-func noteOf(ctx context.Context, spool store.Store, c Config) (json.RawMessage, error) {
+func noteOf(spool store.Store, c Config) (json.RawMessage, error) {
 	shared := evaluate.Prepare(c.Evaluate)
-	err := sink.EachRecord(ctx, spool, c.Run, func(r *sink.Record) error { return shared.Restore(r.Note) })
+	_, records, err := journal.ReadCommitted(spool, c.Run)
+	for _, r := range records {
+		if err == nil {
+			err = shared.Restore(r.Note)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the spool of the shard: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // The phase of a run whose last work fails is the phase that failed: a bar shows it
@@ -36,7 +36,7 @@ func TestPhasesAfterTheLastAnswer(t *testing.T) {
 				fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
 			}, "h.example\n")
 			c.Run, c.Fetch.Retries = "test", 0
-			c.Tables = sink.TableNames
+			c.Tables = schema.TableNames
 			var progress Progress
 			_, err := Run(context.Background(), c, &progress)
 			if (err == nil) != (row.want == Finished) {

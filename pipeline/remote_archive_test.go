@@ -22,7 +22,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -119,7 +119,7 @@ func crawlOf(name string, hosts int) []byte {
 // fetchesOf returns what a run says of its hosts.
 func fetchesOf(t *testing.T, c Config) []schema.Fetch {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	must(t, err)
 	var rows []schema.Fetch
 	for _, p := range m.Parts {
@@ -211,7 +211,7 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	if len(checked.Problems) > 0 {
 		t.Errorf("verification: %v", checked.Problems)
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, over.Dir), over.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, over.Dir), over.Run)
 	must(t, err)
 	for _, in := range m.Inputs {
 		if in.Role == "warc" && (int(in.Bytes) != len(files["/"+in.Path]) || in.Tag == "" || !in.IdentifiedWhenRead) {
@@ -245,7 +245,7 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 		w.WriteHeader(http.StatusPartialContent)
 		w.Write(content[:len(content)-1000])
 		http.NewResponseController(w).Flush()
-		committed := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", sink.SegmentsPerVolume))
+		committed := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", journal.SegmentsPerVolume))
 		for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
 			if _, err := os.Stat(committed); err == nil {
 				cancel()
@@ -260,7 +260,7 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	replaced := c
 	c.Resume, replaced.Resume = true, true
 	files["/b.warc"] = append(crawlOf("b", segmentTargets+50), "\r\n"...)
-	if _, err := Run(t.Context(), replaced, new(Progress)); !errors.Is(err, sink.ErrNotResumable) || !strings.Contains(err.Error(), "b.warc was replaced") {
+	if _, err := Run(t.Context(), replaced, new(Progress)); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "b.warc was replaced") {
 		t.Errorf("resuming with another archive: %v", err)
 	}
 	files["/b.warc"] = files["/b.warc"][:len(files["/b.warc"])-2]
@@ -303,10 +303,11 @@ func TestShardsOfRemoteArchives_NoRace(t *testing.T) {
 	if _, err := PlanShards(t.Context(), c, func(int64) {}); err != nil || len(server.asked) > 0 {
 		t.Fatalf("planning asks for %q: %v", server.asked, err)
 	}
-	var err error
-	if c.Planned, err = sink.PlanOf(t.Context(), c.Dir, c.Run); err != nil {
+	plan, _, err := journal.ReadPlan(sinktest.Open(t, c.Dir), c.Run)
+	if err != nil {
 		t.Fatal(err)
 	}
+	c.Planned = &plan
 	for _, in := range c.Planned.Inputs {
 		if in.Role == "warc" {
 			c.Source.Archives = append(c.Source.Archives, in)

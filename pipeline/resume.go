@@ -11,13 +11,14 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // begin creates the run, or opens the interrupted one. Either way the source is
 // read from its beginning and cut into the same segments; committed segments are
 // skipped.
-func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
+func begin(ctx context.Context, c Config, p journal.Plan) (run *sink.Run, created bool, err error) {
 	var old store.Store // with the run that this one replaces, nil for none
 	if c.ForceNew {
 		if old, err = store.Open(ctx, c.Dir); err == nil {
@@ -54,7 +55,7 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 	record := n.run.Committed(index)
 	if record.Targets != int64(targets) {
 		// The digest is that of the same list, so its reading has changed.
-		return fmt.Errorf("the run %w: segment %d had %d targets and now has %d, so this version reads the list differently; start over with --force-new", sink.ErrNotResumable, index, record.Targets, targets)
+		return fmt.Errorf("the run %w: segment %d had %d targets and now has %d, so this version reads the list differently; start over with --force-new", journal.ErrNotResumable, index, record.Targets, targets)
 	}
 	if err := n.shared.Restore(record.Note); err != nil {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
@@ -67,7 +68,7 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 // whether it is one: it is not read again. An archive is, if its last segment was
 // full when the archive ended, if it has no targets, or if some of it was rejected.
 func (n *census) passOverArchive(v *source.Volume) (bool, error) {
-	var records []*sink.Record
+	var records []*journal.Record
 	for i := v.First; ; i++ {
 		r := n.run.Committed(i)
 		if r == nil || i == v.First+v.Most {
@@ -92,7 +93,7 @@ func (n *census) passOverArchive(v *source.Volume) (bool, error) {
 func (n *census) checkArchive(index int, v *source.Volume) error {
 	was, is := n.run.Committed(index).Archive, v.Archive()
 	if was != nil && is != nil && (was.Bytes != is.Bytes || was.Tag != is.Tag) {
-		return fmt.Errorf("the run %w: %s was replaced since the run has read it; start over with --force-new", sink.ErrNotResumable, v.Path())
+		return fmt.Errorf("the run %w: %s was replaced since the run has read it; start over with --force-new", journal.ErrNotResumable, v.Path())
 	}
 	return nil
 }

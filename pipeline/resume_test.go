@@ -19,6 +19,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -95,7 +97,7 @@ func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 	}
 	c := newConfig(t, nil, "")
 	c.Source, c.Memory = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one evaluator
-	c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(table string) bool { return table == "bodies" })
+	c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(table string) bool { return table == "bodies" })
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
 	if _, err := Run(t.Context(), whole, new(Progress)); err != nil {
@@ -119,7 +121,7 @@ func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the part of segment 0 is written again: %v", err)
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, whole.Dir), whole.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, whole.Dir), whole.Run)
 	must(t, err)
 	for _, p := range slices.Concat(m.Parts, m.RunParts) {
 		want, err := os.ReadFile(filepath.Join(whole.Dir, p.Path))
@@ -164,7 +166,7 @@ func TestGraceKeepsWhatIsInFlight(t *testing.T) {
 // A stored answer of another host is not used: the target is asked instead.
 func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	c := newConfig(t, nil, "")
-	plan := sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}}
+	plan := journal.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}}
 	run, err := sink.Create(c.Dir, plan)
 	must(t, err)
 	captures, err := run.Captures(0)

@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/captures"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -37,14 +38,14 @@ type Config struct {
 	Lengthen    bool          // the answer's Cache-Control may allow it to be older
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
-	WARCOut     string       // file for the requests and answers; see [sink.WARCFile]; "" to keep none
-	DropSecrets bool         // leave secret values of headers out of it
-	AsOf        *time.Time   // date of the run; nil to take it from the captures, or the start
-	Resume      bool         // resume the run if it was interrupted
-	ForceNew    bool         // remove the run first, whatever its state
-	Settings    sink.Values  // for the plan
-	Inputs      []sink.Input // inputs in addition to those of the source
-	Planned     *sink.Plan   // the plan of a planned run; nil for none
+	WARCOut     string          // file for the requests and answers; see [journal.WARCFile]; "" to keep none
+	DropSecrets bool            // leave secret values of headers out of it
+	AsOf        *time.Time      // date of the run; nil to take it from the captures, or the start
+	Resume      bool            // resume the run if it was interrupted
+	ForceNew    bool            // remove the run first, whatever its state
+	Settings    journal.Values  // for the plan
+	Inputs      []journal.Input // inputs in addition to those of the source
+	Planned     *journal.Plan   // the plan of a planned run; nil for none
 
 	// HostLine is called with each target as soon as it has its capture, one call at a
 	// time; nil for nobody. A process that resumes a run calls it for the targets of
@@ -116,7 +117,7 @@ type segment struct {
 	spill     spill
 	bytes     atomic.Int64 // memory of the captures: bodies, hops, headers
 	text      int64        // bytes of the targets' texts
-	archive   *sink.ArchiveRecord
+	archive   *journal.ArchiveRecord
 }
 
 // Run makes the census. It returns when every target is in the tables, when ctx

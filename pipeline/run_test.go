@@ -26,7 +26,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -52,7 +53,7 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 	}
 	return Config{
 		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: writeFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
-		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: schema.TableNames,
 		Fetch: client.Config{
 			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
@@ -91,7 +92,7 @@ func texts(t *testing.T, c Config, table, name string) (out []string) {
 
 func each(t *testing.T, c Config, table, name string, f func(column any)) {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), c.Run)
 	if err != nil {
 		t.Fatal(err)
 	}

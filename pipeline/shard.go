@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
@@ -53,7 +54,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 
 // runShard makes the shard of a run in dir. from is its source, nil if that is a planned
 // list.
-func runShard(ctx context.Context, c Config, plan sink.Plan, from *source.Source, dir store.Store, progress *Progress) (*ShardResult, error) {
+func runShard(ctx context.Context, c Config, plan journal.Plan, from *source.Source, dir store.Store, progress *Progress) (*ShardResult, error) {
 	shards, err := sink.OpenSharded(dir, plan)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func runShard(ctx context.Context, c Config, plan sink.Plan, from *source.Source
 		return out, errors.Join(shards.Sweep(), views.Write(shards.Store()))
 	}
 	done, err := shards.Committed(shard.Index)
-	if errors.Is(err, sink.ErrDamaged) {
+	if errors.Is(err, journal.ErrDamaged) {
 		return nil, cmp.Or(shards.CheckShard(shard.Index), err)
 	}
 	if err == nil && !done {
@@ -156,7 +157,7 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 			break
 		}
 	}
-	if errors.Is(err, sink.ErrNotResumable) {
+	if errors.Is(err, journal.ErrNotResumable) {
 		// Of another version or of other settings; it holds nothing but a cache.
 		if err = os.RemoveAll(c.Dir); err == nil {
 			err = c.takeList(ctx, shards.Store())
@@ -173,7 +174,7 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 		return fmt.Errorf("read the spool of the shard: %w", err)
 	}
 	defer made.Close()
-	note, err := noteOf(ctx, made, c)
+	note, err := noteOf(made, c)
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 	}
 	plan := shards.Plan()
 	shared := evaluate.Prepare(c.Evaluate)
-	end := sink.Completion{Finished: time.Now().UTC(), Totals: sums, Inputs: plan.Inputs, Tally: sink.Tally{Skipped: make(map[string]int64)}}
+	end := sink.Completion{Finished: time.Now().UTC(), Totals: sums, Inputs: plan.Inputs, Tally: journal.Tally{Skipped: make(map[string]int64)}}
 	for _, r := range records {
 		if r.Shard == nil {
 			return fmt.Errorf("record %d of %s is not the record of a shard", r.Segment, shards.Folder())
@@ -315,7 +316,7 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 
 // resultOf returns the result of a complete run, as far as its tables have it.
 func resultOf(ctx context.Context, in store.Store, c Config) (*Result, error) {
-	m, err := sink.ReadManifest(in, c.Run)
+	m, err := journal.ReadManifest(in, c.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -25,7 +25,7 @@ func TestShardsRejectAndSkipAsAWhole(t *testing.T) {
 		List              string
 	}
 	of := func(dir string) account {
-		m, err := sink.ReadManifest(sinktest.Open(t, dir), c.Run)
+		m, err := journal.ReadManifest(sinktest.Open(t, dir), c.Run)
 		must(t, err)
 		text, err := os.ReadFile(filepath.Join(dir, "_runs", c.Run, "rejected.csv"))
 		must(t, err)

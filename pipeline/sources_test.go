@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -165,7 +165,7 @@ func TestTheDateOfARunThatJudgesAgain(t *testing.T) {
 		c.Run, c.AsOf, c.Source = run, asOf, source.Config{FromRun: filepath.Join(first.Dir, "_runs", first.Run)}
 		_, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
-		m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), run)
+		m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), run)
 		must(t, err)
 		want := dates[0]
 		if asOf != nil {

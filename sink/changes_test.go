@@ -11,13 +11,14 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	dir := t.TempDir()
-	m := &Manifest{Plan: Plan{Run: "b", ConfigurationDigest: "c"}}
+	m := &journal.Manifest{Plan: journal.Plan{Run: "b", ConfigurationDigest: "c"}}
 	part := filepath.Join(dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	begin := func(hosts ...string) *Changes {
 		t.Helper()

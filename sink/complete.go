@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -17,9 +18,9 @@ import (
 // Completion holds what is known only at the end of a run.
 type Completion struct {
 	Finished time.Time
-	Tally
+	journal.Tally
 	Totals
-	Inputs   []Input
+	Inputs   []journal.Input
 	Rejected *store.Digest // digest of rejected.csv, or nil
 	WARCOut  string        // file for the WARC records of all segments, "" to leave them in the folder
 }
@@ -63,7 +64,7 @@ func (r *Run) complete(c Completion) error {
 	if err != nil {
 		return err
 	}
-	content, err := sealManifest(m)
+	content, err := journal.ManifestFile(r.store, m)
 	if err != nil {
 		return err
 	}
@@ -90,25 +91,24 @@ func (r *Run) complete(c Completion) error {
 	return nil
 }
 
-func bySegment(a, b *Record) int { return cmp.Compare(a.Segment, b.Segment) }
+func bySegment(a, b *journal.Record) int { return cmp.Compare(a.Segment, b.Segment) }
 
 // conclude writes the parts of the tables with one part for the whole run, and
 // returns the manifest of the run and the segments' parts that the run's replace.
-func (o *output) conclude(records []*Record, c Completion, attempt string) (m *Manifest, replaced []Part, err error) {
-	m = &Manifest{Plan: o.plan, PlanDigest: o.planDigest, State: stateComplete, Finished: &c.Finished, RejectedFile: c.Rejected}
-	m.add(records)
+func (o *output) conclude(records []*journal.Record, c Completion, attempt string) (m *journal.Manifest, replaced []journal.Part, err error) {
+	m = journal.NewManifest(o.plan, o.planDigest, records)
 	if err := checkGaps(records); err != nil {
 		return nil, nil, err
 	}
 	if m.Targets != c.Targets {
 		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets, c.Targets)
 	}
-	m.Tally, m.Inputs = c.Tally, c.Inputs
-	m.setDate(c.Counts)
-	if err := checkSizes(o.store, m.files()); err != nil {
+	m.Tally, m.Inputs, m.RejectedFile = c.Tally, c.Inputs, c.Rejected
+	m.Finish(c.Finished, c.Counts)
+	if err := checkSizes(o.store, m.Files()); err != nil {
 		return nil, nil, err
 	}
-	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
+	m.Parts = slices.DeleteFunc(m.Parts, func(p journal.Part) bool {
 		if layout.OfRun[p.Table] {
 			replaced = append(replaced, p)
 		}
@@ -123,9 +123,9 @@ func (o *output) conclude(records []*Record, c Completion, attempt string) (m *M
 
 // merge writes the parts of the tables with one part for the whole run, which
 // replace parts of the segments.
-func (o *output) merge(t Totals, replaced []Part, attempt string) (parts []Part, err error) {
+func (o *output) merge(t Totals, replaced []journal.Part, attempt string) (parts []journal.Part, err error) {
 	for _, table := range o.plan.Tables {
-		var p Part
+		var p journal.Part
 		switch table {
 		case "summary":
 			p, err = writeTotals(o, table, t.Counts, replaced, attempt)
@@ -142,7 +142,7 @@ func (o *output) merge(t Totals, replaced []Part, attempt string) (parts []Part,
 	return parts, nil
 }
 
-func writeTotals[R any](o *output, table string, rows []R, replaced []Part, attempt string) (Part, error) {
+func writeTotals[R any](o *output, table string, rows []R, replaced []journal.Part, attempt string) (journal.Part, error) {
 	var n int64
 	for _, p := range replaced {
 		if p.Table == table {
@@ -150,12 +150,12 @@ func writeTotals[R any](o *output, table string, rows []R, replaced []Part, atte
 		}
 	}
 	if n > 0 && len(rows) == 0 {
-		return Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n, table)
+		return journal.Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n, table)
 	}
-	p := Part{Table: table, Path: layout.Part(table, o.plan.Run, 0, attempt)}
+	p := journal.Part{Table: table, Path: layout.Part(table, o.plan.Run, 0, attempt)}
 	w, err := newWriter[R](o.store, p, o.toolVersion, o.metadata, o.spareOf(table))
 	if err != nil {
-		return Part{}, err
+		return journal.Part{}, err
 	}
 	if err = (Table[R]{w}).Write(rows...); err == nil {
 		p, err = w.finish()
@@ -168,13 +168,13 @@ func writeTotals[R any](o *output, table string, rows []R, replaced []Part, atte
 	}
 	if err != nil {
 		w.discard()
-		return Part{}, err
+		return journal.Part{}, err
 	}
 	return p, nil
 }
 
 // checkGaps returns an error if a segment is missing between records.
-func checkGaps(records []*Record) error {
+func checkGaps(records []*journal.Record) error {
 	before := -1
 	for _, record := range records {
 		if text := layout.Gap(before, record.Segment); text != "" {
@@ -186,7 +186,7 @@ func checkGaps(records []*Record) error {
 }
 
 // checkSizes returns an error if a committed part is missing or has the wrong size.
-func checkSizes(s store.Store, parts []Part) error {
+func checkSizes(s store.Store, parts []journal.Part) error {
 	for _, p := range parts {
 		info, err := s.Stat(p.Path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +196,7 @@ func checkSizes(s store.Store, parts []Part) error {
 			return err
 		}
 		if !info.Mode().IsRegular() || info.Size() != p.Bytes {
-			return fmt.Errorf("committed part %s is %w: it has %d bytes, but %d were written", p.Path, ErrDamaged, info.Size(), p.Bytes)
+			return fmt.Errorf("committed part %s is %w: it has %d bytes, but %d were written", p.Path, journal.ErrDamaged, info.Size(), p.Bytes)
 		}
 	}
 	return nil

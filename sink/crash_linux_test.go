@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -104,7 +105,7 @@ func TestACrashBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	t.Run("tables and evidence", func(t *testing.T) { crashBetweenAnyTwoSteps(t, withWARC()) })
 }
 
-func crashBetweenAnyTwoSteps(t *testing.T, plan Plan) {
+func crashBetweenAnyTwoSteps(t *testing.T, plan journal.Plan) {
 	dir := t.TempDir()
 	t.Chdir(dir) // the file of the evidence is there, under the same name for all
 	run, err := Create(dir, plan)
@@ -146,7 +147,7 @@ func crashBetweenAnyTwoSteps(t *testing.T, plan Plan) {
 				}
 			}
 			must(t, completeRun(run, Completion{
-				Finished: finishedAt(t, want), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: warcOutOf(run),
+				Finished: finishedAt(t, want), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: warcOutOf(run),
 			}))
 			must(t, run.Close())
 		}
@@ -175,7 +176,7 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
 	compare := func(dir string, hosts ...string) {
 		t.Helper()
-		m, err := ReadManifest(sinktest.Open(t, dir), "r")
+		m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 		must(t, err)
 		c, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 		must(t, err)
@@ -198,7 +199,7 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 		if v := verify(t, dir); len(v.Problems) > 0 {
 			t.Fatalf("after %d steps, the last %+v: %v", n, steps[n-1], v.Problems)
 		}
-		if c, err := ReadComparison(sinktest.Open(t, dir), "r", "a"); err == nil {
+		if c, err := journal.ReadComparison(sinktest.Open(t, dir), "r", "a"); err == nil {
 			f, err := OpenPart(context.Background(), dir, *c.Part)
 			if err != nil {
 				t.Fatalf("after %d steps, the last %+v: %v", n, steps[n-1], err)

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -70,7 +71,7 @@ func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Seg
 // tryEveryTable fills the part of one table after another. It expects the error
 // want, and no files of the segment afterwards.
 func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		if !layout.HasPart(table, 1) {
 			continue
 		}
@@ -163,11 +164,11 @@ func limited(dir string) error {
 	if restore, err = setLimit(unix.RLIMIT_FSIZE, 1<<10); err != nil {
 		return err
 	}
-	if err := completeRun(run, Completion{Tally: Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err, syscall.EFBIG) {
+	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
-	if m, err := ReadManifest(in, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
+	if m, err := journal.ReadManifest(in, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
 		return fmt.Errorf("after a manifest that was not written: %w", err)
 	}
 
@@ -207,7 +208,7 @@ func limited(dir string) error {
 	if err := commit(2, ""); err != nil {
 		return err
 	}
-	return completeRun(run, Completion{Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs})
+	return completeRun(run, Completion{Tally: journal.Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs})
 }
 
 func TestLimitsOfFiles_NoRace(t *testing.T) {
@@ -249,10 +250,10 @@ func TestAFullDisk_NoRace(t *testing.T) {
 		t.Errorf("a segment on a full disk: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := completeRun(run, Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
+	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
-	if m, err := ReadManifest(sinktest.Open(t, dir), "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
+	if m, err := journal.ReadManifest(sinktest.Open(t, dir), "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
 		t.Errorf("after a manifest that was not written: %v", err)
 	}
 	other := described()
@@ -295,7 +296,7 @@ func TestAFolderThatIsGone(t *testing.T) {
 		t.Errorf("a table's folder is gone: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := completeRun(run, Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, fs.ErrNotExist) {
+	if err := completeRun(run, Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("complete without a part: %v", err)
 	}
 	must(t, run.Close())

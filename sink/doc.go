@@ -1,6 +1,7 @@
 // Package sink writes the tables of a census: the part files that hold their rows, and
-// the records of which parts count. Package schema defines the rows; scan, summary,
-// verify and export read them. Package captures keeps what a stopped run has fetched.
+// which of them count. Package schema defines the rows, and journal the plan, records and
+// manifest that name the parts; scan, summary, verify and export read them. Package
+// captures keeps what a stopped run has fetched.
 //
 // A run writes one folder per table, hive-partitioned by run:
 //
@@ -28,8 +29,8 @@
 //
 // The unit of commit is a [Segment]: a bounded number of consecutive targets of the
 // input, with one part per table. Parts are written under temporary names, synced
-// and renamed. Then the segment's [Record], which names them, is written if it does
-// not exist: from that moment they count. A program that lists the folder of a table
+// and renamed. Then the segment's [journal.Record], which names them, is written if it
+// does not exist: from that moment they count. A program that lists the folder of a table
 // may see parts before their record; the views of complete runs never do. No part or
 // record is written twice or appended to, so resuming a run ([Open]) lists its
 // records and removes the files that none of them names.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -53,7 +54,7 @@ func exported(t *testing.T) (dir string, run *Run) {
 
 func export(t *testing.T, dir string, s Selection) ([]byte, error) {
 	t.Helper()
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	var out bytes.Buffer
 	err = Export(context.Background(), &out, dir, m, s)
@@ -97,7 +98,7 @@ func rendered(columns []arrow.Array) (rows []string) {
 func TestExportGivesTheRowsOfTheParquet_NoRace(t *testing.T) {
 	dir, run := exported(t)
 	finish(t, run)
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		var want []string
 		for segment := range 3 {
 			if !layout.HasPart(table, segment) || layout.OfRun[table] && segment > 0 {
@@ -149,7 +150,7 @@ func TestExportOfWhatIsNotComplete_NoRace(t *testing.T) {
 	must(t, err)
 	defer run.Close()
 	for segments := range 2 {
-		for _, table := range TableNames {
+		for _, table := range schema.TableNames {
 			content, err := export(t, dir, Selection{Table: table})
 			must(t, err)
 			columns, rows, err := readStream(content)
@@ -200,7 +201,7 @@ func copyPart(t *testing.T, dir, from, to string) {
 func TestExportOfChanges_NoRace(t *testing.T) {
 	dir, _ := exported(t)
 	compare := func(against string, hosts ...string) {
-		m, err := ReadManifest(sinktest.Open(t, dir), "r")
+		m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 		must(t, err)
 		c, err := CreateChanges(sinktest.Open(t, dir), m, against, "v1")
 		must(t, err)
@@ -267,8 +268,8 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 	t.Run("a path of the manifest's", func(t *testing.T) {
 		dir, run := exported(t)
 		finish(t, run)
-		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1, "")).Path = "../secret" })
-		if _, err := ReadManifest(sinktest.Open(t, dir), "r"); !errors.Is(err, ErrDamaged) {
+		patch(t, dir, func(m *journal.Manifest) { partOf(m, layout.Part("groups", "r", 1, "")).Path = "../secret" })
+		if _, err := journal.ReadManifest(sinktest.Open(t, dir), "r"); !errors.Is(err, journal.ErrDamaged) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -276,7 +277,7 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 
 func TestExportEndsWithItsContextOrItsReader(t *testing.T) {
 	dir, _ := exported(t)
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var out bytes.Buffer

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -24,14 +25,14 @@ import (
 const fewRows = RowGroup / 32
 
 // joinParts writes one part with the rows of several of a table.
-func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
-	if t := Describe(parts[0].Table); t.merges && len(parts) > 1 {
+func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []journal.Part) error {
+	if table := parts[0].Table; schema.Describe(table).Merges && len(parts) > 1 {
 		rows := int64(0)
 		for _, p := range parts {
 			rows += p.Rows
 		}
 		if rows <= fewRows*int64(len(parts)) {
-			return t.join(ctx, w, from, parts)
+			return new(Segment).table(table).join(ctx, w, from, parts)
 		}
 	}
 	return concat.Write(w, func(yield func(concat.File, error) bool) {
@@ -50,7 +51,8 @@ func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part)
 	})
 }
 
-func joinRows[T any](ctx context.Context, w io.Writer, from store.Store, parts []Part) (err error) {
+// join writes the rows of parts anew.
+func (*Table[T]) join(ctx context.Context, w io.Writer, from store.Store, parts []journal.Part) (err error) {
 	var out *shred.Writer[T]
 	defer func() {
 		if out != nil {
@@ -73,7 +75,7 @@ func joinRows[T any](ctx context.Context, w io.Writer, from store.Store, parts [
 
 // copyRows writes the rows of a part, whose file f is, to out, or to a new writer with
 // the metadata of the part.
-func copyRows[T any](out *shred.Writer[T], w io.Writer, f *os.File, p Part) (_ *shred.Writer[T], err error) {
+func copyRows[T any](out *shred.Writer[T], w io.Writer, f *os.File, p journal.Part) (_ *shred.Writer[T], err error) {
 	in, err := schema.OpenRows[T](f, p.Bytes)
 	if err != nil {
 		return out, err

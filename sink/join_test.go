@@ -14,21 +14,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // partsOf writes five segments, and returns their store and the parts of each table.
-func partsOf(t *testing.T) (dir string, s store.Store, parts map[string][]Part) {
+func partsOf(t *testing.T) (dir string, s store.Store, parts map[string][]journal.Part) {
 	t.Helper()
 	run, dir := newRun(t)
-	parts = make(map[string][]Part)
+	parts = make(map[string][]journal.Part)
 	for index := range 5 {
 		commitSegment(t, run, index)
 	}
 	finish(t, run)
-	m, err := ReadManifest(sinktest.Open(t, dir), "test")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "test")
 	must(t, err)
 	for _, p := range m.Parts {
 		parts[p.Table] = append(parts[p.Table], p)
@@ -86,7 +87,7 @@ func TestJoinParts_NoRace(t *testing.T) {
 				metadata = said
 			}
 		}
-		join := func(parts []Part) *parquet.File {
+		join := func(parts []journal.Part) *parquet.File {
 			var out, again bytes.Buffer
 			must(t, joinParts(t.Context(), &out, from, parts))
 			must(t, joinParts(t.Context(), &again, from, parts))
@@ -151,7 +152,7 @@ func TestJoinManyRows_NoRace(t *testing.T) {
 		want = append(want, rows...)
 	}
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
-	m, err := ReadManifest(sinktest.Open(t, dir), "test")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "test")
 	must(t, err)
 	from, err := store.Open(t.Context(), dir)
 	must(t, err)

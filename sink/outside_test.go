@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Functions of packages that import this one, and that its tests cannot import.
@@ -13,10 +15,10 @@ import (
 var (
 	SumUp       func(context.Context, *Run) (Totals, error)
 	Verify      func(ctx context.Context, dir, run string, progress func(parts, of int)) (*Verification, error)
-	Export      func(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selection) error
+	Export      func(ctx context.Context, w io.Writer, dir string, m *journal.Manifest, s Selection) error
 	ErrNotThere error
 	Schema      func(table string) (*arrow.Schema, error)
-	OpenPart    func(ctx context.Context, dir string, p Part) (*os.File, error)
+	OpenPart    func(ctx context.Context, dir string, p journal.Part) (*os.File, error)
 )
 
 // Verification is verify.Result.

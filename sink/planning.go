@@ -8,19 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
-
-// List is the list of hosts of a shard, as a plan names it.
-type List struct {
-	Path string `json:"path"` // relative to the output folder, with slashes
-	Rows int64  `json:"rows"`
-	store.Digest
-}
 
 // Planning writes the plan of a run made of shards, before any of them begins.
 type Planning struct {
@@ -29,22 +22,17 @@ type Planning struct {
 	done    bool
 }
 
-// NewPlanning begins to plan the run p.Run in dir. The caller closes it.
-func NewPlanning(ctx context.Context, dir string, p Plan) (n *Planning, err error) {
-	n = &Planning{attempt: strings.ToLower(rand.Text()[:8])}
-	if err := n.prepare(p); err != nil {
-		return nil, err
-	}
-	if n.store, err = store.Create(ctx, dir); err != nil {
-		return nil, fmt.Errorf("open the output folder: %w", err)
-	}
-	return n, nil
+// NewPlanning begins to plan the run p.Run. The caller closes it.
+func NewPlanning(s store.Store, p journal.Plan) (*Planning, error) {
+	n := &Planning{attempt: strings.ToLower(rand.Text()[:8])}
+	n.store = s
+	return n, n.prepare(p)
 }
 
 // Planned reports whether the run has a plan with the settings of this one. Another
 // plan is [ErrOtherPlan].
 func (n *Planning) Planned() (bool, error) {
-	plan, _, err := ReadPlan(n.store, n.plan.Run)
+	plan, _, err := journal.ReadPlan(n.store, n.plan.Run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -55,8 +43,8 @@ func (n *Planning) Planned() (bool, error) {
 }
 
 // same returns [ErrOtherPlan] if the settings of a plan differ from the output's.
-func (o *output) same(plan *Plan) error {
-	if reasons := differences(plan, &o.plan); len(reasons) > 0 {
+func (o *output) same(plan *journal.Plan) error {
+	if reasons := plan.Differences(&o.plan); len(reasons) > 0 {
 		return fmt.Errorf("%s %w: %s (give the settings of the plan, or another --run)", o.Folder(), ErrOtherPlan, strings.Join(reasons, "; "))
 	}
 	return nil
@@ -72,7 +60,7 @@ func (n *Planning) Scratch() (*store.Scratch, error) {
 
 // Add writes the list of the next shard.
 func (n *Planning) Add(rows int64, write func(io.Writer) error) error {
-	list := List{Path: layout.List(n.plan.Run, len(n.plan.Lists), n.attempt), Rows: rows}
+	list := journal.List{Path: layout.List(n.plan.Run, len(n.plan.Lists), n.attempt), Rows: rows}
 	if err := n.copyTo(list.Path, &list.Digest, write); err != nil {
 		return err
 	}
@@ -90,62 +78,27 @@ func (n *Planning) Finish() error {
 			return fmt.Errorf("sync a folder of the run: %w", err)
 		}
 	}
-	content, _, err := seal(&n.plan)
-	if err != nil {
-		return fmt.Errorf("plan of the run: %w", err)
-	}
-	if len(content) > maxSealed {
-		return fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives", len(content), maxSealed)
-	}
-	won, err := n.store.Put(layout.RunFile(n.plan.Run, layout.PlanName), content)
+	won, _, err := journal.PutPlan(n.store, &n.plan)
 	n.done = won || errors.Is(err, store.ErrInDoubt)
-	if err != nil {
-		return fmt.Errorf("write the plan: %w", err)
-	}
-	if n.done {
-		return nil
+	if err != nil || n.done {
+		return err
 	}
 	_, err = n.Planned()
 	return err
 }
 
-// Close closes the output folder. It removes the lists unless they are those of the
-// plan.
-func (n *Planning) Close() error {
+// Close removes the lists, unless they are those of the plan.
+func (n *Planning) Close() {
 	if !n.done {
 		for _, list := range n.plan.Lists {
 			n.store.Remove(list.Path)
 		}
 	}
-	return n.store.Close()
-}
-
-// PlanOf reads the plan of a run in dir. It returns [fs.ErrNotExist] if there is no
-// such run.
-func PlanOf(ctx context.Context, dir, run string) (*Plan, error) {
-	if err := CheckRunID(run); err != nil {
-		return nil, err
-	}
-	s, err := store.Open(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	plan, _, err := ReadPlan(s, run)
-	if err != nil {
-		return nil, err
-	}
-	for i, list := range plan.Lists {
-		if want := layout.List(run, i, layout.Attempt(list.Path)); list.Path != want || len(plan.Lists) != plan.Shards {
-			return nil, fmt.Errorf("%s is %w: it names %q as the list of shard %d", s.Path(path.Join(layout.RunFile(run), layout.PlanName)), ErrDamaged, list.Path, i)
-		}
-	}
-	return &plan, nil
 }
 
 // CopyList copies the list of a shard to a file. It returns an error if the list is not
 // what the plan names.
-func CopyList(ctx context.Context, s store.Store, list List, to string) (err error) {
+func CopyList(ctx context.Context, s store.Store, list journal.List, to string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("copy the list of the shard: %w", err)
@@ -153,7 +106,7 @@ func CopyList(ctx context.Context, s store.Store, list List, to string) (err err
 	}()
 	in, err := store.OpenWritten(ctx, s, list.Path, list.Digest)
 	if err != nil && store.FaultOf(err) == store.OfData {
-		return fmt.Errorf("%s is %w: %v", s.Path(list.Path), ErrDamaged, err)
+		return fmt.Errorf("%s is %w: %v", s.Path(list.Path), journal.ErrDamaged, err)
 	}
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -143,7 +144,7 @@ func (a *attempt) RemoveAll(folder string) error {
 func (s *simulation) parents(name string) { os.MkdirAll(filepath.Join(s.dir, path.Dir(name)), 0o777) }
 
 // begin begins an attempt at a shard.
-func (s *simulation) begin(shard int, calm bool, spools []string, p Plan) {
+func (s *simulation) begin(shard int, calm bool, spools []string, p journal.Plan) {
 	a := &attempt{Store: s.folder, sim: s, shard: shard, calm: calm, turn: make(chan bool), at: make(chan bool)}
 	s.alive = append(s.alive, a)
 	go func() {
@@ -154,7 +155,7 @@ func (s *simulation) begin(shard int, calm bool, spools []string, p Plan) {
 }
 
 // make makes the shard as pipeline.RunShard does, from the commit on.
-func (a *attempt) make(spool string, p Plan) error {
+func (a *attempt) make(spool string, p journal.Plan) error {
 	run, err := OpenSharded(a, p)
 	if err != nil {
 		return err
@@ -188,7 +189,7 @@ func (a *attempt) make(spool string, p Plan) error {
 	if err != nil || done {
 		return err
 	}
-	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(p.Shards) * targetsOfSegment}, Inputs: p.Inputs}
+	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(p.Shards) * targetsOfSegment}, Inputs: p.Inputs}
 	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	if err = run.Complete(end); err != nil {
 		if done, e := run.Completed(); e == nil && done {
@@ -200,7 +201,7 @@ func (a *attempt) make(spool string, p Plan) error {
 
 // run gives turns until no attempt is left, and begins others meanwhile. A scheduler
 // begins a shard anew until an attempt ends without an error.
-func (s *simulation) run(spools []string, p Plan) (crashed int, ended []*attempt, err error) {
+func (s *simulation) run(spools []string, p journal.Plan) (crashed int, ended []*attempt, err error) {
 	left := make([]int, p.Shards) // attempts that may go wrong
 	for i := range left {
 		left[i] = 1 + s.IntN(3)
@@ -293,7 +294,7 @@ func TestShardsInterleaved_NoRace(t *testing.T) {
 	}
 }
 
-func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, crashed int, err error) {
+func interleave(dir string, seed uint64, spools []string, p journal.Plan) (attempts, crashed int, err error) {
 	defer os.RemoveAll(dir)
 	folder, err := store.CreateFolder(dir)
 	if err != nil {
@@ -306,7 +307,7 @@ func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, cra
 		return 0, 0, err
 	}
 	// Each shard had an attempt that ended well, so one of them completed the run.
-	if _, err := readManifest(folder, p.Run); err != nil {
+	if _, err := journal.ReadComplete(folder, p.Run); err != nil {
 		return 0, 0, err
 	}
 	failed := make(map[string]bool)
@@ -335,7 +336,7 @@ func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, cra
 
 // check returns an error if the run is not whole, or if there is more than the run and
 // what attempts that failed have left.
-func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) error {
+func (s *simulation) check(ended []*attempt, p journal.Plan, failed map[string]bool) error {
 	won := make([]int, p.Shards)
 	for _, a := range ended {
 		if a.won {
@@ -347,7 +348,7 @@ func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) err
 			return fmt.Errorf("%d attempts won shard %d", n, shard)
 		}
 	}
-	m, err := readManifest(s.folder, p.Run)
+	m, err := journal.ReadComplete(s.folder, p.Run)
 	if err != nil {
 		return err
 	}
@@ -371,13 +372,13 @@ func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) err
 	}
 	for _, r := range m.Records {
 		named[layout.Record(p.Run, r.Segment)] = true
-		record, err := ReadRecord(s.folder, &m.Plan, m.PlanDigest, r.Segment)
+		record, err := journal.ReadRecord(s.folder, &m.Plan, m.PlanDigest, r.Segment)
 		if err != nil {
 			return err
 		}
 		a, _ := json.Marshal(record.Parts)
-		b, _ := json.Marshal(slices.DeleteFunc(slices.Clone(m.Parts), func(q Part) bool { return q.Segment != r.Segment }))
-		kept := slices.DeleteFunc(record.Parts, func(q Part) bool { return layout.OfRun[q.Table] })
+		b, _ := json.Marshal(slices.DeleteFunc(slices.Clone(m.Parts), func(q journal.Part) bool { return q.Segment != r.Segment }))
+		kept := slices.DeleteFunc(record.Parts, func(q journal.Part) bool { return layout.OfRun[q.Table] })
 		if c, _ := json.Marshal(kept); !bytes.Equal(c, b) {
 			return fmt.Errorf("the record of shard %d names %s and the manifest %s", r.Segment, a, b)
 		}
@@ -424,7 +425,7 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	finishAt(t, run, p.Started.Add(time.Hour))
 	must(t, run.Close())
 
-	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(shards) * targetsOfSegment}, Inputs: p.Inputs}
+	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(shards) * targetsOfSegment}, Inputs: p.Inputs}
 	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
 	draw := rand.New(rand.NewPCG(1, 1))
 	in, made := sinktest.Open(t, dir), sinktest.Open(t, spool)
@@ -437,9 +438,9 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 		must(t, err)
 		switch draw.IntN(20) {
 		case 0: // killed before the record: its parts stay
-			m, err := ReadManifest(made, p.Run)
+			m, err := journal.ReadManifest(made, p.Run)
 			must(t, err)
-			must(t, s.copyParts(t.Context(), made, m, &Record{Segment: shard, Shard: &ShardRecord{}}))
+			must(t, s.copyParts(t.Context(), made, m, &journal.Record{Segment: shard, Shard: &journal.ShardRecord{}}))
 			queue, failed = append(queue, shard), failed+1
 		case 1: // begun again after its commit
 			queue, second = append(queue, shard), second+1
@@ -458,7 +459,7 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	began = time.Now()
 	must(t, s.Complete(end))
 	t.Logf("%d shards, %d attempts killed, %d repeated: commits %v, completion %v", shards, failed, second, committed, time.Since(began))
-	m, err := ReadManifest(sinktest.Open(t, dir), p.Run)
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), p.Run)
 	must(t, err)
 	if m.Targets != end.Targets || len(m.Records) != shards {
 		t.Errorf("%d targets in %d records", m.Targets, len(m.Records))

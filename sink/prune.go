@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -20,13 +22,13 @@ type Pruned struct {
 	Path    string // relative to the output folder, with slashes: _runs/ID or changes/run=B/against=A
 	State   string // complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a comparison one of whose runs is gone
 	Started time.Time
-	Date    time.Time // see [Manifest.Date]
+	Date    time.Time // see [journal.Manifest.Date]
 	Removed bool
 	Bytes   int64 // size of all its files, if it is removed
 }
 
 // Prune removes from a folder all complete runs except the last keep by date, then by ID, as
-// [CompleteRuns] sorts them. It also removes unfinished runs that started before all of
+// [journal.CompleteRuns] sorts them. It also removes unfinished runs that started before all of
 // these, runs whose removal was interrupted, and comparisons one of whose runs is gone.
 // It keeps a run that another process is writing, by signs of life on the clock of the
 // store, and one with a damaged manifest, because its start is unknown. It also keeps a run that started in the future, by a
@@ -94,26 +96,26 @@ func Prune(ctx context.Context, s store.Store, keep int, dryRun bool, each func(
 
 // runsToPrune returns all runs by date, then by ID, with Removed set for those to remove.
 func runsToPrune(s store.Store, keep int, now time.Time, dryRun bool) ([]Pruned, error) {
-	ids, err := runIDs(s)
-	if err != nil {
+	ids, err := journal.RunIDs(s)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var runs []Pruned
 	var complete []Pruned
 	for _, id := range ids {
 		p := Pruned{Path: layout.RunFile(id)}
-		m, err := datedRun(s, id)
+		m, err := journal.ReadOutline(s, id)
 		switch {
-		case errors.Is(err, ErrRemoving):
+		case errors.Is(err, journal.ErrRemoving):
 			p.State, p.Removed = "half removed", true
 		case err != nil && store.FaultOf(err) != store.OfData:
 			return nil, fmt.Errorf("look for runs: %w", err)
 		case err != nil: // one bad run must not prevent the removal of others
-			p.State = Damaged
+			p.State = journal.Damaged
 		case !m.Complete():
-			p.State, p.Started, p.Date = Incomplete, m.Started, m.Date
+			p.State, p.Started, p.Date = journal.Incomplete, m.Started, m.Date
 		default:
-			p.State, p.Started, p.Date = Complete, m.Started, m.Date
+			p.State, p.Started, p.Date = journal.Complete, m.Started, m.Date
 			if !m.Started.After(now) {
 				complete = append(complete, p)
 			}
@@ -130,9 +132,9 @@ func runsToPrune(s store.Store, keep int, now time.Time, dryRun bool) ([]Pruned,
 	oldest := slices.MinFunc(stay, func(a, b Pruned) int { return a.Started.Compare(b.Started) }).Started
 	for i, p := range runs {
 		switch p.State {
-		case Complete:
+		case journal.Complete:
 			runs[i].Removed = !p.Started.After(now) && !slices.Contains(stay, p)
-		case Incomplete:
+		case journal.Incomplete:
 			runs[i].Removed = p.Started.Before(oldest)
 			// Shards hold no lock.
 			alive, err := mayBeAlive(s, path.Base(p.Path), now, runs[i].Removed, dryRun)
@@ -151,7 +153,7 @@ func runsToPrune(s store.Store, keep int, now time.Time, dryRun bool) ([]Pruned,
 // stays is judged by the clock of this machine.
 func mayBeAlive(s store.Store, run string, now time.Time, goes, dryRun bool) (bool, error) {
 	if !goes {
-		alive, err := aliveShards(s, run, now)
+		alive, err := journal.AliveShards(s, run, now)
 		return len(alive) > 0, err
 	}
 	alive, err := isAlive(s, run)
@@ -161,22 +163,9 @@ func mayBeAlive(s store.Store, run string, now time.Time, goes, dryRun bool) (bo
 	return alive, err
 }
 
-// datedRun reads the head of the manifest of a run or, for an incomplete one, its plan.
-// It does not read records, which may be damaged.
-func datedRun(s store.Store, run string) (*Manifest, error) {
-	m, err := readHead(s, run)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return m, err
-	}
-	m = &Manifest{State: stateIncomplete}
-	m.Plan, m.PlanDigest, err = ReadPlan(s, run)
-	m.setDate(nil)
-	return m, err
-}
-
 func sizeOfRun(s store.Store, run string) int64 {
 	size := s.Size(layout.RunFile(run))
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		size += s.Size(layout.TableFolder(table, run))
 	}
 	return size

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -40,7 +42,7 @@ func weekly(t *testing.T, runs ...string) string {
 
 func finishAt(t *testing.T, run *Run, at time.Time) {
 	t.Helper()
-	must(t, completeRun(run, Completion{Finished: at, Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: at, Tally: journal.Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
 }
 
 // A run that started in the future, by a clock that was wrong, stays and does not count.
@@ -61,7 +63,7 @@ func TestPruneGoesByDate_NoRace(t *testing.T) {
 	s, err := store.Open(t.Context(), dir)
 	must(t, err)
 	defer s.Close()
-	complete, err := CompleteRuns(s)
+	complete, err := journal.CompleteRuns(s)
 	must(t, err)
 	if latest := complete[len(complete)-1].Run; latest != "c2" {
 		t.Fatalf("the latest run is %s, want c2", latest)
@@ -208,11 +210,11 @@ func TestPruneLeavesARunThatIsBeingWritten_NoRace(t *testing.T) {
 
 // The next prune finishes what an interrupted one left.
 func TestAPruneThatWasInterrupted_NoRace(t *testing.T) {
-	for _, removed := range []int{0, 1, len(TableNames)} {
+	for _, removed := range []int{0, 1, len(schema.TableNames)} {
 		dir := weekly(t, "c1", "c2", "c3")
 		compared(t, dir, "changes/run=c2/against=c1")
 		must(t, os.Rename(filepath.Join(dir, "_runs/c1/manifest.json"), filepath.Join(dir, "_runs/c1/removing.json")))
-		for _, table := range TableNames[:removed] {
+		for _, table := range schema.TableNames[:removed] {
 			must(t, os.RemoveAll(filepath.Join(dir, layout.TableFolder(table, "c1"))))
 		}
 		want := []string{"removed _runs/c1 half removed", "kept _runs/c2 complete", "kept _runs/c3 complete", "removed changes/run=c2/against=c1 orphaned"}
@@ -287,7 +289,7 @@ func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 			t.Errorf("a store whose clock is %s ahead: alive %v, %v", wrong, alive, err)
 		}
 	}
-	old := time.Now().Add(-2 * beatLasts)
+	old := time.Now().Add(-4 * time.Minute)
 	must(t, os.Chtimes(filepath.Join(dir, layout.Beat("u1", 1)), old, old))
 	if diff := cmp.Diff([]string{"removed _runs/u1 unfinished", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("dead (-want +got):\n%s", diff)

@@ -1,12 +1,10 @@
 package sink
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,46 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-func TestSealsFindEveryChange(t *testing.T) {
-	content, digest, err := seal(map[string]any{"a": 1, "b": []string{"x", "é"}})
-	must(t, err)
-	if got, err := unseal(content); err != nil || got != digest {
-		t.Fatalf("%v: %s", err, content)
-	}
-	var object map[string]any
-	must(t, json.Unmarshal(content, &object))
-	if object["sha256"] != digest || object["a"] != 1.0 {
-		t.Errorf("the object is %v", object)
-	}
-	for i := range content {
-		for bit := range 8 {
-			other := bytes.Clone(content)
-			other[i] ^= 1 << bit
-			if _, err := unseal(other); !errors.Is(err, ErrDamaged) {
-				t.Fatalf("bit %d of byte %d of\n%s: %v", bit, i, content, err)
-			}
-		}
-	}
-	for n := range content {
-		if _, err := unseal(content[:n]); !errors.Is(err, ErrDamaged) {
-			t.Fatalf("cut to %d bytes: %v", n, err)
-		}
-	}
-}
-
 // Names of parts and records sort like the segments, for as many archives as a run
 // can have.
 func TestNamesSortAsTheInput(t *testing.T) {
-	segments := []int{0, 1, 99, SegmentsPerVolume - 1, SegmentsPerVolume, 9 * SegmentsPerVolume, 10 * SegmentsPerVolume, 11 * SegmentsPerVolume,
-		64_000 * SegmentsPerVolume, MaxVolumes*SegmentsPerVolume - 1}
+	segments := []int{0, 1, 99, journal.SegmentsPerVolume - 1, journal.SegmentsPerVolume, 9 * journal.SegmentsPerVolume, 10 * journal.SegmentsPerVolume, 11 * journal.SegmentsPerVolume,
+		64_000 * journal.SegmentsPerVolume, journal.MaxVolumes*journal.SegmentsPerVolume - 1}
 	for _, path := range []func(int) string{func(n int) string { return layout.PartName(n, "") }, func(n int) string { return layout.Record("r", n) }, func(n int) string { return layout.SegmentPart("summary", "r", n, "") }} {
 		var names []string
 		for _, n := range segments {
@@ -72,7 +42,7 @@ func TestNamesSortAsTheInput(t *testing.T) {
 	run, err := Create(t.TempDir(), described())
 	must(t, err)
 	defer run.Close()
-	if _, err := run.Segment(MaxVolumes * SegmentsPerVolume); err == nil {
+	if _, err := run.Segment(journal.MaxVolumes * journal.SegmentsPerVolume); err == nil {
 		t.Error("a number is taken whose name would not sort")
 	}
 }
@@ -100,9 +70,9 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 		})
 	}
 	all.Wait()
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
+	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b journal.Part) int { return a.Segment - b.Segment }) {
 		t.Errorf("%d records, %d parts, want those of 16 segments in their order", len(m.Records), len(m.Parts))
 	}
 	finish(t, run)
@@ -160,7 +130,7 @@ func nothingLeft(dir string, segment int) error {
 		return err
 	}
 	defer s.Close()
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		if there, err := store.Exists(s, layout.SegmentPart(table, "r", segment, "")); there || err != nil {
 			return fmt.Errorf("%s is left: %w", layout.SegmentPart(table, "r", segment, ""), err)
 		}
@@ -172,7 +142,7 @@ func TestNotes_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
-	for _, note := range []string{`{`, `"` + strings.Repeat("x", maxSealed) + `"`} {
+	for _, note := range []string{`{`, `"` + strings.Repeat("x", 64<<20) + `"`} {
 		s, err := run.Segment(0)
 		must(t, err)
 		s.Note = json.RawMessage(note)
@@ -206,12 +176,12 @@ func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 	commitSegment(t, run, 0)
 	commitSegment(t, run, 1)
 	must(t, run.Close())
-	record := func(change func(r *Record)) func(t *testing.T, dir string) {
+	record := func(change func(r *journal.Record)) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
 			path := filepath.Join(dir, layout.Record("r", 1))
 			content, err := os.ReadFile(path)
 			must(t, err)
-			var r Record
+			var r journal.Record
 			must(t, json.Unmarshal(content, &r))
 			change(&r)
 			resealed(t, path, r)
@@ -228,11 +198,11 @@ func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 		{"a record of another number", func(t *testing.T, dir string) {
 			must(t, os.Rename(filepath.Join(dir, layout.Record("r", 1)), filepath.Join(dir, layout.Record("r", 2))))
 		}, "it is the record of segment 1"},
-		{"a record of another plan", record(func(r *Record) { r.Plan = strings.Repeat("0", 64) }), "belongs to another plan"},
-		{"a record of another run", record(func(r *Record) { r.Run = "x" }), `of run "x"`},
-		{"a path elsewhere", record(func(r *Record) { r.Parts[0].Path = "../../secret" }), `it names "../../secret"`},
-		{"a table twice", record(func(r *Record) { r.Parts = append(r.Parts, r.Parts[0]) }), "twice"},
-		{"a table less", record(func(r *Record) { r.Parts = r.Parts[1:] }), "it names no part of table fetches"},
+		{"a record of another plan", record(func(r *journal.Record) { r.Plan = strings.Repeat("0", 64) }), "belongs to another plan"},
+		{"a record of another run", record(func(r *journal.Record) { r.Run = "x" }), `of run "x"`},
+		{"a path elsewhere", record(func(r *journal.Record) { r.Parts[0].Path = "../../secret" }), `it names "../../secret"`},
+		{"a table twice", record(func(r *journal.Record) { r.Parts = append(r.Parts, r.Parts[0]) }), "twice"},
+		{"a table less", record(func(r *journal.Record) { r.Parts = r.Parts[1:] }), "it names no part of table fetches"},
 		{"a plan of another digest", func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[40] ^= 4; return b })
 		}, "plan.json is damaged"},
@@ -258,7 +228,7 @@ func TestOpenRefusesDamagedRecords_NoRace(t *testing.T) {
 			must(t, os.CopyFS(dir, os.DirFS(good)))
 			row.plant(t, dir)
 			before := len(tree(t, dir))
-			if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
+			if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %s", err, row.want)
 			}
 			if after := len(tree(t, dir)); after != before {
@@ -278,8 +248,8 @@ func TestARunIsCompleteOnlyWithAllSegments_NoRace(t *testing.T) {
 	defer run.Close()
 	commitSegment(t, run, 0)
 	commitSegment(t, run, 2)
-	commitSegment(t, run, SegmentsPerVolume)
-	c := Completion{Finished: time.Now(), Tally: Tally{Targets: 4 * targetsOfSegment}, Inputs: described().Inputs}
+	commitSegment(t, run, journal.SegmentsPerVolume)
+	c := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 4 * targetsOfSegment}, Inputs: described().Inputs}
 	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(), "segments 1 to 1 are missing") {
 		t.Errorf("without segment 1: %v", err)
 	}
@@ -292,38 +262,6 @@ func TestARunIsCompleteOnlyWithAllSegments_NoRace(t *testing.T) {
 	must(t, completeRun(run, c))
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
-	}
-}
-
-// A damaged run does not prevent resuming another.
-func TestUnfinishedPassesOverWhatIsDamaged_NoRace(t *testing.T) {
-	dir := t.TempDir()
-	if run, damaged, err := LastIncomplete(t.Context(), filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
-		t.Errorf("of no folder: %q, %v, %v", run, damaged, err)
-	}
-	for i, id := range []string{"c", "b", "a", "complete", "damaged"} {
-		p := described()
-		p.Run, p.Started = id, p.Started.Add(time.Duration(i)*time.Hour)
-		run, err := Create(dir, p)
-		must(t, err)
-		commitSegment(t, run, 0)
-		if id == "complete" {
-			finish(t, run)
-		}
-		must(t, run.Close())
-	}
-	edit(t, filepath.Join(dir, "_runs/damaged/plan.json"), func(b []byte) []byte { b[30] ^= 1; return b })
-	must(t, os.WriteFile(filepath.Join(dir, "_runs/complete/manifest.json"), []byte("{"), 0o666)) // still complete
-	must(t, os.WriteFile(filepath.Join(dir, layout.Record("a", 0)), []byte("{"), 0o666))          // Open refuses it
-	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
-	must(t, os.WriteFile(filepath.Join(dir, "_runs/file"), nil, 0o666))
-	run, damaged, err := LastIncomplete(t.Context(), dir)
-	if diff := cmp.Diff([]string{"damaged"}, damaged); run != "a" || diff != "" || err != nil {
-		t.Errorf("run %q, %v: %s", run, err, diff)
-	}
-	must(t, Remove(sinktest.Open(t, dir), "a"))
-	if run, _, err := LastIncomplete(t.Context(), dir); run != "b" || err != nil {
-		t.Errorf("run %q, %v", run, err)
 	}
 }
 
@@ -362,7 +300,7 @@ func TestPlantedLinks_NoRace(t *testing.T) {
 		t.Error("a record is written where a link is")
 	}
 	must(t, os.Remove(filepath.Join(dir, layout.Record("r", 2))))
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
@@ -370,9 +308,9 @@ func TestPlantedLinks_NoRace(t *testing.T) {
 	part := filepath.Join(dir, layout.Part("lines", "r", 0, ""))
 	must(t, os.Remove(part))
 	must(t, os.Symlink(secret, part))
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
-	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0, ""))); err == nil {
+	if _, err := OpenPart(t.Context(), dir, *partOf(m, layout.Part("lines", "r", 0, ""))); err == nil {
 		t.Error("a part is read where a link is")
 	}
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "file" {
@@ -390,7 +328,7 @@ func TestCompleteNeedsTheTotals_NoRace(t *testing.T) {
 	run, err := Create(dir, described())
 	must(t, err)
 	commitSegment(t, run, 0)
-	if err := run.Complete(Completion{Tally: Tally{Targets: targetsOfSegment}}); err == nil || !strings.Contains(err.Error(), "rows of summary that are not summed up") {
+	if err := run.Complete(Completion{Tally: journal.Tally{Targets: targetsOfSegment}}); err == nil || !strings.Contains(err.Error(), "rows of summary that are not summed up") {
 		t.Errorf("%v", err)
 	}
 	finish(t, run)
@@ -429,7 +367,7 @@ func TestABusyRunKeepsItsFolders(t *testing.T) {
 // replaces.
 func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	for _, expected := range []bool{true, false} {
 		c, err := CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
@@ -445,63 +383,6 @@ func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 		}
 		if _, there := tree(t, dir)["changes/run=r/against=a/expectations.csv"]; there != expected {
 			t.Errorf("expected: %v, there is a file: %v", expected, there)
-		}
-	}
-}
-
-// The head of a manifest has everything but the parts.
-func TestTheHeadOfAManifest_NoRace(t *testing.T) {
-	dir := wholeRun(t, nil)
-	manifest := filepath.Join(dir, "_runs/r/manifest.json")
-	whole, err := ReadManifest(sinktest.Open(t, dir), "r")
-	must(t, err)
-	content, err := os.ReadFile(manifest)
-	must(t, err)
-	head := *whole
-	head.Records, head.Parts, head.head = nil, nil, true
-	m, err := ReadManifestHead(sinktest.Open(t, dir), "r")
-	must(t, err)
-	if diff := cmp.Diff(&head, m, cmpopts.EquateEmpty(), cmp.AllowUnexported(Manifest{})); diff != "" {
-		t.Error(diff)
-	}
-	if len(content) < 5000 {
-		t.Fatalf("the manifest has %d bytes", len(content))
-	}
-	damaged := []string{"", "[]", "{", string(content[:100]), string(content[:len(content)-1]), string(content) + "\n"}
-	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // after the head, too
-		other := bytes.Clone(content)
-		other[at] ^= 1
-		damaged = append(damaged, string(other))
-	}
-	for _, text := range damaged {
-		must(t, os.WriteFile(manifest, []byte(text), 0o666))
-		for _, read := range []func(store.Store, string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-			if _, err := read(sinktest.Open(t, dir), "r"); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
-			}
-		}
-	}
-	if _, err := ReadManifestHead(sinktest.Open(t, dir), "s"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no such run: %v", err)
-	}
-	if _, err := ReadManifestHead(sinktest.Open(t, dir), "../r"); err == nil {
-		t.Error("a run ID that leaves the folder is taken")
-	}
-}
-
-// A manifest that is too large is not read.
-func TestHugeManifest(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
-	must(t, err)
-	commitSegment(t, run, 0)
-	finishAt(t, run, time.Now())
-	must(t, run.Close())
-	manifest := filepath.Join(dir, filepath.FromSlash(layout.RunFile("r", layout.ManifestName)))
-	must(t, os.Truncate(manifest, maxManifest+1)) // without taking room on disk
-	for _, read := range []func(store.Store, string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-		if _, err := read(sinktest.Open(t, dir), "r"); err == nil || !strings.Contains(err.Error(), "more than 2147483648 bytes") {
-			t.Errorf("error %v", err)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -14,7 +16,7 @@ import (
 // folder. If there is no such run it does nothing. After an interrupted
 // removal, [Open] and [Create] refuse the run, and Remove may be repeated.
 func Remove(s store.Store, run string) error {
-	if err := CheckRunID(run); err != nil {
+	if err := journal.CheckRunID(run); err != nil {
 		return err
 	}
 	if err := removeRun(s, run); err != nil {
@@ -50,9 +52,27 @@ func removeRun(s store.Store, run string) error {
 	return err
 }
 
+// isAlive reports whether a shard of a run has given a recent sign of life, by the clock
+// of the store: whoever removes runs may have a clock that is wrong.
+func isAlive(s store.Store, run string) (bool, error) {
+	beats, err := s.List(layout.Beats(run))
+	if err != nil {
+		return false, fmt.Errorf("look for signs of life: %w", err)
+	}
+	if len(beats) == 0 {
+		return false, nil
+	}
+	now, err := store.Now(s, layout.Beats(run))
+	if err != nil {
+		return false, err
+	}
+	alive, err := journal.AliveShards(s, run, now)
+	return len(alive) > 0, err
+}
+
 func anyOf(s store.Store, run string) (bool, error) {
 	folders := []string{layout.RunFile(run)}
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		folders = append(folders, layout.TableFolder(table, run))
 	}
 	for _, folder := range folders {
@@ -88,7 +108,7 @@ func removeLocked(s store.Store, run string) error {
 	if err := s.Sync(folder); err != nil {
 		return err
 	}
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		if err := s.RemoveAll(layout.TableFolder(table, run)); err != nil {
 			return err
 		}
@@ -117,4 +137,23 @@ func removeLocked(s store.Store, run string) error {
 		}
 	}
 	return s.Remove(marker)
+}
+
+// comparisons returns the folders and records of all comparisons of a run with
+// earlier or later runs.
+func comparisons(s store.Store, run string) (names []string, err error) {
+	names = []string{layout.TableFolder(layout.Changes, run)}
+	later, err := s.List(layout.Changes)
+	for _, f := range later {
+		if f.IsDir() {
+			names = append(names, path.Join(layout.Changes, f.Name(), layout.AgainstPrefix+run))
+		}
+	}
+	runs, e := s.List(layout.Runs)
+	for _, f := range runs {
+		if f.IsDir() {
+			names = append(names, layout.ComparisonRecord(f.Name(), run))
+		}
+	}
+	return names, errors.Join(err, e)
 }

@@ -2,28 +2,23 @@ package sink
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"runtime"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // ErrRunComplete reports that a run is complete and need not be resumed.
 var ErrRunComplete = errors.New("the run is already complete")
-
-// ErrNotResumable reports that a run cannot be resumed with the given plan. The error
-// that wraps it says why.
-var ErrNotResumable = errors.New("cannot be resumed")
 
 // resumeAdvice is the advice for a run that cannot be resumed.
 const resumeAdvice = "(use another --run, or --force-new to begin this one anew)"
@@ -35,8 +30,8 @@ const resumeAdvice = "(use another --run, or --force-new to begin this one anew)
 //
 // It returns [fs.ErrNotExist] if there is no such run, [ErrRunComplete] if the run is
 // complete, [ErrRunBusy] if another process is writing the run, and
-// [ErrNotResumable], with every reason, if the plans differ or a part is damaged.
-func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
+// [journal.ErrNotResumable], with every reason, if the plans differ or a part is damaged.
+func Open(ctx context.Context, dir string, p journal.Plan) (*Run, error) {
 	r, err := prepared(p)
 	if err != nil {
 		return nil, err
@@ -64,26 +59,26 @@ func (r *Run) open(ctx context.Context) error {
 			return err // what is stored may be whole
 		}
 		// Not wrapped: fs.ErrNotExist for a part would mean that the run is gone.
-		return fmt.Errorf("%s %w: %v %s", folder, ErrNotResumable, err, resumeAdvice)
+		return fmt.Errorf("%s %w: %v %s", folder, journal.ErrNotResumable, err, resumeAdvice)
 	}
-	m, err := readManifest(r.store, r.plan.Run)
+	m, err := journal.ReadComplete(r.store, r.plan.Run)
 	if errors.Is(err, fs.ErrNotExist) {
 		m, err = r.restore()
 	}
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, journal.ErrDamaged) {
 		return refuse(err)
 	}
 	if err != nil {
 		return err
 	}
-	if reasons := differences(&m.Plan, &r.plan); len(reasons) > 0 {
+	if reasons := m.Differences(&r.plan); len(reasons) > 0 {
 		return refuse(errors.New(strings.Join(reasons, "; ")))
 	}
 	r.plan, r.planDigest = m.Plan, m.PlanDigest
 	r.metadata[layout.KeyConfiguration] = m.ConfigurationDigest
-	check := func() error { return checkSizes(r.store, m.files()) }
+	check := func() error { return checkSizes(r.store, m.Files()) }
 	if !m.Complete() {
-		check = func() error { return checkDigests(ctx, r.store, m.files()) }
+		check = func() error { return checkDigests(ctx, r.store, m.Files()) }
 	}
 	if err := check(); ctx.Err() != nil {
 		return ctx.Err()
@@ -91,7 +86,7 @@ func (r *Run) open(ctx context.Context) error {
 		return refuse(err)
 	}
 	named := make(map[string]bool)
-	for _, p := range m.files() {
+	for _, p := range m.Files() {
 		named[p.Path] = true
 	}
 	if err := r.sweep(named); err != nil {
@@ -105,26 +100,17 @@ func (r *Run) open(ctx context.Context) error {
 }
 
 // restore reads the plan and the records of an incomplete run.
-func (r *Run) restore() (*Manifest, error) {
-	plan, digest, err := ReadPlan(r.store, r.plan.Run)
-	if err != nil {
-		return nil, err
-	}
-	records, err := readRecords(r.store, &plan, digest)
-	if err != nil {
-		return nil, err
-	}
+func (r *Run) restore() (*journal.Manifest, error) {
+	m, records, err := journal.ReadCommitted(r.store, r.plan.Run)
 	for _, record := range records {
 		r.records[record.Segment], r.taken[record.Segment] = record, true
 	}
-	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateIncomplete}
-	m.add(records)
-	return m, nil
+	return m, err
 }
 
 // checkDigests returns an error if the contents of a committed part do not match its
 // digest. Resuming with a damaged part would complete a damaged run.
-func checkDigests(ctx context.Context, s store.Store, parts []Part) error {
+func checkDigests(ctx context.Context, s store.Store, parts []journal.Part) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
@@ -146,7 +132,7 @@ func checkDigests(ctx context.Context, s store.Store, parts []Part) error {
 }
 
 // Committed returns the record of a segment, or nil if it is not committed.
-func (r *Run) Committed(index int) *Record {
+func (r *Run) Committed(index int) *journal.Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.records[index]
@@ -176,7 +162,7 @@ func (o *output) sweep(named map[string]bool) error {
 		}
 		return nil
 	}
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		if err := remove(layout.TableFolder(table, o.plan.Run), layout.IsLeftover); err != nil {
 			return err
 		}
@@ -190,94 +176,4 @@ func (o *output) sweep(named map[string]bool) error {
 		return err
 	}
 	return remove(layout.RunFile(o.plan.Run), store.IsTemporary)
-}
-
-// differences describes how the plan of a run differs from the one to resume it with.
-// Tables made under both would not be those of one run.
-func differences(old, now *Plan) []string {
-	var out []string
-	differ := func(what string, a, b any) {
-		if x, y := normalJSON(a), normalJSON(b); x != y {
-			out = append(out, fmt.Sprintf("%s was %s and is now %s", what, x, y))
-		}
-	}
-	differ("the tables' schema version", old.SchemaVersion, now.SchemaVersion)
-	differ("the version of the bins in summary", old.SummaryBins, now.SummaryBins)
-	differ("the public suffix list of the program", old.PublicSuffixes, now.PublicSuffixes)
-	differ("shards", old.Shards, now.Shards)
-	differ("shards of the earlier run", old.FromShards, now.FromShards)
-	differ("tables", old.Tables, now.Tables)
-	differ("profiles", old.Profiles, now.Profiles)
-
-	// A configuration file matters by what it sets, an input by its contents, not by
-	// its path.
-	inputs := func(m *Plan) map[string][]Input {
-		by := make(map[string][]Input)
-		for _, in := range m.Inputs {
-			if in.Role != "configuration" {
-				by[in.Role] = append(by[in.Role], in)
-			}
-		}
-		return by
-	}
-	before, after := inputs(old), inputs(now)
-	for _, role := range keys(before, after) {
-		if len(before[role]) != len(after[role]) {
-			differ("the number of inputs called "+role, len(before[role]), len(after[role]))
-			continue
-		}
-		for i, a := range before[role] {
-			b := after[role][i]
-			switch {
-			case a.IdentifiedWhenRead && b.IdentifiedWhenRead:
-				if a.Path != b.Path {
-					out = append(out, fmt.Sprintf("%s: %s is not the archive that the run has read, %s", role, b.Path, a.Path))
-				}
-			case a.IdentifiedWhenRead || b.IdentifiedWhenRead:
-				out = append(out, fmt.Sprintf("%s: one of %s and %s is at an https URL, and the other is not", role, a.Path, b.Path))
-			case a.EndsSHA256 != "" && b.EndsSHA256 != "":
-				if a.EndsSHA256 != b.EndsSHA256 {
-					out = append(out, fmt.Sprintf("%s: %s is not the file that the run has read, %s", role, b.Path, a.Path))
-				}
-			case b.SHA256 == "" && b.Path == "-", a.SHA256 == "" && a.Path == "-":
-				out = append(out, fmt.Sprintf("%s: standard input cannot be read again; keep the list in a file", role))
-			case b.SHA256 == "" || a.SHA256 == "":
-				out = append(out, fmt.Sprintf("%s: %s is not a regular file and cannot be read again; keep the list in a file", role, b.Path))
-			case a.SHA256 != b.SHA256:
-				out = append(out, fmt.Sprintf("%s: %s (SHA-256 %.12s…) differs from what the run has read, %s (%.12s…)", role, b.Path, b.SHA256, a.Path, a.SHA256))
-			}
-		}
-	}
-	for _, key := range keys(old.Configuration, now.Configuration) {
-		// The flag of an input has the name of its role; roles and tables are compared above.
-		if before[key] == nil && after[key] == nil && key != "tables" {
-			differ(key, old.Configuration[key], now.Configuration[key])
-		}
-	}
-	return out
-}
-
-// keys returns the keys of both maps, sorted.
-func keys[V any](a, b map[string]V) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// Same reports whether two plans are equal.
-func (p *Plan) Same(q *Plan) bool { return normalJSON(p) == normalJSON(q) }
-
-// normalJSON encodes a value as JSON, so that numbers of different types compare equal.
-func normalJSON(value any) string {
-	text, err := json.Marshal(value)
-	if err == nil {
-		var back any
-		if err = json.Unmarshal(text, &back); err == nil {
-			text, err = json.Marshal(back)
-		}
-	}
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
 }

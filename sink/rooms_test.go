@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -18,7 +19,7 @@ import (
 func init() {
 	sink.SumUp = func(ctx context.Context, r *sink.Run) (sink.Totals, error) { return summary.SumUp(ctx, r) }
 	sink.ErrNotThere = export.ErrNotThere
-	sink.OpenPart = func(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
+	sink.OpenPart = func(ctx context.Context, dir string, p journal.Part) (*os.File, error) {
 		in, err := store.Open(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -42,7 +43,7 @@ func init() {
 		}
 		return v, nil
 	}
-	sink.Export = func(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s sink.Selection) error {
+	sink.Export = func(ctx context.Context, w io.Writer, dir string, m *journal.Manifest, s sink.Selection) error {
 		in, err := store.Open(ctx, dir)
 		if err != nil {
 			return err

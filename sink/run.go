@@ -12,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -24,21 +25,18 @@ type Run struct {
 
 	mu       sync.Mutex
 	lock     *store.Lock // nil once closed
-	records  map[int]*Record
+	records  map[int]*journal.Record
 	taken    map[int]bool           // segments started or committed
 	captures map[int]*captures.File // captures of started segments
-	merged   []Part                 // parts of the tables with one part for the whole run
+	merged   []journal.Part         // parts of the tables with one part for the whole run
 }
-
-// ErrRunExists reports that the output folder already has a run with this ID.
-var ErrRunExists = errors.New("the run already exists")
 
 // ErrRunBusy reports that another process is writing or removing the run.
 var ErrRunBusy = errors.New("is being written by another process; wait for it or use another --run")
 
-// Create starts the run p.Run in dir and writes its plan. It returns [ErrRunExists]
+// Create starts the run p.Run in dir and writes its plan. It returns [journal.ErrRunExists]
 // if there is a run with this ID, and [ErrRunBusy] if another process is writing it.
-func Create(dir string, p Plan) (*Run, error) {
+func Create(dir string, p journal.Plan) (*Run, error) {
 	r, err := prepared(p)
 	if err != nil {
 		return nil, err
@@ -80,10 +78,10 @@ func (r *Run) create() error {
 			return existing(r.store, r.plan.Run)
 		}
 	}
-	for _, table := range TableNames {
+	for _, table := range schema.TableNames {
 		parts := layout.TableFolder(table, r.plan.Run)
 		if files, err := r.store.List(parts); err == nil && len(files) > 0 {
-			return fmt.Errorf("%w: %s holds files, but %s has no plan (give another --run ID)", ErrRunExists, r.store.Path(parts), r.store.Path(folder))
+			return fmt.Errorf("%w: %s holds files, but %s has no plan (give another --run ID)", journal.ErrRunExists, r.store.Path(parts), r.store.Path(folder))
 		}
 	}
 	if err := r.sweep(nil); err != nil {
@@ -92,50 +90,52 @@ func (r *Run) create() error {
 	if err := r.makeFolders(); err != nil {
 		return err
 	}
-	content, digest, err := seal(&r.plan)
-	if err != nil {
-		return fmt.Errorf("plan of the run: %w", err)
+	won, digest, err := journal.PutPlan(r.store, &r.plan)
+	if err == nil && !won {
+		err = existing(r.store, r.plan.Run)
 	}
 	r.planDigest = digest
-	won, err := r.store.Put(path.Join(folder, layout.PlanName), content)
-	if err != nil {
-		return fmt.Errorf("write the plan: %w", err)
-	}
-	if !won {
-		return existing(r.store, r.plan.Run)
-	}
-	return nil
+	return err
 }
 
-// existing returns [ErrRunExists] with what can be done about the run: [Open] refuses one
+// existing returns [journal.ErrRunExists] with what can be done about the run: [Open] refuses one
 // that is damaged, so the advice is not to continue it.
 func existing(in store.Store, run string) error {
-	m, err := readManifest(in, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		m, err = readRunning(in, run)
-	}
+	m, err := journal.ReadManifest(in, run)
 	advice := "(give another --run ID, or continue it with --resume)"
 	switch {
-	case errors.Is(err, ErrRemoving):
-		return fmt.Errorf("%w: %v", ErrRunExists, err)
+	case errors.Is(err, journal.ErrRemoving):
+		return fmt.Errorf("%w: %v", journal.ErrRunExists, err)
 	case err == nil && m.Shards > 1 && !m.Complete():
 		advice = "(give another --run ID, or " + m.HowToComplete() + ")"
 	case err == nil:
 		if _, isFolder := in.(*store.Folder); isFolder { // an object store would be asked for each part
-			err = checkSizes(in, m.files())
+			err = checkSizes(in, m.Files())
 		}
 	}
 	folder := in.Path(layout.RunFile(run))
 	if err != nil && store.FaultOf(err) == store.OfData {
-		return fmt.Errorf("%w: %s: %v %s", ErrRunExists, folder, err, resumeAdvice)
+		return fmt.Errorf("%w: %s: %v %s", journal.ErrRunExists, folder, err, resumeAdvice)
 	}
-	return fmt.Errorf("%w: %s %s", ErrRunExists, folder, advice)
+	return fmt.Errorf("%w: %s %s", journal.ErrRunExists, folder, advice)
+}
+
+// CheckNew returns [journal.ErrRunExists] if there is a run with this ID.
+func CheckNew(s store.Store, run string) error {
+	_, err := journal.ReadManifestHead(s, run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil && store.FaultOf(err) != store.OfData {
+		return err
+	}
+	return existing(s, run)
 }
 
 // output is the folder of a run, its plan, and what its parts say of both.
 type output struct {
 	store       store.Store
-	plan        Plan
+	plan        journal.Plan
 	planDigest  string
 	toolVersion string // version of this process
 	metadata    map[string]string
@@ -143,8 +143,8 @@ type output struct {
 }
 
 // prepare checks and completes p.
-func (o *output) prepare(p Plan) error {
-	if err := p.complete(); err != nil {
+func (o *output) prepare(p journal.Plan) error {
+	if err := p.Prepare(); err != nil {
 		return err
 	}
 	o.plan, o.toolVersion = p, p.ToolVersion
@@ -158,8 +158,8 @@ func (o *output) prepare(p Plan) error {
 	return nil
 }
 
-func prepared(p Plan) (*Run, error) {
-	r := &Run{records: make(map[int]*Record), taken: make(map[int]bool)}
+func prepared(p journal.Plan) (*Run, error) {
+	r := &Run{records: make(map[int]*journal.Record), taken: make(map[int]bool)}
 	return r, r.prepare(p)
 }
 
@@ -180,7 +180,7 @@ func lockRun(s store.Store, run string) (*store.Lock, error) {
 // with it.
 func (o *output) makeFolders() error {
 	folders := []string{layout.Records(o.plan.Run)}
-	if o.plan.keepsWARC() {
+	if o.plan.KeepsWARC() {
 		folders = append(folders, layout.WARCFolder(o.plan.Run))
 	}
 	for _, table := range o.plan.Tables {
@@ -227,8 +227,8 @@ func (o *output) ReplaceFile(name string, content []byte) error {
 func (r *Run) begin(index int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if index < 0 || index >= MaxVolumes*SegmentsPerVolume {
-		return fmt.Errorf("segment %d: segments are numbered from 0 to %d", index, MaxVolumes*SegmentsPerVolume-1)
+	if index < 0 || index >= journal.MaxVolumes*journal.SegmentsPerVolume {
+		return fmt.Errorf("segment %d: segments are numbered from 0 to %d", index, journal.MaxVolumes*journal.SegmentsPerVolume-1)
 	}
 	if r.taken[index] {
 		return fmt.Errorf("segment %d of run %s is already written", index, r.plan.Run)
@@ -246,7 +246,7 @@ func (r *Run) giveUp(index int) {
 
 // enter writes the record of a segment whose parts are on disk. From that moment
 // they count. After [store.ErrInDoubt] it may exist.
-func (r *Run) enter(record *Record) error {
+func (r *Run) enter(record *journal.Record) error {
 	r.mu.Lock()
 	closed := r.lock == nil
 	r.mu.Unlock()
@@ -254,17 +254,9 @@ func (r *Run) enter(record *Record) error {
 		return fmt.Errorf("run %s is closed", r.plan.Run)
 	}
 	record.Run, record.Plan = r.plan.Run, r.planDigest
-	content, digest, err := seal(record)
+	won, err := journal.PutRecord(r.store, record)
 	if err != nil {
-		return fmt.Errorf("record of segment %d: %w", record.Segment, err)
-	}
-	if len(content) > maxSealed {
-		return fmt.Errorf("record of segment %d has %d bytes, more than %d: its note is too long", record.Segment, len(content), maxSealed)
-	}
-	record.digest = digest
-	won, err := r.store.Put(layout.Record(r.plan.Run, record.Segment), content)
-	if err != nil {
-		return fmt.Errorf("write the record of segment %d: %w", record.Segment, err)
+		return err
 	}
 	if !won {
 		return fmt.Errorf("segment %d of run %s is committed by another process", record.Segment, r.plan.Run)
@@ -308,7 +300,7 @@ func (r *Run) Close() error {
 func (r *Run) Started() time.Time { return r.plan.Started }
 
 // Parts returns the parts of a table in the committed segments.
-func (r *Run) Parts(table string) (parts []Part) {
+func (r *Run) Parts(table string) (parts []journal.Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, record := range r.records {

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -59,12 +60,12 @@ func child(t *testing.T, role, dir string) (*exec.Cmd, io.ReadCloser, io.WriteCl
 }
 
 // described returns a plan to create and to resume a run with.
-func described() Plan {
-	return Plan{
-		Run: "r", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"},
+func described() journal.Plan {
+	return journal.Plan{
+		Run: "r", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{"google"},
 		Started:       time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
 		Configuration: map[string]any{"retries": 2, "schemes": []string{"https", "http"}, "hosts": "hosts.csv"},
-		Inputs: []Input{
+		Inputs: []journal.Input{
 			{Role: "hosts", Path: "hosts.csv", SHA256: strings.Repeat("ab", 32)},
 			{Role: "agents", Path: "agents.yaml", SHA256: strings.Repeat("cd", 32)},
 			{Role: "configuration", Path: "c.yaml", SHA256: strings.Repeat("ef", 32)},
@@ -101,7 +102,7 @@ func fill(s *Segment, index int) error {
 			return err
 		}
 	}
-	if s.run.plan.keepsWARC() {
+	if s.run.plan.KeepsWARC() {
 		if err := s.WriteWARC(fmt.Appendf(nil, "records of segment %d\n", index)); err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func writeRun(dir string, step func()) error {
 	}
 	step()
 	return completeRun(run, Completion{
-		Finished: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally: Tally{Targets: segmentsOfRun * targetsOfSegment}, Inputs: described().Inputs,
+		Finished: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally: journal.Tally{Targets: segmentsOfRun * targetsOfSegment}, Inputs: described().Inputs,
 	})
 }
 
@@ -196,7 +197,7 @@ func tree(t *testing.T, dir string) map[string]string {
 // run.
 func leftovers(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	named := map[string]bool{"_runs/r/manifest.json": true, "_runs/r/plan.json": true, "_runs/r/lock": true}
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
@@ -255,7 +256,7 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		if killed {
 			kills++
 		}
-		m, err := ReadManifest(sinktest.Open(t, dir), "r")
+		m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // killed before it was created
 		}
@@ -298,7 +299,7 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := ReadManifest(sinktest.Open(t, dir), "r"); err != nil {
+	if _, err := journal.ReadManifest(sinktest.Open(t, dir), "r"); err != nil {
 		t.Errorf("read: %v", err)
 	}
 	must(t, c.Process.Kill())
@@ -375,20 +376,20 @@ func TestRemove_NoRace(t *testing.T) {
 // However far an interrupted removal got, the rest does not count as a run and can
 // be removed.
 func TestARemovalThatWasInterrupted_NoRace(t *testing.T) {
-	for gone := range len(TableNames) + 1 {
+	for gone := range len(schema.TableNames) + 1 {
 		dir := t.TempDir()
 		run, err := Create(dir, described())
 		must(t, err)
 		commitSegment(t, run, 0)
 		must(t, run.Close())
 		must(t, os.Rename(filepath.Join(dir, "_runs/r/plan.json"), filepath.Join(dir, "_runs/r/removing.json")))
-		for _, table := range TableNames[:gone] {
+		for _, table := range schema.TableNames[:gone] {
 			must(t, os.RemoveAll(filepath.Join(dir, layout.TableFolder(table, "r"))))
 		}
-		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
+		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
 			t.Errorf("open: %v", err)
 		}
-		if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
+		if _, err := Create(dir, described()); !errors.Is(err, journal.ErrRunExists) {
 			t.Errorf("create: %v", err)
 		}
 		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
@@ -416,14 +417,14 @@ func finish(t *testing.T, run *Run) {
 	for _, r := range run.records {
 		targets += r.Targets
 	}
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: targets}, Inputs: described().Inputs, WARCOut: warcOutOf(run)}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets}, Inputs: described().Inputs, WARCOut: warcOutOf(run)}))
 	must(t, run.Close())
 }
 
 // patch changes the manifest of a complete run and seals it.
-func patch(t *testing.T, dir string, change func(m *Manifest)) {
+func patch(t *testing.T, dir string, change func(m *journal.Manifest)) {
 	t.Helper()
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	change(m)
 	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)
@@ -431,8 +432,7 @@ func patch(t *testing.T, dir string, change func(m *Manifest)) {
 
 func resealed(t *testing.T, path string, object any) {
 	t.Helper()
-	content, _, err := seal(object)
-	must(t, err)
+	content, _ := sinktest.Sealed(t, object)
 	must(t, os.WriteFile(path, content, 0o666))
 }
 
@@ -493,7 +493,7 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		}
 		must(t, s.Commit())
 	}
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
 	must(t, run.Close())
 	return dir
 }
@@ -506,7 +506,7 @@ func edit(t *testing.T, path string, change func(content []byte) []byte) {
 }
 
 // part finds a part in the manifest.
-func (m *Manifest) part(path string) *Part {
+func partOf(m *journal.Manifest, path string) *journal.Part {
 	for i := range m.Parts {
 		if m.Parts[i].Path == path {
 			return &m.Parts[i]

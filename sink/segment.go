@@ -1,20 +1,24 @@
 package sink
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -47,7 +51,7 @@ type Segment struct {
 	// Note is JSON of the caller, for use when resuming (see [Run.Committed]).
 	Note json.RawMessage
 	// Archive is the archive that the targets come from, nil for none.
-	Archive *ArchiveRecord
+	Archive *journal.ArchiveRecord
 
 	run   *Run
 	index int
@@ -92,7 +96,7 @@ func (t Table[T]) Wanted() bool { return t.w != nil }
 
 // openPart is a writer of any row type.
 type openPart interface {
-	finish() (Part, error) // close and sync, under the temporary name
+	finish() (journal.Part, error) // close and sync, under the temporary name
 	discard()
 	publish() error
 }
@@ -100,7 +104,7 @@ type openPart interface {
 type writer[T any] struct {
 	rows *shred.Writer[T]
 	file *store.File
-	info Part
+	info journal.Part
 }
 
 // Segment starts segment index, counted from 0. A segment that is already started or
@@ -110,11 +114,11 @@ func (r *Run) Segment(index int) (*Segment, error) {
 		return nil, err
 	}
 	s := &Segment{run: r, index: index}
-	for _, t := range tables {
-		if t.open == nil || !slices.Contains(r.plan.Tables, t.Name) || !layout.HasPart(t.Name, index) {
+	for _, name := range schema.TableNames {
+		if !slices.Contains(r.plan.Tables, name) || !layout.HasPart(name, index) {
 			continue
 		}
-		if err := t.open(s, t.Name); err != nil {
+		if err := s.table(name).open(s, name); err != nil {
 			s.Abort()
 			return nil, err
 		}
@@ -126,8 +130,20 @@ func (r *Run) Segment(index int) (*Segment, error) {
 	return s, nil
 }
 
-func openTable[T any](s *Segment, name string, t *Table[T]) error {
-	p := Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index, "")}
+// anyTable is a table of any row type.
+type anyTable interface {
+	open(s *Segment, name string) error
+	join(ctx context.Context, w io.Writer, from store.Store, parts []journal.Part) error
+}
+
+// table returns the field with the name of a table.
+func (s *Segment) table(name string) anyTable {
+	field := reflect.ValueOf(s).Elem().FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+	return field.Addr().Interface().(anyTable)
+}
+
+func (t *Table[T]) open(s *Segment, name string) error {
+	p := journal.Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index, "")}
 	w, err := newWriter[T](s.run.store, p, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
 		return err
@@ -137,7 +153,7 @@ func openTable[T any](s *Segment, name string, t *Table[T]) error {
 	return nil
 }
 
-func newWriter[T any](s store.Store, info Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
+func newWriter[T any](s store.Store, info journal.Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
 	file, err := s.Create(info.Path)
 	if err != nil {
 		return nil, fmt.Errorf("create a part: %w", err)
@@ -191,7 +207,7 @@ func (s *Segment) Commit() error {
 }
 
 func (s *Segment) commit() error {
-	r := &Record{Segment: s.index, Targets: s.Targets, Note: s.Note, Archive: s.Archive, Parts: []Part{}}
+	r := &journal.Record{Segment: s.index, Targets: s.Targets, Note: s.Note, Archive: s.Archive, Parts: []journal.Part{}}
 	for _, p := range s.open {
 		done, err := p.finish()
 		if err != nil {
@@ -241,13 +257,13 @@ func (s *Segment) Abort() {
 	s.run.giveUp(s.index)
 }
 
-func (w *writer[T]) finish() (Part, error) {
+func (w *writer[T]) finish() (journal.Part, error) {
 	if err := w.rows.Close(); err != nil {
-		return Part{}, fmt.Errorf("close %s: %w", w.file.Path(), err)
+		return journal.Part{}, fmt.Errorf("close %s: %w", w.file.Path(), err)
 	}
 	digest, err := w.file.Finish()
 	if err != nil {
-		return Part{}, fmt.Errorf("close a part: %w", err)
+		return journal.Part{}, fmt.Errorf("close a part: %w", err)
 	}
 	w.info.Digest = digest
 	return w.info, nil

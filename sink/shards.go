@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -26,19 +27,8 @@ import (
 // The process that commits the last record completes the run.
 type ShardedRun struct {
 	output
-	attempt string    // of this process
-	records []*Record // of all shards, once all are committed
-}
-
-// ShardRecord holds what the record of a shard says besides that of a segment.
-type ShardRecord struct {
-	Attempt      string           `json:"attempt"`
-	Started      time.Time        `json:"started"` // of the first process that worked on the attempt
-	Finished     time.Time        `json:"finished"`
-	Rejected     int64            `json:"rejected"` // lines of rejected.csv
-	Skipped      map[string]int64 `json:"skipped,omitempty"`
-	WARCFile     *WARCFile        `json:"warc_file,omitempty"`     // of a run in an object store
-	RejectedFile *store.Digest    `json:"rejected_file,omitempty"` // segments/<shard>-<attempt>.rejected.csv
+	attempt string            // of this process
+	records []*journal.Record // of all shards, once all are committed
 }
 
 // ErrOtherPlan reports settings that differ from the plan of a run made of shards.
@@ -46,7 +36,7 @@ var ErrOtherPlan = errors.New("has another plan")
 
 // OpenSharded opens the run p.Run, which has p.Shards shards. If there is no such run, it
 // writes p as the plan. A run with another plan is [ErrOtherPlan], with every difference.
-func OpenSharded(in store.Store, p Plan) (*ShardedRun, error) {
+func OpenSharded(in store.Store, p journal.Plan) (*ShardedRun, error) {
 	s := &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
 	if err := s.prepare(p); err != nil {
 		return nil, err
@@ -59,25 +49,21 @@ func OpenSharded(in store.Store, p Plan) (*ShardedRun, error) {
 }
 
 func (s *ShardedRun) join() error {
-	if _, _, err := ReadPlan(s.store, s.plan.Run); errors.Is(err, ErrRemoving) {
+	if _, _, err := journal.ReadPlan(s.store, s.plan.Run); errors.Is(err, journal.ErrRemoving) {
 		return err
 	}
 	if err := s.makeFolders(); err != nil {
 		return err
 	}
-	content, digest, err := seal(&s.plan)
+	won, digest, err := journal.PutPlan(s.store, &s.plan)
 	if err != nil {
-		return fmt.Errorf("plan of the run: %w", err)
-	}
-	won, err := s.store.Put(layout.RunFile(s.plan.Run, layout.PlanName), content)
-	if err != nil {
-		return fmt.Errorf("write the plan: %w", err)
+		return err
 	}
 	if won {
 		s.planDigest = digest
 		return s.store.MakeFolder(layout.Beats(s.plan.Run))
 	}
-	plan, digest, err := ReadPlan(s.store, s.plan.Run)
+	plan, digest, err := journal.ReadPlan(s.store, s.plan.Run)
 	if err != nil {
 		return err
 	}
@@ -90,12 +76,12 @@ func (s *ShardedRun) join() error {
 }
 
 // Plan returns the plan of the run.
-func (s *ShardedRun) Plan() Plan { return s.plan }
+func (s *ShardedRun) Plan() journal.Plan { return s.plan }
 
 // record returns the record of a shard, nil if it is not committed. A record of
 // another plan is an error: the run was removed and begun anew.
-func (s *ShardedRun) record(shard int) (*Record, error) {
-	r, err := ReadRecord(s.store, &s.plan, s.planDigest, shard)
+func (s *ShardedRun) record(shard int) (*journal.Record, error) {
+	r, err := journal.ReadRecord(s.store, &s.plan, s.planDigest, shard)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -133,7 +119,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 func (s *ShardedRun) CheckShard(shard int) error {
 	r, err := s.record(shard)
 	if r != nil && err == nil {
-		err = checkSizes(s.store, r.files())
+		err = checkSizes(s.store, r.Files())
 	}
 	if err != nil && store.FaultOf(err) == store.OfData {
 		return &LostError{shard, s.store.Path(layout.Record(s.plan.Run, shard)), err}
@@ -156,7 +142,7 @@ func (s *ShardedRun) FindLost() error {
 // checkPlan returns [ErrOtherPlan] if the run was removed, or begun anew, since it was
 // opened.
 func (s *ShardedRun) checkPlan() error {
-	_, digest, err := ReadPlan(s.store, s.plan.Run)
+	_, digest, err := journal.ReadPlan(s.store, s.plan.Run)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && digest != s.planDigest {
 		return fmt.Errorf("%s %w: the run was removed while this process worked on it", s.Folder(), ErrOtherPlan)
 	}
@@ -201,13 +187,13 @@ func (s *ShardedRun) Uncommitted() (int, error) {
 }
 
 // Records returns the records of the shards, all of which are committed, in order.
-func (s *ShardedRun) Records() ([]*Record, error) {
+func (s *ShardedRun) Records() ([]*journal.Record, error) {
 	if s.records == nil {
 		shards := make([]int, s.plan.Shards)
 		for i := range shards {
 			shards[i] = i
 		}
-		records, err := recordsOf(s.store, &s.plan, s.planDigest, shards)
+		records, err := journal.ReadRecords(s.store, &s.plan, s.planDigest, shards)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +204,7 @@ func (s *ShardedRun) Records() ([]*Record, error) {
 
 // Parts returns the parts of a table, of all shards. It returns none if their records
 // cannot be read; [ShardedRun.Complete] then fails too.
-func (s *ShardedRun) Parts(table string) (parts []Part) {
+func (s *ShardedRun) Parts(table string) (parts []journal.Part) {
 	records, _ := s.Records()
 	for _, r := range records {
 		for _, p := range r.Parts {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -20,11 +21,11 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, n
 	if done, err := s.Committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
-	m, err := readManifest(spool, s.plan.Run)
+	m, err := journal.ReadComplete(spool, s.plan.Run)
 	if err != nil {
 		return false, fmt.Errorf("commit shard %d: %w", shard, err)
 	}
-	r := &Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note, Parts: []Part{}, Shard: &ShardRecord{
+	r := &journal.Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note, Parts: []journal.Part{}, Shard: &journal.ShardRecord{
 		Attempt: s.attempt, Started: m.Started, Finished: *m.Finished, Rejected: m.Rejected, Skipped: m.Skipped, RejectedFile: m.RejectedFile,
 	}}
 	defer func() {
@@ -42,25 +43,14 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, n
 		}
 		return false, err
 	}
-	content, digest, err := seal(r)
-	if err != nil {
-		return false, fmt.Errorf("record of shard %d: %w", shard, err)
-	}
-	if len(content) > maxSealed {
-		return false, fmt.Errorf("record of shard %d has %d bytes, more than %d: make more shards", shard, len(content), maxSealed)
-	}
-	r.digest = digest
 	if err := s.checkPlan(); err != nil {
 		return false, err
 	}
-	if won, err = s.store.Put(layout.Record(s.plan.Run, shard), content); err != nil {
-		err = fmt.Errorf("write the record of shard %d: %w", shard, err)
-	}
-	return won, err
+	return journal.PutRecord(s.store, r)
 }
 
 // copyParts copies the parts and the rejected lines of a shard's run.
-func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *Manifest, r *Record) error {
+func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal.Manifest, r *journal.Record) error {
 	for _, table := range s.plan.Tables {
 		if !layout.HasPart(table, r.Segment) {
 			continue
@@ -70,7 +60,7 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *Manifes
 			if i > 0 {
 				attempt = fmt.Sprintf("%s-%d", attempt, i)
 			}
-			p := Part{Table: table, Segment: r.Segment, Path: layout.SegmentPart(table, s.plan.Run, r.Segment, attempt)}
+			p := journal.Part{Table: table, Segment: r.Segment, Path: layout.SegmentPart(table, s.plan.Run, r.Segment, attempt)}
 			for _, part := range group {
 				p.Rows += part.Rows
 			}
@@ -110,7 +100,7 @@ const (
 )
 
 // groupParts divides parts into consecutive groups, each of which becomes one part.
-func groupParts(parts []Part) (groups [][]Part) {
+func groupParts(parts []journal.Part) (groups [][]journal.Part) {
 	var bytes, rowGroups int64
 	for i, p := range parts {
 		n := p.Rows/shred.RowGroup + 1
@@ -147,7 +137,7 @@ func (o *output) copyAnd(failed func(*store.File), name string, digest *store.Di
 }
 
 // discard removes the files of this attempt at a shard.
-func (s *ShardedRun) discard(r *Record) {
+func (s *ShardedRun) discard(r *journal.Record) {
 	for _, p := range r.Parts {
 		s.store.Remove(p.Path)
 	}

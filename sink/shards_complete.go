@@ -7,11 +7,12 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Rejected opens the rejected lines of a shard, or returns nil if there are none.
-func (s *ShardedRun) Rejected(ctx context.Context, r *Record) (io.ReadCloser, error) {
+func (s *ShardedRun) Rejected(ctx context.Context, r *journal.Record) (io.ReadCloser, error) {
 	if r.Shard == nil || r.Shard.RejectedFile == nil {
 		return nil, nil
 	}
@@ -60,7 +61,7 @@ func (s *ShardedRun) Complete(c Completion) error {
 	if err != nil {
 		return err
 	}
-	content, err := sealManifest(m)
+	content, err := journal.ManifestFile(s.store, m)
 	if err != nil {
 		return err
 	}
@@ -82,12 +83,12 @@ func (s *ShardedRun) Complete(c Completion) error {
 // signs of life, and the files of losing attempts. A loser that still writes removes
 // its own, unless it is killed; then Sweep may be repeated.
 func (s *ShardedRun) Sweep() error {
-	m, err := readManifest(s.store, s.plan.Run)
+	m, err := journal.ReadComplete(s.store, s.plan.Run)
 	if err != nil {
 		return fmt.Errorf("clean up the run: %w", err)
 	}
 	named := make(map[string]bool)
-	for _, p := range m.files() {
+	for _, p := range m.Files() {
 		named[p.Path] = true
 	}
 	if err := s.sweep(named); err != nil {

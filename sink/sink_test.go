@@ -24,6 +24,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -74,7 +75,7 @@ var contract = map[string]string{
 func newRun(t *testing.T) (*Run, string) {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := Create(dir, Plan{Run: "test", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"}})
+	run, err := Create(dir, journal.Plan{Run: "test", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{"google"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func newRun(t *testing.T) (*Run, string) {
 // partsIn returns the number of parts that segments have in all tables.
 func partsIn(segments ...int) (n int) {
 	for _, segment := range segments {
-		for _, table := range TableNames {
+		for _, table := range schema.TableNames {
 			if layout.HasPart(table, segment) {
 				n++
 			}
@@ -139,7 +140,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 	s, err := run.Segment(0)
 	must(t, err)
 	must(t, s.Commit())
-	for _, name := range TableNames {
+	for _, name := range schema.TableNames {
 		r, table := readTable(t, filepath.Join(dir, layout.SegmentPart(name, "test", 0, "")))
 		var got []string
 		for _, f := range table.Schema().Fields() {
@@ -299,7 +300,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 		must(t, s.Commit())
 	}
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
-	m, err := ReadManifest(sinktest.Open(t, dir), "test")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "test")
 	must(t, err)
 	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(layout.OfRun) || len(m.RunParts) != len(layout.OfRun) {
 		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1)-2*len(layout.OfRun))
@@ -335,7 +336,7 @@ func TestEqualRowsGiveEqualBytes_NoRace(t *testing.T) {
 			}
 			must(t, s.Commit())
 		}
-		m, err := ReadManifest(sinktest.Open(t, dir), "test")
+		m, err := journal.ReadManifest(sinktest.Open(t, dir), "test")
 		must(t, err)
 		sums := make(map[string]string)
 		for _, p := range m.Parts {
@@ -372,7 +373,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 
 func TestATableNotAskedForTakesNoRows(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, Plan{Run: "x", Tables: []string{"fetches"}})
+	run, err := Create(dir, journal.Plan{Run: "x", Tables: []string{"fetches"}})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
@@ -388,18 +389,18 @@ func TestATableNotAskedForTakesNoRows(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, Plan{Run: "x", Tables: TableNames})
+	run, err := Create(dir, journal.Plan{Run: "x", Tables: schema.TableNames})
 	must(t, err)
 	must(t, run.Close())
-	if _, err := Create(dir, Plan{Run: "x", Tables: TableNames}); !errors.Is(err, ErrRunExists) {
+	if _, err := Create(dir, journal.Plan{Run: "x", Tables: schema.TableNames}); !errors.Is(err, journal.ErrRunExists) {
 		t.Errorf("a second run of one ID: %v", err)
 	}
 	for _, id := range []string{"", ".", "..", "a/b", "-x", "a b", "é", strings.Repeat("a", 101)} {
-		if _, err := Create(dir, Plan{Run: id}); err == nil {
+		if _, err := Create(dir, journal.Plan{Run: id}); err == nil {
 			t.Errorf("run ID %q is accepted", id)
 		}
 	}
-	if _, err := Create(dir, Plan{Run: "y", Tables: []string{"verdict"}}); err == nil {
+	if _, err := Create(dir, journal.Plan{Run: "y", Tables: []string{"verdict"}}); err == nil {
 		t.Error("an unknown table is accepted")
 	}
 }

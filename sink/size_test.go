@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // The size of a part is a cheap check that it is whole: at completion, and if a
@@ -23,7 +24,7 @@ func TestSizesOfCommittedParts_NoRace(t *testing.T) {
 	good, err := os.ReadFile(part)
 	must(t, err)
 	must(t, os.WriteFile(part, good[:len(good)-1], 0o666))
-	c := Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}
+	c := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}
 	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(), "part-0000000000.parquet is damaged: it has") {
 		t.Fatalf("a part of another size is completed: %v", err)
 	}
@@ -34,7 +35,7 @@ func TestSizesOfCommittedParts_NoRace(t *testing.T) {
 		t.Errorf("a complete run: %v", err)
 	}
 	must(t, os.WriteFile(part, append(good, 0), 0o666))
-	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "part-0000000000.parquet is damaged: it has") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, journal.ErrNotResumable) || !strings.Contains(err.Error(), "part-0000000000.parquet is damaged: it has") {
 		t.Errorf("a part of a complete run has another size: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -19,19 +20,6 @@ import (
 //
 //	_runs/R/warc/<segment>.warc.gz ─► the file of --warc-out
 //	spool/_runs/R/warc/*.warc.gz   ─► _runs/R/warc/<shard>-<attempt>.warc.gz
-const (
-	warcOut   = "warc-out" // its setting
-	warcTable = "warc"     // stands for the table in a Part
-)
-
-// WARCFile is the file of --warc-out of a complete run.
-type WARCFile struct {
-	Path string `json:"path"` // as the user gave it
-	store.Digest
-}
-
-// keepsWARC reports whether the run keeps its requests and answers.
-func (p *Plan) keepsWARC() bool { return p.Configuration.Text(warcOut) != "" }
 
 // WriteWARC appends records, as members of gzip, to the WARC file of the segment. The run
 // must be planned to keep them.
@@ -45,14 +33,14 @@ func (s *Segment) WriteWARC(records []byte) error {
 
 // openWARC creates the WARC file of the segment.
 func (s *Segment) openWARC() (err error) {
-	if s.run.plan.keepsWARC() {
+	if s.run.plan.KeepsWARC() {
 		s.warc, err = s.run.store.Create(layout.WARC(s.run.plan.Run, s.index, ""))
 	}
 	return err
 }
 
 // commitWARC gives the WARC file of the segment its name, before the record names it.
-func (s *Segment) commitWARC(r *Record) error {
+func (s *Segment) commitWARC(r *journal.Record) error {
 	if s.warc == nil {
 		return nil
 	}
@@ -66,32 +54,12 @@ func (s *Segment) commitWARC(r *Record) error {
 	if err != nil {
 		return fmt.Errorf("write the WARC records of segment %d: %w", s.index, err)
 	}
-	r.WARC = &Part{Table: warcTable, Segment: s.index, Path: layout.WARC(s.run.plan.Run, s.index, ""), Rows: s.Targets, Digest: digest}
-	return nil
-}
-
-// checkWARC returns an error if the record of a segment or shard does not name the WARC
-// file that the plan wants, or another file.
-func (r *Record) checkWARC(plan *Plan) error {
-	elsewhere := r.Shard != nil && r.Shard.WARCFile != nil
-	switch p := r.WARC; {
-	case (p != nil || elsewhere) != plan.keepsWARC():
-		return fmt.Errorf("%w: its WARC file is missing, or too much", ErrDamaged)
-	case p != nil:
-		return checkWARCPart(*p, plan.Run, r.Segment)
-	}
-	return nil
-}
-
-func checkWARCPart(p Part, run string, segment int) error {
-	if p.Table != warcTable || p.Segment != segment || p.Path != layout.WARC(run, segment, layout.Attempt(p.Path)) {
-		return fmt.Errorf("%w: it names %q as the WARC file of segment %d", ErrDamaged, p.Path, segment)
-	}
+	r.WARC = &journal.Part{Table: layout.WARCTable, Segment: s.index, Path: layout.WARC(s.run.plan.Run, s.index, ""), Rows: s.Targets, Digest: digest}
 	return nil
 }
 
 // joinWARC writes the members of WARC files, one after the other.
-func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
+func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []journal.Part) error {
 	for _, p := range parts {
 		f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
 		if err != nil {
@@ -116,7 +84,7 @@ func FreeWARCOut(s store.Store, run, file string) error {
 	}
 	if err == nil && s != nil {
 		before, e := writtenBy(s, run)
-		if e == nil && before == (WARCFile{file, there}) {
+		if e == nil && before == (journal.WARCFile{Path: file, Digest: there}) {
 			return os.Remove(file)
 		}
 	}
@@ -127,8 +95,8 @@ func FreeWARCOut(s store.Store, run, file string) error {
 }
 
 // writtenBy returns the file that a complete run wrote.
-func writtenBy(s store.Store, run string) (f WARCFile, err error) {
-	m, err := ReadManifest(s, run)
+func writtenBy(s store.Store, run string) (f journal.WARCFile, err error) {
+	m, err := journal.ReadManifest(s, run)
 	if err == nil && m.WARCFile != nil {
 		f = *m.WARCFile
 	}
@@ -145,7 +113,7 @@ func reason(err error) error {
 // writeWARC writes the file of --warc-out, if it does not exist, and names it in the
 // manifest in place of the files of the segments. If it exists, it must be the same: left
 // by a process that was killed before it wrote the manifest.
-func (o *output) writeWARC(m *Manifest, file string) error {
+func (o *output) writeWARC(m *journal.Manifest, file string) error {
 	if file == "" || len(m.WARC) == 0 {
 		return nil
 	}
@@ -153,11 +121,11 @@ func (o *output) writeWARC(m *Manifest, file string) error {
 	if err != nil {
 		return fmt.Errorf("write --warc-out %s: %w", file, reason(err))
 	}
-	m.WARCFile, m.WARC = &WARCFile{file, digest}, nil
+	m.WARCFile, m.WARC = &journal.WARCFile{Path: file, Digest: digest}, nil
 	return nil
 }
 
-func (o *output) putWARC(m *Manifest, file string) (store.Digest, error) {
+func (o *output) putWARC(m *journal.Manifest, file string) (store.Digest, error) {
 	join := func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) }
 	there, err := store.DigestOfFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -177,12 +145,12 @@ func (o *output) putWARC(m *Manifest, file string) (store.Digest, error) {
 }
 
 // commitWARC copies the WARC files of a shard's run into one.
-func (s *ShardedRun) commitWARC(ctx context.Context, from store.Store, m *Manifest, r *Record) error {
+func (s *ShardedRun) commitWARC(ctx context.Context, from store.Store, m *journal.Manifest, r *journal.Record) error {
 	r.Shard.WARCFile = m.WARCFile
 	if len(m.WARC) == 0 {
 		return nil
 	}
-	p := Part{Table: warcTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt), Rows: m.Targets}
+	p := journal.Part{Table: layout.WARCTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt), Rows: m.Targets}
 	r.WARC = &p
 	err := s.copyTo(p.Path, &p.Digest, func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) })
 	if err == nil {

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // withWARC is the plan of a run that keeps its requests and answers in the working folder.
-func withWARC() Plan {
+func withWARC() journal.Plan {
 	p := described()
 	p.Configuration["warc-out"] = "e.warc.gz"
 	return p
@@ -36,14 +37,14 @@ func TestWARCFile(t *testing.T) {
 	commitSegment(t, run, 1)
 	commitSegment(t, run, 0)
 	must(t, os.WriteFile("e.warc.gz", []byte("precious"), 0o666))
-	end := Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: "e.warc.gz"}
+	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, WARCOut: "e.warc.gz"}
 	if err := completeRun(run, end); err == nil || !strings.Contains(err.Error(), "e.warc.gz: it exists with other contents") {
 		t.Fatalf("%v", err)
 	}
 	must(t, os.WriteFile("e.warc.gz", []byte(bothSegments), 0o666))
 	must(t, completeRun(run, end))
 	must(t, run.Close())
-	m, err := ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if m.WARCFile == nil || m.WARCFile.Bytes != int64(len(bothSegments)) || len(m.WARC) > 0 {
 		t.Errorf("the manifest names %+v and %v", m.WARCFile, m.WARC)
@@ -77,7 +78,7 @@ func TestWARCOfASegment(t *testing.T) {
 		"missing":      func() error { return os.Remove(part) },
 	} {
 		must(t, damage())
-		if _, err := Open(t.Context(), dir, withWARC()); !errors.Is(err, ErrNotResumable) {
+		if _, err := Open(t.Context(), dir, withWARC()); !errors.Is(err, journal.ErrNotResumable) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Path != part {
@@ -90,19 +91,25 @@ func TestWARCOfASegment(t *testing.T) {
 	must(t, run.Close())
 
 	// A record cannot name another file, or none.
-	plan, digest, err := ReadPlan(sinktest.Open(t, dir), "r")
+	in := sinktest.Open(t, dir)
+	plan, digest, err := journal.ReadPlan(in, "r")
 	must(t, err)
-	for _, change := range []func(r *Record){
-		func(r *Record) { r.WARC = nil },
-		func(r *Record) { r.WARC.Path = "_runs/r/warc/../plan.json" },
-		func(r *Record) { r.WARC.Path = layout.WARC("r", 1, "") },
-		func(r *Record) { r.WARC.Segment = 1 },
-		func(r *Record) { r.WARC.Table = "fetches" },
+	record, err := journal.ReadRecord(in, &plan, digest, 0)
+	must(t, err)
+	for _, change := range []func(r *journal.Record){
+		func(r *journal.Record) { r.WARC = nil },
+		func(r *journal.Record) { r.WARC.Path = "_runs/r/warc/../plan.json" },
+		func(r *journal.Record) { r.WARC.Path = layout.WARC("r", 1, "") },
+		func(r *journal.Record) { r.WARC.Segment = 1 },
+		func(r *journal.Record) { r.WARC.Table = "fetches" },
 	} {
-		r, err := ReadRecord(sinktest.Open(t, dir), &plan, digest, 0)
+		r, file := *record, *record.WARC
+		r.WARC = &file
+		change(&r)
+		must(t, in.Remove(layout.Record("r", 0)))
+		_, err = journal.PutRecord(in, &r)
 		must(t, err)
-		change(r)
-		if err := r.check(&plan, digest, 0); !errors.Is(err, ErrDamaged) {
+		if _, err := journal.ReadRecord(in, &plan, digest, 0); !errors.Is(err, journal.ErrDamaged) {
 			t.Errorf("%+v: %v", r.WARC, err)
 		}
 	}
@@ -126,7 +133,7 @@ func TestWARCOfShards(t *testing.T) {
 	must(t, err)
 	commitSegment(t, local, 0)
 	commitSegment(t, local, 1)
-	must(t, completeRun(local, Completion{Finished: p.Started.Add(time.Hour), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(local, Completion{Finished: p.Started.Add(time.Hour), Tally: journal.Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs}))
 	must(t, local.Close())
 	var attempts []*ShardedRun
 	for range 2 {
@@ -134,10 +141,10 @@ func TestWARCOfShards(t *testing.T) {
 		must(t, err)
 		attempts = append(attempts, s)
 	}
-	m, err := ReadManifest(sinktest.Open(t, spool), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, spool), "r")
 	must(t, err)
 	// The second attempt has copied its files when the first one commits.
-	late := &Record{Segment: 0, Shard: &ShardRecord{}}
+	late := &journal.Record{Segment: 0, Shard: &journal.ShardRecord{}}
 	must(t, attempts[1].copyParts(t.Context(), sinktest.Open(t, spool), m, late))
 	if won, err := attempts[0].Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)

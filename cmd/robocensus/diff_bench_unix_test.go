@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -59,7 +60,7 @@ func BenchmarkDiff(b *testing.B) {
 func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version int)) {
 	b.Helper()
 	tables := []string{"fetches", "groups", "sitemaps", "signals", "policies", "verdicts"}
-	run, err := sink.Create(dir, sink.Plan{Run: id, Tables: tables, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: id, Tables: tables, Profiles: []string{"google"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 	if err := g.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: int64(*diffHosts)}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(*diffHosts)}}); err != nil {
 		b.Fatal(err)
 	}
 }

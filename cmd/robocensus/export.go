@@ -15,8 +15,9 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -70,7 +71,7 @@ func exportCommand() *cobra.Command {
 }
 
 // exportable are the tables that can be exported.
-var exportable = append(slices.Clone(sink.TableNames), "changes")
+var exportable = append(slices.Clone(schema.TableNames), "changes")
 
 func exportTable(ctx context.Context, in store.Store, run string, what export.Selection, incomplete bool, stdout, stderr io.Writer) error {
 	if c, ok := stdout.(*screen.Checked); ok {
@@ -79,7 +80,7 @@ func exportTable(ctx context.Context, in store.Store, run string, what export.Se
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return exit.Usagef("the output is binary: redirect it to a file or a program")
 	}
-	m, err := cli.RunOf(in, run, incomplete, sink.ReadManifest)
+	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifest)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,8 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/farm"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -87,9 +88,9 @@ type forgedSet struct {
 	dir      string
 	is       string // run, shards, or set for a data set
 	chance   *rand.Rand
-	manifest *sink.Manifest
-	records  map[int]*sink.Record // of a run
-	touched  map[string]bool      // tables, and manifest
+	manifest *journal.Manifest
+	records  map[int]*journal.Record // of a run
+	touched  map[string]bool         // tables, and manifest
 }
 
 // aForgery changes a set. It returns false if nothing came of it.
@@ -104,11 +105,11 @@ type aForgery struct {
 
 // open reads what a forgery may change.
 func (f *forgedSet) open() {
-	m, err := sink.ReadManifest(sinktest.Open(f, f.dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(f, f.dir), "r")
 	must(f.T, err)
-	f.manifest, f.records, f.touched = m, make(map[int]*sink.Record), make(map[string]bool)
+	f.manifest, f.records, f.touched = m, make(map[int]*journal.Record), make(map[string]bool)
 	for _, name := range m.Records {
-		r := new(sink.Record)
+		r := new(journal.Record)
 		text, err := os.ReadFile(f.record(name.Segment))
 		must(f.T, err)
 		must(f.T, json.Unmarshal(text, r))
@@ -121,8 +122,8 @@ func (f *forgedSet) record(segment int) string {
 }
 
 // parts returns the parts of tables, of all for none.
-func (f *forgedSet) parts(tables ...string) (out []*sink.Part) {
-	for _, list := range [][]sink.Part{f.manifest.RunParts, f.manifest.Parts} {
+func (f *forgedSet) parts(tables ...string) (out []*journal.Part) {
+	for _, list := range [][]journal.Part{f.manifest.RunParts, f.manifest.Parts} {
 		for i := range list {
 			if len(tables) == 0 || slices.Contains(tables, list[i].Table) {
 				out = append(out, &list[i])
@@ -133,19 +134,19 @@ func (f *forgedSet) parts(tables ...string) (out []*sink.Part) {
 }
 
 // one returns one part of tables.
-func (f *forgedSet) one(tables ...string) *sink.Part {
+func (f *forgedSet) one(tables ...string) *journal.Part {
 	all := f.parts(tables...)
 	return all[f.chance.IntN(len(all))]
 }
 
-func (f *forgedSet) content(p *sink.Part) []byte {
+func (f *forgedSet) content(p *journal.Part) []byte {
 	content, err := os.ReadFile(filepath.Join(f.dir, p.Path))
 	must(f.T, err)
 	return content
 }
 
 // put writes other contents of a part, with digests that fit.
-func (f *forgedSet) put(p *sink.Part, content []byte) {
+func (f *forgedSet) put(p *journal.Part, content []byte) {
 	must(f.T, os.WriteFile(filepath.Join(f.dir, p.Path), content, 0o666))
 	sum := sha256.Sum256(content)
 	was := *p
@@ -163,7 +164,7 @@ func (f *forgedSet) put(p *sink.Part, content []byte) {
 // seal writes the records and the manifest, and makes the checksums anew.
 func (f *forgedSet) seal() {
 	write := func(name string, object any) string {
-		content, digest := sealed(f.T, object)
+		content, digest := sinktest.Sealed(f.T, object)
 		must(f.T, os.WriteFile(name, content, 0o666))
 		return digest
 	}
@@ -181,18 +182,6 @@ func (f *forgedSet) checksum() {
 	if f.is == "set" {
 		checksummed(f.T, f.dir)
 	}
-}
-
-// sealed returns the file of an object with its digest, as package sink writes it.
-func sealed(t *testing.T, object any) (content []byte, digest string) {
-	t.Helper()
-	text, err := json.MarshalIndent(object, "", " ")
-	must(t, err)
-	const begin, end = ",\n \"sha256\": \"", "\"\n}\n"
-	text = bytes.TrimSuffix(text, []byte("\n}"))
-	sum := sha256.Sum256([]byte(string(text) + begin + strings.Repeat("0", 64) + end))
-	digest = hex.EncodeToString(sum[:])
-	return []byte(string(text) + begin + digest + end), digest
 }
 
 func forgeable(t *testing.T) map[string]string {
@@ -270,7 +259,7 @@ func TestForgedSets_NoRace(t *testing.T) {
 		whole[is] = filesOf(t, work)
 	}
 	t.Logf("MB of the whole sets: %v", need)
-	for _, table := range sink.TableNames {
+	for _, table := range schema.TableNames {
 		if !slices.ContainsFunc(forgeries, func(k aForgery) bool { return k.name == table+": a cell" }) {
 			t.Errorf("no forgery changes a cell of %s", table)
 		}

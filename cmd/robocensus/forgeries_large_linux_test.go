@@ -14,7 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -25,7 +25,7 @@ func init() { forgeries = append(forgeries, append(forgeriesOfShards, largeForge
 var forgeriesOfShards = []aForgery{
 	{name: "shards: one is not named", of: "shards", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
 		gone := f.chance.IntN(2)
-		f.manifest.Parts = slices.DeleteFunc(f.manifest.Parts, func(p sink.Part) bool { return p.Segment == gone && p.Table != "agents" })
+		f.manifest.Parts = slices.DeleteFunc(f.manifest.Parts, func(p journal.Part) bool { return p.Segment == gone && p.Table != "agents" })
 		f.manifest.Records = slices.Delete(f.manifest.Records, gone, gone+1)
 		for segment, r := range f.records {
 			if segment != gone {
@@ -172,7 +172,7 @@ func boasting(content []byte, rows, other int64) []byte {
 }
 
 // fetches writes other rows of fetches, and counts them.
-func (f *forgedSet) fetches(p *sink.Part, rows []schema.Fetch) {
+func (f *forgedSet) fetches(p *journal.Part, rows []schema.Fetch) {
 	f.manifest.Targets += int64(len(rows)) - p.Rows
 	if r := f.records[p.Segment]; r != nil {
 		r.Targets += int64(len(rows)) - p.Rows
@@ -224,7 +224,7 @@ func (f *forgedSet) bomb(n, size int, reverse bool) bool {
 }
 
 // rowsOf returns the rows of a part.
-func rowsOf[R any](f *forgedSet, p *sink.Part) []R {
+func rowsOf[R any](f *forgedSet, p *journal.Part) []R {
 	content := f.content(p)
 	rows, err := parquet.Read[R](bytes.NewReader(content), int64(len(content)))
 	must(f.T, err)

@@ -16,12 +16,13 @@
 //     its values may be, in pipeline/registry/agents.go; pipeline/past/registry.go, if it
 //     decides about policies
 //   - a column: the list above SchemaVersion in sink/schema/schema.go
+//   - a table: the list above type TableInfo in sink/schema/tables.go
 //   - a counter: pipeline/evaluate/count.go, and the table of metrics in
 //     sink/README.md
 //   - a source: the list in pipeline/source/doc.go
 //   - a command: a file here, and [commands]
 //   - a flag of run: Flags in cmd/internal/run/run.go, or in cmd/internal/settings if check
-//     has it too; its row in sink/settings.go or, if no plan holds it, in
+//     has it too; its row in sink/journal/settings.go or, if no plan holds it, in
 //     cmd/internal/settings/scopes.go; in cmd/internal/run, what it needs or excludes in
 //     relations.go, and the check of its value in checks.go
 //   - a figure of the report: a file in cmd/internal/report, and the sections of a page

@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // An engine that skips pages and row groups by their bounds finds every row: all bounds
@@ -79,7 +79,7 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 	call(t, 0, "publish", "--out", in("out"), "q", "r", "--to", in("set"), "--creator", "A", "--licence", "CC0-1.0", "--hash-hosts", "--without", "bodies.body")
 	tables := map[string]bool{}
 	for _, folder := range []string{"out", "asked", "joined", "set"} {
-		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
+		for _, table := range append(slices.Clone(schema.TableNames), "changes") {
 			names, err := filepath.Glob(filepath.Join(in(folder), table, "*", "part-*.parquet"))
 			must(t, err)
 			more, err := filepath.Glob(filepath.Join(in(folder), table, "*", "*", "part-*.parquet"))
@@ -91,7 +91,7 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 		}
 	}
 	wantBounds(t, in("series.parquet"))
-	if len(tables) != len(sink.TableNames)+1 { // with changes
+	if len(tables) != len(schema.TableNames)+1 { // with changes
 		t.Errorf("there are files of %v", tables)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -174,7 +175,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if slices.Contains(runs[:i], runs[i]) {
 			return c, exit.Usagef("run %s is named twice", runs[i])
 		}
-		m, err := sink.ReadManifest(c.In, name)
+		m, err := journal.ReadManifest(c.In, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return c, cli.NoRun(c.In, name)
 		}

@@ -15,8 +15,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -139,7 +140,7 @@ func filesOf(t *testing.T, folder string) map[string]string {
 // cellsOf returns the distinct cells of run r by column, as table.column.
 func cellsOf(t *testing.T, folder string) map[string][]string {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, folder), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, folder), "r")
 	must(t, err)
 	all := make(map[string][]string)
 	for _, part := range append(m.RunParts, m.Parts...) {
@@ -281,7 +282,7 @@ func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--without", "bodie"}, {"--without", "fetches.remote_adress"}, {"--without", "fetches.seq"}, {"--without", "summary.category"}, {"--licence", "CC-BY"}, {"--contact", "nobody"},
-		{"--to", dir}, {"--to", "s3://bucket/set"}, {"--without", strings.Join(sink.TableNames, ",")},
+		{"--to", dir}, {"--to", "s3://bucket/set"}, {"--without", strings.Join(schema.TableNames, ",")},
 	} {
 		text := call(t, 64, append([]string{"publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A", "--licence", "CC0-1.0"}, args...)...)
 		if strings.HasPrefix(args[1], "bodie") && !strings.Contains(text, "did you mean bodies?") {

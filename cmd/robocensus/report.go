@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/report/changes"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -79,7 +79,7 @@ func reportCommand() *cobra.Command {
 }
 
 func writeReport(ctx context.Context, in store.Store, run, against, html string, incomplete bool, stdout io.Writer) error {
-	m, err := cli.RunOf(in, run, incomplete, sink.ReadManifestHead)
+	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifestHead)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -180,7 +181,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 	if p.HostsHashed {
 		return exit.Usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
 	}
-	if err := sink.Lacking(sink.Needed(p.Without, earlier.TablesNeeded(r.bodies != "")...)); err != nil {
+	if err := journal.Lacking(journal.Needed(p.Without, earlier.TablesNeeded(r.bodies != "")...)); err != nil {
 		return &userfile.Error{Path: r.folder, Err: err}
 	}
 	for i, m := range p.Manifests() {
@@ -192,7 +193,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table fetches"
 		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
 			why = "the data set has no table bodies: give them with --bodies"
-		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p sink.Part) bool { return p.Table == "answers" && p.Rows > 0 }):
+		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "answers" && p.Rows > 0 }):
 			why = "it has answers to further identities, whose bodies --bodies does not have: publish it with the table bodies"
 		}
 		if why != "" {
@@ -203,7 +204,7 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 }
 
 // judge re-evaluates a run and compares its tables.
-func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *sink.Manifest, again string) error {
+func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *journal.Manifest, again string) error {
 	profiles, err := recordedProfiles(about)
 	if err != nil {
 		return err
@@ -325,7 +326,7 @@ func (r *reproduction) recorded(name string, ofProgram []byte) ([]byte, error) {
 }
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
-func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *sink.Manifest, profiles map[string]*robots.Profile, to string) error {
+func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *journal.Manifest, profiles map[string]*robots.Profile, to string) error {
 	f := run.New()
 	f.Own, f.Profiles = profiles, about.Profiles
 	var err error

@@ -17,7 +17,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -29,7 +29,7 @@ func TestReproduce_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t)
 	text := call(t, 0, "reproduce", folder)
-	if n := strings.Count(text, ": the same, "); n != len(sink.TableNames)-1 || // without answers
+	if n := strings.Count(text, ": the same, "); n != len(schema.TableNames)-1 || // without answers
 		!strings.HasSuffix(text, "the same\n") {
 		t.Errorf("%d tables are the same:\n%s", n, text)
 	}
@@ -271,7 +271,7 @@ func distrusted(t *testing.T, folder string) {
 // swapBodies exchanges two bodies, but not their digests.
 func swapBodies(t *testing.T, folder string) {
 	t.Helper()
-	tampered(t, folder, "bodies", func(p *sink.Part, content []byte) []byte {
+	tampered(t, folder, "bodies", func(p *journal.Part, content []byte) []byte {
 		rows, err := parquet.Read[schema.Body](bytes.NewReader(content), int64(len(content)))
 		must(t, err)
 		rows[0].Body, rows[1].Body = rows[1].Body, rows[0].Body
@@ -290,7 +290,7 @@ func swapBodies(t *testing.T, folder string) {
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.
 func boast(t *testing.T, folder string) {
 	t.Helper()
-	tampered(t, folder, "fetches", func(p *sink.Part, content []byte) []byte {
+	tampered(t, folder, "fetches", func(p *journal.Part, content []byte) []byte {
 		end := len(content) - 8
 		begin := end - int(binary.LittleEndian.Uint32(content[end:]))
 		rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
@@ -303,7 +303,7 @@ func boast(t *testing.T, folder string) {
 // garble overwrites the first pages of a part.
 func garble(t *testing.T, folder, table string) {
 	t.Helper()
-	tampered(t, folder, table, func(_ *sink.Part, content []byte) []byte {
+	tampered(t, folder, table, func(_ *journal.Part, content []byte) []byte {
 		for i := 4; i < len(content)/4; i++ {
 			content[i] = byte(i)
 		}
@@ -312,9 +312,9 @@ func garble(t *testing.T, folder, table string) {
 }
 
 // tampered changes the parts of a table and their digests.
-func tampered(t *testing.T, folder, table string, change func(p *sink.Part, content []byte) []byte) {
+func tampered(t *testing.T, folder, table string, change func(p *journal.Part, content []byte) []byte) {
 	t.Helper()
-	resealed(t, folder, func(m *sink.Manifest) {
+	resealed(t, folder, func(m *journal.Manifest) {
 		for i := range m.Parts {
 			p := &m.Parts[i]
 			if p.Table != table {
@@ -330,14 +330,14 @@ func tampered(t *testing.T, folder, table string, change func(p *sink.Part, cont
 }
 
 // resealed changes the manifest of run r.
-func resealed(t *testing.T, folder string, change func(*sink.Manifest)) {
+func resealed(t *testing.T, folder string, change func(*journal.Manifest)) {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, folder), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, folder), "r")
 	must(t, err)
 	change(m)
 	must(t, os.Remove(filepath.Join(folder, "_runs", "r", "manifest.json")))
 	s, err := store.Open(t.Context(), folder)
 	must(t, err)
 	defer s.Close()
-	must(t, sink.PutManifest(s, m))
+	must(t, journal.PutManifest(s, m))
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -56,7 +56,7 @@ func TestResolversThatFail_NoRace(t *testing.T) {
 			t.Errorf("of %s, which fails: %v, the run says\n%s", server, fails, stderr.String())
 		}
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, out), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, out), "r")
 	must(t, err)
 	if got := fmt.Sprint(m.Configuration["resolver"]); strings.Count(got, "127.0.0.1:") != 4 {
 		t.Errorf("the manifest has the resolvers %s", got)

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 const runsHelp = `Lists the runs in DIR by date, the newest last: ID, state, date, start, profiles and
@@ -54,12 +54,12 @@ func runsCommand() *cobra.Command {
 			return err
 		}
 		defer in.Close()
-		runs, err := sink.Runs(in)
+		runs, err := journal.Runs(in)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return screen.JSON(c.OutOrStdout(), append([]sink.RunInfo{}, runs...)) // [] for none
+			return screen.JSON(c.OutOrStdout(), append([]journal.RunInfo{}, runs...)) // [] for none
 		}
 		showRuns(c.OutOrStdout(), runs)
 		return nil
@@ -67,7 +67,7 @@ func runsCommand() *cobra.Command {
 	return c
 }
 
-func showRuns(out io.Writer, runs []sink.RunInfo) {
+func showRuns(out io.Writer, runs []journal.RunInfo) {
 	p := &screen.Text{Out: out}
 	var rows [][]string
 	for _, r := range runs {

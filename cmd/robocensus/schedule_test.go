@@ -15,7 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -325,7 +325,7 @@ func TestAWeekThatWasMissed_NoRace(t *testing.T) {
 	}
 	w.run(0, "2020-W12")
 	for week, monday := range map[string]string{"2020-W09": "2020-02-24", "2020-W11": "2020-03-09", "2020-W12": "2020-03-16"} {
-		m, err := sink.ReadManifest(sinktest.Open(t, tables), week)
+		m, err := journal.ReadManifest(sinktest.Open(t, tables), week)
 		if err != nil {
 			t.Fatal(err)
 		}

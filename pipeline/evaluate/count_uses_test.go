@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -113,7 +114,7 @@ func TestUsesAreCounted(t *testing.T) {
 // countedOf returns the counters of hosts with these files; one without a file answers 404.
 func countedOf(t *testing.T, c Config, files ...string) *summary.Counts {
 	t.Helper()
-	run, err := sink.Create(t.TempDir(), sink.Plan{Run: "r", Tables: []string{"fetches", "summary"}, Profiles: c.ProfileNames()})
+	run, err := sink.Create(t.TempDir(), journal.Plan{Run: "r", Tables: []string{"fetches", "summary"}, Profiles: c.ProfileNames()})
 	if err != nil {
 		t.Fatal(err)
 	}

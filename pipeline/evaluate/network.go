@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -17,8 +17,8 @@ import (
 // address block and server.
 func (e *Evaluator) countNetwork(row *schema.Fetch, stratum string) {
 	e.counts.Add("source", stratum, row.Source)
-	if row.Source == sink.FromArchive {
-		e.counts.Add(sink.Captured, stratum, dayKey(row.FetchTime))
+	if row.Source == journal.FromArchive {
+		e.counts.Add(journal.Captured, stratum, dayKey(row.FetchTime))
 	}
 	// An answer from memory has the times of an earlier run.
 	timed := row.TotalMicros != nil && row.Source != "cache"
@@ -49,7 +49,7 @@ func dayKey(t time.Time) string {
 	if t = t.UTC(); t.Year() < 1994 || t.Year() >= 2100 {
 		return summary.Other
 	}
-	return t.Format(sink.DayFormat)
+	return t.Format(journal.DayFormat)
 }
 
 // failed reports whether an origin gave no answer or a 5xx. A redirect that leads

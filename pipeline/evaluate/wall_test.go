@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -30,7 +31,7 @@ func TestAWallIsUnread(t *testing.T) {
 	for status, want := range map[int]string{200: "conditional_allow success", 202: "conditional_allow success", 403: "full_allow client_error", 503: "full_disallow server_error"} {
 		for wall, class := range map[string]string{"cloudflare": "unknown", "": map[int]string{200: "disallow_all", 202: "disallow_all", 403: "allow_all", 503: "unknown"}[status]} {
 			dir := t.TempDir()
-			run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "policies", "groups", "rules", "lines", "answers"}, Profiles: []string{"google"}})
+			run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "groups", "rules", "lines", "answers"}, Profiles: []string{"google"}})
 			must(t, err)
 			s, err := run.Segment(0)
 			must(t, err)
@@ -114,7 +115,7 @@ func TestPagesAreCountedApart(t *testing.T) {
 			"front_page read; page_preference x-robots-tag ai-train disallow; page_refusal any; preference content-signal ai-train disallow; refusal any; refusal content-signal; refusal_set content-signal"},
 	} {
 		dir := t.TempDir()
-		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "preferences", "summary"}, Profiles: []string{"google"}})
+		run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "preferences", "summary"}, Profiles: []string{"google"}})
 		must(t, err)
 		s, err := run.Segment(0)
 		must(t, err)

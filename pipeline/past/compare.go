@@ -14,7 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Differences says what differs between a run and an earlier one, in sentences without
@@ -54,7 +54,7 @@ func Compare(before, after *Run) *Differences {
 		differ(&d.Hosts, "another --limit", before.Limit(), after.Limit())
 		differ(&d.Hosts, "another --sample", before.Sample(), after.Sample())
 	}
-	for _, s := range sink.StoredSources {
+	for _, s := range journal.StoredSources {
 		if x, y := before.list(s.Role), after.list(s.Role); s.Chooses != "" && x != y {
 			d.Chosen = append(d.Chosen, Chosen{s.Role, fmt.Sprintf("another %s: %s, then %s", s.Chooses, x, y)})
 			d.Editions = append(d.Editions, d.Chosen[len(d.Chosen)-1].Text)
@@ -102,8 +102,8 @@ var digits = regexp.MustCompile(`[0-9]+`)
 // and tranco-2026-11-08.csv are two editions of one list. Hosts that are arguments have
 // no editions. A run that re-evaluates another one may choose from its hosts.
 func (r *Run) list(role string) string {
-	return r.eachInput(role, "none", func(in sink.Input) string {
-		if in.Path == sink.NamedHosts {
+	return r.eachInput(role, "none", func(in journal.Input) string {
+		if in.Path == journal.NamedHosts {
 			return fmt.Sprintf("%s (%.8s)", in.Path, in.SHA256)
 		}
 		return digits.ReplaceAllString(filepath.Base(filepath.ToSlash(in.Path)), "#")
@@ -112,10 +112,10 @@ func (r *Run) list(role string) string {
 
 // edition returns the digest of a list, "" if it is not known.
 func (r *Run) edition(role string) string {
-	return r.eachInput(role, "", func(in sink.Input) string { return cmp.Or(in.SHA256, in.EndsSHA256) })
+	return r.eachInput(role, "", func(in journal.Input) string { return cmp.Or(in.SHA256, in.EndsSHA256) })
 }
 
-func (r *Run) eachInput(role, none string, text func(sink.Input) string) string {
+func (r *Run) eachInput(role, none string, text func(journal.Input) string) string {
 	var texts []string
 	for _, c := range r.Choices() {
 		for _, in := range c.Inputs {

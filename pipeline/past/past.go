@@ -20,7 +20,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -28,7 +28,7 @@ import (
 
 // Run is a past run.
 type Run struct {
-	*sink.Manifest
+	*journal.Manifest
 	Registry *Registry
 	// Category has the category of each agent that the run judged.
 	Category map[string]string
@@ -50,7 +50,7 @@ type Identity struct {
 
 // Read reads a run. It returns [fs.ErrNotExist] if there is none.
 func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
-	m, err := sink.ReadManifest(in, run)
+	m, err := journal.ReadManifest(in, run)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (r *Run) asked() bool { return r.Source == "network" }
 
 // isAgain reports whether a run re-evaluates the captures of an earlier one.
 func (r *Run) isAgain() bool {
-	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return in.Role == "run" })
+	return slices.ContainsFunc(r.Inputs, func(in journal.Input) bool { return in.Role == "run" })
 }
 
 // number returns a cell as a number, 0 for null.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -27,7 +28,7 @@ func must(t testing.TB, err error) {
 }
 
 // write writes a run without hosts, with counters and a registry.
-func write(t *testing.T, dir string, p sink.Plan, agents []schema.Agent, counts ...schema.Count) *Run {
+func write(t *testing.T, dir string, p journal.Plan, agents []schema.Agent, counts ...schema.Count) *Run {
 	t.Helper()
 	r, err := sink.Create(dir, p)
 	must(t, err)
@@ -44,7 +45,7 @@ func write(t *testing.T, dir string, p sink.Plan, agents []schema.Agent, counts 
 
 func TestReadingARun(t *testing.T) {
 	dir := t.TempDir()
-	plan := sink.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
+	plan := journal.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
 	agents := []schema.Agent{
 		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: schema.Some("A/1"), IgnoresStar: true},
 		{Name: "D", Category: "other", Tokens: []string{"D"}},
@@ -96,17 +97,17 @@ func flat(fields map[string]any) map[string]any {
 // changed.
 func TestProfileAsRecorded(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
-	manifest := func(fields map[string]any) *sink.Manifest {
-		return &sink.Manifest{Plan: sink.Plan{Run: "r", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": fields}}}
+	manifest := func(fields map[string]any) *journal.Manifest {
+		return &journal.Manifest{Plan: journal.Plan{Run: "r", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": fields}}}
 	}
-	recorded := func(change func(map[string]any)) *sink.Manifest {
+	recorded := func(change func(map[string]any)) *journal.Manifest {
 		fields := flat(recordOf(t, google))
 		change(fields)
 		return manifest(fields)
 	}
 	want := *google
 	want.SizeLimit, want.Wildcards = 77, false
-	for form, m := range map[string]*sink.Manifest{
+	for form, m := range map[string]*journal.Manifest{
 		"in groups":      manifest(recordOf(t, &want)),
 		"without groups": recorded(func(f map[string]any) { f["size_limit"], f["wildcards"] = 77.0, false }),
 	} {
@@ -115,7 +116,7 @@ func TestProfileAsRecorded(t *testing.T) {
 		if diff := cmp.Diff(&want, p); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", form, diff)
 		}
-		as := func(m *sink.Manifest) *Run { return &Run{Registry: &Registry{}, Manifest: m} }
+		as := func(m *journal.Manifest) *Run { return &Run{Registry: &Registry{}, Manifest: m} }
 		d := Compare(as(manifest(recordOf(t, google))), as(m))
 		if got := strings.Join(d.Profile("google"), "; "); got != "profile google: size_limit was 512000 and is 77; profile google: wildcards was true and is false" || d.ReadsAlike("google") {
 			t.Errorf("%s: differs from google by %q", form, got)
@@ -129,14 +130,14 @@ func TestProfileAsRecorded(t *testing.T) {
 	if d := Compare(&Run{Registry: &Registry{}, Manifest: manifest(flat(recordOf(t, google)))}, &Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}); d.Profile("google") != nil {
 		t.Errorf("groups alone make a difference: %q", d.Profile("google"))
 	}
-	own := &sink.Manifest{Plan: sink.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
+	own := &journal.Manifest{Plan: journal.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
 	if p, err := Profile(own, "mine"); err != nil || p.SizeLimit != 5 || p.Name != "mine" {
 		t.Errorf("a profile of one's own: %+v, %v", p, err)
 	}
 	if p, err := Profile(own, "google"); err != nil || cmp.Diff(google, p) != "" {
 		t.Errorf("a run that records no fields: %+v, %v", p, err)
 	}
-	for name, m := range map[string]*sink.Manifest{
+	for name, m := range map[string]*journal.Manifest{
 		"run r: profile google:": recorded(func(f map[string]any) { f["of_tomorrow"] = true }),
 		"agent_match":            recorded(func(f map[string]any) { delete(f, "agent_match") }),
 	} {
@@ -153,8 +154,8 @@ func TestProfileAsRecorded(t *testing.T) {
 // another edition of a list.
 func TestWhatExplainsHostsOfOneRun(t *testing.T) {
 	run := func(id string, day int, list, digest, limit string) *Run {
-		return &Run{Registry: &Registry{}, Source: "network", Manifest: &sink.Manifest{Date: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Plan: sink.Plan{
-			Run: id, Inputs: []sink.Input{{Role: "hosts", Path: list, SHA256: digest}}, Configuration: map[string]any{"limit": limit},
+		return &Run{Registry: &Registry{}, Source: "network", Manifest: &journal.Manifest{Date: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Plan: journal.Plan{
+			Run: id, Inputs: []journal.Input{{Role: "hosts", Path: list, SHA256: digest}}, Configuration: map[string]any{"limit": limit},
 		}}}
 	}
 	base := run("a", 1, "in/tranco-1.csv", "1", "0")

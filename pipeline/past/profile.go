@@ -10,14 +10,14 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Profile returns a profile of a run as it was when the run was made: by the fields
 // that the run records. Only for a run that records none is it the built-in profile of
 // that name, or the one that the run's configuration derives from a built-in one.
-func Profile(m *sink.Manifest, name string) (*robots.Profile, error) {
+func Profile(m *journal.Manifest, name string) (*robots.Profile, error) {
 	if fields, ok := m.ProfileFields[name]; ok {
 		p, err := Recorded(name, fields)
 		if err != nil {
@@ -56,7 +56,7 @@ func Profile(m *sink.Manifest, name string) (*robots.Profile, error) {
 }
 
 // Face returns the name of the profile whose reading the tables of content show.
-func Face(m *sink.Manifest) string {
+func Face(m *journal.Manifest) string {
 	if name := m.FirstProfile(); name != robots.Own {
 		return name
 	}
@@ -65,7 +65,7 @@ func Face(m *sink.Manifest) string {
 
 // JudgedBy returns the profile that judges an agent under a profile of a run: under own,
 // the one that the run's registry names.
-func JudgedBy(m *sink.Manifest, p *robots.Profile, agent *schema.Agent) (*robots.Profile, error) {
+func JudgedBy(m *journal.Manifest, p *robots.Profile, agent *schema.Agent) (*robots.Profile, error) {
 	if !p.ByAgent {
 		return p, nil
 	}

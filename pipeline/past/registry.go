@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -27,7 +27,7 @@ type Registry struct {
 // columns of the table agents that decide about policies.
 var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as", "kind", "uses", "policy_tokens"}
 
-func readRegistry(ctx context.Context, in store.Store, m *sink.Manifest) (*Registry, error) {
+func readRegistry(ctx context.Context, in store.Store, m *journal.Manifest) (*Registry, error) {
 	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
 	r := &Registry{own: slices.Contains(m.Profiles, robots.Own), Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
 	for _, in := range m.Inputs {

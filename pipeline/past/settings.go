@@ -3,7 +3,7 @@ package past
 import (
 	"fmt"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // settings adds how the runs asked for their answers differently: those settings after
@@ -15,14 +15,14 @@ func (d *Differences) settings() {
 		d.Notes = append(d.Notes, fmt.Sprintf("another version of robocensus: %s, then %s", clip(a.ToolVersion), clip(b.ToolVersion)))
 	}
 	again := a.isAgain() || b.isAgain()
-	for _, s := range sink.Settings {
+	for _, s := range journal.Settings {
 		x, y := a.Configuration[s.Name], b.Configuration[s.Name]
-		if s.Effect == sink.NoEffect || s.Asks && (again || !a.asked() || !b.asked()) || x == nil || y == nil || asJSON(x) == asJSON(y) {
+		if s.Effect == journal.NoEffect || s.Asks && (again || !a.asked() || !b.asked()) || x == nil || y == nil || asJSON(x) == asJSON(y) {
 			continue
 		}
 		to := &d.Asked
 		// Another number is another edition of the same name, as with lists.
-		if s.Effect == sink.FewDiffer || s.Name == "user-agent" && digits.ReplaceAllString(asText(x), "#") == digits.ReplaceAllString(asText(y), "#") {
+		if s.Effect == journal.FewDiffer || s.Name == "user-agent" && digits.ReplaceAllString(asText(x), "#") == digits.ReplaceAllString(asText(y), "#") {
 			to = &d.Notes
 		}
 		*to = append(*to, fmt.Sprintf("%s: %s, then %s", s.Other, clip(asText(x)), clip(asText(y))))

@@ -4,26 +4,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Runs that asked in another way are not compared; what changes few answers, or
 // answers of few hosts, is noted.
 func TestSettings(t *testing.T) {
 	run := func(source string, archives int, version string, set ...string) *Run {
-		m := &sink.Manifest{Plan: sink.Plan{ToolVersion: version, Configuration: map[string]any{
+		m := &journal.Manifest{Plan: journal.Plan{ToolVersion: version, Configuration: map[string]any{
 			"user-agent": "census/1 (+https://example.org/)", "schemes": []any{"https", "http"}, "timeout": "30s", "max-redirects": "0", "last-capture": "false", "warc-paths": "",
 		}}}
 		for i := 0; i < len(set); i += 2 {
 			m.Configuration[set[i]] = set[i+1]
 		}
 		for range archives {
-			m.Inputs = append(m.Inputs, sink.Input{Role: "warc"})
+			m.Inputs = append(m.Inputs, journal.Input{Role: "warc"})
 		}
 		return &Run{Manifest: m, Registry: &Registry{}, Source: source}
 	}
 	again := run("network", 0, "v1", "user-agent", "other")
-	again.Inputs, again.Earlier = []sink.Input{{Role: "run"}}, []sink.Choice{}
+	again.Inputs, again.Earlier = []journal.Input{{Role: "run"}}, []journal.Choice{}
 	for _, c := range []struct {
 		name          string
 		before, after *Run

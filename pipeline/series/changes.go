@@ -11,7 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -30,8 +30,8 @@ const reworded = "reworded"
 
 // readChanges counts the changes between two runs, or returns nil if they are not
 // compared.
-func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*changes, error) {
-	record, err := sink.ReadComparison(c.In, after.Run, before.Run)
+func readChanges(ctx context.Context, c Config, before, after *journal.Manifest) (*changes, error) {
+	record, err := journal.ReadComparison(c.In, after.Run, before.Run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -21,9 +22,9 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 	m := madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}}
 	m.write(t, dir, "r0", 0)
 	m.write(t, dir, "r1", 1)
-	before, err := sink.ReadManifest(sinktest.Open(t, dir), "r0")
+	before, err := journal.ReadManifest(sinktest.Open(t, dir), "r0")
 	must(t, err)
-	after, err := sink.ReadManifest(sinktest.Open(t, dir), "r1")
+	after, err := journal.ReadManifest(sinktest.Open(t, dir), "r1")
 	must(t, err)
 	c := Config{In: sinktest.Open(t, dir), Profiles: []string{"google"}}
 	if got, err := readChanges(t.Context(), c, before, after); got != nil || err != nil {
@@ -32,7 +33,7 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 	out, err := sink.CreateChanges(sinktest.Open(t, dir), after, "r0", "test", "a note")
 	must(t, err)
 	defer out.Abort()
-	out.Compared(10, 3, sink.EarlierRun{Run: "q", Hosts: 2, Without: []string{"B"}}, sink.EarlierRun{Run: "p", Hosts: 1, Without: []string{"B", "C"}})
+	out.Compared(10, 3, journal.EarlierRun{Run: "q", Hosts: 2, Without: []string{"B"}}, journal.EarlierRun{Run: "p", Hosts: 1, Without: []string{"B", "C"}})
 	must(t, out.Write(class("A"), class("B"), class("C")))
 	must(t, out.Commit())
 	got, err := readChanges(t.Context(), c, before, after)
@@ -65,7 +66,7 @@ func TestChangesOfNeighbours(t *testing.T) {
 	for at, run := range []string{"r0", "r1"} {
 		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial", "C": "partial"}}.writeUnder(t, dir, run, at, "google", "rfc9309")
 	}
-	after, err := sink.ReadManifest(sinktest.Open(t, dir), "r1")
+	after, err := journal.ReadManifest(sinktest.Open(t, dir), "r1")
 	must(t, err)
 	out, err := sink.CreateChanges(sinktest.Open(t, dir), after, "r0", "test")
 	must(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -19,9 +20,9 @@ import (
 func TestWhatBreaksASeries(t *testing.T) {
 	base := func() *countedRun {
 		return &countedRun{Run: &past.Run{
-			Manifest: &sink.Manifest{Plan: sink.Plan{
+			Manifest: &journal.Manifest{Plan: journal.Plan{
 				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
-				Inputs: []sink.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
+				Inputs: []journal.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
 			}},
 			Registry: &past.Registry{Known: true, Agents: []schema.Agent{{Name: "A", Category: "x", Tokens: []string{"A"}}}},
 			Category: map[string]string{"A": "x"}, Source: "network",
@@ -35,36 +36,38 @@ func TestWhatBreaksASeries(t *testing.T) {
 	}{
 		"nothing": {func(r *countedRun) {}, "", "", "", ""},
 		"another edition": {func(r *countedRun) {
-			r.Inputs = []sink.Input{{Role: "hosts", Path: "x/tranco-2024-02-01.csv", SHA256: "2"}}
+			r.Inputs = []journal.Input{{Role: "hosts", Path: "x/tranco-2024-02-01.csv", SHA256: "2"}}
 		}, "", "", "", "list_changed"},
-		"another list": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
+		"another list": {func(r *countedRun) { r.Inputs = []journal.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
 			"another list of hosts: tranco-#-#-#.csv, then crux.csv", "another list", "another list", "break"},
 		"another source":  {func(r *countedRun) { r.Source = "warc" }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
 		"another profile": {func(r *countedRun) { r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
 		"without profile": {func(r *countedRun) { r.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
 		"tokens":          {func(r *countedRun) { r.Registry.Agents[0].Tokens = []string{"B"} }, `tokens: ["A"], now ["B"]`, "A changed", "", "agent_changed"},
 		"another agent":   {func(r *countedRun) { r.Category["B"] = "x" }, "", "B is new", "", "agent_new"},
-		"another folder":  {func(r *countedRun) { r.Inputs = append(r.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
-		"named hosts": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
+		"another folder":  {func(r *countedRun) { r.Inputs = append(r.Inputs, journal.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
+		"named hosts": {func(r *countedRun) {
+			r.Inputs = []journal.Input{{Role: "hosts", Path: journal.NamedHosts, SHA256: "2"}}
+		},
 			"then the hosts given (2)", "another list", "another list", "break"},
 		"re-evaluated": {func(r *countedRun) {
-			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
+			again := []journal.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), nil
 		}, "", "", "", ""},
 		"a sample re-evaluated": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "0", "sample": "0.1"}
-			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
+			again := []journal.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), map[string]any{"limit": "0", "sample": "1"}
 		}, "another --sample: 1, then 0.1", "sample", "sample", "break"},
 		"part of another list re-evaluated": {func(r *countedRun) {
-			r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
-			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
+			r.Inputs = []journal.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
+			again := []journal.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
 			r.Earlier, r.Inputs = r.Choices(), again
 		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
-		"unknown hosts re-evaluated": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
+		"unknown hosts re-evaluated": {func(r *countedRun) { r.Inputs = []journal.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
 		"a part of a limit re-evaluated": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "7"}
-			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
+			again := []journal.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Earlier, r.Inputs, r.Configuration = r.Choices(), again, map[string]any{"limit": "9"}
 		}, "another --limit: 0, then 7", "limit", "limit", "break"},
 		"another field": {func(r *countedRun) {
@@ -139,7 +142,7 @@ func TestOutagesAreNamed(t *testing.T) {
 func TestAnotherListOfRanks(t *testing.T) {
 	run := func(ranks string) *countedRun {
 		return &countedRun{Run: &past.Run{
-			Manifest: &sink.Manifest{Plan: sink.Plan{Run: ranks, Inputs: []sink.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
+			Manifest: &journal.Manifest{Plan: journal.Plan{Run: ranks, Inputs: []journal.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
 			Registry: &past.Registry{}, Source: "network",
 		}}
 	}
@@ -157,7 +160,7 @@ func TestAnotherListOfRanks(t *testing.T) {
 func TestAnOriginThatIsNamedTwice(t *testing.T) {
 	dir := t.TempDir()
 	for at, run := range []string{"a", "b"} {
-		p := sink.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
+		p := journal.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
 		r, err := sink.Create(dir, p)
 		must(t, err)
 		s, err := r.Segment(0)
@@ -178,7 +181,7 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 			s.Targets++
 		}
 		must(t, s.Commit())
-		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: 4}, Totals: sink.Totals{Counts: counts.Rows()}}))
+		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: 4}, Totals: sink.Totals{Counts: counts.Rows()}}))
 	}
 	for _, clustered := range []bool{false, true} {
 		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}, Panel: true, Clustered: clustered})
@@ -204,7 +207,7 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 func TestWhatBreaksFiguresOfWords(t *testing.T) {
 	base := func() *countedRun {
 		return &countedRun{Run: &past.Run{
-			Manifest: &sink.Manifest{Plan: sink.Plan{Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {}}, Inputs: []sink.Input{
+			Manifest: &journal.Manifest{Plan: journal.Plan{Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {}}, Inputs: []journal.Input{
 				{Role: "uses", Path: "built-in uses.yaml", SHA256: "1"}, {Role: "templates", Path: "built-in templates.yaml", SHA256: "1"},
 			}, Configuration: map[string]any{}}},
 			Registry: &past.Registry{Known: true}, Category: map[string]string{"A": "ai-training"}, Source: "network",
@@ -217,7 +220,7 @@ func TestWhatBreaksFiguresOfWords(t *testing.T) {
 		sentence string
 	}{
 		"nothing":        {func(*countedRun) {}, "", ""},
-		"own templates":  {func(r *countedRun) { r.Inputs = append(r.Inputs, sink.Input{Role: "templates", SHA256: "2"}) }, templates, "the runs know other templates"},
+		"own templates":  {func(r *countedRun) { r.Inputs = append(r.Inputs, journal.Input{Role: "templates", SHA256: "2"}) }, templates, "the runs know other templates"},
 		"other labels":   {func(r *countedRun) { r.Inputs[0].SHA256 = "2" }, labels, "the runs know other labels about use"},
 		"own labels":     {func(r *countedRun) { r.Configuration["uses"] = []any{"x"} }, labels, "the runs have labels about use of their own, and other ones"},
 		"older run":      {func(r *countedRun) { r.Inputs, r.ToolVersion = nil, "0.1" }, labels + ", " + templates, "the runs know other"},

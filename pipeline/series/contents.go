@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -124,7 +124,7 @@ func (s *hostSegment) bodies(batch arrow.RecordBatch, walled func(int) bool) {
 }
 
 // contents marks what the other tables say.
-func (s *hostSegment) contents(ctx context.Context, parts map[string][]sink.Part) error {
+func (s *hostSegment) contents(ctx context.Context, parts map[string][]journal.Part) error {
 	for table, rows := range map[string]func(arrow.RecordBatch) func(i, host int){
 		"groups": s.groupRows, "rules": s.ruleRows, "lines": s.lineRows, "signals": s.signalRows, "templates": s.templateRows, "preferences": s.preferenceRows,
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -30,7 +31,7 @@ func TestCoverageOfSignals(t *testing.T) {
 	const labels, share, domains, spread = 1500, 0.2, 250, 0.5
 	r := rand.New(rand.NewPCG(4, 4))
 	dir := t.TempDir()
-	p := sink.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "signals", "lines", "summary"}, Profiles: []string{"google"}}
+	p := journal.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "signals", "lines", "summary"}, Profiles: []string{"google"}}
 	run, err := sink.Create(dir, p)
 	must(t, err)
 	defer run.Close()
@@ -68,7 +69,7 @@ func TestCoverageOfSignals(t *testing.T) {
 		}
 	}
 	must(t, s.Commit())
-	must(t, run.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: seq}, Totals: sink.Totals{Counts: counts.Rows()}}))
+	must(t, run.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: seq}, Totals: sink.Totals{Counts: counts.Rows()}}))
 	truth := map[string]float64{baseHosts: share * 3 / 4, baseTexts: share}
 	for _, clustered := range []bool{false, true} {
 		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Strata: []string{All}, Clustered: clustered})
@@ -105,7 +106,7 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(files, "wall.example"), []byte("\ufeff<title>Just a moment...</title>\nUser-agent: *\nDisallow: /*x$\nSitemap: https://wall.example/s.xml\n"), 0o666))
 	google, _ := robots.ProfileNamed("google")
 	c := pipeline.Config{
-		Dir: dir, Run: "a", Tables: sink.TableNames, Source: source.Config{Bodies: files, Schemes: []string{"https"}},
+		Dir: dir, Run: "a", Tables: schema.TableNames, Source: source.Config{Bodies: files, Schemes: []string{"https"}},
 		Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}}, Fetch: client.Config{Timeout: time.Second, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
@@ -121,7 +122,7 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	_, err = pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	must(t, err)
 	walls := 0
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "a")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "a")
 	must(t, err)
 	for _, p := range m.PartsOf("fetches") {
 		must(t, scan.Texts(t.Context(), sinktest.Open(t, dir), p, []string{"challenge"}, func(cells []*string) {

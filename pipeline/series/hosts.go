@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -120,11 +120,11 @@ func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 
 // read reads all segments.
 func (h *hostReader) read(ctx context.Context) error {
-	segments := make(map[int]map[string][]sink.Part)
+	segments := make(map[int]map[string][]journal.Part)
 	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates", "preferences"} {
 		for _, p := range h.run.PartsOf(table) {
 			if segments[p.Segment] == nil {
-				segments[p.Segment] = make(map[string][]sink.Part)
+				segments[p.Segment] = make(map[string][]journal.Part)
 			}
 			segments[p.Segment][table] = append(segments[p.Segment][table], p)
 		}
@@ -154,7 +154,7 @@ func (h *hostReader) read(ctx context.Context) error {
 // origin itself, http://b.example beside b.example, and only in this way a run of hosts
 // has two answers of one origin.
 func (h *hostReader) findFallbacks(ctx context.Context) error {
-	if h.run.Source == sink.FromArchive || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
+	if h.run.Source == journal.FromArchive || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
 		return nil
 	}
 	for _, p := range h.run.PartsOf("fetches") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -36,7 +37,7 @@ func (m madeUp) write(t *testing.T, dir, run string, at int) {
 // writeUnder writes a run under several profiles, with policies of the first.
 func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...string) {
 	t.Helper()
-	p := sink.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: profiles, Inputs: []sink.Input{{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
+	p := journal.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: profiles, Inputs: []journal.Input{{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
 	r, err := sink.Create(dir, p)
 	must(t, err)
 	defer r.Close()
@@ -78,7 +79,7 @@ func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...st
 		}
 		must(t, s.Commit())
 	}
-	must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: int64(len(hosts))}, Totals: sink.Totals{Counts: counts.Rows()}, Inputs: p.Inputs}))
+	must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: int64(len(hosts))}, Totals: sink.Totals{Counts: counts.Rows()}, Inputs: p.Inputs}))
 }
 
 func countOf(m madeUp, is func(host string) bool) (n int64) {
@@ -269,7 +270,7 @@ func TestRareShares(t *testing.T) {
 func TestAnUnknownReasonIsAnError(t *testing.T) {
 	for _, row := range [][2]string{{"conditional_allow", "of_another_version"}, {"of_another_version", "success"}} {
 		dir := t.TempDir()
-		p := sink.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
+		p := journal.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
 		r, err := sink.Create(dir, p)
 		must(t, err)
 		s, err := r.Segment(0)
@@ -280,7 +281,7 @@ func TestAnUnknownReasonIsAnError(t *testing.T) {
 		counts.Add("source", "unranked", "network")
 		s.Targets++
 		must(t, s.Commit())
-		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: 1}, Totals: sink.Totals{Counts: counts.Rows()}}))
+		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: journal.Tally{Targets: 1}, Totals: sink.Totals{Counts: counts.Rows()}}))
 		_, err = Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a"}, Clustered: true})
 		if err == nil || !strings.Contains(err.Error(), `"of_another_version"`) {
 			t.Errorf("%v: %v", row, err)

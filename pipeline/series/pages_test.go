@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -30,7 +31,7 @@ func TestFrontPagesOfRuns(t *testing.T) {
 		{count("targets", "", 100), count("front_page", "read", 80), count("front_page", "failed", 20), count("page_preference", "x-robots-tag ai-train disallow", 8), count("page_refusal", "any", 8), count("page_refusal", "alone", 2)},
 		{count("targets", "", 100), count("front_page", "read", 50), count("front_page", "failed", 50)},
 	} {
-		run, err := sink.Create(dir, sink.Plan{Run: fmt.Sprint("r", i), Profiles: []string{"google"}, Tables: []string{"summary"}, AsOf: schema.Some(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
+		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{"google"}, Tables: []string{"summary"}, AsOf: schema.Some(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
 		must(t, err)
 		s, err := run.Segment(0)
 		must(t, err)

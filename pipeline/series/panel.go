@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -45,7 +45,7 @@ func keyOf(host string, port int32) uint64 {
 
 // Hosts counts the hosts of a run, of which an archive may have several captures, as a
 // panel does. It returns 0 where that would not be cheap, or the run has no fetches.
-func Hosts(ctx context.Context, in store.Store, m *sink.Manifest) (int64, error) {
+func Hosts(ctx context.Context, in store.Store, m *journal.Manifest) (int64, error) {
 	if m.Targets > mostKeys {
 		return 0, nil
 	}
@@ -146,7 +146,7 @@ func common(a, b []uint64, each func(uint64)) {
 }
 
 // read appends the keys of the hosts of a run that are in a range.
-func (f *panelFinder) read(ctx context.Context, in store.Store, m *sink.Manifest, part uint64, keys []uint64) ([]uint64, error) {
+func (f *panelFinder) read(ctx context.Context, in store.Store, m *journal.Manifest, part uint64, keys []uint64) ([]uint64, error) {
 	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
 	for _, p := range m.PartsOf("fetches") {
 		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {

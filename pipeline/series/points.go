@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -43,7 +43,7 @@ func newPointMaker(c Config, runs []*countedRun, r *Result) *pointMaker {
 		}
 		r.Runs = append(r.Runs, about)
 	}
-	if r.Panel == nil && slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Source == sink.FromArchive }) {
+	if r.Panel == nil && slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Source == journal.FromArchive }) {
 		r.warn("an archive may have several captures of a host, and each of them counts: --panel says how many")
 	}
 	p.warnOfOutages()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -48,7 +49,7 @@ func TestTheAutumnOf2025IsMarked(t *testing.T) {
 					counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
 				}
 				counts.AddN("body", summary.Unranked, "only_comments", r.comments)
-				w, err := sink.Create(dir, sink.Plan{Run: id, Started: day(r.date), Tables: []string{"summary"}, Profiles: []string{"google"}})
+				w, err := sink.Create(dir, journal.Plan{Run: id, Started: day(r.date), Tables: []string{"summary"}, Profiles: []string{"google"}})
 				must(t, err)
 				must(t, w.Complete(sink.Completion{Finished: day(r.date), Totals: sink.Totals{Counts: counts.Rows()}}))
 				w.Close()
@@ -89,7 +90,7 @@ func TestWallsAreAnOutage(t *testing.T) {
 			}
 		}
 		at := time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)
-		w, err := sink.Create(dir, sink.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"}, Profiles: []string{"google"}})
+		w, err := sink.Create(dir, journal.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"}, Profiles: []string{"google"}})
 		must(t, err)
 		must(t, w.Complete(sink.Completion{Finished: at, Totals: sink.Totals{Counts: counts.Rows()}}))
 		must(t, w.Close())

@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -52,7 +52,7 @@ const (
 	explicitBit = 0x40
 )
 
-func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
+func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 	for _, p := range parts {
 		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}, Optional: []string{"challenge"}}
 		if len(s.fellBack) > 0 {
@@ -127,7 +127,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 	return nil
 }
 
-func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
+func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error {
 	texts := []string{"agent", "profile", "outcome", "class"}
 	hasTemplates := s.run.byHost["policy_template"]
 	at := 0

@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -71,8 +71,8 @@ func readPaths(ctx context.Context, list, base string) ([]given, error) {
 	for line := int64(1); lines.Scan(); line++ {
 		switch path := strings.TrimSpace(lines.Text()); {
 		case path == "" || strings.HasPrefix(path, "#"):
-		case len(out) == sink.MaxVolumes:
-			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", sink.MaxVolumes)}
+		case len(out) == journal.MaxVolumes:
+			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", journal.MaxVolumes)}
 		case base == "" && remote.IsURL(list) && !remote.IsURL(path):
 			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path and no URL; give the URL that it is relative to as --warc-base")}
 		case base != "" && !remote.IsURL(path) && !filepath.IsLocal(path):
@@ -96,8 +96,8 @@ func (s *Source) openArchives(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(inputs) > sink.MaxVolumes {
-		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(inputs), sink.MaxVolumes)}
+	if len(inputs) > journal.MaxVolumes {
+		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(inputs), journal.MaxVolumes)}
 	}
 	if n := s.config.Shard.Count; n > len(inputs) {
 		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, too few for %d shards", len(inputs), n)}
@@ -136,8 +136,8 @@ func (s *Source) openArchives(ctx context.Context) error {
 			}
 			return err
 		})
-		v.volume, v.location, v.archive = i-from, at[i], &sink.ArchiveRecord{Bytes: in.Bytes}
-		v.pass = func(a *sink.ArchiveRecord) error {
+		v.volume, v.location, v.archive = i-from, at[i], &journal.ArchiveRecord{Bytes: in.Bytes}
+		v.pass = func(a *journal.ArchiveRecord) error {
 			_, done, err := s.rejects.Archive(i - from)
 			if err != nil {
 				return err
@@ -167,7 +167,7 @@ const identifying = 8
 // identifyArchives identifies the archives of all shards, and returns where they are.
 // Those of a planned run are known. Inputs have the names of archives, without the query
 // of a URL; they are where the user says, with it.
-func (s *Source) identifyArchives(ctx context.Context) (inputs []sink.Input, at []string, err error) {
+func (s *Source) identifyArchives(ctx context.Context) (inputs []journal.Input, at []string, err error) {
 	if s.config.Archives != nil {
 		s.repeated = s.config.Repeated
 		for _, in := range s.config.Archives {
@@ -186,11 +186,11 @@ func (s *Source) identifyArchives(ctx context.Context) (inputs []sink.Input, at 
 	if all, err = s.once(all); err != nil {
 		return nil, nil, err
 	}
-	inputs, at = make([]sink.Input, len(all)), make([]string, len(all))
+	inputs, at = make([]journal.Input, len(all)), make([]string, len(all))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(identifying)
 	for i, a := range all {
-		inputs[i], at[i] = sink.Input{Role: "warc"}, s.config.locate(a.path)
+		inputs[i], at[i] = journal.Input{Role: "warc"}, s.config.locate(a.path)
 		g.Go(func() (err error) {
 			if a.path != "-" {
 				inputs[i], err = identifyArchive(ctx, at[i])
@@ -216,9 +216,9 @@ func (c *Config) locate(path string) string {
 
 // identifyArchive identifies an archive. One at an https URL is identified when it is
 // read: a crawl has a hundred thousand, and its server is asked for each only once.
-func identifyArchive(ctx context.Context, at string) (sink.Input, error) {
+func identifyArchive(ctx context.Context, at string) (journal.Input, error) {
 	if remote.IsURL(at) && !remote.IsBucket(at) {
-		return sink.Input{Role: "warc", IdentifiedWhenRead: true}, nil
+		return journal.Input{Role: "warc", IdentifiedWhenRead: true}, nil
 	}
 	return input.Identify(ctx, "warc", at)
 }
@@ -288,7 +288,7 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 		}
 		t.Seq = seq
 		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
-		t.Stored = &target.Stored{Source: sink.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
+		t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
 		return emit(t)
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)

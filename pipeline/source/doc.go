@@ -28,10 +28,10 @@
 //
 // To add a source of stored answers:
 //
-//   - stored.go of package sink: a row of StoredSources. The flags that exclude each other,
+//   - stored.go of package journal: a row of StoredSources. The flags that exclude each other,
 //     the checks of values, the words of messages and reports, and what a comparison says of
 //     other inputs follow from it.
-//   - settings.go of package sink: a row for each of its flags.
+//   - settings.go of package journal: a row for each of its flags.
 //   - kinds.go: a row of kinds, and the field of [Config] that it reads.
 //   - a file of its own: open adds volumes, with inputs of the role of the row. A volume's
 //     function calls emit with targets in order, each with the same Seq whatever is read

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -31,7 +31,7 @@ func (s *Source) openIndex(ctx context.Context) error {
 		return &userfile.Error{Path: "--cdx", Err: errors.New("does not apply to shards; divide the index, for example by year, and make a run of each part")}
 	}
 	if s.config.CDX == "-" {
-		s.inputs = append(s.inputs, sink.Input{Role: "cdx", Path: "-"})
+		s.inputs = append(s.inputs, journal.Input{Role: "cdx", Path: "-"})
 		return nil
 	}
 	in, err := hosts.Inspect(ctx, s.config.CDX)

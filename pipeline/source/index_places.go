@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -199,7 +199,7 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 	if n > 0 {
 		s.places.blocks = append(s.places.blocks, end)
 	}
-	if len(s.places.blocks) > sink.MaxVolumes*sink.SegmentsPerVolume {
+	if len(s.places.blocks) > journal.MaxVolumes*journal.SegmentsPerVolume {
 		return &userfile.Error{Path: remote.Name(s.config.CDX), Err: errors.New("names more captures than a run takes; divide it")}
 	}
 	if err := w.Flush(); err != nil { // keeps the first error of the writes
@@ -256,7 +256,7 @@ func (p *places) close() error {
 
 // addBlock adds the volume of block i, which takes the given bytes of the list of captures.
 func (s *Source) addBlock(i int, bytes int64) {
-	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &sink.ArchiveRecord{Bytes: bytes}}
+	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &journal.ArchiveRecord{Bytes: bytes}}
 	v.read = func(ctx context.Context, emit func(target.Target) error) error {
 		reject, done, err := s.rejects.Archive(i)
 		if err != nil {
@@ -268,7 +268,7 @@ func (s *Source) addBlock(i int, bytes int64) {
 		}
 		return err
 	}
-	v.pass = func(a *sink.ArchiveRecord) error {
+	v.pass = func(a *journal.ArchiveRecord) error {
 		_, done, err := s.rejects.Archive(i)
 		if err != nil {
 			return err

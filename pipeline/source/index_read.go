@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -213,6 +213,6 @@ func (b *blockReader) take(c *cdx.Capture, found *warc.Capture, why string, n in
 	t, _ := s.wanted(c.Origin, new(rejected.Skipped))
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
-	t.Stored = &target.Stored{Source: sink.FromArchive, WARC: path, Offset: c.Offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
+	t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
 	return b.emit(t)
 }

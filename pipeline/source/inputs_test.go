@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Archives at https URLs are identified side by side, while others ask for the inputs.
@@ -26,7 +26,7 @@ func TestInputsWhileArchivesAreIdentified(t *testing.T) {
 	for i, v := range s.Volumes {
 		all.Go(func() {
 			<-begin
-			if err := v.PassOver(1, &sink.ArchiveRecord{Bytes: int64(i + 1), Tag: v.Path()}); err != nil {
+			if err := v.PassOver(1, &journal.ArchiveRecord{Bytes: int64(i + 1), Tag: v.Path()}); err != nil {
 				t.Error(err)
 			}
 		})

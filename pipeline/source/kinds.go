@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// A kind says how one kind of stored answers is read; see [sink.StoredSources] for what
+// A kind says how one kind of stored answers is read; see [journal.StoredSources] for what
 // else there is to say of it.
 type kind struct {
 	role string // of its inputs; in rejected.csv, what a line is of
@@ -61,9 +61,9 @@ func (c *Config) kind() *kind {
 }
 
 // Stored returns the kind of the stored answers, nil for hosts to ask.
-func (c *Config) Stored() *sink.StoredSource {
+func (c *Config) Stored() *journal.StoredSource {
 	if k := c.kind(); k != nil {
-		return sink.StoredAs(k.role)
+		return journal.StoredAs(k.role)
 	}
 	return nil
 }

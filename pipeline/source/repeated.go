@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -48,7 +48,7 @@ func (s *Source) once(all []given) (kept []given, err error) {
 			}
 		}
 		if twice {
-			s.repeated = append(s.repeated, sink.Repeated{Line: a.line, Path: name, First: first})
+			s.repeated = append(s.repeated, journal.Repeated{Line: a.line, Path: name, First: first})
 			continue
 		}
 		if named[name]++; name != a.path && named[name] > 1 { // another query

@@ -11,7 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -73,9 +73,9 @@ func TestArchivesAreReadOnce(t *testing.T) {
 				t.Errorf("inputs (-want +got):\n%s", diff)
 			}
 			want := "line,text,reason,input\n"
-			var repeated []sink.Repeated
+			var repeated []journal.Repeated
 			for _, a := range row.again {
-				repeated = append(repeated, sink.Repeated{Line: a.line, Path: a.path, First: a.first})
+				repeated = append(repeated, journal.Repeated{Line: a.line, Path: a.path, First: a.first})
 				input := "warc-paths"
 				if a.line == 0 {
 					input = "warc"

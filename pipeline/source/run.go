@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // openRun adds the volumes of --from-run: one for each segment of an earlier run.
@@ -49,7 +49,7 @@ func (s *Source) openRun(ctx context.Context) error {
 		})
 		v.First, v.Most, v.mixed = segment.Index, 1, true
 		if isOfShards { // it may have a hundred thousand targets
-			v.First, v.Most = segment.Index*sink.SegmentsPerVolume, sink.SegmentsPerVolume
+			v.First, v.Most = segment.Index*journal.SegmentsPerVolume, journal.SegmentsPerVolume
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -46,9 +46,9 @@ type Config struct {
 	Shard   target.Shard // the share to read, by default all
 
 	// Of a run that was planned:
-	Planned  string          // path of the list of the shard, instead of Hosts
-	Archives []sink.Input    // all archives, instead of WARC
-	Repeated []sink.Repeated // archives that the input names again
+	Planned  string             // path of the list of the shard, instead of Hosts
+	Archives []journal.Input    // all archives, instead of WARC
+	Repeated []journal.Repeated // archives that the input names again
 
 	Planning bool // for a plan, which holds no queries of URLs
 	MaxBody  int  // bytes at which stored bodies are cut
@@ -69,20 +69,20 @@ type Source struct {
 	config    Config
 	servers   *remote.Servers // of archives
 	mu        sync.Mutex      // of inputs
-	inputs    []sink.Input
+	inputs    []journal.Input
 	ranks     hosts.Ranks
 	filter    *hosts.Filter // nil for every host
 	rejects   *rejected.Account
-	progress  func(bytes int64) // counts the bytes of archives read
-	sum       hash.Hash         // digest of a pipe, which can be read only once
-	emitted   atomic.Int64      // targets yielded
-	from      *earlier.Run      // the earlier run, nil for none
-	elsewhere atomic.Int64      // targets or rows of other shards
-	passed    atomic.Bool       // an archive was passed over
-	last      *finder           // nil unless only the last captures of archives are wanted
-	places    *places           // captures of an index, nil without one
-	paced     bool              // some of them are in archives that are read at the pace
-	repeated  []sink.Repeated   // archives that are named again
+	progress  func(bytes int64)  // counts the bytes of archives read
+	sum       hash.Hash          // digest of a pipe, which can be read only once
+	emitted   atomic.Int64       // targets yielded
+	from      *earlier.Run       // the earlier run, nil for none
+	elsewhere atomic.Int64       // targets or rows of other shards
+	passed    atomic.Bool        // an archive was passed over
+	last      *finder            // nil unless only the last captures of archives are wanted
+	places    *places            // captures of an index, nil without one
+	paced     bool               // some of them are in archives that are read at the pace
+	repeated  []journal.Repeated // archives that are named again
 }
 
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
@@ -92,7 +92,7 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 	if k := c.kind(); k != nil {
 		err = k.open(s, ctx)
 	} else {
-		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
+		list := &Volume{Most: journal.MaxVolumes * journal.SegmentsPerVolume, source: s, input: journal.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
 		s.Volumes = []*Volume{list}
 	}
 	if err == nil {
@@ -125,7 +125,7 @@ func (s *Source) openLists(ctx context.Context) error {
 		switch list.path {
 		case "":
 		case "-":
-			s.inputs = append(s.inputs, sink.Input{Role: list.role, Path: list.path})
+			s.inputs = append(s.inputs, journal.Input{Role: list.role, Path: list.path})
 		default:
 			in, err := hosts.Inspect(ctx, list.path)
 			if err != nil {
@@ -147,7 +147,7 @@ func (s *Source) openLists(ctx context.Context) error {
 	if named := s.config.Named; len(named) > 0 {
 		sum := sha256.Sum256([]byte(strings.Join(named, "\n")))
 		s.Total = int64(len(named))
-		s.inputs = append(s.inputs, sink.Input{Role: "hosts", Path: sink.NamedHosts, SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
+		s.inputs = append(s.inputs, journal.Input{Role: "hosts", Path: journal.NamedHosts, SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
 	}
 	return nil
 }
@@ -169,8 +169,8 @@ func (s *Source) AsOf() *time.Time {
 	return &s.from.Manifest.Date
 }
 
-// Earlier says how that run chose its hosts; see [sink.Plan].
-func (s *Source) Earlier() []sink.Choice {
+// Earlier says how that run chose its hosts; see [journal.Plan].
+func (s *Source) Earlier() []journal.Choice {
 	if s.from == nil {
 		return nil
 	}
@@ -178,11 +178,11 @@ func (s *Source) Earlier() []sink.Choice {
 }
 
 // Repeated returns the archives that the input names again; they are read once.
-func (s *Source) Repeated() []sink.Repeated { return s.repeated }
+func (s *Source) Repeated() []journal.Repeated { return s.repeated }
 
 // Inputs returns the files of the source with their digests. A pipe has its digest, and
 // an archive at an https URL its size, only after it was read.
-func (s *Source) Inputs() []sink.Input {
+func (s *Source) Inputs() []journal.Input {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.inputs)
@@ -311,7 +311,7 @@ func (s *Source) Empty() error {
 	case skipped.NotSampled > 0:
 		path, wanted = c.name(), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
 	case len(c.Named) > 0:
-		path, wanted = sink.NamedHosts, "are not hosts"
+		path, wanted = journal.NamedHosts, "are not hosts"
 	case s.filter != nil && s.filter.Len() == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
@@ -335,7 +335,7 @@ func (c *Config) name() string {
 	case k != nil:
 		return k.given(c)
 	case len(c.Named) > 0:
-		return sink.NamedHosts
+		return journal.NamedHosts
 	}
 	return c.Hosts
 }

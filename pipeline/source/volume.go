@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // A Volume is a part of a source that is read in order: a list of hosts, a WARC
@@ -17,16 +17,16 @@ type Volume struct {
 	Most  int // most segments; with 1, all its targets are one segment
 
 	source *Source
-	input  sink.Input
+	input  journal.Input
 	volume int   // index of an archive in Source.Volumes
 	at     int   // index of the input in the source
 	seq    int64 // the number before its first target; unused if targets have numbers
 	mixed  bool  // it yields the targets of all shards
 	read   func(ctx context.Context, emit func(target.Target) error) error
 
-	location string                                  // where an archive is, with the query of a URL
-	archive  *sink.ArchiveRecord                     // what is known of the archive; nil for another volume
-	pass     func(archive *sink.ArchiveRecord) error // accounts for an archive that is not read
+	location string                                     // where an archive is, with the query of a URL
+	archive  *journal.ArchiveRecord                     // what is known of the archive; nil for another volume
+	pass     func(archive *journal.ArchiveRecord) error // accounts for an archive that is not read
 }
 
 // seqPerVolume keeps the numbers of volumes apart: the third volume's targets are
@@ -73,7 +73,7 @@ func (v *Volume) Read(ctx context.Context, emit func(target.Target) error) error
 // Archive returns what is known of the archive that the volume reads: its size and
 // tag once a target was emitted, and its end after [Volume.Read]. It returns nil for a
 // volume of another kind.
-func (v *Volume) Archive() *sink.ArchiveRecord {
+func (v *Volume) Archive() *journal.ArchiveRecord {
 	if v.archive == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (v *Volume) Archive() *sink.ArchiveRecord {
 
 // PassOver accounts for an archive whose targets an earlier process has committed, so
 // that it need not be read. archive is what the record of its last segment says.
-func (v *Volume) PassOver(targets int64, archive *sink.ArchiveRecord) error {
+func (v *Volume) PassOver(targets int64, archive *journal.ArchiveRecord) error {
 	v.source.emitted.Add(targets)
 	return v.pass(archive)
 }
@@ -94,12 +94,12 @@ func (v *Volume) Path() string { return v.input.Path }
 // number gives each volume of files its range of segments and seqs.
 func (s *Source) number() {
 	for i, v := range s.Volumes {
-		v.First, v.Most, v.seq = i*sink.SegmentsPerVolume, sink.SegmentsPerVolume, int64(i)*seqPerVolume
+		v.First, v.Most, v.seq = i*journal.SegmentsPerVolume, journal.SegmentsPerVolume, int64(i)*seqPerVolume
 	}
 }
 
 // add adds a volume and its input.
-func (s *Source) add(in sink.Input, read func(ctx context.Context, emit func(target.Target) error) error) *Volume {
+func (s *Source) add(in journal.Input, read func(ctx context.Context, emit func(target.Target) error) error) *Volume {
 	v := &Volume{source: s, input: in, at: len(s.inputs), read: read}
 	s.Volumes, s.inputs = append(s.Volumes, v), append(s.inputs, in)
 	return v

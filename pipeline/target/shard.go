@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Shard selects one of Count shares of a source, counted from 0. The zero value
@@ -18,10 +18,10 @@ type Shard struct {
 	Index, Count int
 }
 
-// ShardOf returns the shard of a host, of count shards; see [sink.ShardOf].
+// ShardOf returns the shard of a host, of count shards; see [journal.ShardOf].
 func ShardOf(host string, count int) int {
 	domain, _ := fetch.RegisteredDomain(host)
-	return sink.ShardOf(host, domain, count)
+	return journal.ShardOf(host, domain, count)
 }
 
 // Name names the share of the hosts, "" for all.

@@ -13,9 +13,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -38,7 +39,7 @@ var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
 // its parts, batch by batch. For an incomplete run it writes the committed segments.
 // If it fails, readers find the stream incomplete. It returns [ErrNotThere], and
 // writes nothing, if there is no such table, column or comparison.
-func Table(ctx context.Context, w io.Writer, in store.Store, m *sink.Manifest, s Selection) error {
+func Table(ctx context.Context, w io.Writer, in store.Store, m *journal.Manifest, s Selection) error {
 	parts, err := partsOf(in, m, s)
 	if err != nil {
 		return err
@@ -58,15 +59,15 @@ func Table(ctx context.Context, w io.Writer, in store.Store, m *sink.Manifest, s
 
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
-func partsOf(in store.Store, m *sink.Manifest, s Selection) ([]sink.Part, error) {
-	compared, err := sink.ComparedWith(in, m.Run)
+func partsOf(in store.Store, m *journal.Manifest, s Selection) ([]journal.Part, error) {
+	compared, err := journal.ComparedWith(in, m.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)
 	}
 	if s.Table == layout.Changes && len(compared) > 0 {
 		return changesOf(in, m.Run, s.Against, compared)
 	}
-	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(sink.TableNames, s.Table) {
+	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(schema.TableNames, s.Table) {
 		there := m.Tables
 		if len(compared) > 0 {
 			there = append(slices.Clip(there), layout.Changes)
@@ -79,7 +80,7 @@ func partsOf(in store.Store, m *sink.Manifest, s Selection) ([]sink.Part, error)
 	return m.PartsOf(s.Table), nil
 }
 
-func changesOf(in store.Store, run, against string, compared []string) ([]sink.Part, error) {
+func changesOf(in store.Store, run, against string, compared []string) ([]journal.Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
 		return nil, fmt.Errorf("the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
@@ -88,11 +89,11 @@ func changesOf(in store.Store, run, against string, compared []string) ([]sink.P
 	case !slices.Contains(compared, against):
 		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
 	}
-	c, err := sink.ReadComparison(in, run, against)
+	c, err := journal.ReadComparison(in, run, against)
 	if err != nil {
 		return nil, fmt.Errorf("look for the part of %s: %w", layout.Changes, err)
 	}
-	return []sink.Part{*c.Part}, nil
+	return []journal.Part{*c.Part}, nil
 }
 
 // exporter writes parts to one stream.
@@ -104,7 +105,7 @@ type exporter struct {
 	stream *ipc.Writer
 }
 
-func (e *exporter) parts(in store.Store, parts []sink.Part) error {
+func (e *exporter) parts(in store.Store, parts []journal.Part) error {
 	for _, p := range parts {
 		f, err := scan.OpenPart(e.ctx, in, p)
 		if e.ctx.Err() != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -30,7 +30,7 @@ const atOnce = 16
 
 // Run is a run whose rows are looked up. It is safe for concurrent use.
 type Run struct {
-	*sink.Manifest
+	*journal.Manifest
 	in store.Store
 
 	mu   sync.Mutex
@@ -38,7 +38,7 @@ type Run struct {
 }
 
 // Open prepares to look up rows of a run in an open store, which the Run does not close.
-func Open(in store.Store, m *sink.Manifest) *Run {
+func Open(in store.Store, m *journal.Manifest) *Run {
 	return &Run{Manifest: m, in: in, open: make(map[string]*openPart)}
 }
 
@@ -148,7 +148,7 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 type span struct{ group, first, n int64 }
 
 // read returns the rows that where finds in a part.
-func read[R any](ctx context.Context, r *Run, p sink.Part, where func(*openPart) ([]span, error)) (all []R, err error) {
+func read[R any](ctx context.Context, r *Run, p journal.Part, where func(*openPart) ([]span, error)) (all []R, err error) {
 	f, err := r.part(p)
 	if err == nil {
 		all, err = readPart[R](f, where)

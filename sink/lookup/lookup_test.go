@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -41,9 +42,9 @@ func policiesOf(seq int64) int {
 }
 
 // written writes a run of two segments and returns its manifest.
-func written(t testing.TB, dir string, targets int64) *sink.Manifest {
+func written(t testing.TB, dir string, targets int64) *journal.Manifest {
 	t.Helper()
-	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "policies", "rules"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "rules"}, Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -61,8 +62,8 @@ func written(t testing.TB, dir string, targets int64) *sink.Manifest {
 		s.Targets = targets / 2
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(sink.Completion{Tally: sink.Tally{Targets: targets}}))
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	must(t, run.Complete(sink.Completion{Tally: journal.Tally{Targets: targets}}))
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	return m
 }
@@ -267,7 +268,7 @@ func TestWindows(t *testing.T) {
 // and one with another digest is damage.
 func TestBodies(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
-	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "bodies"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "bodies"}, Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	s, err := run.Segment(0)
@@ -290,8 +291,8 @@ func TestBodies(t *testing.T) {
 	}
 	s.Targets = 6
 	must(t, s.Commit())
-	must(t, run.Complete(sink.Completion{Tally: sink.Tally{Targets: 6}}))
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	must(t, run.Complete(sink.Completion{Tally: journal.Tally{Targets: 6}}))
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	in, err := store.Open(ctx, dir)
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -28,7 +28,7 @@ type openPart struct {
 }
 
 // part opens a part once.
-func (r *Run) part(p sink.Part) (*openPart, error) {
+func (r *Run) part(p journal.Part) (*openPart, error) {
 	r.mu.Lock()
 	f := r.open[p.Path]
 	if f == nil {
@@ -40,7 +40,7 @@ func (r *Run) part(p sink.Part) (*openPart, error) {
 	return f, f.err
 }
 
-func (f *openPart) openFile(in store.Store, p sink.Part) (err error) {
+func (f *openPart) openFile(in store.Store, p journal.Part) (err error) {
 	defer scan.Recovered(&err)
 	at, err := in.OpenAt(p.Path)
 	if err != nil {

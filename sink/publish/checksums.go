@@ -17,8 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -113,13 +113,13 @@ func (m misfit) Unwrap() error { return ErrDamaged }
 type Set struct {
 	*describe.Provenance
 	in        store.Store
-	runs      []*sink.Manifest
+	runs      []*journal.Manifest
 	files     []describe.File // all but that of the checksums
 	sums, own []byte          // the files of checksums and provenance
 }
 
 // Manifests returns the manifests of the runs, in the order of the provenance.
-func (d *Set) Manifests() []*sink.Manifest { return d.runs }
+func (d *Set) Manifests() []*journal.Manifest { return d.runs }
 
 // Compared reports whether the data set has comparisons of a run with earlier ones.
 func (d *Set) Compared(run string) bool {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/robocensus/robocensus/sink"
@@ -38,7 +39,7 @@ var derived = map[string][]string{
 // of segments does not matter. If sample is not nil, the other run has the hosts for
 // which it returns true. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
-func Compare(ctx context.Context, without []string, in store.Store, published *sink.Manifest, otherIn store.Store, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
+func Compare(ctx context.Context, without []string, in store.Store, published *journal.Manifest, otherIn store.Store, other *journal.Manifest, sample func(host string) bool) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
 	for _, table := range published.Tables {
 		t := &comparing{

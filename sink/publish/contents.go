@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -39,7 +39,7 @@ func (d *Set) checkContents(ctx context.Context) error {
 		if r == nil {
 			return bad(describe.ProvenanceName, "a run is null")
 		}
-		if err := sink.CheckRunID(r.Run); err != nil {
+		if err := journal.CheckRunID(r.Run); err != nil {
 			return bad(describe.ProvenanceName, "%s", err)
 		}
 		manifest := layout.RunFile(r.Run, layout.ManifestName)
@@ -47,12 +47,12 @@ func (d *Set) checkContents(ctx context.Context) error {
 			return bad(describe.ProvenanceName, "run %s comes twice", r.Run)
 		}
 		known[manifest] = true
-		for _, in := range []sink.Input{{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"}, {Role: "templates", Path: "built-in templates.yaml"}} {
+		for _, in := range []journal.Input{{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"}, {Role: "templates", Path: "built-in templates.yaml"}} {
 			if want, at := r.FileOf(in); *at != "" && (*at != want || !d.has(want)) {
 				return bad(describe.ProvenanceName, "%q is not %s of the data set", *at, want)
 			}
 		}
-		m, err := sink.ReadManifest(d.in, r.Run)
+		m, err := journal.ReadManifest(d.in, r.Run)
 		if err == nil && !m.Complete() {
 			err = errors.New("is missing")
 		}
@@ -63,12 +63,12 @@ func (d *Set) checkContents(ctx context.Context) error {
 			known[part.Path] = true
 			parts = append(parts, heldPart{part, m, ""})
 		}
-		compared, err := sink.ComparedWith(d.in, r.Run)
+		compared, err := journal.ComparedWith(d.in, r.Run)
 		if err != nil {
 			return err
 		}
 		for _, against := range compared {
-			c, err := sink.ReadComparison(d.in, r.Run, against)
+			c, err := journal.ReadComparison(d.in, r.Run, against)
 			if err != nil {
 				return Unreadable(layout.ComparisonRecord(r.Run, against), err)
 			}
@@ -98,8 +98,8 @@ func (d *Set) has(name string) bool {
 
 // heldPart is a part of a run, or of its comparison with an earlier one.
 type heldPart struct {
-	sink.Part
-	run     *sink.Manifest
+	journal.Part
+	run     *journal.Manifest
 	against string
 }
 
@@ -164,7 +164,7 @@ func Unreadable(name string, err error) error {
 
 // checkColumns returns an error if a part has other columns than those that are
 // compared.
-func checkColumns(ctx context.Context, in store.Store, part sink.Part, want []string) (err error) {
+func checkColumns(ctx context.Context, in store.Store, part journal.Part, want []string) (err error) {
 	defer scan.Recovered(&err)
 	f, err := scan.OpenPart(ctx, in, part)
 	if err != nil {
@@ -175,7 +175,7 @@ func checkColumns(ctx context.Context, in store.Store, part sink.Part, want []st
 	if err != nil {
 		return err
 	}
-	if err := schema.CheckTypes(parquet.SchemaOf(reflect.New(sink.Describe(part.Table).Row()).Interface()), opened); err != nil {
+	if err := schema.CheckTypes(parquet.SchemaOf(reflect.New(schema.Describe(part.Table).Row()).Interface()), opened); err != nil {
 		return err
 	}
 	// parquet-go reads the answers. If a column has fewer values than rows, it takes

@@ -24,8 +24,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -33,9 +33,9 @@ import (
 
 // Config says what is published.
 type Config struct {
-	In          store.Store      // the output folder
-	Runs        []*sink.Manifest // complete, with their parts, in order
-	To          string           // the folder, which must not exist, or be empty
+	In          store.Store         // the output folder
+	Runs        []*journal.Manifest // complete, with their parts, in order
+	To          string              // the folder, which must not exist, or be empty
 	Metadata    describe.Metadata
 	Without     []string // tables, and columns as table.column, to leave out
 	HashHosts   bool
@@ -47,13 +47,13 @@ type publisher struct {
 	Config
 	describe.DataSet
 	ctx     context.Context
-	lacking []sink.Input
+	lacking []journal.Input
 }
 
 // Write publishes runs. After an error there is no folder. It returns the files that
 // judging takes (see [Run.Lacks]) and that are not at hand: without them, the data set
 // cannot be re-evaluated.
-func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
+func Write(ctx context.Context, c Config) (lacking []journal.Input, err error) {
 	s, err := describe.Select(c.Runs, c.Without, c.HashHosts)
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func (p *publisher) write() error {
 }
 
 // run writes the parts and the manifest of a run.
-func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
-	about := p.Provenance.Add(p.Selection, m, func(name string, in sink.Input) []byte {
+func (p *publisher) run(m *journal.Manifest) (*journal.Manifest, error) {
+	about := p.Provenance.Add(p.Selection, m, func(name string, in journal.Input) []byte {
 		return describe.TextOf(p.In.Path("."), name, in, describe.BuiltIn[in.Role])
 	})
 	for _, in := range m.Inputs {
@@ -118,7 +118,7 @@ func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 		}
 	}
 	published := about.Manifest(m, p.Selection)
-	for _, list := range []*[]sink.Part{&published.RunParts, &published.Parts} {
+	for _, list := range []*[]journal.Part{&published.RunParts, &published.Parts} {
 		for i, part := range *list {
 			digest, err := p.part(part)
 			if err != nil {
@@ -127,14 +127,14 @@ func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 			(*list)[i].Digest = digest
 		}
 	}
-	if err := sink.PutManifest(p.Out, published); err != nil {
+	if err := journal.PutManifest(p.Out, published); err != nil {
 		return nil, err
 	}
 	return published, p.add(about.Texts)
 }
 
 // part writes a part, as it is or rewritten.
-func (p *publisher) part(part sink.Part) (store.Digest, error) {
+func (p *publisher) part(part journal.Part) (store.Digest, error) {
 	shorten, err := namesMachine(p.ctx, p.Selection, p.In, part)
 	if err != nil {
 		return store.Digest{}, err
@@ -215,7 +215,7 @@ func (p *publisher) comparisons() error {
 		if c.Part.Digest, err = p.part(*c.Part); err != nil {
 			return err
 		}
-		if err := sink.PutComparison(p.Out, c); err != nil {
+		if err := journal.PutComparison(p.Out, c); err != nil {
 			return err
 		}
 		p.Changes = append(p.Changes, *c.Part)
@@ -224,20 +224,20 @@ func (p *publisher) comparisons() error {
 }
 
 // compared returns the records of comparisons of the runs with each other.
-func (p *publisher) compared() (all []*sink.Comparison, err error) {
+func (p *publisher) compared() (all []*journal.Comparison, err error) {
 	if !p.Selection.Has(layout.Changes) {
 		return nil, nil
 	}
 	for _, m := range p.Runs {
-		runs, err := sink.ComparedWith(p.In, m.Run)
+		runs, err := journal.ComparedWith(p.In, m.Run)
 		if err != nil {
 			return nil, err
 		}
 		for _, against := range runs {
-			if !slices.ContainsFunc(p.Runs, func(m *sink.Manifest) bool { return m.Run == against }) {
+			if !slices.ContainsFunc(p.Runs, func(m *journal.Manifest) bool { return m.Run == against }) {
 				continue
 			}
-			c, err := sink.ReadComparison(p.In, m.Run, against)
+			c, err := journal.ReadComparison(p.In, m.Run, against)
 			if err != nil {
 				return nil, err
 			}

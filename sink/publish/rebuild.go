@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -102,7 +103,7 @@ func (b *rebuilding) compare(name string, want []byte) error {
 func (b *rebuilding) manifests() error {
 	for i, m := range b.set.runs {
 		said := b.set.Provenance.Runs[i]
-		about := b.p.Provenance.Add(b.p.Selection, m, func(name string, in sink.Input) []byte {
+		about := b.p.Provenance.Add(b.p.Selection, m, func(name string, in journal.Input) []byte {
 			f, ok := b.file(name)
 			if !ok {
 				return nil
@@ -119,11 +120,11 @@ func (b *rebuilding) manifests() error {
 		})
 		about.ManifestSHA256 = said.ManifestSHA256
 		if !slices.ContainsFunc(said.TablesLeftOut, func(table string) bool {
-			return !slices.Contains(sink.TableNames, table) || slices.Contains(m.Tables, table)
+			return !slices.Contains(schema.TableNames, table) || slices.Contains(m.Tables, table)
 		}) {
 			about.TablesLeftOut = said.TablesLeftOut
 		}
-		text, err := sink.ManifestFile(b.p.Out, about.Manifest(m, b.p.Selection))
+		text, err := journal.ManifestFile(b.p.Out, about.Manifest(m, b.p.Selection))
 		if err != nil {
 			return err
 		}
@@ -142,7 +143,7 @@ func (b *rebuilding) manifests() error {
 
 // targets compares the number of targets that a manifest says with the table that has a
 // row for each, or counts them.
-func (b *rebuilding) targets(m *sink.Manifest) error {
+func (b *rebuilding) targets(m *journal.Manifest) error {
 	var has int64
 	table := describe.CountingTable(m, "")
 	switch table {
@@ -174,7 +175,7 @@ func (b *rebuilding) comparisons() error {
 		return err
 	}
 	for _, c := range compared {
-		text, err := sink.ComparisonFile(b.p.Out, c)
+		text, err := journal.ComparisonFile(b.p.Out, c)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -257,7 +257,7 @@ func TestWordsAreRecorded_NoRace(t *testing.T) {
 	if diff := cmp.Diff(want, p.Metadata); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !slices.Equal(p.Runs[0].Inputs, []sink.Input{}) && p.Runs[0].Inputs[0].Path != "hosts.csv" {
+	if !slices.Equal(p.Runs[0].Inputs, []journal.Input{}) && p.Runs[0].Inputs[0].Path != "hosts.csv" {
 		t.Errorf("inputs %v", p.Runs[0].Inputs)
 	}
 }

@@ -12,12 +12,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/scan"
 )
@@ -33,7 +34,7 @@ type rewriting struct {
 // names of archives do not say where they are on this machine. A part that is older than
 // some columns gets them, without values.
 func rewriterOf(s describe.Selection, table string, shorten, older bool) *rewriting {
-	row := sink.Describe(table).Row()
+	row := schema.Describe(table).Row()
 	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
 	for i := range row.NumField() {
@@ -66,10 +67,10 @@ func rewriterOf(s describe.Selection, table string, shorten, older bool) *rewrit
 const archiveColumn = "warc_file"
 
 // isOlder reports whether a part lacks a column that its table has now.
-func isOlder(in *os.File, part sink.Part) (older bool, err error) {
+func isOlder(in *os.File, part journal.Part) (older bool, err error) {
 	defer scan.Recovered(&err)
 	opened, err := parquet.OpenFile(in, part.Bytes)
-	for _, name := range sink.Later {
+	for _, name := range journal.Later {
 		table, column, _ := strings.Cut(name, ".")
 		older = older || err == nil && table == part.Table && opened.Root().Column(column) == nil
 	}
@@ -77,7 +78,7 @@ func isOlder(in *os.File, part sink.Part) (older bool, err error) {
 }
 
 // namesMachine reports whether a part has names of archives to shorten.
-func namesMachine(ctx context.Context, s describe.Selection, in store.Store, part sink.Part) (yes bool, err error) {
+func namesMachine(ctx context.Context, s describe.Selection, in store.Store, part journal.Part) (yes bool, err error) {
 	if part.Table != "fetches" || slices.Contains(s.Without[part.Table], archiveColumn) {
 		return false, nil
 	}

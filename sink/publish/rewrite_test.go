@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -41,7 +41,7 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for table, want := range map[string]bool{"fetches": true, "verdicts": false} {
-		if is, err := isOlder(in, sink.Part{Table: table, Digest: store.Digest{Bytes: info.Size()}}); err != nil || is != want {
+		if is, err := isOlder(in, journal.Part{Table: table, Digest: store.Digest{Bytes: info.Size()}}); err != nil || is != want {
 			t.Errorf("%s: older %v, %v", table, is, err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestNoPartNamesAHost(t *testing.T) {
 	})
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{
-		In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
+		In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, HashHosts: true, Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
 	})
 	must(t, err)
 	rows, err := parquet.ReadFile[schema.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -22,7 +23,7 @@ import (
 // held is a run in a folder.
 type held struct {
 	in store.Store
-	*sink.Manifest
+	*journal.Manifest
 }
 
 // comparing compares a table of two runs, part by part.
@@ -41,7 +42,7 @@ type comparing struct {
 
 // compare compares the rows of each segment. Parts that are the same are not decoded.
 func (t *comparing) compare(ctx context.Context, c *Comparison) error {
-	parts := [2][]sink.Part{t.runs[0].PartsOf(t.table), t.runs[1].PartsOf(t.table)}
+	parts := [2][]journal.Part{t.runs[0].PartsOf(t.table), t.runs[1].PartsOf(t.table)}
 	differ := false
 	if t.sampled == nil && len(t.lost) == 0 {
 		same, err := t.twins(ctx, &parts)
@@ -72,7 +73,7 @@ func (t *comparing) compare(ctx context.Context, c *Comparison) error {
 
 // uneven removes the parts of segments that have other numbers of rows, and adds these. A
 // segment that somebody else wrote may have millions too many.
-func (t *comparing) uneven(parts *[2][]sink.Part, c *Comparison) (some bool) {
+func (t *comparing) uneven(parts *[2][]journal.Part, c *Comparison) (some bool) {
 	var rows [2]map[int]int64
 	for side := range rows {
 		rows[side] = make(map[int]int64)
@@ -81,7 +82,7 @@ func (t *comparing) uneven(parts *[2][]sink.Part, c *Comparison) (some bool) {
 		}
 	}
 	for side, sum := range []*int64{&c.Rows, &c.OtherRows} {
-		parts[side] = slices.DeleteFunc(parts[side], func(part sink.Part) bool {
+		parts[side] = slices.DeleteFunc(parts[side], func(part journal.Part) bool {
 			segment := t.segment(side, part)
 			differs := rows[0][segment] != rows[1][segment]
 			if differs {
@@ -95,19 +96,19 @@ func (t *comparing) uneven(parts *[2][]sink.Part, c *Comparison) (some bool) {
 
 // segment returns the segment of the published run that a part has rows of. A shard that
 // is re-evaluated has segments of its own.
-func (t *comparing) segment(side int, part sink.Part) int {
+func (t *comparing) segment(side int, part journal.Part) int {
 	if side == 1 && t.runs[0].Shards > 1 && t.runs[1].Shards == 1 {
-		return part.Segment / sink.SegmentsPerVolume
+		return part.Segment / journal.SegmentsPerVolume
 	}
 	return part.Segment
 }
 
 // twins removes the parts that are the same, and returns their rows.
-func (t *comparing) twins(ctx context.Context, parts *[2][]sink.Part) (rows int64, err error) {
+func (t *comparing) twins(ctx context.Context, parts *[2][]journal.Part) (rows int64, err error) {
 	if len(parts[0]) != len(parts[1]) {
 		return 0, nil
 	}
-	var rest [2][]sink.Part
+	var rest [2][]journal.Part
 	same := make([]bool, len(parts[0]))
 	err = atOnce(ctx, len(same), func(ctx context.Context, i int) error {
 		a, b := parts[0][i], parts[1][i]
@@ -153,7 +154,7 @@ func atOnce(ctx context.Context, n int, f func(ctx context.Context, i int) error
 }
 
 // part adds the rows of a part that are compared.
-func (t *comparing) part(ctx context.Context, side int, part sink.Part) error {
+func (t *comparing) part(ctx context.Context, side int, part journal.Part) error {
 	r := &partRows{comparing: t}
 	err := r.read(ctx, side, part)
 	if err != nil {
@@ -196,7 +197,7 @@ type partRows struct {
 	wants  []bool        // which rows of a batch are of them
 }
 
-func (r *partRows) read(ctx context.Context, side int, part sink.Part) (err error) {
+func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err error) {
 	selection := scan.Selection{Columns: r.columns, Dictionaries: textsOf(r.table)}
 	if side == 0 {
 		if err := checkColumns(ctx, r.runs[0].in, part, r.columns); err != nil {
@@ -344,7 +345,7 @@ func (h *sampledHosts) within(least, greatest int64) bool {
 
 // lookAhead reads the seqs of a part, and counts those that are wanted: the statistics by
 // which row groups are left out may be false.
-func (r *partRows) lookAhead(ctx context.Context, part sink.Part) error {
+func (r *partRows) lookAhead(ctx context.Context, part journal.Part) error {
 	var order seqOrder
 	return scan.Rows(ctx, r.runs[0].in, part, scan.Selection{Columns: []string{"seq"}}, func(batch arrow.RecordBatch) error {
 		if err := order.grow(batch.Column(0), r.table); err != nil {

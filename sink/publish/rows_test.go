@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -30,7 +30,7 @@ func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment)
 	return comparisonsOf(t, one, a, other, b, sample)
 }
 
-func comparisonsOf(t *testing.T, one string, a *sink.Manifest, other string, b *sink.Manifest, sample func(string) bool) (map[string]Comparison, error) {
+func comparisonsOf(t *testing.T, one string, a *journal.Manifest, other string, b *journal.Manifest, sample func(string) bool) (map[string]Comparison, error) {
 	all, err := Compare(t.Context(), nil, sinktest.Open(t, one), a, sinktest.Open(t, other), b, sample)
 	of := make(map[string]Comparison)
 	for _, c := range all {
@@ -100,16 +100,16 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	dir := t.TempDir()
 	run := aRun(t, dir, "r", nil)
 	set := filepath.Join(t.TempDir(), "set")
-	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*sink.Manifest{run}, To: set, Without: []string{"verdicts.url"},
+	_, err := Write(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, Without: []string{"verdicts.url"},
 		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
 	must(t, err)
-	published, err := sink.ReadManifest(sinktest.Open(t, set), "r")
+	published, err := journal.ReadManifest(sinktest.Open(t, set), "r")
 	must(t, err)
 	other := t.TempDir()
 	fewer := aRun(t, other, "r", func(segment int, r *rowsOfSegment) { r.verdicts = r.verdicts[1:] })
 	for _, again := range []struct {
 		dir    string
-		run    *sink.Manifest
+		run    *journal.Manifest
 		looked bool
 	}{{dir, run, true}, {other, fewer, false}} {
 		all, err := Compare(t.Context(), published.Without, sinktest.Open(t, set), published, sinktest.Open(t, again.dir), again.run, nil)
@@ -279,7 +279,7 @@ func TestTwins_NoRace(t *testing.T) {
 			t.Errorf("%s: %v, %v", a.Parts[i].Path, twins, err)
 		}
 	}
-	at := slices.IndexFunc(a.Parts, func(p sink.Part) bool { return p.Table == "verdicts" })
+	at := slices.IndexFunc(a.Parts, func(p journal.Part) bool { return p.Table == "verdicts" })
 	p := a.Parts[at]
 	file := filepath.Join(one, filepath.FromSlash(p.Path))
 	good, err := os.ReadFile(file)
@@ -350,9 +350,9 @@ func TestSumsOfParts(t *testing.T) {
 	if twice != (rowSum{8, 6}) {
 		t.Errorf("twice %+v is %+v", one, twice)
 	}
-	c := &comparing{runs: [2]held{{Manifest: &sink.Manifest{Plan: sink.Plan{Shards: 4}}}, {Manifest: &sink.Manifest{Plan: sink.Plan{Shards: 1}}}}}
-	for _, row := range []struct{ side, segment, want int }{{0, 3, 3}, {1, 3*sink.SegmentsPerVolume + 7, 3}} {
-		if got := c.segment(row.side, sink.Part{Segment: row.segment}); got != row.want {
+	c := &comparing{runs: [2]held{{Manifest: &journal.Manifest{Plan: journal.Plan{Shards: 4}}}, {Manifest: &journal.Manifest{Plan: journal.Plan{Shards: 1}}}}}
+	for _, row := range []struct{ side, segment, want int }{{0, 3, 3}, {1, 3*journal.SegmentsPerVolume + 7, 3}} {
+		if got := c.segment(row.side, journal.Part{Segment: row.segment}); got != row.want {
 			t.Errorf("segment %d of run %d stands in %d, want %d", row.segment, row.side, got, row.want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -36,16 +37,16 @@ type rowsOfSegment struct {
 }
 
 // aRun writes a run of two segments with three targets each.
-func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment)) *sink.Manifest {
+func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment)) *journal.Manifest {
 	t.Helper()
 	started := time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
 	if id == "q" {
 		started = started.AddDate(0, -1, 0)
 	}
-	run, err := sink.Create(dir, sink.Plan{
+	run, err := sink.Create(dir, journal.Plan{
 		Run: id, ToolVersion: "v0", Started: started, Tables: []string{"fetches", "agents", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"},
 		ProfileFields: map[string]map[string]any{"google": {"size_limit": 512000}}, Configuration: map[string]any{"dir": dir, "limit": "0"}, Adjustable: map[string]any{"rate": "5"},
-		Inputs: []sink.Input{
+		Inputs: []journal.Input{
 			{Role: "hosts", Path: "/lists/hosts.csv", SHA256: strings.Repeat("ab", 32)},
 			{Role: "agents", Path: "built-in agents.yaml", SHA256: describe.Digest(configs.Agents)}, {Role: "urls", Path: "built-in urls.txt", SHA256: describe.Digest(configs.URLs)},
 		},
@@ -89,15 +90,15 @@ func aRun(t *testing.T, dir, id string, plant func(segment int, r *rowsOfSegment
 			targets += c.Count
 		}
 	}
-	must(t, run.Complete(sink.Completion{Finished: started.Add(time.Hour), Tally: sink.Tally{Targets: targets, Rejected: 2}, Totals: totals, Inputs: planOf(t, dir, id).Inputs}))
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), id)
+	must(t, run.Complete(sink.Completion{Finished: started.Add(time.Hour), Tally: journal.Tally{Targets: targets, Rejected: 2}, Totals: totals, Inputs: planOf(t, dir, id).Inputs}))
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), id)
 	must(t, err)
 	return m
 }
 
-func planOf(t *testing.T, dir, id string) *sink.Plan {
+func planOf(t *testing.T, dir, id string) *journal.Plan {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), id)
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), id)
 	must(t, err)
 	return &m.Plan
 }
@@ -106,7 +107,7 @@ func planOf(t *testing.T, dir, id string) *sink.Plan {
 func aSet(t *testing.T, change func(*Config)) string {
 	t.Helper()
 	dir := t.TempDir()
-	runs := []*sink.Manifest{aRun(t, dir, "q", nil), aRun(t, dir, "r", nil)}
+	runs := []*journal.Manifest{aRun(t, dir, "q", nil), aRun(t, dir, "r", nil)}
 	changes, err := sink.CreateChanges(sinktest.Open(t, dir), runs[1], "q", "v0")
 	must(t, err)
 	must(t, changes.Write(schema.Change{Host: "h1.example", Kind: "outcome"}))

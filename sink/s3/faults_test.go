@@ -23,7 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/verify"
 )
@@ -84,7 +84,7 @@ func outcomeOf(t *testing.T, url, dir string) outcome {
 	if !v.Complete || len(v.Problems) > 0 {
 		t.Errorf("complete %v, problems %v", v.Complete, v.Problems)
 	}
-	m, err := sink.ReadManifest(sinktest.Open(t, url), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, url), "r")
 	must(t, err)
 	o := outcome{m.Targets, m.Rejected, make(map[string]int64), make(map[string]int)}
 	named := []string{"views.sql", "_runs/r/plan.json", "_runs/r/manifest.json", "_runs/r/rejected.csv"}

@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -59,13 +60,13 @@ func TestARunThatMayNotBeRead(t *testing.T) {
 	defer s.Close()
 	faulty.forbid("forbidden", "/_runs/b/")
 	defer faulty.leave("forbidden")
-	if runs, err := sink.CompleteRuns(s); err == nil {
+	if runs, err := journal.CompleteRuns(s); err == nil {
 		t.Errorf("complete: %d runs", len(runs))
 	}
-	if runs, err := sink.Runs(sinktest.Open(t, c.Dir)); err == nil {
+	if runs, err := journal.Runs(sinktest.Open(t, c.Dir)); err == nil {
 		t.Errorf("runs: %+v", runs)
 	}
-	if run, damaged, err := sink.LastIncomplete(t.Context(), c.Dir); err == nil {
+	if run, damaged, err := journal.LastIncomplete(s); err == nil {
 		t.Errorf("incomplete: %q, %q", run, damaged)
 	}
 }
@@ -112,9 +113,9 @@ func TestNoSignOfLifeAfterTheEnd(t *testing.T) {
 	s, err := store.Open(t.Context(), c.Dir)
 	must(t, err)
 	defer s.Close()
-	plan, err := sink.PlanOf(t.Context(), c.Dir, "r")
+	plan, _, err := journal.ReadPlan(s, "r")
 	must(t, err)
-	late, err := sink.OpenSharded(sinktest.Open(t, c.Dir), *plan)
+	late, err := sink.OpenSharded(sinktest.Open(t, c.Dir), plan)
 	must(t, err)
 	before := s.Size("_runs/r")
 	must(t, late.Beat(t.Context(), 0, 5))

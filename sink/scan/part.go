@@ -12,15 +12,16 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // OpenPart opens a part, as a manifest names it, for those who read its rows with
 // parquet-go. It returns an error if the contents do not match the part's digest, or if a
 // page would take more memory than a page of ours. The file is read from its beginning.
-func OpenPart(ctx context.Context, in store.Store, p sink.Part) (*os.File, error) {
+func OpenPart(ctx context.Context, in store.Store, p journal.Part) (*os.File, error) {
 	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
 	if err != nil {
 		return nil, Unreadable(in, p, err)
@@ -61,7 +62,7 @@ func (e *PartError) Error() string {
 func (e *PartError) Unwrap() error { return e.Err }
 
 // Unreadable returns the [PartError] for a part in a folder.
-func Unreadable(in store.Store, p sink.Part, err error) error {
+func Unreadable(in store.Store, p journal.Part, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("it is gone") // unwrapped: fs.ErrNotExist would mean that the run is gone
 	}
@@ -74,7 +75,7 @@ func Unreadable(in store.Store, p sink.Part, err error) error {
 
 // Texts reads columns of a part as text. It calls row with the cells of each
 // row, in the order of names, nil for null; they are valid until row returns.
-func Texts(ctx context.Context, in store.Store, p sink.Part, names []string, row func(cells []*string)) error {
+func Texts(ctx context.Context, in store.Store, p journal.Part, names []string, row func(cells []*string)) error {
 	return Rows(ctx, in, p, Selection{Columns: names}, func(batch arrow.RecordBatch) error {
 		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
 		for k, name := range names {
@@ -96,7 +97,7 @@ func Texts(ctx context.Context, in store.Store, p sink.Part, names []string, row
 
 // Rows reads a part batch by batch (see [File.Batches]). It returns an error of each
 // unchanged.
-func Rows(ctx context.Context, in store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
+func Rows(ctx context.Context, in store.Store, p journal.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -135,7 +136,7 @@ func Empty(table string) (*File, error) {
 var empties sync.Map // func() (*File, error) by table
 
 func empty(table string) (*File, error) {
-	content, err := sink.EmptyPart(table)
+	content, err := schema.EmptyPart(table)
 	if err != nil {
 		return nil, err
 	}

@@ -8,19 +8,20 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // A part that is opened is read from its beginning, as those who copy it need.
 func TestOpenPartIsAtItsBeginning(t *testing.T) {
-	content, err := sink.EmptyPart("verdicts")
+	content, err := schema.EmptyPart("verdicts")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir, sum := t.TempDir(), sha256.Sum256(content)
-	p := sink.Part{Table: "verdicts", Path: "part.parquet"}
+	p := journal.Part{Table: "verdicts", Path: "part.parquet"}
 	p.Bytes, p.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
 	if err := os.WriteFile(filepath.Join(dir, p.Path), content, 0o666); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,12 @@
 package sinktest
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
 
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -23,4 +28,19 @@ func Open(t T, dir string) store.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// Sealed returns the file of a plan, record or manifest, and its digest, which stands at
+// its end and covers the file with zeros in its place.
+func Sealed(t T, object any) (content []byte, digest string) {
+	t.Helper()
+	text, err := json.MarshalIndent(object, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = ",\n \"sha256\": \"", "\"\n}\n"
+	text = bytes.TrimSuffix(text, []byte("\n}"))
+	sum := sha256.Sum256([]byte(string(text) + begin + strings.Repeat("0", 64) + end))
+	digest = hex.EncodeToString(sum[:])
+	return []byte(string(text) + begin + digest + end), digest
 }

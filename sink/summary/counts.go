@@ -13,7 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -265,7 +265,7 @@ func (n *Counts) bounded() error { return n.fits(int64(len(n.sums))) }
 // fits returns an error for more rows than there can be counters: a part has each once.
 func (n *Counts) fits(rows int64) error {
 	if most := cmp.Or(n.most, mostCounters); rows > int64(most) {
-		return fmt.Errorf("summary is %w: it has more than %d different counters", sink.ErrDamaged, most)
+		return fmt.Errorf("summary is %w: it has more than %d different counters", journal.ErrDamaged, most)
 	}
 	return nil
 }

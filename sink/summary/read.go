@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -26,7 +27,7 @@ import (
 // Written is a run, or one made of shards, with the parts of its committed segments.
 type Written interface {
 	Store() store.Store
-	Parts(table string) []sink.Part
+	Parts(table string) []journal.Part
 }
 
 // SumUp adds up the counters and examples of a run's committed segments, for
@@ -58,7 +59,7 @@ func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
 
 // Read adds up the counters of a run. A run with another version of the bins
 // is an error, because counts of different bins do not add up.
-func Read(ctx context.Context, s store.Store, m *sink.Manifest) (*Counts, error) {
+func Read(ctx context.Context, s store.Store, m *journal.Manifest) (*Counts, error) {
 	if m.SummaryBins != schema.BinsVersion {
 		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, schema.BinsVersion, m.ToolVersion)
 	}
@@ -73,7 +74,7 @@ func Read(ctx context.Context, s store.Store, m *sink.Manifest) (*Counts, error)
 // mostCountersOf bounds the counters of a run that somebody else may have written. In a
 // stratum, each agent has some thirty counters under each profile, and the bins and keys
 // of all other metrics are some thousands.
-func mostCountersOf(m *sink.Manifest) int {
+func mostCountersOf(m *journal.Manifest) int {
 	agents := int64(0)
 	for _, in := range m.Inputs {
 		if in.Role == "agents" {
@@ -88,7 +89,7 @@ func mostCountersOf(m *sink.Manifest) int {
 
 // ReadExamples reads the examples of a run. There are none if the run was
 // published without a column of theirs: with hashes for hosts, an example has no text.
-func ReadExamples(ctx context.Context, s store.Store, m *sink.Manifest) (*Examples, error) {
+func ReadExamples(ctx context.Context, s store.Store, m *journal.Manifest) (*Examples, error) {
 	if !HasExamples(m) {
 		return newExamples(), nil
 	}
@@ -96,7 +97,7 @@ func ReadExamples(ctx context.Context, s store.Store, m *sink.Manifest) (*Exampl
 }
 
 // HasExamples reports whether a run has its examples whole.
-func HasExamples(m *sink.Manifest) bool {
+func HasExamples(m *journal.Manifest) bool {
 	return slices.Contains(m.Tables, "examples") &&
 		!slices.ContainsFunc(m.Without, func(column string) bool { return strings.HasPrefix(column, "examples.") })
 }
@@ -117,12 +118,12 @@ type additive[T any] interface {
 	Merge(from T) error
 }
 
-func readTable[T additive[T]](ctx context.Context, s store.Store, m *sink.Manifest, table string, empty func() T) (T, error) {
+func readTable[T additive[T]](ctx context.Context, s store.Store, m *journal.Manifest, table string, empty func() T) (T, error) {
 	all, err := sum(ctx, s, m.PartsOf(table), empty)
 	if err != nil && !m.Complete() {
 		// A completion in the meantime removes the segments' counters and
 		// examples.
-		now, e := sink.ReadManifest(s, m.Run)
+		now, e := journal.ReadManifest(s, m.Run)
 		switch {
 		case e == nil && now.Complete():
 			return sum(ctx, s, now.PartsOf(table), empty)
@@ -138,7 +139,7 @@ func readTable[T additive[T]](ctx context.Context, s store.Store, m *sink.Manife
 const readers = 8
 
 // sum adds up all parts of a table.
-func sum[T additive[T]](ctx context.Context, s store.Store, parts []sink.Part, empty func() T) (all T, err error) {
+func sum[T additive[T]](ctx context.Context, s store.Store, parts []journal.Part, empty func() T) (all T, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	all = empty()

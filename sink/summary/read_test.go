@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -37,7 +38,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 		if err := sink.Remove(sinktest.Open(t, dir), "r"); err != nil {
 			t.Fatal(err)
 		}
-		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"summary"}})
+		run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"summary"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 		}
 		sums := func() map[[6]string]int64 {
 			got := make(map[[6]string]int64)
-			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+			m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +114,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 		if err := sink.Remove(sinktest.Open(t, dir), "r"); err != nil {
 			t.Fatal(err)
 		}
-		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})
+		run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"examples"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +166,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 			}
 		}
 		given := func() []schema.Example {
-			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+			m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +192,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 func written(t *testing.T) (dir string, run *sink.Run) {
 	t.Helper()
 	dir = t.TempDir()
-	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "summary"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "summary"}})
 	must(t, err)
 	t.Cleanup(func() { run.Close() })
 	for index := range 2 {
@@ -233,7 +234,7 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 			dir, run := written(t)
 			must(t, complete(run))
 			must(t, row.plant(filepath.Join(dir, part)))
-			for _, read := range []func(store.Store, string) (*sink.Manifest, error){sink.ReadManifest, sink.ReadManifestHead} {
+			for _, read := range []func(store.Store, string) (*journal.Manifest, error){journal.ReadManifest, journal.ReadManifestHead} {
 				m, err := read(sinktest.Open(t, dir), "r")
 				must(t, err)
 				_, err = Read(context.Background(), sinktest.Open(t, dir), m)
@@ -249,7 +250,7 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 // completion merges them meanwhile.
 func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 	dir, run := written(t)
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	must(t, complete(run))
 	counts, err := Read(context.Background(), sinktest.Open(t, dir), m)
@@ -262,7 +263,7 @@ func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 // Counters with bins of another version are refused.
 func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 	dir, _ := written(t)
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	m.SummaryBins = 7
 	if _, err := Read(context.Background(), sinktest.Open(t, dir), m); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
@@ -273,7 +274,7 @@ func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 // More distinct keys than a run writes are an error, and do not use up memory.
 func TestExamplesOfTooManyKeys(t *testing.T) {
 	dir := t.TempDir()
-	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"examples"}})
 	must(t, err)
 	defer run.Close()
 	s, err := run.Segment(0)
@@ -282,7 +283,7 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 		must(t, s.Examples.Write(schema.Example{Metric: "m", Key: fmt.Sprint(i)}))
 	}
 	must(t, s.Commit())
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if _, err := ReadExamples(context.Background(), sinktest.Open(t, dir), m); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
 		t.Errorf("%v", err)
@@ -299,7 +300,7 @@ func must(t testing.TB, err error) {
 // A run has no more counters than its agents and profiles allow. A table of a stranger
 // that has more is damage.
 func TestMoreCountersThanARunCanHave(t *testing.T) {
-	m := &sink.Manifest{Plan: sink.Plan{Profiles: []string{"google"}, Inputs: []sink.Input{{Role: "agents", Rows: 178}}}}
+	m := &journal.Manifest{Plan: journal.Plan{Profiles: []string{"google"}, Inputs: []journal.Input{{Role: "agents", Rows: 178}}}}
 	if most := mostCountersOf(m); most < 200_000 || most > 500_000 {
 		t.Errorf("178 agents under one profile may have %d counters", most)
 	}
@@ -317,7 +318,7 @@ func TestMoreCountersThanARunCanHave(t *testing.T) {
 		t.Error(err)
 	}
 	from.Add("m", "", "one more")
-	if err := n.Merge(from); !errors.Is(err, sink.ErrDamaged) {
+	if err := n.Merge(from); !errors.Is(err, journal.ErrDamaged) {
 		t.Errorf("one more: %v", err)
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // comparisons verifies the comparisons of the run with earlier runs, and the check
 // of its expectations.
-func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
+func (v *verifier) comparisons(ctx context.Context, m *journal.Manifest) error {
 	others := []string{""}
 	for _, folder := range []struct{ name, before, after string }{
 		{layout.ComparisonRecords(v.run), "", ".json"}, {layout.TableFolder(layout.Changes, v.run), layout.AgainstPrefix, ""},
@@ -34,7 +34,7 @@ func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 			id, is := strings.CutPrefix(f.Name(), folder.before)
 			id, ends := strings.CutSuffix(id, folder.after)
 			switch {
-			case !is || !ends || sink.CheckRunID(id) != nil:
+			case !is || !ends || journal.CheckRunID(id) != nil:
 				v.add(path.Join(folder.name, f.Name()), badExtra, "is not a comparison")
 			case !slices.Contains(others, id):
 				others = append(others, id)
@@ -51,14 +51,14 @@ func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 
 // annexed verifies a comparison. Changes that another process makes in the meantime
 // are not a problem.
-func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string) error {
+func (v *verifier) annexed(ctx context.Context, m *journal.Manifest, against string) error {
 	folder := layout.ComparisonFolder(v.run, against)
 	files, err := v.store.List(folder)
 	if err != nil {
 		return v.blame(folder, badFile, err)
 	}
 	locked := slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == store.LockName })
-	record, err := sink.ReadComparison(v.store, v.run, against)
+	record, err := journal.ReadComparison(v.store, v.run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v.unrecorded(ctx, against, files, locked)
 	}
@@ -70,14 +70,14 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
-	if now, e := sink.ReadComparison(v.store, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
+	if now, e := journal.ReadComparison(v.store, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
 		v.Problems = v.Problems[:before]
 	}
 	return nil
 }
 
 // recorded verifies a comparison with a record.
-func (v *verifier) recorded(ctx context.Context, m *sink.Manifest, record *sink.Comparison, files []fs.DirEntry) error {
+func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *journal.Comparison, files []fs.DirEntry) error {
 	if record.Manifest != m.Digest() {
 		v.add(layout.ComparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
 	}
@@ -140,7 +140,7 @@ func (v *verifier) comparison(ctx context.Context, name, against string) error {
 		return v.blame(name, badFile, err)
 	}
 	defer f.Close()
-	p := sink.Part{Table: layout.Changes, Path: name, Rows: anyRows}
+	p := journal.Part{Table: layout.Changes, Path: name, Rows: anyRows}
 	_, err = v.decode(ctx, p, f, map[string]string{layout.KeyAgainst: against}, func(arrow.RecordBatch) {})
 	return err
 }

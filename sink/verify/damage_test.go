@@ -23,6 +23,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -36,10 +37,10 @@ func verified(t *testing.T, dir string) *Result {
 	return v
 }
 
-func described() sink.Plan {
-	return sink.Plan{
-		Run: "r", ToolVersion: "v0", Tables: sink.TableNames, Profiles: []string{"google"}, Started: time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
-		Configuration: map[string]any{"retries": 2}, Inputs: []sink.Input{{Role: "hosts", Path: "hosts.csv", SHA256: strings.Repeat("ab", 32)}},
+func described() journal.Plan {
+	return journal.Plan{
+		Run: "r", ToolVersion: "v0", Tables: schema.TableNames, Profiles: []string{"google"}, Started: time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
+		Configuration: map[string]any{"retries": 2}, Inputs: []journal.Input{{Role: "hosts", Path: "hosts.csv", SHA256: strings.Repeat("ab", 32)}},
 	}
 }
 
@@ -91,7 +92,7 @@ func wholeRun(t *testing.T, extra func(s *sink.Segment) error) string {
 	}
 	totals, err := summary.SumUp(t.Context(), run)
 	must(t, err)
-	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: targets}, Totals: totals, Inputs: described().Inputs}))
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets}, Totals: totals, Inputs: described().Inputs}))
 	must(t, run.Close())
 	return dir
 }
@@ -99,7 +100,7 @@ func wholeRun(t *testing.T, extra func(s *sink.Segment) error) string {
 // partsIn returns the number of parts of some segments.
 func partsIn(segments ...int) (n int) {
 	for _, segment := range segments {
-		for _, table := range sink.TableNames {
+		for _, table := range schema.TableNames {
 			if layout.HasPart(table, segment) {
 				n++
 			}
@@ -109,7 +110,7 @@ func partsIn(segments ...int) (n int) {
 }
 
 // partOf finds a part in the manifest.
-func partOf(m *sink.Manifest, path string) *sink.Part {
+func partOf(m *journal.Manifest, path string) *journal.Part {
 	for i := range m.Parts {
 		if m.Parts[i].Path == path {
 			return &m.Parts[i]
@@ -119,9 +120,9 @@ func partOf(m *sink.Manifest, path string) *sink.Part {
 }
 
 // patch changes the manifest of a complete run and seals it.
-func patch(t *testing.T, dir string, change func(m *sink.Manifest)) {
+func patch(t *testing.T, dir string, change func(m *journal.Manifest)) {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	change(m)
 	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)
@@ -129,21 +130,8 @@ func patch(t *testing.T, dir string, change func(m *sink.Manifest)) {
 
 func resealed(t *testing.T, path string, object any) {
 	t.Helper()
-	content, _ := seal(t, object)
+	content, _ := sinktest.Sealed(t, object)
 	must(t, os.WriteFile(path, content, 0o666))
-}
-
-// seal returns the file of a plan, record or manifest, and its digest, which stands at
-// its end and covers the file with zeros in its place.
-func seal(t *testing.T, object any) (content []byte, digest string) {
-	t.Helper()
-	content, err := json.MarshalIndent(object, "", " ")
-	must(t, err)
-	const begin, end = ",\n \"sha256\": \"", "\"\n}\n"
-	content = bytes.TrimSuffix(content, []byte("\n}"))
-	sum := sha256.Sum256([]byte(string(content) + begin + strings.Repeat("0", 64) + end))
-	digest = hex.EncodeToString(sum[:])
-	return []byte(string(content) + begin + digest + end), digest
 }
 
 func edit(t *testing.T, path string, change func(content []byte) []byte) {
@@ -187,16 +175,16 @@ func withoutColumns(t *testing.T, dir string, without []string) {
 func replacePart(t *testing.T, dir, path string, content []byte) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(dir, path), content, 0o666))
-	rename(t, dir, path, func(p *sink.Part) {
+	rename(t, dir, path, func(p *journal.Part) {
 		sum := sha256.Sum256(content)
 		p.Bytes, p.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
 	})
 }
 
 // rename changes the entry of a part in the record and in the manifest.
-func rename(t *testing.T, dir, path string, change func(p *sink.Part)) {
+func rename(t *testing.T, dir, path string, change func(p *journal.Part)) {
 	t.Helper()
-	patch(t, dir, func(m *sink.Manifest) {
+	patch(t, dir, func(m *journal.Manifest) {
 		for i := range m.RunParts {
 			if m.RunParts[i].Path == path {
 				change(&m.RunParts[i])
@@ -207,7 +195,7 @@ func rename(t *testing.T, dir, path string, change func(p *sink.Part)) {
 		file := filepath.Join(dir, layout.Record("r", part.Segment))
 		content, err := os.ReadFile(file)
 		must(t, err)
-		var r sink.Record
+		var r journal.Record
 		must(t, json.Unmarshal(content, &r))
 		for i := range r.Parts {
 			if r.Parts[i].Path == path {
@@ -215,7 +203,7 @@ func rename(t *testing.T, dir, path string, change func(p *sink.Part)) {
 			}
 		}
 		change(part)
-		content, digest := seal(t, r)
+		content, digest := sinktest.Sealed(t, r)
 		must(t, err)
 		must(t, os.WriteFile(file, content, 0o666))
 		for i := range m.Records {
@@ -247,7 +235,7 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 	file := func(change func(content []byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, rules), change) }
 	}
-	manifested := func(change func(m *sink.Manifest)) func(t *testing.T, dir string) {
+	manifested := func(change func(m *journal.Manifest)) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) { patch(t, dir, change) }
 	}
 	good := os.DirFS(wholeRun(t, nil))
@@ -277,16 +265,16 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			}
 		}, "_runs/r/against/x: extra, _runs/r/bodies.tmp: extra, _runs/r/rejected.csv: extra, _runs/r/segments/0000000001.summary.parquet: extra, " +
 			"_runs/r/segments/0000000003.json: extra, lines/run=r/x: extra, rules/run=r/part-0000000001.parquet.tmp: extra, rules/run=r/part-0000000003.parquet: extra"},
-		{"rows in record and manifest", nil, func(t *testing.T, dir string) { rename(t, dir, rules, func(p *sink.Part) { p.Rows++ }) }, rules + ": rows"},
-		{"rows in the manifest", nil, manifested(func(m *sink.Manifest) { partOf(m, rules).Rows++ }), "_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
-		{"targets in the manifest", nil, manifested(func(m *sink.Manifest) { m.Targets-- }), "_runs/r: manifest"},
-		{"manifest of another run", nil, manifested(func(m *sink.Manifest) { m.Run = "x" }), "_runs/r: manifest"},
-		{"a segment missing in the manifest", nil, manifested(func(m *sink.Manifest) {
-			m.Parts = slices.DeleteFunc(m.Parts, func(p sink.Part) bool { return p.Segment == 1 })
+		{"rows in record and manifest", nil, func(t *testing.T, dir string) { rename(t, dir, rules, func(p *journal.Part) { p.Rows++ }) }, rules + ": rows"},
+		{"rows in the manifest", nil, manifested(func(m *journal.Manifest) { partOf(m, rules).Rows++ }), "_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
+		{"targets in the manifest", nil, manifested(func(m *journal.Manifest) { m.Targets-- }), "_runs/r: manifest"},
+		{"manifest of another run", nil, manifested(func(m *journal.Manifest) { m.Run = "x" }), "_runs/r: manifest"},
+		{"a segment missing in the manifest", nil, manifested(func(m *journal.Manifest) {
+			m.Parts = slices.DeleteFunc(m.Parts, func(p journal.Part) bool { return p.Segment == 1 })
 			m.Records = slices.Delete(m.Records, 1, 2)
 			m.Targets -= targetsOfSegment
 		}), "_runs/r: manifest"},
-		{"a record that is not named", nil, manifested(func(m *sink.Manifest) { m.Records = slices.Delete(m.Records, 1, 2) }),
+		{"a record that is not named", nil, manifested(func(m *journal.Manifest) { m.Records = slices.Delete(m.Records, 1, 2) }),
 			manifest + ": numbering, " + manifest + ": numbering, " + manifest + ": rows, _runs/r/segments/0000000001.json: extra"},
 		{"a record that is gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, record))) }, record + ": record"},
 		{"a record that is another's", nil, func(t *testing.T, dir string) {
@@ -299,10 +287,10 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		}, record + ": record"},
 		{"a record written anew", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, record), func(b []byte) []byte {
-				var r sink.Record
+				var r journal.Record
 				must(t, json.Unmarshal(b, &r))
 				r.Note = json.RawMessage("1")
-				content, _ := seal(t, r)
+				content, _ := sinktest.Sealed(t, r)
 				return content
 			})
 		}, record + ": record"},
@@ -311,14 +299,14 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[50] ^= 1; return b })
 		}, "_runs/r/plan.json: manifest"},
 		{"another plan", nil, func(t *testing.T, dir string) {
-			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+			m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 			must(t, err)
 			m.ToolVersion = "v7"
 			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
 		}, "_runs/r/plan.json: manifest"},
-		{"what the manifest says of the plan", nil, manifested(func(m *sink.Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
-		{"a segment that stands after a later one", nil, manifested(func(m *sink.Manifest) { m.Records[1], m.Records[2] = m.Records[2], m.Records[1] }), manifest + ": numbering, " + manifest + ": numbering"},
-		{"a plan that says the same under another digest", nil, manifested(func(m *sink.Manifest) { m.PlanDigest = strings.Repeat("0", 64) }),
+		{"what the manifest says of the plan", nil, manifested(func(m *journal.Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
+		{"a segment that stands after a later one", nil, manifested(func(m *journal.Manifest) { m.Records[1], m.Records[2] = m.Records[2], m.Records[1] }), manifest + ": numbering, " + manifest + ": numbering"},
+		{"a plan that says the same under another digest", nil, manifested(func(m *journal.Manifest) { m.PlanDigest = strings.Repeat("0", 64) }),
 			"_runs/r/plan.json: manifest, _runs/r/segments/0000000000.json: record, _runs/r/segments/0000000001.json: record, _runs/r/segments/0000000002.json: record"},
 		{"a part that does not say of which run it is", nil, func(t *testing.T, dir string) {
 			rows, err := parquet.ReadFile[schema.Rule](filepath.Join(dir, rules))
@@ -327,12 +315,12 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			must(t, parquet.Write(&out, rows, parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion))))
 			replacePart(t, dir, rules, out.Bytes())
 		}, rules + ": schema"},
-		{"a part missing in the manifest", nil, manifested(func(m *sink.Manifest) {
+		{"a part missing in the manifest", nil, manifested(func(m *journal.Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), "_runs/r: manifest"},
-		{"a part named twice", nil, manifested(func(m *sink.Manifest) { m.Parts = append([]sink.Part{m.Parts[0]}, m.Parts...) }), "_runs/r: manifest"},
-		{"a path elsewhere", nil, manifested(func(m *sink.Manifest) { partOf(m, rules).Path = "../../etc/passwd" }), "_runs/r: manifest"},
-		{"no parts", nil, manifested(func(m *sink.Manifest) { m.Records, m.Parts, m.Targets = nil, nil, 0 }),
+		{"a part named twice", nil, manifested(func(m *journal.Manifest) { m.Parts = append([]journal.Part{m.Parts[0]}, m.Parts...) }), "_runs/r: manifest"},
+		{"a path elsewhere", nil, manifested(func(m *journal.Manifest) { partOf(m, rules).Path = "../../etc/passwd" }), "_runs/r: manifest"},
+		{"no parts", nil, manifested(func(m *journal.Manifest) { m.Records, m.Parts, m.Targets = nil, nil, 0 }),
 			"_runs/r: manifest"},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
@@ -370,8 +358,8 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(schema.SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
-		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, sink.Later) }, ""},
-		{"a part that is older than one of them", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, sink.Later[1:2]) }, ""},
+		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, journal.Later) }, ""},
+		{"a part that is older than one of them", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, journal.Later[1:2]) }, ""},
 		{"a part that lacks another column", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, []string{"fetches.rank"}) },
 			"fetches/run=r/part-0000000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
@@ -380,7 +368,7 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			replacePart(t, dir, rules, content)
 		}, rules + ": seq"},
 		{"a segment twice", nil, func(t *testing.T, dir string) {
-			for _, table := range sink.TableNames {
+			for _, table := range schema.TableNames {
 				if layout.OfRun[table] {
 					continue
 				}
@@ -406,9 +394,9 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 		{"the one part gone", nil, func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "examples/run=r/part-0000000000.parquet")))
 		}, "examples/run=r/part-0000000000.parquet: file"},
-		{"the one part not named", nil, manifested(func(m *sink.Manifest) { m.RunParts = m.RunParts[:1] }),
+		{"the one part not named", nil, manifested(func(m *journal.Manifest) { m.RunParts = m.RunParts[:1] }),
 			"_runs/r: manifest"},
-		{"the one part elsewhere", nil, manifested(func(m *sink.Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
+		{"the one part elsewhere", nil, manifested(func(m *journal.Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
 		{"summary", func(s *sink.Segment) error { return s.Summary.Write(schema.Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -494,7 +482,7 @@ func TestVerificationEndsWithItsContext(t *testing.T) {
 // not damage.
 func TestComparisonsAreVerified_NoRace(t *testing.T) {
 	good := wholeRun(t, nil)
-	m, err := sink.ReadManifest(sinktest.Open(t, good), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, good), "r")
 	must(t, err)
 	c, err := sink.CreateChanges(sinktest.Open(t, good), m, "a", "v1")
 	must(t, err)
@@ -554,7 +542,7 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, record), func(b []byte) []byte { b[30] ^= 1; return b })
 		}, record + ": record"},
 		{"a record of another run of this name", func(t *testing.T, dir string) {
-			patch(t, dir, func(m *sink.Manifest) { m.Skipped = map[string]int64{"x": 1} })
+			patch(t, dir, func(m *journal.Manifest) { m.Skipped = map[string]int64{"x": 1} })
 		}, record + ": record, _runs/r/expectations.json: record"},
 		{"a comparison of another name", write(content, "changes/run=r/against=b/part-0000000000.parquet"), "changes/run=r/against=b/part-0000000000.parquet: record"},
 		{"a folder in its place", func(t *testing.T, dir string) {
@@ -597,7 +585,7 @@ func TestRejectedLinesAreVerified_NoRace(t *testing.T) {
 	must(t, err)
 	totals, err := summary.SumUp(t.Context(), run)
 	must(t, err)
-	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: targetsOfSegment}, Totals: totals, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targetsOfSegment}, Totals: totals, Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verified(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
@@ -619,14 +607,14 @@ func TestHostsOfShards(t *testing.T) {
 		seq, hosts := int64(0), make(map[int][]string)
 		for i := range 20 {
 			host := fmt.Sprintf("h%d.example", i)
-			shard := sink.ShardOf(host, host, 2)
+			shard := journal.ShardOf(host, host, 2)
 			hosts[shard] = append(hosts[shard], host)
 		}
 		if wrong {
 			hosts[1] = append(hosts[1], hosts[0][0])
 		}
 		for shard := range 2 {
-			s, err := run.Segment(shard * sink.SegmentsPerVolume)
+			s, err := run.Segment(shard * journal.SegmentsPerVolume)
 			must(t, err)
 			for _, host := range hosts[shard] {
 				seq++
@@ -635,7 +623,7 @@ func TestHostsOfShards(t *testing.T) {
 			s.Targets = int64(len(hosts[shard]))
 			must(t, s.Commit())
 		}
-		must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: seq}, Inputs: p.Inputs}))
+		must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: seq}, Inputs: p.Inputs}))
 		must(t, run.Close())
 		var got []string
 		for _, p := range verified(t, dir).Problems {
@@ -665,7 +653,7 @@ func TestPartsOfATableFollowEachOther(t *testing.T) {
 		"of another table": {"", 3, 2, false},
 	} {
 		s := &segmentCheck{verifier: new(verifier)}
-		first := s.check(sink.Part{Table: c.table})
+		first := s.check(journal.Part{Table: c.table})
 		first.one(c.last, 0)
 		first.row, first.seq = 1, c.last
 		s.before = first
@@ -675,9 +663,9 @@ func TestPartsOfATableFollowEachOther(t *testing.T) {
 		}
 		// An empty part in between changes nothing.
 		if c.table != "" {
-			s.before = s.check(sink.Part{Table: table})
+			s.before = s.check(journal.Part{Table: table})
 		}
-		next := s.check(sink.Part{Table: table})
+		next := s.check(journal.Part{Table: table})
 		next.one(c.next, 0)
 		if (next.disordered.n > 0) != c.order {
 			t.Errorf("%s: %+v", name, next.disordered)

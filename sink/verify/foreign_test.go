@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // ours are the columns of text, beside the enumerated ones, that hold what the program, its
@@ -23,8 +23,8 @@ var ours = []string{
 // With hashes for hosts, every text that a host wrote is left out: a column of text is
 // hashed, foreign, or named here.
 func TestEveryTextIsForeignOrOurs(t *testing.T) {
-	for _, table := range sink.TableNames {
-		info := sink.Describe(table)
+	for _, table := range schema.TableNames {
+		info := schema.Describe(table)
 		if info.AllForeign {
 			continue
 		}

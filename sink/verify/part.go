@@ -13,8 +13,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -44,11 +44,11 @@ type segmentCheck struct {
 }
 
 // segment verifies the parts of a segment.
-func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
+func (c *segmentCheck) segment(ctx context.Context, parts []journal.Part) error {
 	// fetches first: the rows of the others must belong to its targets.
 	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b sink.Part) int {
-		return slices.Index(sink.TableNames, a.Table) - slices.Index(sink.TableNames, b.Table)
+	slices.SortStableFunc(parts, func(a, b journal.Part) int {
+		return slices.Index(schema.TableNames, a.Table) - slices.Index(schema.TableNames, b.Table)
 	})
 	for _, p := range parts {
 		if err := c.part(ctx, p, nil); err != nil {
@@ -63,7 +63,7 @@ func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
 
 // part verifies a part. more holds the metadata that it must have besides that of
 // all parts.
-func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]string) error {
+func (c *segmentCheck) part(ctx context.Context, p journal.Part, more map[string]string) error {
 	f, err := c.open(ctx, p.Path, p.Digest)
 	if f == nil {
 		return err
@@ -103,7 +103,7 @@ const anyRows = -1
 
 // decode decodes every cell of a part and checks its metadata, as [segmentCheck.part]
 // does. It reports whether the part could be decoded.
-func (v *verifier) decode(ctx context.Context, p sink.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
+func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	ok, err = v.decodeParquet(ctx, p, f, more, each)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -114,7 +114,7 @@ func (v *verifier) decode(ctx context.Context, p sink.Part, f *os.File, more map
 	return ok, nil
 }
 
-func (v *verifier) decodeParquet(ctx context.Context, p sink.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
+func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	in, err := scan.Open(f)
 	if err != nil {
 		return false, err
@@ -159,7 +159,7 @@ func shown(value *string) string {
 // layouts returns the columns of every table as package sink writes them.
 func layouts() (map[string][]string, error) {
 	out := make(map[string][]string)
-	for _, table := range append(slices.Clip(sink.TableNames), layout.Changes) {
+	for _, table := range append(slices.Clip(schema.TableNames), layout.Changes) {
 		part, err := scan.Empty(table)
 		if err != nil {
 			return nil, err
@@ -174,7 +174,7 @@ func layouts() (map[string][]string, error) {
 func wanted(table string, now, got []string) []string {
 	name := func(column string) string { return column[:strings.IndexAny(column, ". ")] }
 	return slices.DeleteFunc(slices.Clone(now), func(column string) bool {
-		return slices.Contains(sink.Later, table+"."+name(column)) && !slices.ContainsFunc(got, func(other string) bool { return name(other) == name(column) })
+		return slices.Contains(journal.Later, table+"."+name(column)) && !slices.ContainsFunc(got, func(other string) bool { return name(other) == name(column) })
 	})
 }
 

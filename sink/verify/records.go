@@ -9,14 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // records checks the manifest of a complete run against the plan and the records of
 // its segments. The manifest of an incomplete run is derived from them.
-func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
+func (v *verifier) records(ctx context.Context, m *journal.Manifest) error {
 	v.Segments = len(m.Records)
 	if !m.Complete() {
 		return nil
@@ -24,7 +25,7 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 	if err := v.plan(m); err != nil {
 		return err
 	}
-	parts := make(map[int][]sink.Part)
+	parts := make(map[int][]journal.Part)
 	for _, p := range m.Parts {
 		parts[p.Segment] = append(parts[p.Segment], p)
 	}
@@ -65,9 +66,9 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 // plan checks the manifest against the plan. The digest and rows of standard input
 // may differ, and the size and tag of archives at https URLs, because they are known
 // only at the end.
-func (v *verifier) plan(m *sink.Manifest) error {
+func (v *verifier) plan(m *journal.Manifest) error {
 	name := layout.RunFile(v.run, layout.PlanName)
-	plan, digest, err := sink.ReadPlan(v.store, v.run)
+	plan, digest, err := journal.ReadPlan(v.store, v.run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(name, badFile, "is missing")
@@ -97,9 +98,9 @@ func (v *verifier) plan(m *sink.Manifest) error {
 
 // record reads the record of a segment and checks it against the manifest. It
 // returns nil if the record cannot be used.
-func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.Part) (*sink.Record, error) {
+func (v *verifier) record(m *journal.Manifest, name journal.RecordName, parts []journal.Part) (*journal.Record, error) {
 	where := layout.Record(v.run, name.Segment)
-	r, err := sink.ReadRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
+	r, err := journal.ReadRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(where, badRecord, "is missing")
@@ -110,14 +111,14 @@ func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.P
 		v.add(where, badRecord, fmt.Sprintf("is not the record that the manifest names, %.12s…", name.SHA256))
 		return nil, nil
 	}
-	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p sink.Part) bool { return layout.OfRun[p.Table] })
+	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p journal.Part) bool { return layout.OfRun[p.Table] })
 	if !slices.Equal(own, parts) {
 		v.add(where, badRecord, "names other parts than the manifest")
 	}
 	if p := r.WARC; p != nil && m.WARCFile == nil && !slices.Contains(m.WARC, *p) {
 		v.add(where, badRecord, "names another WARC file than the manifest")
 	}
-	replaced := slices.DeleteFunc(slices.Clone(r.Parts), func(p sink.Part) bool { return !layout.OfRun[p.Table] })
+	replaced := slices.DeleteFunc(slices.Clone(r.Parts), func(p journal.Part) bool { return !layout.OfRun[p.Table] })
 	if r.WARC != nil && m.WARCFile != nil {
 		replaced = append(replaced, *r.WARC)
 	}
@@ -136,7 +137,7 @@ func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.P
 }
 
 // rejected verifies rejected.csv of a complete run; before that it is incomplete.
-func (v *verifier) rejected(ctx context.Context, m *sink.Manifest) error {
+func (v *verifier) rejected(ctx context.Context, m *journal.Manifest) error {
 	if m.RejectedFile == nil {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (v *verifier) rejected(ctx context.Context, m *sink.Manifest) error {
 }
 
 // warc verifies the WARC files in the folder of the run.
-func (v *verifier) warc(ctx context.Context, m *sink.Manifest) error {
+func (v *verifier) warc(ctx context.Context, m *journal.Manifest) error {
 	v.WARCFile = m.WARCFile
 	for _, p := range m.WARC {
 		f, err := v.open(ctx, p.Path, p.Digest)
@@ -164,7 +165,7 @@ func (v *verifier) warc(ctx context.Context, m *sink.Manifest) error {
 
 // unnamed looks for files in the run's folders that no record names. An incomplete
 // run may have files that a writer is still writing or has left.
-func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
+func (v *verifier) unnamed(ctx context.Context, m *journal.Manifest) error {
 	named := make(map[string]bool)
 	segments := make(map[int]bool)
 	for _, p := range slices.Concat(m.RunParts, m.Parts, m.WARC) {
@@ -194,7 +195,7 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		}
 		return nil
 	}
-	for _, table := range sink.TableNames {
+	for _, table := range schema.TableNames {
 		if err := look(layout.TableFolder(table, v.run), func(name string) bool {
 			// A segment that is not committed may have any files.
 			var segment int

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -18,7 +18,7 @@ import (
 // targets.
 type rowCheck struct {
 	segment *segmentCheck
-	part    sink.Part
+	part    journal.Part
 	after   bool  // rows of a previous part
 	row     int64 // counted from 0
 	seq     int64 // seq of the previous row
@@ -48,7 +48,7 @@ func (p *problems) add(format string, args ...any) {
 
 // check returns the check of a part. A shard may have several parts of a table, whose
 // rows follow each other.
-func (c *segmentCheck) check(p sink.Part) *rowCheck {
+func (c *segmentCheck) check(p journal.Part) *rowCheck {
 	r := &rowCheck{segment: c, part: p, seqs: []int64{}}
 	if before := c.before; before != nil && before.part.Table == p.Table {
 		r.after, r.seq, r.inner, r.seqs, r.countedTargets = before.after || before.row > 0, before.seq, before.inner, before.seqs, before.countedTargets
@@ -87,7 +87,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	}
 	seqs := scan.Column[*array.Int64](batch, "seq")
 	var inner *array.Int32
-	if name := sink.Describe(r.part.Table).Within; name != "" {
+	if name := schema.Describe(r.part.Table).Within; name != "" {
 		inner = scan.Column[*array.Int32](batch, name)
 	}
 	if r.part.Table == "fetches" && r.segment.shards > 0 {
@@ -136,7 +136,7 @@ func (r *rowCheck) changes(batch arrow.RecordBatch) {
 func (r *rowCheck) shard(batch arrow.RecordBatch) {
 	hosts, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "registered_domain")
 	for i := range int(batch.NumRows()) {
-		if at := sink.ShardOf(hosts.Value(i), domains.Value(i), r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
+		if at := journal.ShardOf(hosts.Value(i), domains.Value(i), r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
 			r.misplaced.add("row %d has a host of shard %d", r.row+int64(i), at)
 		}
 	}
@@ -154,7 +154,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 	case same && table == "fetches":
 		r.disordered.add("row %d has seq %d again", r.row, seq)
 	case same && (inner < r.inner || inner == r.inner && table == "groups"):
-		r.disordered.add("row %d of seq %d has %s %d after %d", r.row, seq, sink.Describe(table).Within, inner, r.inner)
+		r.disordered.add("row %d of seq %d has %s %d after %d", r.row, seq, schema.Describe(table).Within, inner, r.inner)
 	}
 	if table != "fetches" {
 		if !same && s.seqs != nil {

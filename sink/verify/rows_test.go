@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -28,7 +29,7 @@ import (
 func planted(t *testing.T, plant func(segment int, r *rows)) string {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "rules", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "rules", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"}})
 	must(t, err)
 	for segment := range 2 {
 		r := new(rows)
@@ -59,7 +60,7 @@ func planted(t *testing.T, plant func(segment int, r *rows)) string {
 	}
 	totals, err := summary.SumUp(t.Context(), run)
 	must(t, err)
-	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: 4}, Totals: totals}))
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: 4}, Totals: totals}))
 	return dir
 }
 
@@ -135,11 +136,11 @@ func TestRunsOfStatesBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, nil)
-			m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+			m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 			must(t, err)
 			out, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 			must(t, err)
-			out.Compared(3, 0, sink.EarlierRun{Run: "q", Hosts: 1})
+			out.Compared(3, 0, journal.EarlierRun{Run: "q", Hosts: 1})
 			must(t, out.Write(c.rows...))
 			must(t, out.Commit())
 			v, err := Run(t.Context(), sinktest.Open(t, dir), "r", func(int, int) {})
@@ -158,18 +159,18 @@ func TestRunsOfStatesBefore(t *testing.T) {
 // A comparison that is older than the columns that came later is whole.
 func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	dir := planted(t, nil)
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	out, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	must(t, err)
 	must(t, out.Write(schema.Change{Host: "h", Origin: "http://h", Kind: "text", Severity: "minor"}))
 	must(t, out.Commit())
-	c, err := sink.ReadComparison(sinktest.Open(t, dir), "r", "a")
+	c, err := journal.ReadComparison(sinktest.Open(t, dir), "r", "a")
 	must(t, err)
 
 	var fields []reflect.StructField
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[schema.Change]()) {
-		if column, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !slices.Contains(sink.Later, "changes."+column) {
+		if column, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !slices.Contains(journal.Later, "changes."+column) {
 			fields = append(fields, f)
 		}
 	}
@@ -187,7 +188,7 @@ func TestComparisonsWithoutRunsBefore(t *testing.T) {
 	s, err := store.Open(t.Context(), dir)
 	must(t, err)
 	defer s.Close()
-	must(t, sink.PutComparison(s, c))
+	must(t, journal.PutComparison(s, c))
 	v, err := Run(t.Context(), sinktest.Open(t, dir), "r", func(int, int) {})
 	must(t, err)
 	if len(v.Problems) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -58,7 +58,7 @@ var values = func() map[string]map[string][]string {
 // sources returns where answers come from.
 func sources() []string {
 	out := []string{"network", "cache"}
-	for _, s := range sink.StoredSources {
+	for _, s := range journal.StoredSources {
 		if s.Value != "" {
 			out = append(out, s.Value)
 		}

@@ -21,8 +21,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -56,15 +56,15 @@ const (
 
 // Result is the result of [Run].
 type Result struct {
-	Complete bool       // false: the run is in progress or was interrupted
-	Damaged  bool       // something is missing or damaged, not counting comparisons and files too many
-	Plan     *sink.Plan // nil if the plan or the manifest cannot be read
+	Complete bool          // false: the run is in progress or was interrupted
+	Damaged  bool          // something is missing or damaged, not counting comparisons and files too many
+	Plan     *journal.Plan // nil if the plan or the manifest cannot be read
 	Segments int
 	Parts    int
 	Rows     int64
 	Bytes    int64
-	WARCFile *sink.WARCFile // of --warc-out: outside of the folder, so Run does not read it; nil for none
-	Problems []Problem      // sorted by path
+	WARCFile *journal.WARCFile // of --warc-out: outside of the folder, so Run does not read it; nil for none
+	Problems []Problem         // sorted by path
 }
 
 // Run reads and verifies all files of a run: the manifest against the plan
@@ -77,8 +77,8 @@ type Result struct {
 // read and their total.
 func Run(ctx context.Context, s store.Store, run string, progress func(parts, of int)) (*Result, error) {
 	v := &verifier{store: s, run: run, progress: progress}
-	m, err := sink.ReadManifest(s, run)
-	if errors.Is(err, sink.ErrDamaged) || errors.Is(err, sink.ErrRemoving) {
+	m, err := journal.ReadManifest(s, run)
+	if errors.Is(err, journal.ErrDamaged) || errors.Is(err, journal.ErrRemoving) {
 		v.add(layout.RunFile(run), badManifest, err.Error())
 		v.Damaged, v.Plan = true, planOfIncomplete(s, run)
 		return &v.Result, nil
@@ -98,7 +98,7 @@ func Run(ctx context.Context, s store.Store, run string, progress func(parts, of
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.warc, v.unnamed} {
+	for _, check := range []func(context.Context, *journal.Manifest) error{v.records, v.parts, v.rejected, v.warc, v.unnamed} {
 		if err := check(ctx, m); err != nil {
 			return nil, err
 		}
@@ -115,11 +115,11 @@ func Run(ctx context.Context, s store.Store, run string, progress func(parts, of
 }
 
 // planOfIncomplete returns the plan of a run without a manifest, or nil.
-func planOfIncomplete(s store.Store, run string) *sink.Plan {
+func planOfIncomplete(s store.Store, run string) *journal.Plan {
 	if complete, err := store.Exists(s, layout.RunFile(run, layout.ManifestName)); complete || err != nil {
 		return nil
 	}
-	plan, _, err := sink.ReadPlan(s, run)
+	plan, _, err := journal.ReadPlan(s, run)
 	if err != nil {
 		return nil
 	}
@@ -132,14 +132,14 @@ type verifier struct {
 	run      string
 	progress func(parts, of int)
 	layouts  map[string][]string
-	planned  *sink.Plan
+	planned  *journal.Plan
 	shards   int // that divide the hosts, 0 if segments follow each other in the input
 
 	seqs Seqs // of a run of shards
 
 	mu   sync.Mutex
-	read int         // parts read
-	left []sink.Part // counters of segments that an interrupted completion left
+	read int            // parts read
+	left []journal.Part // counters of segments that an interrupted completion left
 	Result
 }
 
@@ -160,7 +160,7 @@ func (v *verifier) blame(path, kind string, err error) error {
 }
 
 // bySegment groups parts by segment, in order.
-func bySegment(parts []sink.Part) (segments [][]sink.Part) {
+func bySegment(parts []journal.Part) (segments [][]journal.Part) {
 	for len(parts) > 0 {
 		n := 1
 		for n < len(parts) && parts[n].Segment == parts[0].Segment {
@@ -172,7 +172,7 @@ func bySegment(parts []sink.Part) (segments [][]sink.Part) {
 }
 
 // parts verifies the parts, several segments at a time.
-func (v *verifier) parts(ctx context.Context, m *sink.Manifest) error {
+func (v *verifier) parts(ctx context.Context, m *journal.Manifest) error {
 	segments := bySegment(m.Parts)
 	found := make([]segmentFacts, len(segments))
 	g, running := errgroup.WithContext(ctx)
@@ -224,7 +224,7 @@ func (v *verifier) parts(ctx context.Context, m *sink.Manifest) error {
 }
 
 // runParts verifies the parts of the tables that have one for the whole run.
-func (v *verifier) runParts(ctx context.Context, m *sink.Manifest, targets int64, known bool) error {
+func (v *verifier) runParts(ctx context.Context, m *journal.Manifest, targets int64, known bool) error {
 	for _, p := range m.RunParts {
 		c := &segmentCheck{verifier: v}
 		if err := c.part(ctx, p, nil); err != nil {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // listOf returns the view of the complete runs with their dates. It is a list, because
 // DuckDB would have to read every manifest.
-func listOf(runs []*sink.Manifest) string {
+func listOf(runs []*journal.Manifest) string {
 	var out strings.Builder
 	out.WriteString("\n-- The complete runs, by date.\nCREATE OR REPLACE VIEW history.runs AS SELECT * FROM (VALUES")
 	if len(runs) == 0 {

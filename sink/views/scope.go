@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
@@ -34,7 +34,7 @@ func everyRun(how string) scope {
 	}
 }
 
-func lastRun(runs []*sink.Manifest, how string) scope {
+func lastRun(runs []*journal.Manifest, how string) scope {
 	s := scope{schema: "main", how: how}
 	if len(runs) == 0 {
 		s.about = "No run is complete."

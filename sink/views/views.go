@@ -18,6 +18,8 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -67,7 +69,7 @@ func Check(s store.Store) (wrong string, err error) {
 		}
 		hows := []string{""}
 		if len(runs) == 0 {
-			hows = sink.WaysToComplete
+			hows = journal.WaysToComplete
 		}
 		for _, in := range []files{all, all.finished(runs)} {
 			for _, how := range hows {
@@ -84,7 +86,7 @@ func Check(s store.Store) (wrong string, err error) {
 				}
 			}
 		}
-		if now, err := sink.CompleteRuns(s); err == nil && len(now) == len(runs) {
+		if now, err := journal.CompleteRuns(s); err == nil && len(now) == len(runs) {
 			return "is not what this version of robocensus writes for the runs that are here; " + anew, nil
 		}
 	}
@@ -97,11 +99,11 @@ type files struct {
 }
 
 // finished finds only files of complete runs.
-func (f files) finished(runs []*sink.Manifest) files {
+func (f files) finished(runs []*journal.Manifest) files {
 	return files{base: f.base, glob: func(pattern string) (names []string, err error) {
 		found, err := f.glob(pattern)
 		for _, name := range found {
-			if slices.ContainsFunc(runs, func(m *sink.Manifest) bool { return strings.Contains(name, "/run="+m.Run+"/") }) {
+			if slices.ContainsFunc(runs, func(m *journal.Manifest) bool { return strings.Contains(name, "/run="+m.Run+"/") }) {
 				names = append(names, name)
 			}
 		}
@@ -121,7 +123,7 @@ func forDuckDB(url string) string {
 // filesOf returns the files of runs in s. An object store is not searched, but the
 // manifests and the records of comparisons name what is there: DuckDB could not list
 // the store either, and its list may lag.
-func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
+func filesOf(s store.Store, runs []*journal.Manifest) (files, error) {
 	if folder, ok := s.(*store.Folder); ok {
 		// Views ask several times for the files of a table, and each search reads the
 		// folders of all runs.
@@ -141,13 +143,13 @@ func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
 		for _, p := range slices.Concat(m.RunParts, m.Parts) {
 			named = append(named, p.Path)
 		}
-		compared, err := sink.ComparedWith(s, m.Run)
+		compared, err := journal.ComparedWith(s, m.Run)
 		if err != nil {
 			return files{}, fmt.Errorf("look for comparisons: %w", err)
 		}
 		for _, against := range compared {
 			// A comparison that is being replaced, or damaged, has no view.
-			if c, err := sink.ReadComparison(s, m.Run, against); err == nil {
+			if c, err := journal.ReadComparison(s, m.Run, against); err == nil {
 				named = append(named, c.Part.Path)
 			}
 		}
@@ -166,15 +168,15 @@ func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
 
 // completeRuns returns the complete runs of a folder with the parts that views name:
 // of the last one, if it is made of shards, and of all in an object store.
-func completeRuns(s store.Store) (runs []*sink.Manifest, err error) {
-	heads, err := sink.CompleteRuns(s)
+func completeRuns(s store.Store) (runs []*journal.Manifest, err error) {
+	heads, err := journal.CompleteRuns(s)
 	if err != nil {
 		return nil, err
 	}
 	_, isFolder := s.(*store.Folder)
 	for i, m := range heads {
 		if !isFolder || i == len(heads)-1 && m.Shards > 1 {
-			if m, err = sink.ReadManifest(s, m.Run); err != nil {
+			if m, err = journal.ReadManifest(s, m.Run); err != nil {
 				continue // damaged, as CompleteRuns skips it
 			}
 		}
@@ -195,7 +197,7 @@ func textIn(in store.Store, published bool) ([]byte, error) {
 	}
 	how := ""
 	if len(runs) == 0 {
-		if how, err = sink.HowToComplete(in); err != nil {
+		if how, err = journal.HowToComplete(in); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +206,7 @@ func textIn(in store.Store, published bool) ([]byte, error) {
 
 // textOf returns the contents of views.sql. If no run is complete, how says how to
 // complete one.
-func textOf(in files, runs []*sink.Manifest, how string, published bool) ([]byte, error) {
+func textOf(in files, runs []*journal.Manifest, how string, published bool) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
 	gone := columnsWithout(runs)
@@ -218,7 +220,7 @@ func textOf(in files, runs []*sink.Manifest, how string, published bool) ([]byte
 		}
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
 		// A view must come after those that it joins; TableNames has that order.
-		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
+		for _, table := range append(slices.Clone(schema.TableNames), "changes") {
 			view, err := s.view(in, table)
 			if err != nil {
 				return nil, err

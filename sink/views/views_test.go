@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -16,7 +18,7 @@ import (
 func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...string) {
 	t.Helper()
 	began := time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)
-	run, err := sink.Create(dir, sink.Plan{Run: id, Started: began, Tables: []string{"fetches", "policies"}, Profiles: profiles})
+	run, err := sink.Create(dir, journal.Plan{Run: id, Started: began, Tables: []string{"fetches", "policies"}, Profiles: profiles})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
@@ -62,7 +64,7 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 		}
 	}
 	_, last := viewsIn(t, dir)
-	if n := strings.Count(last, "no run in this folder is complete"); n != len(sink.TableNames)+1 {
+	if n := strings.Count(last, "no run in this folder is complete"); n != len(schema.TableNames)+1 {
 		t.Errorf("without a run %d views say that none is complete", n)
 	}
 	viewRun(t, dir, "x-unfinished", 20, false, "google")
@@ -89,7 +91,7 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 func TestViewsSayHowToComplete(t *testing.T) {
 	dir := t.TempDir()
 	const shards, resume = "start the shards that are missing", "complete it with robocensus run --resume"
-	_, err := sink.OpenSharded(sinktest.Open(t, dir), sink.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
+	_, err := sink.OpenSharded(sinktest.Open(t, dir), journal.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
 	must(t, err)
 	says := func(when, want, not string) {
 		t.Helper()
@@ -118,7 +120,7 @@ func TestViewsSayHowToComplete(t *testing.T) {
 func TestViewsJoinWithinARun(t *testing.T) {
 	dir := t.TempDir()
 	tables := []string{"fetches", "groups", "rules", "policies", "verdicts", "agents", "bodies"}
-	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: tables, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: tables, Profiles: []string{"google"}})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // columnsWithout returns the columns, as table.column, that published runs lack.
-func columnsWithout(runs []*sink.Manifest) map[string]bool {
+func columnsWithout(runs []*journal.Manifest) map[string]bool {
 	gone := make(map[string]bool)
 	for _, m := range runs {
 		for _, column := range m.Without {

@@ -25,7 +25,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -318,7 +318,7 @@ func OriginOf(word string) (fetch.Origin, error) {
 }
 
 // ProfileOf returns the profile of a run that --profile names, by default its first.
-func ProfileOf(m *sink.Manifest, name string) (string, error) {
+func ProfileOf(m *journal.Manifest, name string) (string, error) {
 	name = cmp.Or(name, m.FirstProfile())
 	if !slices.Contains(m.Profiles, name) {
 		return "", exit.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name, suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))

@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -59,7 +59,7 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if err := agent.Validate(); err != nil {
 		return exit.UsageError{Err: err}
 	}
-	lost := sink.Needed(m.Without, "fetches")
+	lost := journal.Needed(m.Without, "fetches")
 	if !slices.Contains(m.Tables, "fetches") || len(lost) > 0 {
 		return exit.Usagef("run %s does not say how hosts answered: it lacks %s", m.Run, cmp.Or(strings.Join(lost, ", "), "the table fetches"))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -31,7 +31,7 @@ func OpenOut(ctx context.Context, dir string, names ...*string) (store.Store, er
 		if *name == "" {
 			continue
 		}
-		if err := sink.CheckRunID(*name); err != nil {
+		if err := journal.CheckRunID(*name); err != nil {
 			return nil, exit.UsageError{Err: err}
 		}
 	}
@@ -62,7 +62,7 @@ func findRuns(in store.Store, names ...*string) error {
 		if !StandsForRun(*name) {
 			continue
 		}
-		complete, err := sink.CompleteRuns(in)
+		complete, err := journal.CompleteRuns(in)
 		if err != nil {
 			return err
 		}
@@ -80,9 +80,9 @@ func findRuns(in store.Store, names ...*string) error {
 	return nil
 }
 
-// RunOf reads a run for a command with the flag --incomplete, by [sink.ReadManifest] or
+// RunOf reads a run for a command with the flag --incomplete, by [journal.ReadManifest] or
 // without its parts. It must be complete, unless the flag is given.
-func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, string) (*sink.Manifest, error)) (*sink.Manifest, error) {
+func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, string) (*journal.Manifest, error)) (*journal.Manifest, error) {
 	m, err := readRun(in, name, read)
 	if err == nil && !m.Complete() && !incomplete {
 		err = exit.Usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
@@ -90,7 +90,7 @@ func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, 
 	return m, err
 }
 
-func readRun(in store.Store, name string, read func(store.Store, string) (*sink.Manifest, error)) (*sink.Manifest, error) {
+func readRun(in store.Store, name string, read func(store.Store, string) (*journal.Manifest, error)) (*journal.Manifest, error) {
 	m, err := read(in, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, NoRun(in, name)
@@ -99,12 +99,12 @@ func readRun(in store.Store, name string, read func(store.Store, string) (*sink.
 }
 
 // OpenRun opens a folder and reads the run that a name stands for, which must be complete.
-func OpenRun(ctx context.Context, dir, name string) (store.Store, *sink.Manifest, error) {
+func OpenRun(ctx context.Context, dir, name string) (store.Store, *journal.Manifest, error) {
 	in, err := OpenOut(ctx, dir, &name)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := readRun(in, name, sink.ReadManifest)
+	m, err := readRun(in, name, journal.ReadManifest)
 	if err == nil && !m.Complete() {
 		err = exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
 	}
@@ -124,7 +124,7 @@ func FindRunFolder(ctx context.Context, out, path string) (string, error) {
 	}
 	folder, name := filepath.Split(clean)
 	switch {
-	case folder == "" && out != "" && sink.CheckRunID(name) == nil:
+	case folder == "" && out != "" && journal.CheckRunID(name) == nil:
 		folder = store.Join(out, "_runs")
 	case !StandsForRun(name):
 		return path, nil
@@ -175,7 +175,7 @@ func RunsIn(in store.Store) string {
 
 // RunNames returns the IDs of all runs in a folder, in any state, sorted.
 func RunNames(in store.Store) []string {
-	names, _ := sink.RunIDs(in) // an unreadable folder has no runs
+	names, _ := journal.RunIDs(in) // an unreadable folder has no runs
 	return names
 }
 
@@ -183,7 +183,7 @@ func RunNames(in store.Store) []string {
 func OpenRuns(ctx context.Context, dir string) (store.Store, error) {
 	in, err := store.Open(ctx, dir)
 	if err == nil {
-		if _, err = sink.RunIDs(in); err != nil {
+		if _, err = journal.RunIDs(in); err != nil {
 			in.Close()
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -107,7 +108,7 @@ func CodeOf(err error) int {
 	var part *scan.PartError
 	var lost *sink.LostError
 	switch {
-	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
+	case errors.As(err, &usage), errors.Is(err, journal.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, journal.ErrNotResumable),
 		errors.Is(err, diff.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
 		return Usage
 	case errors.Is(err, ErrInterrupted):
@@ -123,7 +124,7 @@ func CodeOf(err error) int {
 		return Usage
 	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
 		return IO
-	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, sink.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
+	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, journal.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
 		errors.Is(err, publish.ErrDamaged):
 		return Input
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -25,10 +26,10 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{Usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {diff.ErrNotComparable, 64}, {export.ErrNotThere, 64},
+		{Usagef("no flag"), 64}, {journal.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {journal.ErrNotResumable, 64}, {diff.ErrNotComparable, 64}, {export.ErrNotThere, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{outage.ErrNeverReached, 69}, {outage.ErrCutOff, 75}, {ErrInterrupted, 130},
-		{memory.ErrInUse, 75}, {sink.ErrDamaged, 65}, {&scan.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
+		{memory.ErrInUse, 75}, {journal.ErrDamaged, 65}, {&scan.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
 		{remote.ErrRefused, 64}, {&userfile.Error{Path: "s3://b/hosts", Err: remote.ErrRefused}, 64}, {remote.ErrTransfer, 74}, {&scan.PartError{Err: remote.ErrTransfer}, 74},
 		{&userfile.Error{Path: "hosts", Err: syscall.ENOENT}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EACCES}, 65}, {&userfile.Error{Path: "hosts", Err: syscall.EMFILE}, 74},
 		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},

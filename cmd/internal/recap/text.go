@@ -12,14 +12,14 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // WriteText prints the summary of a run that the run itself printed at its end.
 func WriteText(ctx context.Context, in store.Store, run string, incomplete bool, stdout io.Writer) error {
-	m, err := cli.RunOf(in, run, incomplete, sink.ReadManifest)
+	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifest)
 	if err == nil && !slices.Contains(m.Tables, "summary") {
 		err = exit.UsageError{Err: fmt.Errorf("%w: run %s has no table summary; choose a run that has it", report.ErrNoSummary, run)}
 	}
@@ -30,7 +30,7 @@ func WriteText(ctx context.Context, in store.Store, run string, incomplete bool,
 }
 
 // ShowRun prints the figures of a run that has the table summary.
-func ShowRun(ctx context.Context, in store.Store, m *sink.Manifest, stdout io.Writer) error {
+func ShowRun(ctx context.Context, in store.Store, m *journal.Manifest, stdout io.Writer) error {
 	counts, err := summary.Read(ctx, in, m)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func ShowRun(ctx context.Context, in store.Store, m *sink.Manifest, stdout io.Wr
 	p := &screen.Text{Out: stdout}
 	f := FiguresOf(m.FirstProfile(), targets, counts)
 	what := words.Count(targets, "host")
-	if slices.ContainsFunc(m.Inputs, sink.Input.HasCaptures) {
+	if slices.ContainsFunc(m.Inputs, journal.Input.HasCaptures) {
 		hosts := int64(0)
 		if !store.IsURL(in.Path(".")) {
 			hosts, _ = series.Hosts(ctx, in, m) // 0 is unknown

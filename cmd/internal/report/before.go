@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -27,7 +27,7 @@ type earlier struct {
 // readEarlier reads the counters of run against. It returns nil if the run is gone, or
 // has no counters under the profile.
 func readEarlier(ctx context.Context, in store.Store, against, profile, date string) (*earlier, error) {
-	m, err := sink.ReadManifestHead(in, against)
+	m, err := journal.ReadManifestHead(in, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -18,7 +19,7 @@ func compared(t *testing.T, before, after []schema.Count, rows ...schema.Change)
 	earlier.Started = earlier.Started.AddDate(0, 0, -7)
 	writeRun(t, dir, earlier, 1, before, nil)
 	writeRun(t, dir, plan("b"), 1, after, nil)
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "b")
 	must(t, err)
 	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1", "another list of hosts")
 	must(t, err)

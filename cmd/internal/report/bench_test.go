@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -26,7 +27,7 @@ func BenchmarkPage(b *testing.B) {
 	b.Run(fmt.Sprintf("parts=%d", *reportParts), func(b *testing.B) {
 		for b.Loop() {
 			in := sinktest.Open(b, dir)
-			m, err := sink.ReadManifestHead(in, "r")
+			m, err := journal.ReadManifestHead(in, "r")
 			must(b, err)
 			if _, err := Page(context.Background(), in, m, ""); err != nil {
 				b.Fatal(err)
@@ -38,7 +39,7 @@ func BenchmarkPage(b *testing.B) {
 
 func benchRun(b *testing.B, dir string) {
 	p := plan("r")
-	p.Tables = sink.TableNames // whose parts no report opens
+	p.Tables = schema.TableNames // whose parts no report opens
 	run, err := sink.Create(dir, p)
 	must(b, err)
 	var g errgroup.Group
@@ -65,7 +66,7 @@ func benchRun(b *testing.B, dir string) {
 	began := time.Now()
 	sums, err := summary.SumUp(context.Background(), run)
 	must(b, err)
-	must(b, run.Complete(sink.Completion{Totals: sums, Finished: time.Unix(1_800_000_100, 0), Tally: sink.Tally{Targets: 2048 * int64(*reportParts)}}))
+	must(b, run.Complete(sink.Completion{Totals: sums, Finished: time.Unix(1_800_000_100, 0), Tally: journal.Tally{Targets: 2048 * int64(*reportParts)}}))
 	must(b, run.Close())
 	b.Logf("a run of %d segments completed in %v", *reportParts, time.Since(began).Round(time.Millisecond))
 }

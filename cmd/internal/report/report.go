@@ -40,7 +40,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -52,7 +52,7 @@ var ErrNoSummary = errors.New("no report")
 // committed segments. If against is not "", the page also shows what changed
 // since that run; Page returns an error that wraps [changes.ErrNoChanges] if the two runs
 // have not been compared, or [ErrNoSummary] if the run did not write the table summary.
-func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string) (_ []byte, err error) {
+func Page(ctx context.Context, in store.Store, m *journal.Manifest, against string) (_ []byte, err error) {
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it", ErrNoSummary, m.Run)
 	}
@@ -85,7 +85,7 @@ func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string)
 	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
 	d.files = d.sums.Decided(d.profile).Rules()
 	d.known = d.answered()
-	if d.archived = d.sums.By("source", d.profile, counters.Key)[sink.FromArchive] > 0; d.archived {
+	if d.archived = d.sums.By("source", d.profile, counters.Key)[journal.FromArchive] > 0; d.archived {
 		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func Page(ctx context.Context, in store.Store, m *sink.Manifest, against string)
 type data struct {
 	run, against string
 	profile      string // the run's first
-	manifest     *sink.Manifest
+	manifest     *journal.Manifest
 	sums         counters.Sums
 	examples     counters.Examples
 	changes      *changes.Changes // nil without against
@@ -118,7 +118,7 @@ func capturedHosts(ctx context.Context, in store.Store, run string) (int64, erro
 	if store.IsURL(in.Path(".")) {
 		return 0, nil
 	}
-	m, err := sink.ReadManifest(in, run) // of the run, whose head the page needs otherwise
+	m, err := journal.ReadManifest(in, run) // of the run, whose head the page needs otherwise
 	if err != nil || slices.Contains(m.Without, "fetches.host") || slices.Contains(m.Without, "fetches.port") {
 		return 0, err
 	}
@@ -266,7 +266,7 @@ func (d *data) of(n int64) []string {
 
 // source describes where the answers come from.
 func (d *data) source() string {
-	if s := sink.StoredIn(d.manifest.Inputs); s != nil {
+	if s := journal.StoredIn(d.manifest.Inputs); s != nil {
 		return s.Answers
 	}
 	return "asked over the network"

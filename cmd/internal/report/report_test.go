@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/reporttest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -33,15 +34,15 @@ func must(t testing.TB, err error) {
 }
 
 // plan returns the plan of a run that has just started.
-func plan(run string) sink.Plan {
-	return sink.Plan{
+func plan(run string) journal.Plan {
+	return journal.Plan{
 		Run: run, ToolVersion: "v0", Tables: []string{"summary", "examples"}, Profiles: []string{"google"}, Started: time.Unix(1_800_000_000, 0),
-		Inputs: []sink.Input{{Role: "hosts", Path: "hosts.csv"}},
+		Inputs: []journal.Input{{Role: "hosts", Path: "hosts.csv"}},
 	}
 }
 
 // writeRun writes a complete run whose segments have these rows.
-func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []schema.Count, examples []schema.Example) {
+func writeRun(t testing.TB, dir string, p journal.Plan, segments int, counts []schema.Count, examples []schema.Example) {
 	t.Helper()
 	run, err := sink.Create(dir, p)
 	must(t, err)
@@ -59,7 +60,7 @@ func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []sche
 
 func drawn(t testing.TB, dir, run, against string) []byte {
 	t.Helper()
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), run)
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), run)
 	must(t, err)
 	out, err := Page(context.Background(), sinktest.Open(t, dir), m, against)
 	must(t, err)
@@ -107,7 +108,7 @@ func hostilePage(t testing.TB) []byte {
 	p.ToolVersion, p.Profiles = reporttest.Hostile[0], []string{"google", reporttest.Hostile[1]}
 	p.Inputs[0].Path = reporttest.Hostile[2]
 	writeRun(t, dir, p, 2, counts, examples)
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "b")
 	must(t, err)
 	c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1")
 	must(t, err)
@@ -462,7 +463,7 @@ func attribute(n *html.Node, key string) string {
 func TestNoPathOfTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
-	p.Inputs = []sink.Input{{Role: "hosts", Path: "/home/someone/secret/hosts.csv", SHA256: strings.Repeat("ab", 32)}, {Role: "agents", Path: "../own/agents.yaml"}, {Role: "urls", Path: "-"}}
+	p.Inputs = []journal.Input{{Role: "hosts", Path: "/home/someone/secret/hosts.csv", SHA256: strings.Repeat("ab", 32)}, {Role: "agents", Path: "../own/agents.yaml"}, {Role: "urls", Path: "-"}}
 	writeRun(t, dir, p, 1, []schema.Count{count1("targets", "", 1)}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, word := range []string{"someone", "secret", "own/", dir} {
@@ -480,7 +481,7 @@ func TestNoPathOfTheMachine(t *testing.T) {
 func TestWhatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []schema.Count{count1("targets", "", 1)}, nil)
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
 	must(t, err)
 	if _, err := Page(context.Background(), sinktest.Open(t, dir), m, "a"); !errors.Is(err, changes.ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
 		t.Errorf("no changes: %v", err)
@@ -560,7 +561,7 @@ func TestSentencesOfChanges(t *testing.T) {
 			earlier.Started = earlier.Started.AddDate(0, 0, -7)
 			writeRun(t, dir, earlier, 1, nil, nil)
 			writeRun(t, dir, plan("b"), 1, []schema.Count{count1("targets", "", 12)}, nil) // three of them new
-			m, err := sink.ReadManifest(sinktest.Open(t, dir), "b")
+			m, err := journal.ReadManifest(sinktest.Open(t, dir), "b")
 			must(t, err)
 			c, err := sink.CreateChanges(sinktest.Open(t, dir), m, "a", "v1", row.notes...)
 			must(t, err)
@@ -568,7 +569,7 @@ func TestSentencesOfChanges(t *testing.T) {
 			var unread, since int64
 			fmt.Sscanf(row.name, "unread %d", &unread)
 			fmt.Sscanf(row.name, "earlier %d", &since)
-			c.Compared(9, unread, sink.EarlierRun{Run: "0", Hosts: since - since/2}, sink.EarlierRun{Run: "00", Hosts: since / 2})
+			c.Compared(9, unread, journal.EarlierRun{Run: "0", Hosts: since - since/2}, journal.EarlierRun{Run: "00", Hosts: since / 2})
 			must(t, c.Commit())
 			out := text1(t, drawn(t, dir, "b", "a"))
 			if !strings.Contains(out, row.want) || strings.Contains(out, row.not) {

@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // A page says where its answers come from, also those of archives that an index names.
@@ -18,9 +18,9 @@ func TestThePageSaysWhereAnswersComeFrom(t *testing.T) {
 		{[]string{"bodies", "ranks"}, "stored robots.txt files"},
 		{[]string{"run"}, "answers stored in an earlier run"},
 	} {
-		m := new(sink.Manifest)
+		m := new(journal.Manifest)
 		for _, role := range row.roles {
-			m.Inputs = append(m.Inputs, sink.Input{Role: role})
+			m.Inputs = append(m.Inputs, journal.Input{Role: role})
 		}
 		if got := (&data{manifest: m}).source(); got != row.want {
 			t.Errorf("%v: %q, want %q", row.roles, got, row.want)

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -48,7 +48,7 @@ func (f *Flags) checkSource() error {
 	case f.Config.ForceNew && in.FromRun != "" && f.Config.Run != "" && cli.IsSameFile(in.FromRun, filepath.Join(f.Config.Dir, "_runs", f.Config.Run)):
 		return exit.Usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
-		return exit.Usagef("%s exclude each other: give one of them", listed(sink.SourceFlags(nil), "and"))
+		return exit.Usagef("%s exclude each other: give one of them", listed(journal.SourceFlags(nil), "and"))
 	case in.LastCapture && slices.Contains(in.WARC, "-"):
 		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
 	case in.CDX != "" && f.shards > 1:
@@ -64,7 +64,7 @@ func (f *Flags) checkSource() error {
 	case stored == 1 && f.Config.State != "":
 		return exit.Usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && in.Hosts == "" && len(in.Named) == 0:
-		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(sink.SourceFlags(nil), "or"))
+		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(journal.SourceFlags(nil), "or"))
 	case f.Config.Resume && f.piped() > 0:
 		return exit.Usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
@@ -164,7 +164,7 @@ func (f *Flags) checkWARCOut() error {
 
 // given returns the flags that name a source and have a value.
 func (f *Flags) given() (names []string) {
-	for _, name := range append([]string{"hosts"}, sink.SourceFlags(nil)...) {
+	for _, name := range append([]string{"hosts"}, journal.SourceFlags(nil)...) {
 		if f.has(name) {
 			names = append(names, name)
 		}

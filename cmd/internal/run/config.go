@@ -2,6 +2,9 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,6 +23,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -95,11 +101,24 @@ func (f *Flags) unguarded(ctx context.Context) context.Context {
 	return ctx
 }
 
+// lastIncomplete returns the run to resume, "" if there is none, and the damaged ones.
+func lastIncomplete(ctx context.Context, dir string) (run string, damaged []string, err error) {
+	s, err := store.Open(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
+	}
+	defer s.Close()
+	return journal.LastIncomplete(s)
+}
+
 // setRun sets the ID of the run: that of the flag, of the unfinished run to resume,
 // or the time.
 func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 	if c.Run == "" && f.Config.Resume && !f.Config.ForceNew {
-		if c.Run, f.damaged, err = sink.LastIncomplete(ctx, f.Config.Dir); err != nil {
+		if c.Run, f.damaged, err = lastIncomplete(ctx, f.Config.Dir); err != nil {
 			return err
 		}
 	}
@@ -107,7 +126,7 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 		c.Run, f.dated = time.Now().UTC().Format("20060102T150405Z"), true
 		c.ForceNew = false // it would remove a run that began in the same second
 	}
-	if err := sink.CheckRunID(c.Run); err != nil {
+	if err := journal.CheckRunID(c.Run); err != nil {
 		return exit.UsageError{Err: err}
 	}
 	if cli.StandsForRun(c.Run) {
@@ -121,8 +140,8 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 // before they are read, and a table of a run is in all of its segments.
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
-		if !slices.Contains(sink.TableNames, table) {
-			return exit.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, sink.TableNames), strings.Join(sink.TableNames, ", "))
+		if !slices.Contains(schema.TableNames, table) {
+			return exit.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, schema.TableNames), strings.Join(schema.TableNames, ", "))
 		}
 		if !slices.Contains(c.Tables, table) {
 			c.Tables = append(c.Tables, table)
@@ -135,7 +154,7 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 				also = false // opening the source says why
 			}
 		}
-		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" || t == "answers" && !also })
+		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return t == "bodies" || t == "answers" && !also })
 	}
 	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
 		c.Tables = append(c.Tables, "bodies")
@@ -173,7 +192,7 @@ func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
 		return err
 	}
 	c.Evaluate.Agents, c.Evaluate.NamedOnly = agents, f.NamedOnly
-	c.Inputs = []sink.Input{
+	c.Inputs = []journal.Input{
 		agentsInput, {Role: "urls", Path: path, SHA256: cli.Digest(urls), Rows: int64(len(c.Evaluate.Samples))}, {Role: "uses", Path: "built-in uses.yaml", SHA256: cli.Digest(configs.Uses)},
 	}
 	if err := f.readTemplates(ctx, c); err != nil {
@@ -191,7 +210,7 @@ func (f *Flags) readTemplates(ctx context.Context, c *pipeline.Config) error {
 	add := func(path string, text []byte) error {
 		templates, err := registry.ParseTemplates(path, text)
 		all = append(all, templates...)
-		c.Inputs = append(c.Inputs, sink.Input{Role: "templates", Path: path, SHA256: cli.Digest(text), Rows: int64(len(templates))})
+		c.Inputs = append(c.Inputs, journal.Input{Role: "templates", Path: path, SHA256: cli.Digest(text), Rows: int64(len(templates))})
 		return err
 	}
 	if f.Templates != "" {
@@ -221,15 +240,15 @@ func (f *Flags) readIdentities(ctx context.Context, c *pipeline.Config) (err err
 	}
 	path := remote.Name(f.alsoAs)
 	c.Fetch.Identities, err = registry.ParseIdentities(path, text, f.Fetch.UserAgent, c.Evaluate.Agents)
-	c.Inputs = append(c.Inputs, sink.Input{Role: "identities", Path: path, SHA256: cli.Digest(text), Rows: int64(len(c.Fetch.Identities))})
+	c.Inputs = append(c.Inputs, journal.Input{Role: "identities", Path: path, SHA256: cli.Digest(text), Rows: int64(len(c.Fetch.Identities))})
 	return err
 }
 
 // settings returns the values of the flags that are settings, for the plan.
-func (f *Flags) settings() sink.Values {
-	out := make(sink.Values)
+func (f *Flags) settings() journal.Values {
+	out := make(journal.Values)
 	f.Set.VisitAll(func(flag *pflag.Flag) {
-		if _, ok := sink.SettingNamed(flag.Name); !ok {
+		if _, ok := journal.SettingNamed(flag.Name); !ok {
 			return
 		}
 		if flag.Name == "proxy" {

@@ -26,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -49,7 +50,7 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 	stop := progress.Show(f.progress, &p, stderr)
 	endRemark := f.remarkContact(c, &p, stderr)
 	result, err := pipeline.Run(ctx, c, &p)
-	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
+	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, journal.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
 		// Another run began in the same second.
 		c.Run = fmt.Sprintf("%s-%d", strings.SplitN(c.Run, "-", 2)[0], n)
 		result, err = pipeline.Run(ctx, c, &p)
@@ -222,7 +223,7 @@ func isResumable(c pipeline.Config) bool {
 }
 
 // manifestOf reads the manifest of the run that has ended.
-func manifestOf(c pipeline.Config) (*sink.Manifest, error) {
+func manifestOf(c pipeline.Config) (*journal.Manifest, error) {
 	// Also after a signal, and without an object store that answers.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -231,7 +232,7 @@ func manifestOf(c pipeline.Config) (*sink.Manifest, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return sink.ReadManifest(in, c.Run)
+	return journal.ReadManifest(in, c.Run)
 }
 
 // remarkTokens prints a note if the user's registry has names with characters that

@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // The advice to resume appears only if it works: the run has started, and its
@@ -19,18 +20,18 @@ import (
 func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 	cutOff, full := fmt.Errorf("fetch: %w", outage.ErrCutOff), errors.New("no space left on device")
 	for name, row := range map[string]struct {
-		inputs    []sink.Input // nil if the run has not started
+		inputs    []journal.Input // nil if the run has not started
 		resumable bool
 	}{
-		"a list":         {[]sink.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},
-		"an archive":     {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}}, true},
-		"standard input": {[]sink.Input{{Role: "agents", Path: "agents", SHA256: "aa"}, {Role: "hosts", Path: "-"}}, false},
-		"a pipe":         {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
+		"a list":         {[]journal.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},
+		"an archive":     {[]journal.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}}, true},
+		"standard input": {[]journal.Input{{Role: "agents", Path: "agents", SHA256: "aa"}, {Role: "hosts", Path: "-"}}, false},
+		"a pipe":         {[]journal.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
 		"nothing yet":    {nil, false},
 	} {
 		c := pipeline.Config{Dir: t.TempDir(), Run: "r", Fetch: client.Config{OutagePatience: time.Minute}}
 		if row.inputs != nil {
-			run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}, Inputs: row.inputs})
+			run, err := sink.Create(c.Dir, journal.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}, Inputs: row.inputs})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -98,7 +98,7 @@ func (f *Flags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.
 }
 
 func (f *Flags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, r runResult) error {
-	r.Run, r.State, r.Profile = c.Run, sink.Complete, c.Evaluate.Profiles[0].Name
+	r.Run, r.State, r.Profile = c.Run, journal.Complete, c.Evaluate.Profiles[0].Name
 	var err error
 	if r.Expectations, err = f.promises(ctx, c); err != nil {
 		return err

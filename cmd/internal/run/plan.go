@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -142,6 +142,17 @@ func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int
 	}
 }
 
+// planned reads the plan of the run.
+func (f *Flags) planned(ctx context.Context) (p journal.Plan, err error) {
+	s, err := store.Open(ctx, f.Config.Dir)
+	if err != nil {
+		return p, err
+	}
+	defer s.Close()
+	p, _, err = journal.ReadPlan(s, f.Config.Run)
+	return p, err
+}
+
 // applyPlan takes the source and the settings from the plan of a run made of shards,
 // if no source is given and there is such a plan. Flags that are given stay: a
 // difference from the plan is an error later.
@@ -149,7 +160,7 @@ func (f *Flags) applyPlan(ctx context.Context) error {
 	if f.Config.Run == "" || f.Config.Dir == "" || len(f.given())+len(f.Config.Source.Named) > 0 {
 		return nil
 	}
-	plan, err := sink.PlanOf(ctx, f.Config.Dir, f.Config.Run)
+	plan, err := f.planned(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -159,8 +170,8 @@ func (f *Flags) applyPlan(ctx context.Context) error {
 	if plan.Shards == 1 {
 		return nil
 	}
-	f.plan = plan
-	for _, setting := range sink.Settings { // no other flag is a setting, whatever the file says
+	f.plan = &plan
+	for _, setting := range journal.Settings { // no other flag is a setting, whatever the file says
 		planned := plan.Configuration
 		if setting.Adjustable {
 			planned = plan.Adjustable

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // A flagRelation says of a flag of run, if it is given, that it needs one of others, excludes
@@ -22,8 +22,8 @@ type flagRelation struct {
 // Sources of stored answers: those that are archives, and those whose answers have no
 // ranks yet.
 var (
-	archives = sink.SourceFlags(func(s sink.StoredSource) bool { return s.HasCaptures })
-	unranked = sink.SourceFlags(func(s sink.StoredSource) bool { return s.Value != "" })
+	archives = journal.SourceFlags(func(s journal.StoredSource) bool { return s.HasCaptures })
+	unranked = journal.SourceFlags(func(s journal.StoredSource) bool { return s.Value != "" })
 )
 
 var flagRelations = []flagRelation{
@@ -89,7 +89,7 @@ func (f *Flags) checkEffect() error {
 		if source == "hosts" {
 			continue
 		}
-		for _, s := range sink.Settings {
+		for _, s := range journal.Settings {
 			// Servers of archives may redirect to a special address; stored files do not
 			// say their schemes.
 			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && slices.Contains(archives, source) || s.Name == "schemes" && source == "bodies" {

@@ -23,7 +23,8 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
@@ -156,12 +157,12 @@ type Flags struct {
 // runState is what the command finds out before a run: from its arguments, the files that
 // flags name, the environment and the output folder.
 type runState struct {
-	BuiltInTemplates []byte       // those of the program, or of the one that made the run to reproduce
-	expectations     *expect.List // nil for none
-	indexFrom        string       // the variable that gave the index of the shard
-	plan             *sink.Plan   // nil for a run that was not planned
-	dated            bool         // the run ID is the current time: another run may have the same
-	damaged          []string     // runs that --resume skips
+	BuiltInTemplates []byte        // those of the program, or of the one that made the run to reproduce
+	expectations     *expect.List  // nil for none
+	indexFrom        string        // the variable that gave the index of the shard
+	plan             *journal.Plan // nil for a run that was not planned
+	dated            bool          // the run ID is the current time: another run may have the same
+	damaged          []string      // runs that --resume skips
 }
 
 func New() *Flags {
@@ -215,7 +216,7 @@ func New() *Flags {
 	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
 	s.BoolVar(&c.Resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
 	s.BoolVar(&c.ForceNew, "force-new", false, "remove the run with this ID first, complete or not")
-	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them): "+strings.Join(sink.TableNames, ", "))
+	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them): "+strings.Join(schema.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
 	s.StringVar(&c.WARCOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
 	s.BoolVar(&c.DropSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")
@@ -232,7 +233,7 @@ func New() *Flags {
 // AddTo adds the flags to a command, with their completion.
 func (f *Flags) AddTo(c *cobra.Command) {
 	f.Shared.AddTo(c)
-	cli.CompleteList(c, "tables", sink.TableNames)
+	cli.CompleteList(c, "tables", schema.TableNames)
 	cli.CompleteList(c, "schemes", schemes)
 	cli.CompleteFlag(c, "progress", progressModes...)
 	for _, name := range []string{"out", "state"} {

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -246,11 +247,11 @@ type shardResult struct {
 
 func (f *Flags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
 	out := shardResult{
-		Run: c.Run, Folder: store.Join(c.Dir, "_runs", c.Run), State: sink.Incomplete,
+		Run: c.Run, Folder: store.Join(c.Dir, "_runs", c.Run), State: journal.Incomplete,
 		Shard: r.Shard.Index, Shards: r.Shard.Count, Uncommitted: r.Uncommitted, Won: r.Won,
 	}
 	if r.Complete {
-		out.State = sink.Complete
+		out.State = journal.Complete
 	}
 	if r.Result != nil {
 		out.Hosts, out.Rejected = r.Result.Targets, r.Result.Rejected

@@ -30,6 +30,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -197,7 +198,7 @@ func (f *seriesFlags) from() (since time.Time, err error) {
 // chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
 // be followed.
 func (f *seriesFlags) chosen(in store.Store, since time.Time) (ids, warnings []string, err error) {
-	complete, err := sink.CompleteRuns(in)
+	complete, err := journal.CompleteRuns(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,13 +245,13 @@ func (f *seriesFlags) matches(run string) bool {
 
 // leftOut warns of the runs that cannot be followed.
 func (f *seriesFlags) leftOut(in store.Store, since time.Time) (warnings []string, err error) {
-	runs, err := sink.Runs(in)
+	runs, err := journal.Runs(in)
 	for _, r := range runs {
 		switch {
 		case !f.matches(r.Run):
-		case r.State == sink.Damaged:
+		case r.State == journal.Damaged:
 			warnings = append(warnings, fmt.Sprintf("run %s is damaged and left out: see robocensus verify", r.Run))
-		case r.State == sink.Incomplete && !r.Date.Before(since):
+		case r.State == journal.Incomplete && !r.Date.Before(since):
 			warnings = append(warnings, fmt.Sprintf("run %s is unfinished and left out", r.Run))
 		}
 	}

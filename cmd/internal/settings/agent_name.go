@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -132,7 +132,7 @@ func (f *Shared) ForAgent(profiles []*robots.Profile, agent schema.Agent) []*rob
 }
 
 // ReadAgents reads the registry, once: the file may be a pipe.
-func (f *Shared) ReadAgents(ctx context.Context) ([]schema.Agent, sink.Input, error) {
+func (f *Shared) ReadAgents(ctx context.Context) ([]schema.Agent, journal.Input, error) {
 	if f.registry != nil {
 		return f.registry, f.registryInput, nil
 	}
@@ -140,16 +140,16 @@ func (f *Shared) ReadAgents(ctx context.Context) ([]schema.Agent, sink.Input, er
 	if f.Agents != "" {
 		var err error
 		if text, err = cli.ReadInput(ctx, f.Agents); err != nil {
-			return nil, sink.Input{}, err
+			return nil, journal.Input{}, err
 		}
 		path = remote.Name(f.Agents)
 	}
 	profiles := slices.Sorted(maps.Keys(f.Own))
 	agents, named, err := registry.ParseAgents(path, text, profiles...)
 	if err != nil {
-		return nil, sink.Input{}, err
+		return nil, journal.Input{}, err
 	}
 	f.registry, f.NamedOnly = agents, named
-	f.registryInput = sink.Input{Role: "agents", Path: path, SHA256: cli.Digest(text), Rows: int64(len(agents))}
+	f.registryInput = journal.Input{Role: "agents", Path: path, SHA256: cli.Digest(text), Rows: int64(len(agents))}
 	return f.registry, f.registryInput, nil
 }

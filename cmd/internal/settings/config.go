@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -34,7 +34,7 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 		return err
 	}
 	path := remote.Name(f.ConfigFile)
-	f.ConfigInput = &sink.Input{Role: "configuration", Path: path, SHA256: cli.Digest(text)}
+	f.ConfigInput = &journal.Input{Role: "configuration", Path: path, SHA256: cli.Digest(text)}
 	root, err := userfile.Parse(path, text)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -47,7 +47,7 @@ type Shared struct {
 	caFile             string
 
 	registry      []schema.Agent // nil before it is read
-	registryInput sink.Input
+	registryInput journal.Input
 
 	configured
 }
@@ -59,7 +59,7 @@ type configured struct {
 	Labels          usage.Vocabulary // labels, with those of the configuration file
 	LabelsAsWritten []map[string]any
 	NamedOnly       []string // names of the registry that no operator sends
-	ConfigInput     *sink.Input
+	ConfigInput     *journal.Input
 	FromFile        map[string]bool // flags that the configuration file set
 }
 

@@ -3,7 +3,7 @@ package settings
 import (
 	"slices"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // A scope says where a flag of run does not apply.
@@ -16,8 +16,8 @@ const (
 )
 
 // Scopes has a row for each flag of run that does not apply everywhere, but for those that
-// name stored answers (see [sink.SourceFlags]), which are NotInDemo. The others are
-// settings (see [sink.Settings]), which the plan of the run holds.
+// name stored answers (see [journal.SourceFlags]), which are NotInDemo. The others are
+// settings (see [journal.Settings]), which the plan of the run holds.
 var Scopes = []struct {
 	Flag  string
 	Scope scope
@@ -48,7 +48,7 @@ var Scopes = []struct {
 // FlagsThat returns the flags of run with a scope.
 func FlagsThat(are scope) (names []string) {
 	if are&NotInDemo != 0 {
-		names = sink.SourceFlags(nil)
+		names = journal.SourceFlags(nil)
 	}
 	for _, row := range Scopes {
 		if row.Scope&are != 0 {
@@ -60,7 +60,7 @@ func FlagsThat(are scope) (names []string) {
 
 // isFlagOfRun reports whether run has a flag.
 func isFlagOfRun(name string) bool {
-	if _, ok := sink.SettingNamed(name); ok {
+	if _, ok := journal.SettingNamed(name); ok {
 		return true
 	}
 	for _, row := range Scopes {

@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -125,7 +125,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 		return err
 	}
 	defer in.Close()
-	complete, err := sink.CompleteRuns(in)
+	complete, err := journal.CompleteRuns(in)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 		return exit.Usagef("no run in %s is complete%s", f.out, cli.RunsIn(in))
 	}
 	f.profile = cmp.Or(f.profile, complete[len(complete)-1].FirstProfile())
-	if !slices.ContainsFunc(complete, func(m *sink.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
+	if !slices.ContainsFunc(complete, func(m *journal.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
 		return exit.Usagef("--profile: no complete run has a profile %q", f.profile)
 	}
 	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), answered: make(map[string]map[string]bool), targets: make(map[string][]lookup.Target)}
@@ -170,7 +170,7 @@ type historian struct {
 }
 
 // usualGap returns the median time between runs; 0 for fewer than three of them.
-func usualGap(runs []*sink.Manifest) time.Duration {
+func usualGap(runs []*journal.Manifest) time.Duration {
 	if len(runs) < 3 {
 		return 0
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -63,7 +63,7 @@ func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target
 }
 
 // judged reports whether a run says what agents may do under the profile.
-func (h *historian) judged(m *sink.Manifest) bool {
+func (h *historian) judged(m *journal.Manifest) bool {
 	return slices.Contains(m.Tables, "policies") && slices.Contains(m.Profiles, h.profile)
 }
 

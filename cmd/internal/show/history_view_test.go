@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // A note that is true of each pair of runs is told once; another one is told too.
@@ -38,9 +38,9 @@ func TestNotesOfAHistoryAreToldOnce(t *testing.T) {
 func TestGapsOfAHistory(t *testing.T) {
 	first := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	on := func(days int) *past.Run {
-		return &past.Run{Manifest: &sink.Manifest{Date: first.AddDate(0, 0, days)}}
+		return &past.Run{Manifest: &journal.Manifest{Date: first.AddDate(0, 0, days)}}
 	}
-	h := &historian{usual: usualGap([]*sink.Manifest{on(0).Manifest, on(7).Manifest, on(14).Manifest, on(40).Manifest}), last: on(0)}
+	h := &historian{usual: usualGap([]*journal.Manifest{on(0).Manifest, on(7).Manifest, on(14).Manifest, on(40).Manifest}), last: on(0)}
 	for days, want := range map[int]int{1: 0, 7: 0, 10: 0, 11: 11, 30: 30} {
 		if got := h.gap(on(days)); got != want {
 			t.Errorf("%d days after the last run: a gap of %d, want %d", days, got, want)

@@ -24,7 +24,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -124,7 +124,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		return err
 	}
 	defer in.Close()
-	m, err := cli.RunOf(in, f.run, *f.incomplete, sink.ReadManifest)
+	m, err := cli.RunOf(in, f.run, *f.incomplete, journal.ReadManifest)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 }
 
 // lacking says that a run has no table, "" if it has.
-func lacking(m *sink.Manifest, table string) string {
+func lacking(m *journal.Manifest, table string) string {
 	if slices.Contains(m.Tables, table) {
 		return ""
 	}
@@ -251,11 +251,11 @@ func nearby(ctx context.Context, r *lookup.Run, host string) (near []string, err
 // addChanges adds what changed on the hosts since the complete run before, as diff finds
 // it, whether or not it has compared the two runs.
 func addChanges(ctx context.Context, in store.Store, r *lookup.Run, agents []string, views []*hostView) error {
-	complete, err := sink.CompleteRuns(in)
+	complete, err := journal.CompleteRuns(in)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(complete, func(other *sink.Manifest) bool { return other.Run == r.Manifest.Run })
+	at := slices.IndexFunc(complete, func(other *journal.Manifest) bool { return other.Run == r.Manifest.Run })
 	if at <= 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -31,7 +32,7 @@ type answeredHost struct {
 // and nothing in most of them. tokens are further ones of GPTBot.
 func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, tokens ...string) {
 	t.Helper()
-	run, err := sink.Create(dir, sink.Plan{Run: id, Profiles: []string{"google"}, Tables: sink.TableNames, AsOf: schema.Some(audittest.FirstDay.AddDate(0, 0, day))})
+	run, err := sink.Create(dir, journal.Plan{Run: id, Profiles: []string{"google"}, Tables: schema.TableNames, AsOf: schema.Some(audittest.FirstDay.AddDate(0, 0, day))})
 	pipelinetest.Must(t, err)
 	s, err := run.Segment(0)
 	pipelinetest.Must(t, err)
@@ -65,7 +66,7 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 	pipelinetest.Must(t, s.Commit())
 	totals, err := summary.SumUp(t.Context(), run)
 	pipelinetest.Must(t, err)
-	pipelinetest.Must(t, run.Complete(sink.Completion{Finished: time.Now(), Totals: totals, Tally: sink.Tally{Targets: s.Targets}}))
+	pipelinetest.Must(t, run.Complete(sink.Completion{Finished: time.Now(), Totals: totals, Tally: journal.Tally{Targets: s.Targets}}))
 }
 
 // answeredRun writes a run of the hosts h0.example, …, each as "REASON DIGEST" for the

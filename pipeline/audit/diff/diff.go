@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
@@ -228,7 +229,7 @@ func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, sources := range [2][]*differ{append([]*differ{d}, d.earlier...), {d}} {
-		var parts map[int]map[string][]sink.Part // of the current source
+		var parts map[int]map[string][]journal.Part // of the current source
 		d.found[i] = d.sorter()
 		read := func(segment int, list []records.Wanted) {
 			of := parts[segment]

@@ -27,7 +27,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -78,7 +78,7 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	}
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	c.Evaluate.Profiles, c.Fetch.PerAddress = append(c.Evaluate.Profiles, rfc), 50
-	c.Inputs = []sink.Input{{Role: "agents", SHA256: "a"}, {Role: "urls", SHA256: "u"}}
+	c.Inputs = []journal.Input{{Role: "agents", SHA256: "a"}, {Role: "urls", SHA256: "u"}}
 	for i, run := range []string{"a", "b"} {
 		w.run.Store(int32(i))
 		c.Run, c.Source.Hosts = run, pipelinetest.WriteFile(t, "hosts-"+run, []byte(lists[i]))

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // An outage must not hide a change. If the first run could not read a host that the
@@ -128,15 +128,15 @@ func (d *differ) lookBack(ctx context.Context) error {
 
 // before returns the complete runs before the first one, latest first, without their
 // parts.
-func (d *differ) before() ([]*sink.Manifest, error) {
+func (d *differ) before() ([]*journal.Manifest, error) {
 	if d.hidden.count == 0 {
 		return nil, nil
 	}
-	runs, err := sink.CompleteRuns(d.In)
+	runs, err := journal.CompleteRuns(d.In)
 	if err != nil {
 		return nil, err
 	}
-	first := slices.IndexFunc(runs, func(m *sink.Manifest) bool { return m.Run == d.Before })
+	first := slices.IndexFunc(runs, func(m *journal.Manifest) bool { return m.Run == d.Before })
 	runs = runs[:max(first, 0)]
 	slices.Reverse(runs)
 	return runs, nil
@@ -144,7 +144,7 @@ func (d *differ) before() ([]*sink.Manifest, error) {
 
 // mayStandIn reports whether a run may stand in for the first one, by its manifest
 // without its parts: it has the tables and profiles that are compared.
-func (d *differ) mayStandIn(m *sink.Manifest) bool {
+func (d *differ) mayStandIn(m *journal.Manifest) bool {
 	a := d.runs[0]
 	needs := []string{"fetches"}
 	for _, t := range d.tables {
@@ -240,7 +240,7 @@ func (d *differ) lookIn(ctx context.Context, e *differ, hidden *hiddenPairs) (*h
 		case row != nil:
 			if !found {
 				found = true
-				d.earlier, d.result.Earlier = append(d.earlier, e), append(d.result.Earlier, sink.EarlierRun{Run: e.Before, Without: d.without(e)})
+				d.earlier, d.result.Earlier = append(d.earlier, e), append(d.result.Earlier, journal.EarlierRun{Run: e.Before, Without: d.without(e)})
 			}
 			p.outage, p.sides[0], p.from = p.sides[0], row, len(d.earlier)
 		}

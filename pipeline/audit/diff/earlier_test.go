@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -130,10 +130,10 @@ func TestAnOutageHidesNoChange(t *testing.T) {
 	}, states(r)); diff != "" {
 		t.Errorf("week 3 (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]sink.EarlierRun{{Run: "w1", Hosts: 1}}, r.Earlier); diff != "" || r.Unread != 0 {
+	if diff := cmp.Diff([]journal.EarlierRun{{Run: "w1", Hosts: 1}}, r.Earlier); diff != "" || r.Unread != 0 {
 		t.Errorf("week 3: %d unread, earlier runs (-want +got):\n%s", r.Unread, diff)
 	}
-	record, err := sink.ReadComparison(sinktest.Open(t, dir), "w3", "w2")
+	record, err := journal.ReadComparison(sinktest.Open(t, dir), "w3", "w2")
 	pipelinetest.Must(t, err)
 	if diff := cmp.Diff(r.Earlier, record.Earlier); diff != "" || record.Hosts != 1 || record.Unread != 0 {
 		t.Errorf("the record says %d hosts, %d unread, earlier runs (-want +got):\n%s", record.Hosts, record.Unread, diff)
@@ -177,7 +177,7 @@ func TestOutagesOfManyWeeks(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]sink.EarlierRun{{Run: "w3", Hosts: 1}, {Run: "w2", Hosts: 1}, {Run: "w1", Hosts: 4}}, r.Earlier); diff != "" {
+	if diff := cmp.Diff([]journal.EarlierRun{{Run: "w3", Hosts: 1}, {Run: "w2", Hosts: 1}, {Run: "w1", Hosts: 4}}, r.Earlier); diff != "" {
 		t.Errorf("earlier runs (-want +got):\n%s", diff)
 	}
 	if r.Compared != 10 || r.Unread != 3 || r.New != 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -52,7 +52,7 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 		if c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(s.agents)); err != nil {
 			t.Fatal(err)
 		}
-		c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}}
+		c.Inputs = []journal.Input{{Role: "agents", SHA256: s.agents}}
 		if s.profiles != "" {
 			c.Evaluate.Profiles = nil
 		}
@@ -217,7 +217,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
 			}
 			// For the report, which else would say that nothing has changed.
-			kept, err := sink.ReadComparison(sinktest.Open(t, c.Dir), "b", "a")
+			kept, err := journal.ReadComparison(sinktest.Open(t, c.Dir), "b", "a")
 			if diff := cmp.Diff(r.Notes, kept.Notes); err != nil || diff != "" {
 				t.Error(err, diff)
 			}

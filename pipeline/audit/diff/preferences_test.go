@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -46,7 +46,7 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 		profiles = append(profiles, further)
 	}
 	c := pipeline.Config{
-		Dir: dir, Run: id, Source: source.Config{Bodies: folder, Schemes: []string{"https"}}, Tables: sink.TableNames, Evaluate: evaluate.Config{Profiles: profiles},
+		Dir: dir, Run: id, Source: source.Config{Bodies: folder, Schemes: []string{"https"}}, Tables: schema.TableNames, Evaluate: evaluate.Config{Profiles: profiles},
 		Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
@@ -62,7 +62,7 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 	templates, err := registry.ParseTemplates("templates", []byte(s.templates+string(configs.Templates)))
 	pipelinetest.Must(t, err)
 	c.Evaluate.Templates = template.New(templates)
-	c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}, {Role: "uses", SHA256: s.uses}, {Role: "templates", SHA256: s.templates}}
+	c.Inputs = []journal.Input{{Role: "agents", SHA256: s.agents}, {Role: "uses", SHA256: s.uses}, {Role: "templates", SHA256: s.templates}}
 	_, err = pipeline.Run(t.Context(), c, new(pipeline.Progress))
 	pipelinetest.Must(t, err)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/closing"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -29,7 +29,7 @@ type Result struct {
 
 	// Earlier are the runs that stand in for the first one, latest first, each with the
 	// number of hosts that the first run could not read and that are compared with it.
-	Earlier []sink.EarlierRun `json:"earlier"`
+	Earlier []journal.EarlierRun `json:"earlier"`
 
 	BySeverity Severities `json:"hosts_by_severity"` // changed hosts
 	Kinds      []Kind     `json:"kinds"`             // by severity and kind
@@ -143,7 +143,7 @@ type Stratum struct {
 
 func newResult(c Config, notes, profiles []string) *Result {
 	return &Result{
-		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []sink.EarlierRun{}, kinds: make(map[[2]string]*Kind),
+		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []journal.EarlierRun{}, kinds: make(map[[2]string]*Kind),
 		closing: closing.NewCounter(profiles), strata: make(map[string]*Stratum),
 		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool)},
 	}

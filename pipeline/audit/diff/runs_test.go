@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -103,7 +104,7 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 			audittest.Run(t, dir, "a", []string{"fetches"}, row.before...)
 			audittest.Run(t, dir, "b", []string{"fetches"}, row.after...)
 			got := diffOf(t, dir)
-			record, err := sink.ReadComparison(sinktest.Open(t, dir), "b", "a")
+			record, err := journal.ReadComparison(sinktest.Open(t, dir), "b", "a")
 			pipelinetest.Must(t, err)
 			if twice := strings.Contains(row.name, "names twice"); twice && record.Hosts != 1 {
 				t.Errorf("%d hosts are compared", record.Hosts)
@@ -121,7 +122,7 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	dir := t.TempDir()
 	audittest.Run(t, dir, "a", []string{"fetches"}, []schema.Fetch{audittest.Fetch("https://h.example", "success", "S", 1)})
 	audittest.Run(t, dir, "policies", []string{"policies"}, nil)
-	unfinished, err := sink.Create(dir, sink.Plan{Run: "unfinished", Tables: []string{"fetches"}})
+	unfinished, err := sink.Create(dir, journal.Plan{Run: "unfinished", Tables: []string{"fetches"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		t.Errorf("flips, wanted and found:\n%.2000s", diff)
 	}
 
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), "a")
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), "a")
 	if err != nil {
 		t.Fatal(err)
 	}

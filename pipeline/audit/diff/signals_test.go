@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -105,7 +105,7 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	}
 	w := &web{told: [2]map[string]*told{{"h.example": text1(file("y"))}, {"h.example": text1(file("n"))}}}
 	c := twoRuns(t, w, [2]string{"h.example\n", "h.example\n"}, "/\n")
-	m, err := sink.ReadManifest(sinktest.Open(t, c.Dir), "a")
+	m, err := journal.ReadManifest(sinktest.Open(t, c.Dir), "a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -105,9 +105,9 @@ func TestRunsThatStandIn(t *testing.T) {
 			if diff := cmp.Diff(row.closed, closed); diff != "" {
 				t.Errorf("closed (-want +got):\n%s", diff)
 			}
-			want := []sink.EarlierRun{}
+			want := []journal.EarlierRun{}
 			if row.closed != nil {
-				want = append(want, sink.EarlierRun{Run: "w1", Hosts: 1, Without: row.without})
+				want = append(want, journal.EarlierRun{Run: "w1", Hosts: 1, Without: row.without})
 			}
 			if diff := cmp.Diff(want, r.Earlier); diff != "" || r.Unread != int64(1-len(want)) {
 				t.Errorf("%d unread, earlier runs (-want +got):\n%s", r.Unread, diff)
@@ -161,12 +161,12 @@ func TestRunsThatAreSearched(t *testing.T) {
 		name          string
 		dir           string
 		before, after int
-		earlier       []sink.EarlierRun
+		earlier       []journal.EarlierRun
 	}{
-		{"as many as are opened", made(append(append([]string{"A"}, down...), "B")...), mostEarlier + 1, mostEarlier + 2, []sink.EarlierRun{{Run: "w01", Hosts: 1}}},
-		{"one more", made(append(append([]string{"A", ""}, down...), "B")...), mostEarlier + 2, mostEarlier + 3, []sink.EarlierRun{}},
-		{"later ones", made("", "B", "A"), 1, 2, []sink.EarlierRun{}},
-		{"the first run is the later one", made("A", "B", ""), 3, 2, []sink.EarlierRun{}},
+		{"as many as are opened", made(append(append([]string{"A"}, down...), "B")...), mostEarlier + 1, mostEarlier + 2, []journal.EarlierRun{{Run: "w01", Hosts: 1}}},
+		{"one more", made(append(append([]string{"A", ""}, down...), "B")...), mostEarlier + 2, mostEarlier + 3, []journal.EarlierRun{}},
+		{"later ones", made("", "B", "A"), 1, 2, []journal.EarlierRun{}},
+		{"the first run is the later one", made("A", "B", ""), 3, 2, []journal.EarlierRun{}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r, err := Runs(t.Context(), Config{In: sinktest.Open(t, row.dir), Before: fmt.Sprintf("w%02d", row.before), After: fmt.Sprintf("w%02d", row.after)})

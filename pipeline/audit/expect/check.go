@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -81,7 +82,7 @@ func (c *Checker) finish() ([]*Promise, error) {
 // writes all breaches to expectations.csv in the run's folder. Expectations of changes
 // are left unchecked; [Diff] checks them.
 func (e *List) Check(ctx context.Context, in store.Store, run string, agents []schema.Agent) ([]*Promise, error) {
-	m, err := sink.ReadManifest(in, run)
+	m, err := journal.ReadManifest(in, run)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (e *List) Check(ctx context.Context, in store.Store, run string, agents []s
 }
 
 // Finish checks the expectations of one run, the later of two, and judges all promises.
-func (c *Checker) Finish(ctx context.Context, in store.Store, m *sink.Manifest) ([]*Promise, error) {
+func (c *Checker) Finish(ctx context.Context, in store.Store, m *journal.Manifest) ([]*Promise, error) {
 	if err := c.run(ctx, in, m); err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (c *Checker) Finish(ctx context.Context, in store.Store, m *sink.Manifest) 
 
 // run checks the expectations of one run, segment by segment. If no host of a segment
 // is covered, it reads only the segment's part of fetches.
-func (c *Checker) run(ctx context.Context, in store.Store, m *sink.Manifest) error {
+func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) error {
 	for i := range c.expectations.list {
 		if why := c.lacks(m, i); why != "" {
 			c.promises[i].unchecked(why, true)
@@ -144,7 +145,7 @@ func (c *Checker) run(ctx context.Context, in store.Store, m *sink.Manifest) err
 }
 
 // lacks returns what a run lacks to check expectation k, "" for nothing.
-func (c *Checker) lacks(m *sink.Manifest, k int) string {
+func (c *Checker) lacks(m *journal.Manifest, k int) string {
 	x := c.expectations.list[k]
 	if x.what == "no_change" {
 		return ""

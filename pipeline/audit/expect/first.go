@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -26,7 +26,7 @@ type firstTarget struct {
 }
 
 // readFirst reads the first target of a run.
-func readFirst(ctx context.Context, in store.Store, m *sink.Manifest) (f firstTarget, err error) {
+func readFirst(ctx context.Context, in store.Store, m *journal.Manifest) (f firstTarget, err error) {
 	err = firstRows(ctx, in, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
 		f.agents = append(f.agents, schema.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
 	})
@@ -45,7 +45,7 @@ func readFirst(ctx context.Context, in store.Store, m *sink.Manifest) (f firstTa
 }
 
 // firstRows calls each for the rows of the first target in a table.
-func firstRows(ctx context.Context, in store.Store, m *sink.Manifest, table string, columns []string, each func(cell func(column string) string)) error {
+func firstRows(ctx context.Context, in store.Store, m *journal.Manifest, table string, columns []string, each func(cell func(column string) string)) error {
 	for _, p := range m.Parts {
 		if p.Table != table || p.Rows == 0 {
 			continue

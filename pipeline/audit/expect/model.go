@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -96,7 +96,7 @@ func newModelCheck(p *robots.Profile, agents []schema.Agent) *modelCheck {
 
 // lacksModel returns what a run lacks to compare its hosts with the model of expectation
 // k, "" for nothing.
-func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
+func (c *Checker) lacksModel(m *journal.Manifest, k int) string {
 	if len(m.Profiles) == 0 {
 		return fmt.Sprintf("run %s names no profile", m.Run)
 	}
@@ -162,7 +162,7 @@ type modelTarget struct {
 }
 
 // ofModels checks the targets of a segment against models.
-func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string][]sink.Part) error {
+func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string][]journal.Part) error {
 	meant := slices.DeleteFunc(c.meant("rules"), func(k int) bool { return !c.expectations.list[k].isOfModel() })
 	if len(meant) == 0 {
 		return nil

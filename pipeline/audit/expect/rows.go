@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -22,7 +22,7 @@ import (
 // hosts finds the targets of a segment that expectations of the run cover, by the table
 // that shows their rows, and checks that hosts are reachable. A table is nil if the run
 // does not say which targets it has.
-func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []sink.Part) (map[string][]int64, error) {
+func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.Part) (map[string][]int64, error) {
 	targets := make(map[string][]int64)
 	var meant []int
 	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "rules"} {
@@ -76,7 +76,7 @@ func (c *Checker) reachable(k int, host, reason string) {
 
 // part checks the expectations of one part of policies, verdicts or answers. targets are those
 // that expectations cover, nil if that is not known.
-func (c *Checker) part(ctx context.Context, in store.Store, p sink.Part, targets []int64) error {
+func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targets []int64) error {
 	meant := c.meant(p.Table)
 	if len(meant) == 0 || targets != nil && len(targets) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -157,7 +157,7 @@ func (c *Checker) urls(ctx context.Context, in store.Store, by *Comparison) erro
 
 // eachURL calls f for the URLs of a table, of some hosts or, if of is nil, of all. It
 // does nothing unless wanted is set.
-func eachURL(ctx context.Context, in store.Store, m *sink.Manifest, table string, of func(host string) bool, wanted bool, f func(host, url string)) error {
+func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table string, of func(host string) bool, wanted bool, f func(host, url string)) error {
 	if !wanted {
 		return nil
 	}
@@ -191,7 +191,7 @@ func eachURL(ctx context.Context, in store.Store, m *sink.Manifest, table string
 }
 
 // seqsOf returns the targets of a segment that are some hosts.
-func seqsOf(ctx context.Context, in store.Store, fetches []sink.Part, of func(host string) bool) (out []int64, err error) {
+func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func(host string) bool) (out []int64, err error) {
 	for _, p := range fetches {
 		err = scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
 			seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")

@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -219,15 +219,17 @@ func TestPromisesOfChangesByMeaning(t *testing.T) {
 // Whether a host is gone, or another choice of hosts leaves it out, nobody knows.
 func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
 	rows := []schema.Fetch{audittest.Fetch("https://h1.example", "success", "T", 1), audittest.Fetch("https://h2.example", "success", "T", 1), audittest.Fetch("https://h3.example", "success", "T", 1)}
-	hosts := func(digest string) []sink.Input { return []sink.Input{{Role: "hosts", Path: "hosts", SHA256: digest}} }
+	hosts := func(digest string) []journal.Input {
+		return []journal.Input{{Role: "hosts", Path: "hosts", SHA256: digest}}
+	}
 	for name, row := range map[string]struct {
-		plans [2]sink.Plan
+		plans [2]journal.Plan
 		why   string
 	}{
-		"the same":      {[2]sink.Plan{{Inputs: hosts("x")}, {Inputs: hosts("x")}}, ""},
-		"another limit": {[2]sink.Plan{{Configuration: map[string]any{"limit": "0"}}, {Configuration: map[string]any{"limit": "2"}}}, "another --limit: 0, then 2"},
-		"another share": {[2]sink.Plan{{Configuration: map[string]any{"sample": "1"}}, {Configuration: map[string]any{"sample": "0.5"}}}, "another --sample: 1, then 0.5"},
-		"another list":  {[2]sink.Plan{{Inputs: hosts("x")}, {Inputs: hosts("y")}}, "another edition of the list of hosts"},
+		"the same":      {[2]journal.Plan{{Inputs: hosts("x")}, {Inputs: hosts("x")}}, ""},
+		"another limit": {[2]journal.Plan{{Configuration: map[string]any{"limit": "0"}}, {Configuration: map[string]any{"limit": "2"}}}, "another --limit: 0, then 2"},
+		"another share": {[2]journal.Plan{{Configuration: map[string]any{"sample": "1"}}, {Configuration: map[string]any{"sample": "0.5"}}}, "another --sample: 1, then 0.5"},
+		"another list":  {[2]journal.Plan{{Inputs: hosts("x")}, {Inputs: hosts("y")}}, "another edition of the list of hosts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := pipeline.Config{Dir: t.TempDir()}

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -231,7 +232,7 @@ func (by *Comparison) unseenDefinition(x *expectation, k *change.Kind) string {
 }
 
 // unseenProfile returns which profile of the expectation a run lacks.
-func unseenProfile(x *expectation, m *sink.Manifest) string {
+func unseenProfile(x *expectation, m *journal.Manifest) string {
 	for _, profile := range x.Profile {
 		if !slices.Contains(m.Profiles, profile) {
 			return fmt.Sprintf("run %s does not judge by profile %s", m.Run, profile)

@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -23,7 +23,7 @@ import (
 func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Decoder, body []byte)) {
 	t.Helper()
 	in := sinktest.Open(t, dir)
-	m, err := sink.ReadManifest(in, id)
+	m, err := journal.ReadManifest(in, id)
 	pipelinetest.Must(t, err)
 	found := &sorter.Sorter{Memory: 1 << 30}
 	var all []records.Wanted
@@ -42,7 +42,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules records.Dec
 		case "rules":
 			pipelinetest.Must(t, records.Read(t.Context(), in, p, records.Rules, list, new(records.Names), found))
 		case "bodies":
-			pipelinetest.Must(t, records.ReadBodies(t.Context(), in, []sink.Part{p}, list, found))
+			pipelinetest.Must(t, records.ReadBodies(t.Context(), in, []journal.Part{p}, list, found))
 		}
 	}
 	r, err := records.NewFound(found)

@@ -24,7 +24,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -67,11 +67,11 @@ func isFolder(name string) (bool, error) {
 }
 
 // Identify identifies a folder or tar of files.
-func Identify(ctx context.Context, role, name string) (sink.Input, error) {
+func Identify(ctx context.Context, role, name string) (journal.Input, error) {
 	folder, err := isFolder(name)
 	switch {
 	case err != nil:
-		return sink.Input{}, err
+		return journal.Input{}, err
 	case folder:
 		return identifyFolder(role, name)
 	}
@@ -79,8 +79,8 @@ func Identify(ctx context.Context, role, name string) (sink.Input, error) {
 }
 
 // identifyFolder identifies a folder by the names, sizes and times of its files.
-func identifyFolder(role, name string) (sink.Input, error) {
-	in := sink.Input{Role: role, Path: name}
+func identifyFolder(role, name string) (journal.Input, error) {
+	in := journal.Input{Role: role, Path: name}
 	sum := sha256.New()
 	root := os.DirFS(name)
 	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -21,7 +21,7 @@ import (
 // fetches. Both ascend by seq.
 type answerReader struct {
 	run    *Run
-	parts  []sink.Part // to open
+	parts  []journal.Part // to open
 	file   *os.File
 	groups []parquet.RowGroup // to read
 	rows   *parquet.GenericReader[schema.Answer]

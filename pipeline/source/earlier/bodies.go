@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -19,7 +19,7 @@ import (
 // them; a body is held until the last row of the group that needs it.
 type bodyReader struct {
 	run    *Run
-	parts  []sink.Part // to read
+	parts  []journal.Part // to read
 	file   io.Closer
 	next   *parquet.GenericReader[schema.Body]
 	needed map[string]int // remaining rows of the group, by digest

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/verify"
 )
@@ -32,7 +32,7 @@ func (b *bodyReader) check(one *schema.Body) error {
 // shards are the shards of hosts of an earlier run. A host in two of them, or a seq, would
 // count twice.
 type shards struct {
-	of         *sink.Plan
+	of         *journal.Plan
 	count      int
 	hasDomains bool // the run has the column by which hosts are divided
 	seqs       verify.Seqs
@@ -55,7 +55,7 @@ func (s *shards) add(segment int, rows []schema.Fetch) error {
 			return fmt.Errorf("seq %d has a host that is not in its registered domain", seqs[i])
 		}
 		at := s.of.ShardOfSegment(segment)
-		if of := sink.ShardOf(host, domain, s.count); of != at {
+		if of := journal.ShardOf(host, domain, s.count); of != at {
 			return fmt.Errorf("seq %d has a host of shard %d in shard %d", seqs[i], of, at)
 		}
 	}

@@ -14,19 +14,19 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 // partOf writes rows as a part with row groups of size, and returns it with its digest.
-func partOf[T any](t *testing.T, dir, table string, segment int, size int64, rows []T, options ...parquet.WriterOption) sink.Part {
+func partOf[T any](t *testing.T, dir, table string, segment int, size int64, rows []T, options ...parquet.WriterOption) journal.Part {
 	t.Helper()
 	var out bytes.Buffer
 	if err := parquet.Write(&out, rows, append(options, parquet.MaxRowsPerRowGroup(size))...); err != nil {
 		t.Fatal(err)
 	}
-	p := sink.Part{Table: table, Segment: segment, Path: fmt.Sprintf("%s-%d.parquet", table, segment), Rows: int64(len(rows))}
+	p := journal.Part{Table: table, Segment: segment, Path: fmt.Sprintf("%s-%d.parquet", table, segment), Rows: int64(len(rows))}
 	sum := sha256.Sum256(out.Bytes())
 	p.Bytes, p.SHA256 = int64(out.Len()), hex.EncodeToString(sum[:])
 	if err := os.WriteFile(filepath.Join(dir, p.Path), out.Bytes(), 0o666); err != nil {
@@ -77,8 +77,8 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 			var err error
 			for _, i := range order {
 				parts := &Segment{
-					fetches: []sink.Part{partOf(t, e.in.Path(""), "fetches", i, 1, segments[i].fetches)},
-					bodies:  []sink.Part{partOf(t, e.in.Path(""), "bodies", i, 10, segments[i].bodies)},
+					fetches: []journal.Part{partOf(t, e.in.Path(""), "fetches", i, 1, segments[i].fetches)},
+					bodies:  []journal.Part{partOf(t, e.in.Path(""), "bodies", i, 10, segments[i].bodies)},
 				}
 				if err == nil {
 					err = e.readSegment(t.Context(), parts, func(target target.Target) error {
@@ -122,7 +122,7 @@ func TestHeldBodiesTakeLittleMemory(t *testing.T) {
 	}
 	rows = append(rows, rows...) // each body is needed again after all others
 	e := &Run{in: sinktest.Open(t, t.TempDir())}
-	r := &bodyReader{run: e, parts: []sink.Part{partOf(t, e.in.Path(""), "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}
+	r := &bodyReader{run: e, parts: []journal.Part{partOf(t, e.in.Path(""), "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}
 	defer r.close()
 	r.expect(rows, nil)
 	most := 0

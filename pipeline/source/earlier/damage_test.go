@@ -15,7 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -35,7 +35,7 @@ func TestDamagedFootersAreErrors_NoRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	p := sink.Part{Path: "part", Rows: 1}
+	p := journal.Part{Path: "part", Rows: 1}
 	p.Bytes = int64(len(content))
 	failed := 0
 	for at := begin; at < end; at += 7 {

@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -28,7 +28,7 @@ import (
 
 // Run is a complete run whose captures can be read.
 type Run struct {
-	Manifest *sink.Manifest
+	Manifest *journal.Manifest
 	Segments []Segment // in order
 
 	// Bodies are those of its answers, nil if they are in the table bodies.
@@ -44,7 +44,7 @@ type Run struct {
 // run, made of segments of its own: a row group of fetches each.
 type Segment struct {
 	Index                              int
-	fetches, bodies, answers, verdicts []sink.Part
+	fetches, bodies, answers, verdicts []journal.Part
 }
 
 // Open opens the run DIR/_runs/ID. A run that cannot be re-evaluated is a [userfile.Error].
@@ -60,7 +60,7 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 			in.Close()
 		}
 	}()
-	m, err := sink.ReadManifest(in, id)
+	m, err := journal.ReadManifest(in, id)
 	if err != nil {
 		return nil, notARun(folder, err)
 	}
@@ -73,7 +73,7 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 	if m.State != "complete" {
 		return nil, &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
 	}
-	if err := sink.Lacking(sink.Needed(m.Without, tables...)); err != nil {
+	if err := journal.Lacking(journal.Needed(m.Without, tables...)); err != nil {
 		return nil, &userfile.Error{Path: folder, Err: err}
 	}
 	r = &Run{Manifest: m, in: in}
@@ -118,8 +118,8 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 func (r *Run) Close() error { return errors.Join(r.in.Close(), r.Bodies.Close()) }
 
 // Input returns the Input that identifies the segment in the plan.
-func (s *Segment) Input() sink.Input {
-	in := sink.Input{Role: "run", Path: s.fetches[0].Path, SHA256: s.fetches[0].SHA256}
+func (s *Segment) Input() journal.Input {
+	in := journal.Input{Role: "run", Path: s.fetches[0].Path, SHA256: s.fetches[0].SHA256}
 	for _, p := range s.fetches {
 		in.Rows += p.Rows
 	}
@@ -246,7 +246,7 @@ func (r *Run) bodyOf(ctx context.Context, row *schema.Fetch, kept *bodyReader) (
 }
 
 // eachGroup calls f with the rows of each row group.
-func (r *Run) eachGroup(ctx context.Context, parts []sink.Part, f func([]schema.Fetch) error) error {
+func (r *Run) eachGroup(ctx context.Context, parts []journal.Part, f func([]schema.Fetch) error) error {
 	for _, p := range parts {
 		if err := r.eachGroupOf(ctx, p, f); err != nil {
 			return err
@@ -255,7 +255,7 @@ func (r *Run) eachGroup(ctx context.Context, parts []sink.Part, f func([]schema.
 	return nil
 }
 
-func (r *Run) eachGroupOf(ctx context.Context, p sink.Part, f func([]schema.Fetch) error) error {
+func (r *Run) eachGroupOf(ctx context.Context, p journal.Part, f func([]schema.Fetch) error) error {
 	file, err := scan.OpenPart(ctx, r.in, p)
 	if err != nil {
 		return err
@@ -277,7 +277,7 @@ func (r *Run) eachGroupOf(ctx context.Context, p sink.Part, f func([]schema.Fetc
 	return nil
 }
 
-func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
+func groupsOf(file *os.File, p journal.Part) (groups []parquet.RowGroup, err error) {
 	defer scan.Recovered(&err)
 	opened, err := openNeeded[schema.Fetch](file, p)
 	if err != nil {
@@ -294,7 +294,7 @@ const mostRows = 1 << 14
 // as any: hops, and answers in memory.
 const mostValues = 32
 
-func rowsOf(g parquet.RowGroup, p sink.Part) (rows []schema.Fetch, err error) {
+func rowsOf(g parquet.RowGroup, p journal.Part) (rows []schema.Fetch, err error) {
 	defer scan.Recovered(&err)
 	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
 		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)

@@ -24,6 +24,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -172,13 +173,13 @@ func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []
 	samples, err := registry.ParseSamples("urls", []byte("/\n/a/b/c\n/e\n/robots.txt\nhttp://h1.example/a/b\nHTTP://h2.example/a/b\n"))
 	must(t, err)
 	c := evaluate.Config{Agents: agents, Samples: samples, Profiles: profiles}
-	first := sink.Input{Role: "hosts", Path: "hosts.csv"}
+	first := journal.Input{Role: "hosts", Path: "hosts.csv"}
 	if strings.HasPrefix(run, "again") {
-		first = sink.Input{Role: "run", Path: "first"} // its bodies may be longer than its own limit
+		first = journal.Input{Role: "run", Path: "first"} // its bodies may be longer than its own limit
 	}
-	inputs := []sink.Input{first, {Role: "agents", Path: "built-in agents.yaml"}, {Role: "urls", Path: "built-in urls.txt"}}
-	out, err := sink.Create(dir, sink.Plan{
-		Run: run, Started: epoch, Tables: sink.TableNames, Profiles: c.ProfileNames(), ProfileFields: c.ProfileFields(), Inputs: inputs,
+	inputs := []journal.Input{first, {Role: "agents", Path: "built-in agents.yaml"}, {Role: "urls", Path: "built-in urls.txt"}}
+	out, err := sink.Create(dir, journal.Plan{
+		Run: run, Started: epoch, Tables: schema.TableNames, Profiles: c.ProfileNames(), ProfileFields: c.ProfileFields(), Inputs: inputs,
 	})
 	must(t, err)
 	defer out.Close()
@@ -197,7 +198,7 @@ func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []
 	must(t, s.Commit())
 	sums, err := summary.SumUp(t.Context(), out)
 	must(t, err)
-	must(t, out.Complete(sink.Completion{Finished: epoch, Tally: sink.Tally{Targets: s.Targets}, Totals: sums, Inputs: inputs}))
+	must(t, out.Complete(sink.Completion{Finished: epoch, Tally: journal.Tally{Targets: s.Targets}, Totals: sums, Inputs: inputs}))
 }
 
 // read returns the targets of a run, as --from-run has them.

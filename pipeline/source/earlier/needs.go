@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -25,10 +25,10 @@ func TablesNeeded(areGiven bool) []string {
 
 // openNeeded opens a part whose rows are of type R, and that has the needed columns: a
 // manifest may say that it has.
-func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {
+func openNeeded[R any](in io.ReaderAt, p journal.Part) (*parquet.File, error) {
 	opened, err := schema.OpenRows[R](in, p.Bytes)
 	if err == nil {
-		err = sink.Lacking(sink.NeededBut(p.Table, func(column string) bool { return opened.Root().Column(column) != nil }))
+		err = journal.Lacking(journal.NeededBut(p.Table, func(column string) bool { return opened.Root().Column(column) != nil }))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", p.Path, err)
@@ -52,14 +52,14 @@ func DateOf(ctx context.Context, folder string) (date time.Time, err error) {
 }
 
 // headOf reads the manifest of the run DIR/_runs/ID without its parts.
-func headOf(ctx context.Context, folder string) (*sink.Manifest, error) {
+func headOf(ctx context.Context, folder string) (*journal.Manifest, error) {
 	dir, id := runAt(folder)
 	in, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	return sink.ReadManifestHead(in, id)
+	return journal.ReadManifestHead(in, id)
 }
 
 // HasAnswers reports whether the run DIR/_runs/ID has answers to identities that can be
@@ -78,10 +78,10 @@ func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
 	if err != nil {
 		return missed, err
 	}
-	source := sink.StoredIn(m.Inputs)
+	source := journal.StoredIn(m.Inputs)
 	asked := source == nil || source.Value == "" // by the run, or by one that it re-evaluates
-	listed := slices.ContainsFunc(m.Choices(), func(c sink.Choice) bool {
-		return slices.ContainsFunc(c.Inputs, func(in sink.Input) bool { return in.Role == "hosts" })
+	listed := slices.ContainsFunc(m.Choices(), func(c journal.Choice) bool {
+		return slices.ContainsFunc(c.Inputs, func(in journal.Input) bool { return in.Role == "hosts" })
 	})
-	return Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: sink.Shown(m.Without)}, nil
+	return Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without)}, nil
 }

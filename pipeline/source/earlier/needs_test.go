@@ -14,7 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -26,12 +26,12 @@ import (
 func TestColumnsThatARunLacks_NoRace(t *testing.T) {
 	dir, all := t.TempDir(), judges()
 	write(t, dir, "first", all, targets.Example(1))
-	m, err := sink.ReadManifest(sinktest.Open(t, dir), "first")
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "first")
 	must(t, err)
 	published := func(without ...string) string {
 		to := filepath.Join(t.TempDir(), "set")
 		_, err := publish.Write(t.Context(), publish.Config{
-			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
+			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
 			Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
@@ -88,20 +88,20 @@ func TestAPartThatLacksANeededColumn_NoRace(t *testing.T) {
 	for _, name := range []string{"fetches.hops", "bodies.body"} {
 		dir := t.TempDir()
 		write(t, dir, "first", judges(), targets.Example(1))
-		m, err := sink.ReadManifest(sinktest.Open(t, dir), "first")
+		m, err := journal.ReadManifest(sinktest.Open(t, dir), "first")
 		must(t, err)
 		to := filepath.Join(t.TempDir(), "set")
 		_, err = publish.Write(t.Context(), publish.Config{
-			In: sinktest.Open(t, dir), Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			In: sinktest.Open(t, dir), Runs: []*journal.Manifest{m}, To: to, Without: []string{name}, Metadata: describe.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
-		m, err = sink.ReadManifest(sinktest.Open(t, to), "first")
+		m, err = journal.ReadManifest(sinktest.Open(t, to), "first")
 		must(t, err)
 		m.Without = nil
 		must(t, os.Remove(filepath.Join(to, "_runs/first/manifest.json")))
 		s, err := store.Open(t.Context(), to)
 		must(t, err)
-		must(t, sink.PutManifest(s, m))
+		must(t, journal.PutManifest(s, m))
 		must(t, s.Close())
 		var input *userfile.Error
 		if _, _, err := read(t.Context(), to, "first"); !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be re-evaluated without "+name) {

@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -116,7 +116,7 @@ func hopsOf(hops []schema.Hop) (out []answer.Hop) {
 }
 
 // CaptureOf returns the capture of a row of fetches, with the body that decides about it.
-func CaptureOf(m *sink.Manifest, row *schema.Fetch, body []byte) (*fetch.Capture, error) {
+func CaptureOf(m *journal.Manifest, row *schema.Fetch, body []byte) (*fetch.Capture, error) {
 	l, err := limitsOf(m)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func CaptureOf(m *sink.Manifest, row *schema.Fetch, body []byte) (*fetch.Capture
 // which it fetched bodies, and the most bytes that it can have kept of one.
 type limits struct{ first, most, kept int }
 
-func limitsOf(m *sink.Manifest) (l limits, err error) {
+func limitsOf(m *journal.Manifest) (l limits, err error) {
 	judges := slices.Collect(maps.Keys(m.ProfileFields)) // those that judge under own are not profiles of the run
 	for i, name := range slices.Concat(m.Profiles, judges) {
 		p, err := past.Profile(m, name)
@@ -140,7 +140,7 @@ func limitsOf(m *sink.Manifest) (l limits, err error) {
 		}
 	}
 	l.kept = l.most
-	if slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "run" }) {
+	if slices.ContainsFunc(m.Inputs, func(in journal.Input) bool { return in.Role == "run" }) {
 		l.kept = robots.MaxSizeLimit // the bodies are those of a run that may have kept more
 	}
 	return l, nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -25,7 +25,7 @@ func TestRowsOfShards(t *testing.T) {
 	row := func(seq int64, host, domain string) schema.Fetch {
 		return schema.Fetch{Seq: seq, Host: host, RegisteredDomain: &domain}
 	}
-	of := &sink.Plan{Shards: count}
+	of := &journal.Plan{Shards: count}
 	for _, c := range []struct {
 		name string
 		rows []schema.Fetch

@@ -13,7 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
@@ -41,7 +41,7 @@ type urlsOf struct {
 	bytes          int
 }
 
-func (r *Run) ownURLs(ctx context.Context, verdicts []sink.Part) *ownURLs {
+func (r *Run) ownURLs(ctx context.Context, verdicts []journal.Part) *ownURLs {
 	o := new(ownURLs)
 	o.pull, o.stop = iter.Pull2(r.eachURLs(ctx, verdicts))
 	return o
@@ -69,7 +69,7 @@ func (o *ownURLs) of(seq int64, origin fetch.Origin) (paths []string, bytes int,
 }
 
 // eachURLs yields the targets that have absolute URLs, in their order.
-func (r *Run) eachURLs(ctx context.Context, verdicts []sink.Part) iter.Seq2[urlsOf, error] {
+func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[urlsOf, error] {
 	return func(yield func(urlsOf, error) bool) {
 		var now urlsOf
 		for _, p := range verdicts {
@@ -97,7 +97,7 @@ func (r *Run) eachURLs(ctx context.Context, verdicts []sink.Part) iter.Seq2[urls
 
 // hasURLs reports whether a part of verdicts has absolute URLs: most have none, and
 // their other columns need not be read.
-func (r *Run) hasURLs(ctx context.Context, p sink.Part) (found bool, err error) {
+func (r *Run) hasURLs(ctx context.Context, p journal.Part) (found bool, err error) {
 	err = scan.Rows(ctx, r.in, p, scan.Selection{Columns: []string{"url"}, Dictionaries: []string{"url"}}, func(batch arrow.RecordBatch) error {
 		if found = slices.Contains(absolute(batch), true); found {
 			return errFound

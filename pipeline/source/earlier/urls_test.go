@@ -8,7 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -30,7 +30,7 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 	}
 	e := &Run{in: sinktest.Open(t, t.TempDir())}
 	two := rows(2, "/", a+"/x", "HTTP://a.example/listed", a+".elsewhere/", a+"/y?q")
-	parts := []sink.Part{
+	parts := []journal.Part{
 		partOf(t, e.in.Path(""), "verdicts", 0, 3, slices.Concat(rows(1, "/", "/y"), two[:7])),
 		partOf(t, e.in.Path(""), "verdicts", 1, 3, slices.Concat(two[7:], rows(3, a+"/of no target"), rows(4, a+"/nor this"))),
 		partOf(t, e.in.Path(""), "verdicts", 2, 1000, slices.Concat(rows(6, "/y"), rows(7, a+"/z"))),
@@ -51,7 +51,7 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 		}
 	}
 
-	none := e.ownURLs(t.Context(), []sink.Part{{Table: "verdicts", Path: "gone.parquet"}})
+	none := e.ownURLs(t.Context(), []journal.Part{{Table: "verdicts", Path: "gone.parquet"}})
 	defer none.stop()
 	if _, _, err := none.of(1, fetch.Origin{}); err == nil {
 		t.Error("a part that is gone is no error")

@@ -16,29 +16,29 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Inspect reads a hosts list once before the run, for its digest and its number of
 // lines, and to fail on an unreadable list before anything is fetched.
-func Inspect(ctx context.Context, path string) (sink.Input, error) {
+func Inspect(ctx context.Context, path string) (journal.Input, error) {
 	if remote.IsURL(path) {
 		return inspectURL(ctx, path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return sink.Input{}, noFile(path, err)
+		return journal.Input{}, noFile(path, err)
 	}
 	if info.IsDir() {
-		return sink.Input{}, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
+		return journal.Input{}, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
 	}
 	if !info.Mode().IsRegular() {
-		return sink.Input{Role: "hosts", Path: path}, nil // a pipe can be read only once
+		return journal.Input{Role: "hosts", Path: path}, nil // a pipe can be read only once
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+		return journal.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
 	sum := sha256.New()
@@ -50,16 +50,16 @@ func Inspect(ctx context.Context, path string) (sink.Input, error) {
 	}
 	rows, err := counted()
 	if err != nil {
-		return sink.Input{}, err
+		return journal.Input{}, err
 	}
-	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+	return journal.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
 }
 
 // inspectURL inspects a hosts list at a URL.
-func inspectURL(ctx context.Context, url string) (sink.Input, error) {
+func inspectURL(ctx context.Context, url string) (journal.Input, error) {
 	in, _, err := input.OpenURL(ctx, url)
 	if err != nil {
-		return sink.Input{}, err
+		return journal.Input{}, err
 	}
 	defer in.Close()
 	name := remote.Name(url)
@@ -69,7 +69,7 @@ func inspectURL(ctx context.Context, url string) (sink.Input, error) {
 	if head, _ := b.Peek(len(parquetMagic)); string(head) == parquetMagic {
 		var f *os.File
 		if f, err = input.CopyURL(ctx, url); err != nil {
-			return sink.Input{}, err
+			return journal.Input{}, err
 		}
 		defer f.Close()
 		var info os.FileInfo
@@ -80,9 +80,9 @@ func inspectURL(ctx context.Context, url string) (sink.Input, error) {
 		rows, err = input.CountLines(ctx, name, io.TeeReader(b, sum))
 	}
 	if err != nil {
-		return sink.Input{}, err
+		return journal.Input{}, err
 	}
-	return sink.Input{Role: "hosts", Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+	return journal.Input{Role: "hosts", Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
 }
 
 // noFile makes the error of a list that cannot be opened. It helps the user who

@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -70,15 +70,15 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 
 // Identify identifies a file by its size, its first and its last bytes: archives
 // have gigabytes and are read only once.
-func Identify(ctx context.Context, role, path string) (sink.Input, error) {
+func Identify(ctx context.Context, role, path string) (journal.Input, error) {
 	if remote.IsURL(path) {
 		o, err := remote.Open(ctx, path)
 		if err != nil {
-			return sink.Input{}, Unread(path, err)
+			return journal.Input{}, Unread(path, err)
 		}
 		defer o.Close()
 		if o.Size < 0 {
-			return sink.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.New("the server does not say how large it is; download it")}
+			return journal.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.New("the server does not say how large it is; download it")}
 		}
 		return identifyEnds(role, path, o.Size, func(from, size int64) io.Reader {
 			return &io.LimitedReader{R: o.Reader(ctx, from), N: size}
@@ -86,9 +86,9 @@ func Identify(ctx context.Context, role, path string) (sink.Input, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return sink.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.Unwrap(err)}
+		return journal.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.Unwrap(err)}
 	}
-	in := sink.Input{Role: role, Path: path}
+	in := journal.Input{Role: role, Path: path}
 	if info.IsDir() {
 		return in, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file")}
 	}
@@ -97,15 +97,15 @@ func Identify(ctx context.Context, role, path string) (sink.Input, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+		return journal.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
 	return identifyEnds(role, path, info.Size(), func(from, size int64) io.Reader { return io.NewSectionReader(f, from, size) })
 }
 
 // identifyEnds identifies a file of so many bytes; section reads some of them.
-func identifyEnds(role, path string, bytes int64, section func(from, size int64) io.Reader) (sink.Input, error) {
-	in := sink.Input{Role: role, Path: remote.Name(path), Bytes: bytes}
+func identifyEnds(role, path string, bytes int64, section func(from, size int64) io.Reader) (journal.Input, error) {
+	in := journal.Input{Role: role, Path: remote.Name(path), Bytes: bytes}
 	const ends = 64 << 10
 	sum := sha256.New()
 	binary.Write(sum, binary.BigEndian, bytes)

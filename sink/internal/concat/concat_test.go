@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -77,7 +78,7 @@ func runs(t testing.TB) map[string][][]byte {
 func makeParts(t testing.TB) map[string][][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := sink.Create(dir, sink.Plan{Run: "r", ToolVersion: "v1", Tables: sink.TableNames, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, journal.Plan{Run: "r", ToolVersion: "v1", Tables: schema.TableNames, Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	parts := make(map[string][][]byte)
@@ -88,7 +89,7 @@ func makeParts(t testing.TB) map[string][][]byte {
 			write(t, s, fmt.Sprintf("h%d.s%d.example", host, segment), int64(1000*segment+host))
 		}
 		must(t, s.Commit())
-		for _, table := range sink.TableNames {
+		for _, table := range schema.TableNames {
 			if layout.HasPart(table, segment) {
 				content, err := os.ReadFile(filepath.Join(dir, layout.SegmentPart(table, "r", segment, "")))
 				must(t, err)
@@ -352,7 +353,7 @@ func TestSameBytes(t *testing.T) {
 
 // Files without rows add nothing. Only such files give one without rows.
 func TestFilesWithoutRows(t *testing.T) {
-	empty, err := sink.EmptyPart("fetches")
+	empty, err := schema.EmptyPart("fetches")
 	must(t, err)
 	out := joined(t, empty, empty, empty)
 	if !bytes.Equal(out, empty) {

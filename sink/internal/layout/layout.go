@@ -40,6 +40,9 @@ const (
 	AgainstPrefix = "against="
 )
 
+// WARCTable stands for the table in the record of a WARC file.
+const WARCTable = "warc"
+
 // Keys of the metadata of every part.
 const (
 	KeySchema        = "robocensus.schema_version"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 type object = map[string]any
@@ -71,7 +72,7 @@ func (p *DataSet) responsible() object {
 	asked, stored := false, false
 	for _, run := range p.Provenance.Runs {
 		begin, end := run.Started, run.Finished
-		if sink.StoredIn(run.Inputs) != nil {
+		if journal.StoredIn(run.Inputs) != nil {
 			stored, begin, end = true, run.Date, run.Date
 		} else {
 			asked = true

@@ -13,8 +13,8 @@ import (
 	"context"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -23,9 +23,9 @@ import (
 type DataSet struct {
 	Out        store.Store
 	Selection  Selection
-	Published  []*sink.Manifest
+	Published  []*journal.Manifest
 	Provenance Provenance
-	Changes    []sink.Part
+	Changes    []journal.Part
 	Files      []File
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -115,7 +116,7 @@ func (w *Metadata) makersText() string {
 }
 
 // aboutRun writes how a run came about, and what it lacks.
-func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *sink.Manifest, about *Run) error {
+func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest, about *Run) error {
 	s.line("## Run %s\n", cell(run.Run))
 	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
@@ -129,7 +130,7 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *sink.Manifest, ab
 		from = []string{"hosts named on the command line"}
 	}
 	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), ProvenanceName)
-	if sink.StoredIn(about.Inputs) != nil {
+	if journal.StoredIn(about.Inputs) != nil {
 		s.line("- User agent: not known here; the answers were stored before the run.")
 	} else {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
@@ -188,11 +189,11 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *sink.Manifest, ab
 // judgedAgain says how robocensus reproduce judges the answers again, "" if it cannot.
 func (p *DataSet) judgedAgain() string {
 	lacks := func(table string) bool {
-		return slices.ContainsFunc(p.Published, func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, table) })
+		return slices.ContainsFunc(p.Published, func(m *journal.Manifest) bool { return !slices.Contains(m.Tables, table) })
 	}
 	nameless := slices.ContainsFunc(p.Provenance.Runs, (*Run).Lacks)
 	switch {
-	case p.Provenance.HostsHashed || nameless || lacks("fetches") || len(sink.Needed(p.Provenance.Without)) > 0:
+	case p.Provenance.HostsHashed || nameless || lacks("fetches") || len(journal.Needed(p.Provenance.Without)) > 0:
 		return ""
 	case lacks("bodies"):
 		return "; `robocensus reproduce --bodies` judges the answers again, given the files"

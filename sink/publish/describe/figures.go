@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -23,7 +23,7 @@ const mostValues = 1000
 
 // CountingTable returns the table of a published run that gives the hosts, or the hosts by a
 // column of fetches; "" for none.
-func CountingTable(m *sink.Manifest, column string) string {
+func CountingTable(m *journal.Manifest, column string) string {
 	switch {
 	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
 		return "fetches"
@@ -35,7 +35,7 @@ func CountingTable(m *sink.Manifest, column string) string {
 
 // hostsBy counts the hosts of a published run by a column of fetches, nil if no table
 // gives them.
-func hostsBy(ctx context.Context, in store.Store, m *sink.Manifest, column string) (map[string]int64, error) {
+func hostsBy(ctx context.Context, in store.Store, m *journal.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
 	switch CountingTable(m, column) {
 	case "fetches":
@@ -78,7 +78,7 @@ func (p *DataSet) figures() string {
 	var union []string
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
 	for _, table := range p.Selection.tables {
-		if table == layout.Changes && len(p.Changes) > 0 || slices.ContainsFunc(p.Published, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
+		if table == layout.Changes && len(p.Changes) > 0 || slices.ContainsFunc(p.Published, func(m *journal.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
 			add("SELECT NULL, 'rows', '%s', count(*) FROM history.%s", table, table)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Metadata is what only its makers know of a data set: the file of --words.
@@ -157,7 +157,7 @@ func (w *Metadata) licenceURL() string {
 }
 
 // Complete checks the words and sets those that follow from the runs and their tables.
-func (w *Metadata) Complete(runs []*sink.Manifest, s Selection) error {
+func (w *Metadata) Complete(runs []*journal.Manifest, s Selection) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrMetadata, fmt.Sprintf(format, args...))
 	}

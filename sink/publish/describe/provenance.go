@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -41,11 +41,11 @@ type Run struct {
 	ToolVersion         string                    `json:"tool_version"`
 	SchemaVersion       int                       `json:"schema_version"`
 	ManifestSHA256      string                    `json:"manifest_sha256"` // of the run that was published
-	Configuration       sink.Values               `json:"configuration"`   // paths are names of files only
+	Configuration       journal.Values            `json:"configuration"`   // paths are names of files only
 	ConfigurationDigest string                    `json:"configuration_digest"`
-	Adjustable          sink.Values               `json:"pace"`
-	Inputs              []sink.Input              `json:"inputs"`
-	Earlier             []sink.Choice             `json:"earlier,omitempty"` // see sink.Plan
+	Adjustable          journal.Values            `json:"pace"`
+	Inputs              []journal.Input           `json:"inputs"`
+	Earlier             []journal.Choice          `json:"earlier,omitempty"` // see journal.Plan
 	Profiles            []string                  `json:"profiles"`
 	ProfileFields       map[string]map[string]any `json:"profile_fields"`
 	Agents              string                    `json:"agents,omitempty"`        // file of the registry; "" if it is not at hand
@@ -55,14 +55,14 @@ type Run struct {
 	OwnTemplates        string                    `json:"own_templates,omitempty"` // file of the templates that come before these
 	Tables              map[string]int64          `json:"tables"`                  // rows by table
 	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
-	sink.Tally
+	journal.Tally
 
 	Texts []Document `json:"-"` // the files of judging
 }
 
 // FileOf returns the name of the file in which a data set has an input that judging takes,
 // and the place for it in r; nil for other inputs.
-func (r *Run) FileOf(in sink.Input) (name string, at *string) {
+func (r *Run) FileOf(in journal.Input) (name string, at *string) {
 	switch in.Role {
 	case "agents":
 		name, at = "agents.yaml", &r.Agents
@@ -82,7 +82,7 @@ func (r *Run) FileOf(in sink.Input) (name string, at *string) {
 }
 
 // LacksInput reports whether an input that judging takes is not in the data set.
-func (r *Run) LacksInput(in sink.Input) bool {
+func (r *Run) LacksInput(in journal.Input) bool {
 	_, at := r.FileOf(in)
 	return at != nil && *at == ""
 }
@@ -109,7 +109,7 @@ func ProvenanceOf(w Metadata, toolVersion string, s Selection) Provenance {
 
 // Add adds a run. text returns the text of an input that judging takes, which the data set
 // has in a file of that name, nil if it is not at hand.
-func (p *Provenance) Add(s Selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
+func (p *Provenance) Add(s Selection, m *journal.Manifest, text func(name string, in journal.Input) []byte) *Run {
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
 		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, s.Hash), ConfigurationDigest: m.ConfigurationDigest,
@@ -147,22 +147,22 @@ func (p *Provenance) Add(s Selection, m *sink.Manifest, text func(name string, i
 }
 
 // nameless returns an input with the name of its file alone.
-func nameless(in sink.Input, hidden bool) sink.Input {
-	if in.Role != "run" && in.Path != sink.NamedHosts && !isBuiltIn(in) {
+func nameless(in journal.Input, hidden bool) journal.Input {
+	if in.Role != "run" && in.Path != journal.NamedHosts && !isBuiltIn(in) {
 		in.Path = fileName(in.Path, in.Role, hidden)
 	}
 	return in
 }
 
 // isBuiltIn reports whether an input is a file of the program.
-func isBuiltIn(in sink.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
+func isBuiltIn(in journal.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
 
 // BuiltIn are the files of the program, by role.
 var BuiltIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses, "templates": configs.Templates}
 
 // TextOf returns the bytes of an input, nil if they are not at hand or have changed. A
 // data set that is published again has them itself, under a name.
-func TextOf(dir, name string, in sink.Input, builtIn []byte) []byte {
+func TextOf(dir, name string, in journal.Input, builtIn []byte) []byte {
 	if Digest(builtIn) == in.SHA256 {
 		return builtIn
 	}
@@ -208,15 +208,15 @@ func isGiven(value any) bool { return value != nil && value != "" && value != fa
 
 // published returns what a data set says of settings: nothing of the operator's network
 // and machine.
-func published(settings sink.Values, hidden bool) sink.Values {
-	out := make(sink.Values)
+func published(settings journal.Values, hidden bool) journal.Values {
+	out := make(journal.Values)
 	for name, value := range settings {
-		setting, _ := sink.SettingNamed(name)
+		setting, _ := journal.SettingNamed(name)
 		switch setting.Published {
-		case sink.NotPublished:
+		case journal.NotPublished:
 			continue
-		case sink.ItsValue:
-		case sink.ItsFileName:
+		case journal.ItsValue:
+		case journal.ItsFileName:
 			switch v := value.(type) {
 			case string:
 				if v != "" {
@@ -230,7 +230,7 @@ func published(settings sink.Values, hidden bool) sink.Values {
 				}
 				value = names
 			}
-		case sink.ItsArchive:
+		case journal.ItsArchive:
 			if base, _ := value.(string); base != "" {
 				value = ArchiveName(base)
 			}
@@ -243,19 +243,19 @@ func published(settings sink.Values, hidden bool) sink.Values {
 }
 
 // Manifest returns the manifest of the run as published.
-func (r *Run) Manifest(m *sink.Manifest, s Selection) *sink.Manifest {
+func (r *Run) Manifest(m *journal.Manifest, s Selection) *journal.Manifest {
 	out := *m
 	out.Configuration, out.Adjustable, out.Inputs, out.Earlier = r.Configuration, r.Adjustable, r.Inputs, r.Earlier
 	out.WARC = nil // not published
 	if f := m.WARCFile; f != nil {
-		out.WARCFile = &sink.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}
+		out.WARCFile = &journal.WARCFile{Path: path.Base(filepath.ToSlash(f.Path)), Digest: f.Digest}
 	}
-	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []sink.RecordName{}, s.Names()
+	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []journal.RecordName{}, s.Names()
 	for _, of := range []struct {
-		out *[]sink.Part
-		in  []sink.Part
+		out *[]journal.Part
+		in  []journal.Part
 	}{{&out.RunParts, m.RunParts}, {&out.Parts, m.Parts}} {
-		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p sink.Part) bool { return !s.Has(p.Table) })
+		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p journal.Part) bool { return !s.Has(p.Table) })
 	}
 	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.Has(table) })
 	return &out

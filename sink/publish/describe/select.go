@@ -8,6 +8,8 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // ErrSelection reports a table or a column that cannot be left out.
@@ -25,7 +27,7 @@ var keys = []string{"seq", "profile", "agent", "metric", "count"}
 
 // TableNames returns the tables that can be published, and ColumnNames their columns
 // as table.column.
-func TableNames() []string { return append(slices.Clone(sink.TableNames), layout.Changes) }
+func TableNames() []string { return append(slices.Clone(schema.TableNames), layout.Changes) }
 
 // ColumnNames returns the columns of all tables, as table.column.
 func ColumnNames() (names []string) {
@@ -36,7 +38,7 @@ func ColumnNames() (names []string) {
 }
 
 // Select applies the settings to the tables of the runs.
-func Select(runs []*sink.Manifest, without []string, hash bool) (Selection, error) {
+func Select(runs []*journal.Manifest, without []string, hash bool) (Selection, error) {
 	s := Selection{Without: make(map[string][]string), Hash: hash}
 	var gone []string
 	for _, name := range without {
@@ -56,7 +58,7 @@ func Select(runs []*sink.Manifest, without []string, hash bool) (Selection, erro
 	}
 	if hash {
 		for _, table := range TableNames() {
-			t := sink.Describe(table)
+			t := schema.Describe(table)
 			if t.AllForeign {
 				gone = append(gone, table)
 			}
@@ -73,7 +75,7 @@ func Select(runs []*sink.Manifest, without []string, hash bool) (Selection, erro
 		}
 	}
 	for _, table := range TableNames() {
-		written := table == layout.Changes || slices.ContainsFunc(runs, func(m *sink.Manifest) bool { return slices.Contains(m.Tables, table) })
+		written := table == layout.Changes || slices.ContainsFunc(runs, func(m *journal.Manifest) bool { return slices.Contains(m.Tables, table) })
 		if written && !slices.Contains(gone, table) {
 			s.tables = append(s.tables, table)
 		} else {
@@ -149,7 +151,7 @@ func (s Selection) Names() (names []string) {
 }
 
 // gone returns the tables, and columns of tables, that a query cannot use.
-func (s Selection) gone(runs []*sink.Manifest) map[string]bool {
+func (s Selection) gone(runs []*journal.Manifest) map[string]bool {
 	gone := make(map[string]bool)
 	for _, name := range s.Names() {
 		gone[name] = true
@@ -160,7 +162,7 @@ func (s Selection) gone(runs []*sink.Manifest) map[string]bool {
 			last = m
 		}
 	}
-	for _, table := range sink.TableNames {
+	for _, table := range schema.TableNames {
 		if !slices.Contains(last.Tables, table) {
 			gone[table] = true
 		}

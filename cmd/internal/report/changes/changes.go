@@ -21,7 +21,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -98,8 +98,8 @@ const (
 
 // Read counts the changes from run against to the run of m under one
 // profile.
-func Read(ctx context.Context, in store.Store, m *sink.Manifest, against, profile string) (*Changes, error) {
-	compared, err := sink.ReadComparison(in, m.Run, against)
+func Read(ctx context.Context, in store.Store, m *journal.Manifest, against, profile string) (*Changes, error) {
+	compared, err := journal.ReadComparison(in, m.Run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, in.Path("."), against, m.Run)
 	}
@@ -108,7 +108,7 @@ func Read(ctx context.Context, in store.Store, m *sink.Manifest, against, profil
 	}
 	c := newChanges(profile, "run "+against)
 	c.run, c.against = m.Run, against
-	switch before, err := sink.ReadManifestHead(in, against); {
+	switch before, err := journal.ReadManifestHead(in, against); {
 	case err == nil && words.Day(before.Date) != words.Day(m.Date):
 		c.Since = words.Day(before.Date)
 	case err == nil && !before.Date.Equal(m.Date):

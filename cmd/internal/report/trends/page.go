@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -120,7 +120,7 @@ func (d *seriesData) page() *draw.Page {
 }
 
 // isArchive reports whether the rows of a run are captures of an archive.
-func isArchive(run series.Run) bool { return run.Source == sink.FromArchive }
+func isArchive(run series.Run) bool { return run.Source == journal.FromArchive }
 
 func (d *seriesData) tiles() []draw.Tile {
 	last := d.Runs[len(d.Runs)-1]

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -39,7 +40,7 @@ func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Confi
 	}
 	return pipeline.Config{
 		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: pipelinetest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
-		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: schema.TableNames,
 		Fetch: client.Config{
 			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
@@ -65,11 +66,11 @@ func Down(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) 
 // Run writes a run of one segment for each list of rows.
 func Run(t *testing.T, dir, id string, tables []string, segments ...[]schema.Fetch) {
 	t.Helper()
-	PlannedRun(t, dir, id, sink.Plan{Tables: tables}, segments...)
+	PlannedRun(t, dir, id, journal.Plan{Tables: tables}, segments...)
 }
 
 // PlannedRun writes a run with what the plan says, of fetches unless it says more.
-func PlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]schema.Fetch) {
+func PlannedRun(t *testing.T, dir, id string, plan journal.Plan, segments ...[]schema.Fetch) {
 	t.Helper()
 	plan.Run, plan.Profiles = id, []string{"google"}
 	if plan.Tables == nil {
@@ -97,7 +98,7 @@ func PlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]sche
 			t.Fatal(err)
 		}
 	}
-	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs, Tally: sink.Tally{Targets: seq}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs, Tally: journal.Tally{Targets: seq}}); err != nil {
 		t.Fatal(err)
 	}
 }

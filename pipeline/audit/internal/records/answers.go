@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -33,7 +33,7 @@ var askedSeed = maphash.MakeSeed()
 var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "agent", "treatment", "policy", "content_digest"}
 
 // ReadAnswers reads the parts of answers of a segment.
-func ReadAnswers(ctx context.Context, in store.Store, parts []sink.Part) (Answered, error) {
+func ReadAnswers(ctx context.Context, in store.Store, parts []journal.Part) (Answered, error) {
 	answered, known := make(Answered), make(map[string]string)
 	keep := func(text string) string { // which is part of a batch, and repeats
 		kept, ok := known[text]

@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -17,7 +17,7 @@ import (
 
 // ReadBodies adds a record with the body to a sorter for each target that needs one
 // from a part. It reads one body at a time, as each may have half a megabyte.
-func ReadBodies(ctx context.Context, in store.Store, parts []sink.Part, list []Wanted, into *sorter.Sorter) error {
+func ReadBodies(ctx context.Context, in store.Store, parts []journal.Part, list []Wanted, into *sorter.Sorter) error {
 	of := make(map[string][]int64)
 	for _, w := range list {
 		if w.Digest != "" {
@@ -37,7 +37,7 @@ func ReadBodies(ctx context.Context, in store.Store, parts []sink.Part, list []W
 
 // readBodiesOf reads the bodies of one part, and removes those that it finds from of,
 // the targets by digest.
-func readBodiesOf(ctx context.Context, in store.Store, p sink.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
+func readBodiesOf(ctx context.Context, in store.Store, p journal.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
 	defer scan.Recovered(&err)
 	f, err := scan.OpenPart(ctx, in, p)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -78,7 +78,7 @@ type reader struct {
 
 // Read adds a record to a sorter for each wanted target with rows in a part.
 // The key is the number of the pair and that of the table. list is ascending by seq.
-func Read(ctx context.Context, in store.Store, p sink.Part, table int, list []Wanted, n *Names, into *sorter.Sorter) error {
+func Read(ctx context.Context, in store.Store, p journal.Part, table int, list []Wanted, n *Names, into *sorter.Sorter) error {
 	t := &detailTables[table]
 	r := &reader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64)}
 	var e Encoder

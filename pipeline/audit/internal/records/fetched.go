@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -78,7 +78,7 @@ var fetchColumns = []string{
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts, with what these answered to identities.
-func ReadFetches(ctx context.Context, in store.Store, p sink.Part, wanted func(host string) bool, answered Answered, into *sorter.Sorter) error {
+func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool, answered Answered, into *sorter.Sorter) error {
 	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns, Optional: []string{"challenge"}}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
 			if !batch.Schema().HasField(name) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
 )
 
 // Rows holds the rows of a target by table.
@@ -57,11 +57,11 @@ func (r *Found) Take(n int64) (rows Rows, err error) {
 
 // PartsOf returns the parts of each segment by table, and the segments in order. A
 // shard may have several parts of a table.
-func PartsOf(m *sink.Manifest) (parts map[int]map[string][]sink.Part, segments []int) {
-	parts = make(map[int]map[string][]sink.Part)
+func PartsOf(m *journal.Manifest) (parts map[int]map[string][]journal.Part, segments []int) {
+	parts = make(map[int]map[string][]journal.Part)
 	for _, p := range m.Parts {
 		if parts[p.Segment] == nil {
-			parts[p.Segment] = make(map[string][]sink.Part)
+			parts[p.Segment] = make(map[string][]journal.Part)
 			segments = append(segments, p.Segment)
 		}
 		parts[p.Segment][p.Table] = append(parts[p.Segment][p.Table], p)

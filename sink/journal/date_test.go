@@ -1,4 +1,4 @@
-package sink
+package journal
 
 import (
 	"testing"
@@ -11,7 +11,9 @@ import (
 func TestDateOfRun(t *testing.T) {
 	day := func(s string) time.Time {
 		d, err := time.Parse(DayFormat, s)
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return d
 	}
 	count := func(metric, key string, n int64) schema.Count {
@@ -34,7 +36,7 @@ func TestDateOfRun(t *testing.T) {
 		"only other":  {nil, captures[2:3], "2026-11-20"},
 	} {
 		m := &Manifest{Plan: Plan{Started: day("2026-11-20"), AsOf: c.asOf}}
-		m.setDate(c.counts)
+		m.Finish(time.Now(), c.counts)
 		if got := m.Date.Format(DayFormat); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -1,8 +1,7 @@
-package sink
+package journal
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,31 +56,11 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 	return runs, nil
 }
 
-// CheckNew returns [ErrRunExists] if there is a run with this ID.
-func CheckNew(s store.Store, run string) error {
-	_, err := ReadManifestHead(s, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil && store.FaultOf(err) != store.OfData {
-		return err
-	}
-	return existing(s, run)
-}
-
-// LastIncomplete returns the ID of the incomplete run without shards in dir that was
-// started last, or "".
+// LastIncomplete returns the ID of the incomplete run without shards that was started
+// last, or "".
 // It skips runs with a damaged plan and returns their IDs, because one of them could
 // be the last.
-func LastIncomplete(ctx context.Context, dir string) (run string, damaged []string, err error) {
-	s, err := store.Open(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, nil
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
-	}
-	defer s.Close()
+func LastIncomplete(s store.Store) (run string, damaged []string, err error) {
 	ids, err := runIDs(s)
 	if err != nil {
 		return "", nil, err
@@ -158,30 +137,12 @@ type ShardsInfo struct {
 }
 
 // beatLasts is how long a sign of life lasts: several times the interval of
-// [ShardedRun.Beat].
+// sink.ShardedRun.Beat.
 const beatLasts = 2 * time.Minute
 
-// isAlive reports whether a shard of a run has given a recent sign of life, by the clock
-// of the store: whoever removes runs may have a clock that is wrong.
-func isAlive(s store.Store, run string) (bool, error) {
-	beats, err := s.List(layout.Beats(run))
-	if err != nil {
-		return false, fmt.Errorf("look for signs of life: %w", err)
-	}
-	if len(beats) == 0 {
-		return false, nil
-	}
-	now, err := store.Now(s, layout.Beats(run))
-	if err != nil {
-		return false, err
-	}
-	alive, err := aliveShards(s, run, now)
-	return len(alive) > 0, err
-}
-
-// aliveShards returns the shards of a run with a recent sign of life at a time, which is
+// AliveShards returns the shards of a run with a recent sign of life at a time, which is
 // for information only if it is of the clock of this machine.
-func aliveShards(s store.Store, run string, now time.Time) (map[int]bool, error) {
+func AliveShards(s store.Store, run string, now time.Time) (map[int]bool, error) {
 	beats, err := s.List(layout.Beats(run))
 	if err != nil {
 		return nil, fmt.Errorf("look for signs of life: %w", err)
@@ -211,7 +172,7 @@ func shardsOf(s store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
 		committed[r.Segment] = true
 	}
 	info.Committed = len(committed)
-	alive, err := aliveShards(s, m.Run, now)
+	alive, err := AliveShards(s, m.Run, now)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package sink
+package journal
 
 import (
 	"crypto/sha256"
@@ -168,6 +168,13 @@ func (p *Plan) ShardOfSegment(segment int) int {
 	return segment
 }
 
+// List is the list of hosts of a shard, as a plan names it.
+type List struct {
+	Path string `json:"path"` // relative to the output folder, with slashes
+	Rows int64  `json:"rows"`
+	store.Digest
+}
+
 // CheckRunID returns an error if an ID is not portable as a folder name and as a
 // hive partition value.
 func CheckRunID(id string) error {
@@ -184,22 +191,22 @@ func CheckRunID(id string) error {
 	return nil
 }
 
-// CheckTables returns an error if a name is not that of a table.
-func CheckTables(names []string) error {
+// checkTables returns an error if a name is not that of a table.
+func checkTables(names []string) error {
 	for _, name := range names {
-		if !slices.Contains(TableNames, name) {
-			return fmt.Errorf("no table %q: the tables are %s", name, strings.Join(TableNames, ", "))
+		if !slices.Contains(schema.TableNames, name) {
+			return fmt.Errorf("no table %q: the tables are %s", name, strings.Join(schema.TableNames, ", "))
 		}
 	}
 	return nil
 }
 
-// complete checks a plan and sets the versions and digests.
-func (p *Plan) complete() error {
+// Prepare checks a plan and sets its versions and digests.
+func (p *Plan) Prepare() error {
 	if err := CheckRunID(p.Run); err != nil {
 		return err
 	}
-	if err := CheckTables(p.Tables); err != nil {
+	if err := checkTables(p.Tables); err != nil {
 		return err
 	}
 	configuration, err := json.Marshal(p.Configuration)
@@ -215,12 +222,19 @@ func (p *Plan) complete() error {
 	return nil
 }
 
+// ErrNotResumable reports that a run cannot be resumed with the given plan. The error
+// that wraps it says why.
+var ErrNotResumable = errors.New("cannot be resumed")
+
 // ErrRemoving reports a run whose removal was interrupted.
 var ErrRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again", ErrNotResumable)
 
 // ReadPlan reads the plan of a run and returns its digest. It returns
 // [fs.ErrNotExist] if there is no such run.
 func ReadPlan(s store.Store, run string) (p Plan, digest string, err error) {
+	if err := CheckRunID(run); err != nil {
+		return p, "", err
+	}
 	removing, err := store.Exists(s, layout.RunFile(run, layout.RemovingName))
 	if err != nil {
 		return p, "", err
@@ -238,8 +252,29 @@ func ReadPlan(s store.Store, run string) (p Plan, digest string, err error) {
 	if p.Run != run {
 		return p, "", fmt.Errorf("%s is %w: it is the plan of run %q", s.Path(name), ErrDamaged, p.Run)
 	}
-	if err := CheckTables(p.Tables); err != nil && p.SchemaVersion == schema.SchemaVersion {
+	if err := checkTables(p.Tables); err != nil && p.SchemaVersion == schema.SchemaVersion {
 		return p, "", fmt.Errorf("%s is %w: %w", s.Path(name), ErrDamaged, err)
 	}
+	for i, list := range p.Lists {
+		if want := layout.List(run, i, layout.Attempt(list.Path)); list.Path != want || len(p.Lists) != p.Shards {
+			return p, "", fmt.Errorf("%s is %w: it names %q as the list of shard %d", s.Path(name), ErrDamaged, list.Path, i)
+		}
+	}
 	return p, digest, nil
+}
+
+// PutPlan writes the plan of a run, unless there is one, and returns its digest. After
+// [store.ErrInDoubt] it may exist.
+func PutPlan(s store.Store, p *Plan) (won bool, digest string, err error) {
+	content, digest, err := seal(p)
+	if err != nil {
+		return false, "", fmt.Errorf("plan of the run: %w", err)
+	}
+	if len(content) > maxSealed {
+		return false, "", fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives", len(content), maxSealed)
+	}
+	if won, err = s.Put(layout.RunFile(p.Run, layout.PlanName), content); err != nil {
+		err = fmt.Errorf("write the plan: %w", err)
+	}
+	return won, digest, err
 }

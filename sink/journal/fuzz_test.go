@@ -1,33 +1,15 @@
-package sink
+package journal
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
-	"github.com/robocensus/robocensus/sink/store"
 )
-
-// fuzzStore creates an output folder. The returned function writes a file of it.
-func fuzzStore(f *testing.F) (*store.Folder, func(t testing.TB, name string, content []byte)) {
-	f.Helper()
-	dir := f.TempDir()
-	s, err := store.OpenFolder(dir)
-	must(f, err)
-	f.Cleanup(func() { s.Close() })
-	return s, func(t testing.TB, name string, content []byte) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o777))
-		must(t, os.WriteFile(path, content, 0o666))
-	}
-}
 
 // forged appends to a text the digest that it would have as one of our files.
 func forged(text []byte) []byte {
@@ -41,24 +23,17 @@ func forged(text []byte) []byte {
 // it says, names no file but those that its run, tables and segments have, and that
 // an accepted one encodes back to the same.
 func FuzzRecords(f *testing.F) {
-	s, write := fuzzStore(f)
-	plan := described()
-	must(f, plan.complete())
+	s, plan := newFolder(f), described()
+	must(f, plan.Prepare())
 	planFile, planDigest, err := seal(&plan)
 	must(f, err)
-	digest := store.Digest{Bytes: 7, SHA256: planDigest}
-	record := Record{Run: "r", Plan: planDigest, Targets: 3, Note: []byte("1")}
-	manifest := Manifest{Plan: plan, PlanDigest: planDigest, State: stateComplete, Finished: &time.Time{}, RejectedFile: &digest}
-	for _, table := range TableNames {
-		record.Parts = append(record.Parts, Part{table, 0, layout.SegmentPart(table, "r", 0, ""), 4, digest})
-		if layout.OfRun[table] {
-			manifest.RunParts = append(manifest.RunParts, Part{table, 0, layout.Part(table, "r", 0, ""), 4, digest})
-		}
-	}
-	manifest.add([]*Record{&record})
-	manifest.Parts = manifest.Parts[:9] // without the parts of the run
-	comparison := Comparison{Run: "r", Manifest: planDigest, Against: "a", Notes: []string{"x"}, Expectations: &digest}
-	comparison.Part = &Part{layout.Changes, 0, comparison.partPath(), 4, digest}
+	record := recordOf(&plan, planDigest, 0, "")
+	record.Note = []byte("1")
+	manifest := NewManifest(plan, planDigest, []*Record{record})
+	manifest.RejectedFile = &writtenParts
+	complete(manifest)
+	comparison := Comparison{Run: "r", Manifest: planDigest, Against: "a", Notes: []string{"x"}, Expectations: &writtenParts}
+	comparison.Part = &Part{layout.Changes, 0, comparison.PartPath(), 4, writtenParts}
 	for _, object := range []any{plan, record, manifest, comparison} {
 		content, _, err := seal(object)
 		must(f, err)
@@ -79,22 +54,22 @@ func FuzzRecords(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			write(t, "_runs/r/plan.json", content)
-			write(t, "_runs/r/manifest.json", content)
-			write(t, "_runs/r/segments/0000000000.json", content)
-			write(t, "_runs/r/against/a.json", content)
+			s.write(t, "_runs/r/plan.json", content)
+			s.write(t, "_runs/r/manifest.json", content)
+			s.write(t, "_runs/r/segments/0000000000.json", content)
+			s.write(t, "_runs/r/against/a.json", content)
 			if err := read(); err != nil {
 				t.Fatalf("%s\nis accepted and becomes\n%s\nwhich is not: %v", text, content, err)
 			}
 		}
-		write(t, "_runs/r/plan.json", content)
+		s.write(t, "_runs/r/plan.json", content)
 		if p, _, err := ReadPlan(s, "r"); err == nil {
 			again(p, func() error { _, _, err := ReadPlan(s, "r"); return err })
 		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
-		write(t, "_runs/r/plan.json", planFile)
-		write(t, "_runs/r/segments/0000000000.json", content)
+		s.write(t, "_runs/r/plan.json", planFile)
+		s.write(t, "_runs/r/segments/0000000000.json", content)
 		if r, err := ReadRecord(s, &plan, planDigest, 0); err == nil {
 			for _, p := range r.Parts {
 				named(p, layout.SegmentPart(p.Table, "r", 0, ""))
@@ -103,21 +78,21 @@ func FuzzRecords(f *testing.F) {
 		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
-		write(t, "_runs/r/manifest.json", content)
-		if m, err := readManifest(s, "r"); err == nil {
+		s.write(t, "_runs/r/manifest.json", content)
+		if m, err := ReadComplete(s, "r"); err == nil {
 			for _, p := range m.Parts {
-				if CheckTables(m.Tables) == nil {
+				if checkTables(m.Tables) == nil {
 					named(p, layout.Part(p.Table, "r", p.Segment, ""))
 				}
 			}
 			if head, err := readHead(s, "r"); err == nil && head.digest != m.digest {
 				t.Fatalf("digest %s, and %s of the head", m.digest, head.digest)
 			}
-			again(m, func() error { _, err := readManifest(s, "r"); return err })
+			again(m, func() error { _, err := ReadComplete(s, "r"); return err })
 		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
-		write(t, "_runs/r/against/a.json", content)
+		s.write(t, "_runs/r/against/a.json", content)
 		if c, err := readComparison(s, "r", "a"); err == nil {
 			named(*c.Part, "changes/run=r/against=a/part-0000000000.parquet")
 			again(c, func() error { _, err := readComparison(s, "r", "a"); return err })

@@ -1,4 +1,4 @@
-package sink
+package journal
 
 import (
 	"cmp"
@@ -15,19 +15,23 @@ const (
 	DayFormat = "2006-01-02"
 )
 
-// setDate sets the date of the run, unless it has one. counts are the rows of
-// summary, nil if they are not known.
-func (m *Manifest) setDate(counts []schema.Count) {
-	if !m.Date.IsZero() {
-		return
+// setDate sets the date of the run, unless it has one.
+func (m *Manifest) setDate() {
+	if m.Date.IsZero() {
+		m.Date = m.dateBy(nil)
 	}
-	m.Date = m.Started
-	if m.AsOf != nil {
-		m.Date = *m.AsOf
-	} else if day, ok := medianDay(counts); ok && !day.After(m.Started) {
-		m.Date = day // else the clock of the archives is wrong
+}
+
+// dateBy returns the date of the run. counts are the rows of summary, nil if they are not
+// known.
+func (p *Plan) dateBy(counts []schema.Count) time.Time {
+	date := p.Started
+	if p.AsOf != nil {
+		date = *p.AsOf
+	} else if day, ok := medianDay(counts); ok && !day.After(p.Started) {
+		date = day // else the clock of the archives is wrong
 	}
-	m.Date = m.Date.UTC()
+	return date.UTC()
 }
 
 // medianDay returns the median day of the captures. The first and the last would

@@ -1,4 +1,4 @@
-package sink
+package journal
 
 import "slices"
 

@@ -1,17 +1,14 @@
-package sink
+package journal
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -104,7 +101,7 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 // ReadManifest reads the manifest of a run. For an incomplete run it has the parts
 // committed so far. It returns [fs.ErrNotExist] if there is no such run.
 func ReadManifest(s store.Store, run string) (*Manifest, error) {
-	return readRun(s, run, readManifest)
+	return readRun(s, run, ReadComplete)
 }
 
 // ReadManifestHead is like [ReadManifest], but omits the records and parts of the
@@ -121,7 +118,7 @@ func readRun(s store.Store, run string, complete func(s store.Store, run string)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return m, err
 	}
-	m, err = readRunning(s, run)
+	m, _, err = ReadCommitted(s, run)
 	// The run may have been completed in the meantime.
 	if now, e := complete(s, run); !errors.Is(e, fs.ErrNotExist) {
 		return now, e
@@ -129,14 +126,16 @@ func readRun(s store.Store, run string, complete func(s store.Store, run string)
 	return m, err
 }
 
-// ManifestFile returns the file of the manifest of a complete run whose parts have been
-// copied to s.
+// ManifestFile returns the file of the manifest of a complete run whose parts are in s.
 func ManifestFile(s store.Store, m *Manifest) ([]byte, error) {
 	if err := m.check(s, m.Run); err != nil {
 		return nil, err
 	}
 	return sealManifest(m)
 }
+
+// ErrRunExists reports that the output folder already has a run with this ID.
+var ErrRunExists = errors.New("the run already exists")
 
 // PutManifest writes the file of [ManifestFile].
 func PutManifest(s store.Store, m *Manifest) error {
@@ -154,32 +153,56 @@ func PutManifest(s store.Store, m *Manifest) error {
 	return err
 }
 
-// readManifest reads the manifest of a complete run.
-func readManifest(s store.Store, run string) (*Manifest, error) {
+// ReadComplete reads the manifest of a complete run. It returns [fs.ErrNotExist] if there
+// is none.
+func ReadComplete(s store.Store, run string) (*Manifest, error) {
 	m := new(Manifest)
 	digest, err := readSealed(s, layout.RunFile(run, layout.ManifestName), maxManifest, m)
 	if err != nil {
 		return nil, err
 	}
 	m.digest = digest
-	m.setDate(nil)
+	m.setDate()
 	return m, m.check(s, run)
 }
 
-// readRunning derives the manifest of an incomplete run.
-func readRunning(s store.Store, run string) (*Manifest, error) {
+// ReadCommitted derives the manifest of an incomplete run from its plan and the records of
+// its committed segments, and returns these in order. They are there in a complete run too.
+func ReadCommitted(s store.Store, run string) (*Manifest, []*Record, error) {
 	plan, digest, err := ReadPlan(s, run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	records, err := readRecords(s, &plan, digest)
+	records, err := committedRecords(s, &plan, digest)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateIncomplete, Parts: []Part{}}
-	m.setDate(nil)
+	return NewManifest(plan, digest, records), records, nil
+}
+
+// ReadOutline reads the manifest of a run without records and parts. It does not read the
+// records of an incomplete run, which may be damaged.
+func ReadOutline(s store.Store, run string) (*Manifest, error) {
+	m, err := readHead(s, run)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	plan, digest, err := ReadPlan(s, run)
+	return NewManifest(plan, digest, nil), err
+}
+
+// NewManifest derives the manifest of an incomplete run from its plan and the records of
+// its segments.
+func NewManifest(p Plan, digest string, records []*Record) *Manifest {
+	m := &Manifest{Plan: p, PlanDigest: digest, State: stateIncomplete, Parts: []Part{}}
+	m.setDate()
 	m.add(records)
-	return m, nil
+	return m
+}
+
+// Finish makes the manifest that of a complete run. counts are the rows of summary.
+func (m *Manifest) Finish(at time.Time, counts []schema.Count) {
+	m.State, m.Finished, m.Date = stateComplete, &at, m.dateBy(counts)
 }
 
 // add adds the records of segments and their parts.
@@ -197,8 +220,8 @@ func (m *Manifest) add(records []*Record) {
 	}
 }
 
-// files returns the files that the manifest names in the output folder.
-func (m *Manifest) files() []Part { return slices.Concat(m.RunParts, m.Parts, m.WARC) }
+// Files returns the files that the manifest names in the output folder.
+func (m *Manifest) Files() []Part { return slices.Concat(m.RunParts, m.Parts, m.WARC) }
 
 // check returns [ErrDamaged] if the manifest contradicts itself or its run.
 func (m *Manifest) check(s store.Store, run string) error {
@@ -284,89 +307,4 @@ func (m *Manifest) lacks() string {
 		return fmt.Sprintf("it says %d targets, and fetches has %d rows", m.Targets, targets)
 	}
 	return ""
-}
-
-// readHead reads the manifest of a complete run up to its records. It checks the
-// digest of the whole file.
-func readHead(s store.Store, run string) (*Manifest, error) {
-	name := layout.RunFile(run, layout.ManifestName)
-	f, err := s.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := decodeHead(f)
-	if errors.Is(err, ErrDamaged) {
-		return nil, fmt.Errorf("%s is %w", s.Path(name), err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.Path(name), err)
-	}
-	m.setDate(nil)
-	return m, m.check(s, run)
-}
-
-func decodeHead(f *os.File) (*Manifest, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	sealed := info.Size() - int64(len(noSeal))
-	switch {
-	case sealed < 0:
-		return nil, fmt.Errorf("%w: it is truncated", ErrDamaged)
-	case info.Size() > maxManifest:
-		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrDamaged, maxManifest)
-	}
-	sum := sha256.New()
-	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)
-	fields, err := headFields(json.NewDecoder(body))
-	if err != nil && store.FaultOf(err) != store.OfData {
-		return nil, err
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // without reading the rest
-	}
-	if _, err := io.Copy(io.Discard, body); err != nil {
-		return nil, err
-	}
-	end := make([]byte, len(noSeal))
-	if _, err := f.ReadAt(end, sealed); err != nil {
-		return nil, err
-	}
-	m := &Manifest{head: true}
-	if m.digest, err = checkSeal(sum, end); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(fields)
-	if err == nil {
-		err = json.Unmarshal(text, m)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return m, nil
-}
-
-// headFields returns the fields of an object before its records.
-func headFields(d *json.Decoder) (map[string]json.RawMessage, error) {
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return nil, errors.Join(errors.New("it is not an object"), err)
-	}
-	fields := make(map[string]json.RawMessage)
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		if name == "records" {
-			break
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		fields[name.(string)] = value
-	}
-	return fields, nil
 }

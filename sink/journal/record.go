@@ -1,12 +1,12 @@
-package sink
+package journal
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,7 +21,7 @@ type Record struct {
 	Plan    string          `json:"plan_sha256"` // digest at the end of the plan
 	Segment int             `json:"segment"`
 	Targets int64           `json:"targets"`
-	Note    json.RawMessage `json:"note,omitempty"`  // the caller's, see Segment.Note
+	Note    json.RawMessage `json:"note,omitempty"`  // of the caller, see sink.Segment
 	Shard   *ShardRecord    `json:"shard,omitempty"` // nil in a run without shards
 	Archive *ArchiveRecord  `json:"archive,omitempty"`
 	Parts   []Part          `json:"parts"`
@@ -41,12 +41,23 @@ type ArchiveRecord struct {
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 }
 
-// files returns the files that the record names.
-func (r *Record) files() []Part {
+// Files returns the files that the record names.
+func (r *Record) Files() []Part {
 	if r.WARC == nil {
 		return r.Parts
 	}
 	return append(slices.Clone(r.Parts), *r.WARC)
+}
+
+// ShardRecord holds what the record of a shard says besides that of a segment.
+type ShardRecord struct {
+	Attempt      string           `json:"attempt"`
+	Started      time.Time        `json:"started"` // of the first process that worked on the attempt
+	Finished     time.Time        `json:"finished"`
+	Rejected     int64            `json:"rejected"` // lines of rejected.csv
+	Skipped      map[string]int64 `json:"skipped,omitempty"`
+	WARCFile     *WARCFile        `json:"warc_file,omitempty"`     // of a run in an object store
+	RejectedFile *store.Digest    `json:"rejected_file,omitempty"` // segments/<shard>-<attempt>.rejected.csv
 }
 
 // Digest returns the digest at the end of the record.
@@ -97,6 +108,27 @@ func ReadRecord(s store.Store, plan *Plan, planDigest string, segment int) (*Rec
 	return r, nil
 }
 
+// PutRecord writes the record of a segment or shard, unless there is one: from that
+// moment its parts count. After [store.ErrInDoubt] it may exist.
+func PutRecord(s store.Store, r *Record) (won bool, err error) {
+	of, tooMuch := "segment", "its note is too long"
+	if r.Shard != nil {
+		of, tooMuch = "shard", "make more shards"
+	}
+	content, digest, err := seal(r)
+	if err != nil {
+		return false, fmt.Errorf("record of %s %d: %w", of, r.Segment, err)
+	}
+	if len(content) > maxSealed {
+		return false, fmt.Errorf("record of %s %d has %d bytes, more than %d: %s", of, r.Segment, len(content), maxSealed, tooMuch)
+	}
+	r.digest = digest
+	if won, err = s.Put(layout.Record(r.Run, r.Segment), content); err != nil {
+		err = fmt.Errorf("write the record of %s %d: %w", of, r.Segment, err)
+	}
+	return won, err
+}
+
 func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 	switch {
 	case r.Run != plan.Run || r.Segment != segment:
@@ -134,8 +166,8 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 	return nil
 }
 
-// readRecords reads the records of the committed segments, in order.
-func readRecords(s store.Store, plan *Plan, planDigest string) ([]*Record, error) {
+// committedRecords reads the records of the committed segments, in order.
+func committedRecords(s store.Store, plan *Plan, planDigest string) ([]*Record, error) {
 	files, err := s.List(layout.Records(plan.Run))
 	if err != nil {
 		return nil, fmt.Errorf("look for committed segments: %w", err)
@@ -146,15 +178,16 @@ func readRecords(s store.Store, plan *Plan, planDigest string) ([]*Record, error
 			segments = append(segments, segment)
 		}
 	}
-	return recordsOf(s, plan, planDigest, segments)
+	return ReadRecords(s, plan, planDigest, segments)
 }
 
 // readers is the number of records that are read at the same time: most of the time
 // an object store is waited for.
 const readers = 16
 
-// recordsOf reads the records of segments.
-func recordsOf(s store.Store, plan *Plan, planDigest string, segments []int) ([]*Record, error) {
+// ReadRecords reads the records of segments that are known to be committed. One that is
+// not there is an error.
+func ReadRecords(s store.Store, plan *Plan, planDigest string, segments []int) ([]*Record, error) {
 	var g errgroup.Group
 	g.SetLimit(readers)
 	records := make([]*Record, len(segments))
@@ -171,22 +204,4 @@ func recordsOf(s store.Store, plan *Plan, planDigest string, segments []int) ([]
 		return nil, err
 	}
 	return records, nil
-}
-
-// EachRecord calls f with the record of each committed segment of a run, in order.
-func EachRecord(ctx context.Context, s store.Store, run string, f func(*Record) error) error {
-	plan, digest, err := ReadPlan(s, run)
-	if err != nil {
-		return err
-	}
-	records, err := readRecords(s, &plan, digest)
-	for _, r := range records {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = f(r)
-		}
-	}
-	return err
 }

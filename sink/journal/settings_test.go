@@ -1,4 +1,4 @@
-package sink
+package journal
 
 import (
 	"strings"
@@ -18,9 +18,13 @@ func TestSettings(t *testing.T) {
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
 			"schemes user-agent also-as timeout retries warc-out warc-no-secrets front-page probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
-		{"published by name", func(s Setting) bool { return s.Published == ItsFileName || s.Published == ItsArchive },
+		{"published by name", func(s Setting) bool {
+			return s.Published == ItsFileName || s.Published == ItsArchive
+		},
 			"hosts warc warc-paths cdx warc-base bodies from-run ranks agents urls templates also-as warc-out ca-file"},
-		{"not published", func(s Setting) bool { return s.Published == OnlyWhetherGiven || s.Published == NotPublished }, "connect-to resolver proxy state memory"},
+		{"not published", func(s Setting) bool {
+			return s.Published == OnlyWhetherGiven || s.Published == NotPublished
+		}, "connect-to resolver proxy state memory"},
 		{"to compare", func(s Setting) bool { return s.Effect != NoEffect }, "max-redirects last-capture schemes user-agent vantage timeout"},
 	} {
 		var got []string

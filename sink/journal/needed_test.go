@@ -1,17 +1,23 @@
-package sink
+package journal
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // What re-evaluating needs, makes anew or shows are columns that there are, each one thing.
 func TestNeededColumns(t *testing.T) {
 	var all []string
-	for _, d := range Dictionary() {
-		all = append(all, d.Table+"."+d.Column)
+	for _, table := range append(slices.Clone(schema.TableNames), "changes") {
+		for _, column := range parquet.SchemaOf(reflect.New(schema.Describe(table).Row()).Interface()).Fields() {
+			all = append(all, table+"."+column.Name())
+		}
 	}
 	named := slices.Concat(needed, laterNeeded, madeAnew)
 	for i, name := range named {
