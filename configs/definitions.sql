@@ -36,17 +36,18 @@ CREATE OR REPLACE VIEW directives AS
 -- as the run's first profile. They do not reproduce what the tables do not hold: that cc reads on after a bare CR, what a
 -- NUL or white space beyond ASCII does to a value, a web page that begins with a comment, and text beyond the size limit.
 CREATE OR REPLACE VIEW named_classes AS
-  WITH taken AS (
-    SELECT 'cc' AS study, * FROM directives
-    SEMI JOIN (
-      FROM fetches WHERE status = 200 AND content_digest IS NOT NULL AND NOT is_html
+  WITH files AS (
+    SELECT run, seq, has_bom, status = 200 AND content_digest IS NOT NULL AND NOT is_html
       AND lower(trim(split_part(content_type, ';', 1))) IN ('text/x-robots', 'text/plain', 'message/rfc822', 'text/text',
-        'text/txt', 'text', 'plain/text', 'text/pain', 'text/plan')
-    ) USING (run, seq)
-    WHERE field IN ('user-agent', 'allow', 'disallow')
-    UNION ALL
-    SELECT 'longpre', directives.* FROM directives JOIN (SELECT run, seq, has_bom FROM fetches) USING (run, seq)
-    WHERE NOT spaced AND NOT (has_bom AND line = 1)
+        'text/txt', 'text', 'plain/text', 'text/pain', 'text/plan') AS is_text
+    FROM fetches
+  ),
+  taken AS (
+    SELECT study, d.*
+    FROM directives d JOIN files USING (run, seq) CROSS JOIN (VALUES ('cc'), ('longpre')) studies(study)
+    WHERE CASE study
+      WHEN 'cc' THEN is_text AND field IN ('user-agent', 'allow', 'disallow')
+      ELSE NOT spaced AND NOT (has_bom AND line = 1) END
   ),
   marked AS (
     SELECT *, field = 'user-agent' AS is_agent,
@@ -120,12 +121,13 @@ CREATE OR REPLACE VIEW named_classes AS
 -- the classes of two spellings differ, it is the most closed. longpre is none if the file names neither, and no_robots
 -- without a file. cc requires status 200: if status is null, as with --bodies, the class under cc is unknown.
 CREATE OR REPLACE VIEW classifications AS
-  WITH cc AS (
+  WITH named AS (FROM named_classes),
+  cc AS (
     -- The names of the classes sort from open to closed.
     SELECT run, seq, lower(name) AS name, max(published) AS published, max(mended) AS mended
-    FROM named_classes WHERE study = 'cc' GROUP BY ALL
+    FROM named WHERE study = 'cc' GROUP BY ALL
   ),
-  longpre AS (FROM named_classes WHERE study = 'longpre')
+  longpre AS (FROM named WHERE study = 'longpre')
   SELECT p.run, p.seq, p.host, p.rank, p.agent, p.category, p.profile, p.is_explicit, p.outcome, p.class, f.status,
     coalesce(c.published, cstar.published) AS class_cc_published,
     coalesce(c.mended, cstar.mended) AS class_cc_mended,

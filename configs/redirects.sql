@@ -53,6 +53,7 @@ CREATE OR REPLACE VIEW redirects AS
 -- fetches with these redirects followed: the origin of the first capture, with the answer at the end of the chain.
 -- content_seq is the seq of the groups, rules, sitemaps, lines and signals of the row.
 CREATE OR REPLACE VIEW fetches_resolved AS
+  WITH followed AS (FROM redirects)
   SELECT *, seq AS content_seq FROM fetches WHERE reason <> 'redirect_unresolved'
   UNION ALL BY NAME
   SELECT t.* REPLACE (
@@ -60,7 +61,7 @@ CREATE OR REPLACE VIEW fetches_resolved AS
       a.registered_domain AS registered_domain, a.tld AS tld, a.robots_url AS robots_url, a.source AS source,
       a.fetch_time AS fetch_time, r.hops || t.hops AS hops),
     t.seq AS content_seq
-  FROM redirects r
+  FROM followed r
   JOIN fetches a ON a.run = r.run AND a.seq = r.seq
   JOIN fetches t ON t.run = r.run AND t.seq = r.content_seq
   UNION ALL BY NAME
@@ -71,34 +72,36 @@ CREATE OR REPLACE VIEW fetches_resolved AS
       CASE r.reason WHEN 'redirect_unresolved' THEN a.final_url ELSE r.hops[-1].url END AS final_url,
       CASE r.reason WHEN 'redirect_unresolved' THEN a.error_class ELSE r.reason END AS error_class),
     a.seq AS content_seq
-  FROM redirects r JOIN fetches a ON a.run = r.run AND a.seq = r.seq
+  FROM followed r JOIN fetches a ON a.run = r.run AND a.seq = r.seq
   WHERE r.content_seq IS NULL;
 
 CREATE OR REPLACE VIEW policies_resolved AS
-  SELECT policies.* FROM policies ANTI JOIN redirects USING (run, seq)
+  WITH followed AS (FROM redirects)
+  SELECT policies.* FROM policies ANTI JOIN followed USING (run, seq)
   UNION ALL BY NAME
   SELECT t.* REPLACE (r.seq AS seq, r.host AS host, r.rank AS rank, r.origin AS origin)
-  FROM redirects r JOIN policies t ON t.run = r.run AND t.seq = r.content_seq
+  FROM followed r JOIN policies t ON t.run = r.run AND t.seq = r.content_seq
   UNION ALL BY NAME
   SELECT p.* REPLACE (
     CASE r.reason WHEN 'redirect_unresolved' THEN p.outcome ELSE 'full_allow' END AS outcome,
     CASE r.reason WHEN 'redirect_unresolved' THEN p.class ELSE 'allow_all' END AS class)
-  FROM redirects r JOIN policies p ON p.run = r.run AND p.seq = r.seq
+  FROM followed r JOIN policies p ON p.run = r.run AND p.seq = r.seq
   WHERE r.content_seq IS NULL;
 
 -- A sample for the first origin only, not for the target's, stays undefined.
 CREATE OR REPLACE VIEW verdicts_resolved AS
-  WITH found AS (
+  WITH followed AS (FROM redirects),
+  found AS (
     SELECT DISTINCT v.run, v.seq AS content_seq, v.agent, v.profile, v.url, v.verdict, v.reason, v.group_agent,
       v.rule_kind, v.rule_pattern, v.rule_line
-    FROM verdicts v SEMI JOIN redirects r ON v.run = r.run AND v.seq = r.content_seq
+    FROM verdicts v SEMI JOIN followed r ON v.run = r.run AND v.seq = r.content_seq
   )
-  SELECT verdicts.* FROM verdicts ANTI JOIN redirects USING (run, seq)
+  SELECT verdicts.* FROM verdicts ANTI JOIN followed USING (run, seq)
   UNION ALL BY NAME
   SELECT v.* REPLACE (
     CASE WHEN r.reason IN ('redirect_loop', 'redirect_limit') THEN 'allow' ELSE coalesce(f.verdict, v.verdict) END AS verdict,
     CASE WHEN r.reason IN ('redirect_loop', 'redirect_limit') THEN 'full_allow' ELSE coalesce(f.reason, v.reason) END AS reason,
     f.group_agent AS group_agent, f.rule_kind AS rule_kind, f.rule_pattern AS rule_pattern, f.rule_line AS rule_line)
-  FROM redirects r
+  FROM followed r
   JOIN verdicts v ON v.run = r.run AND v.seq = r.seq
   LEFT JOIN found f ON f.run = r.run AND f.content_seq = r.content_seq AND f.agent = v.agent AND f.profile = v.profile AND f.url = v.url;
