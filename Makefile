@@ -12,9 +12,10 @@ CYCLONEDX   = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 # One set of build flags for all targets, so that none compiles again what another
 # has compiled. What needs C (the race detector, DuckDB) sets CGO_ENABLED itself; the
-# tags give it the code that a static binary has, and leave out a JSON package that
-# arrow-go does not need. Nobody reads the DWARF: -ldflags=-s drops it from binaries.
-export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath -ldflags=-s -gcflags=all=-dwarf=false -tags=netgo,osusergo,pebblegozstd,arrow_json_stdlib
+# tags give it the code that a static binary has, and leave out what arrow-go
+# does not need: a JSON package, and pages of gRPC, whose templates keep the linker from
+# dropping methods. Nobody reads the DWARF: -ldflags=-s drops it from binaries.
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath -ldflags=-s -gcflags=all=-dwarf=false -tags=netgo,osusergo,pebblegozstd,arrow_json_stdlib,grpcnotrace
 export CGO_ENABLED := 0
 
 # How often make torture kills each of its two runs, and how often it sends each
