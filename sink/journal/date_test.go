@@ -31,6 +31,7 @@ func TestDateOfRun(t *testing.T) {
 	}{
 		"given":       {&asOf, captures, "2023-01-01"},
 		"captures":    {nil, captures, "2024-05-14"},
+		"halves":      {nil, []schema.Count{captures[0], captures[3]}, "2024-05-14"},
 		"no captures": {nil, captures[5:], "2026-11-20"},
 		"not yet":     {nil, []schema.Count{count("captured", "2031-05-14", 4)}, "2026-11-20"},
 		"only other":  {nil, captures[2:3], "2026-11-20"},

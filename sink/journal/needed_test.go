@@ -44,6 +44,14 @@ func TestNeededColumns(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, row := range []struct {
+		without []string
+		want    bool
+	}{{nil, true}, {[]string{"answers.error"}, true}, {[]string{"answers.error", "answers.hops"}, false}} {
+		if got := (&Manifest{Plan: Plan{Tables: []string{"answers"}}, Without: row.without}).HasAnswers(); got != row.want {
+			t.Errorf("answers without %v: %v", row.without, got)
+		}
+	}
+	for _, row := range []struct {
 		tables, without []string
 		want            bool
 	}{{[]string{"verdicts"}, nil, true}, {[]string{"policies"}, nil, false}, {[]string{"verdicts"}, []string{"verdicts.url"}, false}} {

@@ -129,13 +129,13 @@ func TestChoices(t *testing.T) {
 	p := described()
 	p.Inputs = append(p.Inputs, Input{Role: "ranks", Path: "ranks.csv"}, Input{Role: "bodies", Path: "files"}, Input{Role: "warc", Path: "a.warc"})
 	p.Configuration = Values{"limit": "50", "sample": "0.5"}
-	p.Earlier = []Choice{{Limit: "0", Sample: "1"}, {Limit: "20", Sample: "0.25"}, {}}
+	p.Earlier = []Choice{{Limit: "0", Sample: "1"}, {Limit: "20", Sample: "0.25"}, {Limit: "30", Sample: "0.5"}, {}}
 	choices := p.Choices()
 	var roles []string
 	for _, in := range choices[0].Inputs {
 		roles = append(roles, in.Role)
 	}
-	if diff := cmp.Diff([]string{"hosts", "ranks", "bodies"}, roles); diff != "" || len(choices) != 4 {
+	if diff := cmp.Diff([]string{"hosts", "ranks", "bodies"}, roles); diff != "" || len(choices) != 5 {
 		t.Errorf("%d choices: %s", len(choices), diff)
 	}
 	if p.Limit() != 20 || p.Sample() != 0.25 {

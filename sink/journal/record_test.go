@@ -96,6 +96,7 @@ func TestARecordThatIsNotOfItsSegment(t *testing.T) {
 		{"two WARC files", &sharded, func(r *Record) { r.Shard.WARCFile = &WARCFile{Path: "out.warc.gz"}; r.WARC = nil }, ""},
 		{"a WARC file elsewhere", &sharded, func(r *Record) { r.WARC.Path = "../secret" }, `it names "../secret" as the WARC file of segment 1`},
 		{"the WARC file of another shard", &sharded, func(r *Record) { r.WARC.Path = layout.WARC("s", 2, "a") }, "as the WARC file of segment 1"},
+		{"a WARC file of another segment", &sharded, func(r *Record) { r.WARC.Segment = 0 }, "as the WARC file of segment 1"},
 		{"a part for a WARC file", &sharded, func(r *Record) { r.WARC.Table = "fetches" }, "as the WARC file of segment 1"},
 	} {
 		change(t, f, layout.Record(row.of.Run, 1), records[row.of], row.change)
