@@ -46,6 +46,9 @@ type Capture struct {
 	Revisit *Revisit
 }
 
+// IsRobots reports whether it is the capture of a robots.txt.
+func (c *Capture) IsRobots() bool { return c.Hops[0].URL == c.Origin.RobotsURL() }
+
 // Revisit identifies the earlier record, as far as the revisit record does.
 type Revisit struct {
 	Profile                     string // a URI that says what was unchanged

@@ -13,7 +13,6 @@
 //	kinds.go     the kinds of stored answers; Check
 //	volume.go    Volume, which reads targets in order
 //	archive.go   archives; repeated.go those that are named again
-//	last*.go     the last capture of each host in archives
 //	index*.go    captures that an index names
 //	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
@@ -22,6 +21,7 @@
 //	package cdx       the lines of an index
 //	package earlier   the tables of an earlier run
 //	package input     files and URLs
+//	package last      the last capture of each host in archives
 //	package rejected  what is not a target
 //
 // Archives at https URLs are identified when they are read, at the pace of their server.

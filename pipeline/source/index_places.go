@@ -108,7 +108,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 	byDate := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
 	defer func() { err = errors.Join(err, byDate.Close()) }()
 	err = s.takePlaces(ctx, func(p *cdx.Capture) error {
-		key := binary.BigEndian.AppendUint64(hashOf(p.Origin.String()), dateOf(p.Date))
+		key := binary.BigEndian.AppendUint64(sorter.Hash(p.Origin.String()), sorter.Date(p.Date))
 		return byDate.Add(append(key, p.Key()...), p.Value())
 	})
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 		if last == nil {
 			return nil
 		}
-		return to.Add(last[hashBytes+8:], what)
+		return to.Add(last[sorter.HashBytes+8:], what)
 	}
 	for {
 		key, value, err := all.Next()
@@ -135,7 +135,7 @@ func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch
 		if err != nil {
 			return err
 		}
-		if last != nil && bytes.Equal(last[:hashBytes], key[:hashBytes]) {
+		if last != nil && bytes.Equal(last[:sorter.HashBytes], key[:sorter.HashBytes]) {
 			skipped.Earlier++
 			s.progress(1)
 		} else if err := settle(); err != nil {

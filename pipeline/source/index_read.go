@@ -180,7 +180,7 @@ func (b *blockReader) readGuessing(ctx context.Context, c *cdx.Capture, n int64)
 func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader) (found *warc.Capture, why string, err error) {
 	other := ""
 	_, err = b.records.Read(ctx, remote.Name(c.File), in, b.source.config.captures(), func(got *warc.Capture) error {
-		if isRobots(got) && got.Origin == c.Origin {
+		if got.IsRobots() && got.Origin == c.Origin {
 			found = got
 		} else {
 			other = schema.TextString(got.Hops[0].URL)

@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
+	"github.com/robocensus/robocensus/pipeline/source/last"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -79,7 +80,7 @@ type Source struct {
 	from      *earlier.Run       // the earlier run, nil for none
 	elsewhere atomic.Int64       // targets or rows of other shards
 	passed    atomic.Bool        // an archive was passed over
-	last      *finder            // nil unless only the last captures of archives are wanted
+	last      *last.Captures     // nil unless only the last captures of archives are wanted
 	places    *places            // captures of an index, nil without one
 	paced     bool               // some of them are in archives that are read at the pace
 	repeated  []journal.Repeated // archives that are named again
@@ -222,7 +223,7 @@ func (s *Source) Close() error {
 		s.from.Close()
 	}
 	s.servers.Close()
-	return errors.Join(s.last.close(), s.places.close())
+	return errors.Join(s.last.Close(), s.places.close())
 }
 
 // reject records an entry of the stored answers that is not a target: its line (0 if it

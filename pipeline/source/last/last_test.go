@@ -1,24 +1,28 @@
-package source
+package last
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
-	"github.com/robocensus/robocensus/pipeline/target"
 )
+
+var must = pipelinetest.Must
 
 // one is a capture of a test: of a URL, at a minute, in a place, that redirects to a URL
 // or has a body.
@@ -27,7 +31,7 @@ type one struct {
 	minute  int
 	archive int
 	n       int // among all captures of its archive
-	seq     int // among those of a robots.txt
+	seq     int // among those of a robots.txt there
 }
 
 func (c one) record() string {
@@ -43,11 +47,11 @@ func (c one) body() string {
 	return fmt.Sprintf("# %s at %d in %d %d\n", c.url, c.minute, c.archive, c.n)
 }
 
-// TestLastCaptures compares the targets of random archives with those of a search that
+// TestLastCaptures compares the last captures of random archives with those of a search that
 // looks at all captures for each step. What is sorted does not fit into memory.
 func TestLastCaptures(t *testing.T) {
-	defer func(before int) { lastMemory = before }(lastMemory)
-	lastMemory = 1000
+	defer func(before int) { memory = before }(memory)
+	memory = 1000
 	var urls []string
 	for i := range 6 {
 		urls = append(urls, fmt.Sprintf("https://h%d.example/robots.txt", i), fmt.Sprintf("https://h%d.example/x", i))
@@ -67,7 +71,7 @@ func TestLastCaptures(t *testing.T) {
 			counts[c.archive]++
 			if isTxt(c) {
 				seqs[c.archive]++
-				c.seq = c.archive*seqPerVolume + seqs[c.archive]
+				c.seq = seqs[c.archive]
 			}
 			archives[c.archive] += c.record()
 			all = append(all, c)
@@ -75,11 +79,7 @@ func TestLastCaptures(t *testing.T) {
 		slices.SortFunc(all, func(a, b one) int { // as dates and places sort
 			return cmp.Or(a.minute-b.minute, a.archive-b.archive, a.n-b.n)
 		})
-		config := Config{LastCapture: true, MaxRedirects: limit, MaxBody: 1 << 20}
-		for i, text := range archives {
-			config.WARC = append(config.WARC, writeFile(t, fmt.Sprintf("%d.warc", i), []byte(text)))
-		}
-		if want, got := searched(all, limit), lastTargets(t, config); !slices.Equal(want, got) {
+		if want, got := searched(all, limit), found(t, archives, limit); !slices.Equal(want, got) {
 			t.Fatalf("%s\nof %+v", gocmp.Diff(want, got), all)
 		}
 	}
@@ -87,7 +87,7 @@ func TestLastCaptures(t *testing.T) {
 
 func isTxt(c one) bool { return strings.HasSuffix(c.url, "/robots.txt") }
 
-// searched returns the targets that captures in order must give.
+// searched returns what captures in order must give.
 func searched(all []one, limit int) (out []string) {
 	last := make(map[string]one)
 	for _, c := range all {
@@ -96,7 +96,7 @@ func searched(all []one, limit int) (out []string) {
 		}
 	}
 	for _, c := range last {
-		seq, minute, hops, body, class := c.seq, c.minute, []string{c.url}, "", ""
+		archive, seq, minute, hops, body, class := c.archive, c.seq, c.minute, []string{c.url}, "", ""
 		for body == "" && class == "" {
 			if c.to == "" {
 				body = c.body()
@@ -127,47 +127,86 @@ func searched(all []one, limit int) (out []string) {
 			c = *nearest
 			hops = append(hops, c.url)
 		}
-		out = append(out, fmt.Sprintf("%d %02d %s %s%q", seq, minute, strings.Join(hops, " "), class, body))
+		out = append(out, fmt.Sprintf("%d %d %02d %s %s%q", archive, seq, minute, strings.Join(hops, " "), class, body))
 	}
 	slices.Sort(out)
 	return out
 }
 
-// lastTargets reads the targets of a source, sorted.
-func lastTargets(t *testing.T, config Config) (out []string) {
-	t.Helper()
-	config.Schemes = []string{"http"}
-	s, err := Open(t.Context(), config)
-	must(t, err)
-	dir := t.TempDir()
-	must(t, s.Start(t.Context(), rejected.New(nil, in(t, dir), func(int64) {}), func(int64) {}))
-	for _, v := range s.Volumes {
-		before := int64(0)
-		must(t, v.Read(context.Background(), func(target target.Target) error {
-			c := target.Capture
-			var hops []string
-			for _, h := range c.Hops {
-				hops = append(hops, h.URL)
+// each reads archives from memory.
+func each(archives []string) func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
+	return func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
+		var g errgroup.Group
+		for i, text := range archives {
+			if wanted(i) {
+				g.Go(func() error { return read(ctx, i, "", strings.NewReader(text)) })
 			}
-			class := string(c.Error)
-			if c.Location != "" {
-				class = "to " + c.Location
-			}
-			if target.Seq <= before || c.Origin.RobotsURL() != hops[0] || target.Candidates[0] != c.Origin || (c.Err == nil) != (c.Error == "") {
-				t.Errorf("after seq %d: %+v, %+v", before, target, c)
-			}
-			before = target.Seq
-			out = append(out, fmt.Sprintf("%d %02d %s %s%q", target.Seq, c.Start.Minute(), strings.Join(hops, " "), class, c.Body))
-			return nil
-		}))
+		}
+		return g.Wait()
 	}
-	must(t, s.Close())
+}
+
+var stored = warc.Config{MaxBody: 1 << 20}
+
+// lastOf calls take with the last captures of archives, and the number of each among those
+// of a robots.txt in its archive.
+func lastOf(t *testing.T, archives []string, limit int, take func(archive, seq int, c *warc.Capture)) {
+	t.Helper()
+	dir := t.TempDir()
+	captures, err := Archives{
+		Count: len(archives), Each: each(archives), Stored: stored, MaxRedirects: limit, Progress: func(int64) {}, Scratch: pipelinetest.Scratch(t, dir),
+		Wanted: func(fetch.Origin) bool { return true },
+	}.Find(t.Context())
+	must(t, err)
+	must(t, each(archives)(t.Context(), func(int) bool { return true }, func(ctx context.Context, i int, _ string, in io.Reader) error {
+		r, err := captures.In(i)
+		if err != nil {
+			return err
+		}
+		seq := 0
+		_, err = warc.ReadAll(ctx, "", in, stored, func() bool { return false }, func(c *warc.Capture) error {
+			isLast, err := r.Take(c)
+			if c.IsRobots() {
+				seq++
+			} else if isLast {
+				t.Errorf("the last capture of a host is of %s", c.Hops[0].URL)
+			}
+			if isLast && err == nil {
+				take(i, seq, c)
+			}
+			return err
+		}, ignored)
+		return err
+	}))
+	must(t, captures.Close())
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			t.Errorf("%s is left", path)
 		}
 		return err
 	}))
+}
+
+// found returns the last captures of archives, sorted.
+func found(t *testing.T, archives []string, limit int) (out []string) {
+	t.Helper()
+	var mu sync.Mutex
+	lastOf(t, archives, limit, func(archive, seq int, c *warc.Capture) {
+		var hops []string
+		for _, h := range c.Hops {
+			hops = append(hops, h.URL)
+		}
+		class := string(c.Error)
+		if c.Location != "" {
+			class = "to " + c.Location
+		}
+		if c.Origin.RobotsURL() != hops[0] || (c.Err == nil) != (c.Error == "") {
+			t.Errorf("%+v", c)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		out = append(out, fmt.Sprintf("%d %d %02d %s %s%q", archive, seq, c.Start.Minute(), strings.Join(hops, " "), class, c.Body))
+	})
 	slices.Sort(out)
 	return out
 }
@@ -198,26 +237,10 @@ func TestRevisitsInChains(t *testing.T) {
 		{"of another date", record("/robots.txt", 9, of("/robots.txt", 2), ok) + record("/robots.txt", 1, "", ok+"one"), `200 200 true  ""`},
 		{"of itself", record("/robots.txt", 3, of("/robots.txt", 3), ok), `200 200 true  ""`},
 	} {
-		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Schemes: []string{"http"}, LastCapture: true, MaxRedirects: 5, MaxBody: 1 << 20})
-		must(t, err)
-		must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
-		var got *fetch.Capture
-		must(t, s.Volumes[0].Read(t.Context(), func(target target.Target) error { got = target.Capture; return nil }))
-		must(t, s.Close())
+		var got *warc.Capture
+		lastOf(t, []string{row.content}, 5, func(_, _ int, c *warc.Capture) { got = c })
 		if text := fmt.Sprintf("%d %d %v %s %q", got.Status(), got.Hops[len(got.Hops)-1].Status, got.Unstored, got.Error, got.Body); text != row.want {
 			t.Errorf("a revisit %s: %s, want %s", row.name, text, row.want)
-		}
-	}
-}
-
-// Dates sort, also those that no archive should have.
-func TestDatesOfCapturesSort(t *testing.T) {
-	before := uint64(0)
-	for _, year := range []int{1, 1969, 1970, 2026, 9999} {
-		if at := dateOf(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); at <= before {
-			t.Errorf("%d is not after the year before", year)
-		} else {
-			before = at
 		}
 	}
 }

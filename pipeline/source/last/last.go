@@ -1,0 +1,142 @@
+// Package last finds the last capture of each host in archives, and follows its redirects
+// to captures of the archives. They are read three times:
+//
+//	captures of all URLs ─► index by URL and date ─► last captures       index.go
+//	last captures ─► what they lead to, round by round ─► captures to keep
+//	archives with captures to keep ─► these captures                     kept.go
+//	archives ─► last captures, each with those that it leads to          last.go, chain.go
+//
+// All of it is sorted on disk, so that memory does not grow with the archives: places.go
+// has what is sorted by archive.
+package last
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Archives are the archives to search.
+type Archives struct {
+	Count int
+	// Each opens the archives that wanted chooses, by number, several at a time, and calls
+	// read with their names and contents.
+	Each   func(ctx context.Context, wanted func(i int) bool, read func(ctx context.Context, i int, name string, in io.Reader) error) error
+	Stored warc.Config
+	// Wanted reports whether the robots.txt of an origin is to be found.
+	Wanted       func(fetch.Origin) bool
+	MaxRedirects int
+
+	Progress func(bytes int64)              // counts what is read for the index
+	Scratch  func() (*store.Scratch, error) // creates a file
+}
+
+// memory bounds each of the sorts, of which six exist at a time.
+var memory = sorter.Memory / 4
+
+// search is a search for the last captures.
+type search struct {
+	Archives
+	sorters []*sorter.Sorter
+
+	index  *sorter.Sorter // entries
+	last   *sorter.Sorter // place
+	needed *sorter.Sorter // place of a capture to keep, place of the last capture that needs it, step
+	kept   *sorter.Sorter // place of a last capture, step: where in file
+
+	neededOf *byArchive
+	found    *Captures
+}
+
+// Captures are the last captures of archives. The caller closes them.
+type Captures struct {
+	last, kept   *byArchive
+	file         keptFile
+	maxRedirects int
+}
+
+// Find finds the last captures.
+func (a Archives) Find(ctx context.Context) (found *Captures, err error) {
+	s := &search{Archives: a, found: &Captures{maxRedirects: a.MaxRedirects}}
+	s.index, s.last, s.needed, s.kept = s.sorter(), s.sorter(), s.sorter(), s.sorter()
+	for _, step := range []func(context.Context) error{s.readIndex, s.follow, s.keep} {
+		if err == nil {
+			err = step(ctx)
+		}
+	}
+	if err == nil {
+		s.found.kept, err = s.layOut(s.kept)
+	}
+	if err = errors.Join(err, s.close()); err != nil {
+		s.found.Close()
+		return nil, err
+	}
+	return s.found, nil
+}
+
+func (s *search) sorter() *sorter.Sorter {
+	out := &sorter.Sorter{Scratch: s.Scratch, Memory: memory}
+	s.sorters = append(s.sorters, out)
+	return out
+}
+
+// close frees what is needed only for the search.
+func (s *search) close() (err error) {
+	for _, sorted := range s.sorters {
+		err = errors.Join(err, sorted.Close())
+	}
+	return errors.Join(err, s.neededOf.close())
+}
+
+// Close frees the disk. c may be nil.
+func (c *Captures) Close() error {
+	if c == nil {
+		return nil
+	}
+	return errors.Join(c.last.close(), c.kept.close(), c.file.close())
+}
+
+// Reader tells the last captures of an archive while it is read.
+type Reader struct {
+	captures   *Captures
+	archive    int
+	n          uint64 // captures read
+	last, kept *records
+}
+
+// In begins to read an archive.
+func (c *Captures) In(archive int) (*Reader, error) {
+	r := &Reader{captures: c, archive: archive, last: c.last.of(archive), kept: c.kept.of(archive)}
+	return r, errors.Join(r.last.next(), r.kept.next())
+}
+
+// Take takes the next capture, of any URL. isLast reports whether it is the last one of its
+// host; it then has what it leads to.
+func (r *Reader) Take(c *warc.Capture) (isLast bool, err error) {
+	at := placeOf(r.archive, r.n)
+	r.n++
+	if !r.last.is(at) {
+		return false, nil
+	}
+	if err := r.last.next(); err != nil {
+		return false, err
+	}
+	chain := newChain(&c.Capture, r.captures.maxRedirects)
+	for r.kept.is(at) {
+		next, err := r.captures.file.take(r.kept.record[len(at)+1:])
+		if err == nil {
+			chain.add(next)
+			err = r.kept.next()
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	chain.end()
+	return true, nil
+}
