@@ -13,7 +13,7 @@
 //	kinds.go     the kinds of stored answers; Check
 //	volume.go    Volume, which reads targets in order
 //	archive.go   archives; repeated.go those that are named again
-//	index*.go    captures that an index names
+//	index.go     an index of captures, cut into blocks; block.go reads those of a block
 //	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
 //	package hosts     lists of hosts
