@@ -79,10 +79,10 @@ func Open(folder *store.Folder, name, planDigest string) (*File, error) {
 // scan reads the intact frames and truncates the file after them. A file of another
 // plan becomes empty.
 func (c *File) scan() error {
-	in := &countingReader{r: bufio.NewReaderSize(c.file, 1<<16)}
+	in := bufio.NewReaderSize(c.file, 1<<16)
 	header := make([]byte, len(c.header))
 	if _, err := io.ReadFull(in, header); err == nil && string(header) == string(c.header) {
-		c.end = in.n
+		c.end = int64(len(header))
 		c.old = make(map[uint32]frame)
 		for {
 			ordinal, size, err := nextFrame(in)
@@ -92,8 +92,9 @@ func (c *File) scan() error {
 			if err != nil {
 				return err
 			}
-			c.old[ordinal] = frame{c.end + frameHead + ordinalSize, size}
-			c.end = in.n
+			from := c.end + frameHead + ordinalSize
+			c.old[ordinal] = frame{from, size}
+			c.end = from + int64(size)
 		}
 		c.kept = int64(len(c.old))
 	} else if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -131,18 +132,6 @@ func nextFrame(in io.Reader) (ordinal uint32, size int, err error) {
 		return 0, 0, errTorn
 	}
 	return binary.BigEndian.Uint32(head[frameHead:]), int(length) - ordinalSize, nil
-}
-
-// countingReader is a reader that counts bytes.
-type countingReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // Find returns the capture of a target that an earlier process of the run stored, or
