@@ -191,10 +191,10 @@ func (f *Front) weight() int {
 
 // Headers are the headers that matter to a census, nil if absent.
 //
-// To add a header: its field here, and in Values; keep in client/http.go, which reads it from
-// an answer; headers in facts.go, which keeps it (the compiler asks for the rest there);
-// answerHead in warc/http.go, which reads it from an archive; fetchtest, and memory_test.go
-// in package memory. Then its column (see package schema).
+// To add a header: its field here, called as in HTTP, and in Values; keep in client/http.go,
+// which reads it from an answer; answerHead in warc/http.go (field, parse, keep), which reads
+// it from an archive; headers in facts.go, which keeps it (the compiler asks for the rest
+// there). Tests of each miss it otherwise. Then its column (see package schema).
 type Headers struct {
 	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *string
 }

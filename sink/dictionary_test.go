@@ -114,6 +114,9 @@ func columnType(t *testing.T, e ast.Expr) string {
 
 // The dictionary has every column of every table, in order.
 func TestDictionaryHasEveryColumn(t *testing.T) {
+	if *update {
+		t.Skip("this binary has the README.md from before")
+	}
 	of := make(map[string][]string)
 	for _, d := range Dictionary() {
 		of[d.Table] = append(of[d.Table], d.Column)

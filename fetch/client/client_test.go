@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -180,6 +181,14 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("error %q beside %v, %d attempts, total time %v", got.Error, got.Err, got.Attempts, got.Times.Total)
 			}
 		})
+	}
+}
+
+func TestEveryHeaderIsKept(t *testing.T) {
+	want, lines := fetchtest.AllHeaders()
+	c := newClient(t, serve(t, write("HTTP/1.1 404 Not Found\r\n"+lines+"Content-Length: 0\r\n\r\n")), nil)
+	if diff := cmp.Diff(want, c.Fetch(context.Background(), origin(t, "a.example")).Headers); diff != "" {
+		t.Errorf("keep (http.go) and answer differ (-answer +kept):\n%s", diff)
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/andybalholm/brotli"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 )
 
 func compressed(s string, writer func(io.Writer) io.WriteCloser) string {
@@ -191,6 +194,14 @@ func TestWARCMismatch(t *testing.T) {
 		if (c.Mismatch != "") != row.mismatch {
 			t.Errorf("a digest that is %s: mismatch %q", row.name, c.Mismatch)
 		}
+	}
+}
+
+func TestEveryHeaderIsKept(t *testing.T) {
+	want, lines := fetchtest.AllHeaders()
+	got := one(t, warcResponse("a.test", "HTTP/1.1 404 Not Found\r\n"+lines+"\r\n")).Headers
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answerHead (http.go) and record differ (-record +kept):\n%s", diff)
 	}
 }
 

@@ -32,16 +32,13 @@ func Captures(o fetch.Origin) *rapid.Generator[*fetch.Capture] {
 			Attempts: rapid.IntRange(1, 100).Draw(t, "attempts"),
 			Error:    rapid.SampledFrom(classes).Draw(t, "error"), Fallback: rapid.SampledFrom(classes).Draw(t, "fallback"),
 			HTTPVersion: anything.Draw(t, "http"), TLSVersion: anything.Draw(t, "tls"),
-			Headers: fetch.Headers{
-				ContentType: header.Draw(t, "ct"), ContentEncoding: header.Draw(t, "ce"), Server: header.Draw(t, "s"), ETag: header.Draw(t, "e"),
-				LastModified: header.Draw(t, "lm"), CacheControl: header.Draw(t, "cc"), RetryAfter: header.Draw(t, "ra"),
-			},
 			Times: fetch.Times{
 				DNS: duration.Draw(t, "dns"), Connect: duration.Draw(t, "connect"), TLS: duration.Draw(t, "tls"),
 				FirstByte: duration.Draw(t, "first"), Total: duration.Draw(t, "total"),
 			},
 			Truncated: rapid.Bool().Draw(t, "truncated"),
 		}
+		EachHeader(&c.Headers, func(name string) *string { return header.Draw(t, name) })
 		for range rapid.IntRange(0, 6).Draw(t, "hops") {
 			c.Hops = append(c.Hops, answer.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
 		}
