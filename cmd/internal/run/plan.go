@@ -54,7 +54,7 @@ func PlanCommand() *cobra.Command {
 	f := New()
 	c := &cobra.Command{
 		Use: `plan --hosts FILE --shards N --out DIR --run ID [flags of run]
-       robocensus plan --warc GLOB | --warc-paths FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --shards N --out DIR --run ID [flags of run]`,
+       robocensus plan ` + f.alternatives(journal.SourceFlags(func(s journal.StoredSource) bool { return s.Role != "cdx" })) + ` --shards N --out DIR --run ID [flags of run]`,
 		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.Config.Source.Named, f.Config.Source.Planning = args, true

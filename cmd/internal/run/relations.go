@@ -67,12 +67,20 @@ func (f *Flags) has(name string) bool {
 
 // anyOf names flags; one alone with what it takes.
 func (f *Flags) anyOf(names []string) string {
-	last := len(names) - 1
-	if last == 0 {
-		takes, _ := pflag.UnquoteUsage(f.Set.Lookup(names[0]))
-		return "--" + names[0] + " " + takes
+	if len(names) == 1 {
+		return f.alternatives(names)
 	}
 	return listed(names, "or")
+}
+
+// alternatives writes flags with what they take, one of which a usage line asks for.
+func (f *Flags) alternatives(names []string) string {
+	var each []string
+	for _, name := range names {
+		takes, _ := pflag.UnquoteUsage(f.Set.Lookup(name))
+		each = append(each, "--"+name+" "+takes)
+	}
+	return strings.Join(each, " | ")
 }
 
 // listed names flags, of which there are several.

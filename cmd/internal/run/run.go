@@ -27,8 +27,9 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
-to DIR. With --warc, --bodies or --from-run it reads stored answers and asks nobody.
+var runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
+to DIR. It asks nobody, but reads stored answers, with
+` + listed(journal.SourceFlags(nil), "or") + `.
 
 FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
 with the columns host, rank, url or host_rev (a Tranco list works as it is);
@@ -168,7 +169,7 @@ type runState struct {
 func New() *Flags {
 	f := &Flags{Shared: settings.Shared{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
 	s, c, in := f.Set, &f.Config, &f.Config.Source
-	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
+	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; of stored answers, take only those of these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringVar(&in.CDX, "cdx", "", "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
@@ -253,7 +254,7 @@ func Command() *cobra.Command {
 		Use: `run HOST... --out DIR [flags]
        robocensus run --hosts FILE --out DIR [flags]
        robocensus run --out DIR --run ID [--shard I] [flags]           of a planned run
-       robocensus run --warc GLOB | --cdx FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
+       robocensus run ` + f.alternatives(journal.SourceFlags(nil)) + ` --out DIR [flags]`,
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
 		Annotations: map[string]string{cli.DetailsKey: runDetails},
 		RunE: func(c *cobra.Command, args []string) error {
