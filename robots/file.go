@@ -158,9 +158,9 @@ type Remark struct {
 //     reading depends on it.
 //   - its words in cmd/internal/words, which a test asks for: the report, show and check
 //     have them from there.
-//   - the comment of Class in sink/schema/files.go; go test ./sink -run Dictionary -update copies
-//     it to README.md. directives in configs/definitions.sql, if the line is not spelt as it
-//     should be.
+//   - the comment of Line.Class in sink/schema/files.go, which a test asks for too; go test
+//     ./sink -run Dictionary -update copies it to README.md. directives in
+//     configs/definitions.sql, if the line is not spelt as it should be.
 //   - package portable, if other parsers read the line in another way: a cause of its own.
 type RemarkClass uint8
 

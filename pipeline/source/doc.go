@@ -38,13 +38,14 @@
 //     beside it, and accounts for all else by s.reject and s.wanted. A stored target has
 //     [target.Stored], whose Source is the Value of the row. s.number gives volumes of files
 //     their ranges; v.mixed is for one that yields the targets of all shards.
-//   - cmd/internal/run: the flag (run.go), its field in Build (config.go), and the usage lines
-//     (run.go, plan.go). What does not apply with it is refused by checkSource (checks.go), if
-//     it is a flag of another source, or by checkEffect (relations.go).
-//   - what users read: the comments of fetches.source (fetches.go in package schema, and then
-//     sink/README.md) and of the metric source (sink/README.md), if the Value is new.
-//   - tests: sources_test.go here and in pipeline (the same hosts from every source give the
-//     same tables).
+//   - cmd/internal/run: the flag (run.go). checkSource (checks.go) refuses what contradicts
+//     it, flagRelations and checkEffect (relations.go) refuse what has no effect with it;
+//     piped (checks.go) counts it, if it can be standard input.
+//   - what users read: the comment of fetches.source (fetches.go in package schema), if the
+//     Value is new; go test ./sink -run Dictionary -update copies it to sink/README.md, which
+//     has a row for each reason in rejected.csv. runDetails (run.go), for what a flag can't say.
+//   - tests: settings_test.go of package journal, for what is published by name;
+//     sources_test.go here and in pipeline; TestAllSourcesGiveTheSameTables in sink/duckdb.
 //
 // The same input yields the same targets with the same numbers each time. Resuming
 // relies on that.

@@ -44,10 +44,10 @@ type Fetch struct {
 	// What the answer means under the first profile: `conditional_allow` (the rules decide), `full_allow`,
 	// `full_disallow`, `undefined`.
 	Outcome string `parquet:"outcome,dict"`
-	// Why: `success`, `client_error`, `server_error`, `misconfigured_server`, `redirect_limit`,
-	// `redirect_loop`, `redirect_invalid`, `redirect_unsupported`, `redirect_unresolved`,
-	// `revisit_unresolved`, `html_redirect`, `network_failure`, `invalid_response`, `incomplete_body`,
-	// `stale_copy`, `unreachable_too_long`, `address_blocked`, `no_route`.
+	// Why: `success`, `client_error`, `unauthorized` (a 401 or 403, under a profile that obeys it),
+	// `server_error`, `misconfigured_server`, `redirect_limit`, `redirect_loop`, `redirect_invalid`,
+	// `redirect_unsupported`, `redirect_unresolved`, `revisit_unresolved`, `html_redirect`, `network_failure`,
+	// `invalid_response`, `incomplete_body`, `stale_copy`, `unreachable_too_long`, `address_blocked`, `no_route`.
 	Reason string `parquet:"reason,dict"`
 	// HTTP status of the last hop, or the last reply of FTP. Null if there was no answer. Example: `200`.
 	Status *int32 `parquet:"status"`

@@ -22,14 +22,14 @@ package schema
 //   - its value, where package evaluate makes the row (audit for changes). A header that no
 //     capture has yet: the list above Headers in fetch/capture.go first.
 //   - targetOf in pipeline/source/earlier/row.go, for a column of fetches that holds a
-//     fact of the capture. Otherwise re-judging a run loses the fact. sink/journal/needed.go,
-//     if re-evaluating needs it.
+//     fact of the capture: a test misses it otherwise, and asks for a capture that has it.
+//   - sink/journal/needed.go: Later, or SchemaVersion if readers cannot take its absence
+//     for null; needed, if re-evaluating a run needs it; madeAnew, if it follows from these.
 //   - configs/*.sql, if a derived view shows it. The views of tables take every
 //     column by themselves.
 //   - Foreign of its table (tables.go), if it holds what a host wrote; values in package
 //     verify, if it is enumerated.
 //   - the types in sink/sink_test.go and sink/duckdb/tables_test.go.
-//   - Later in sink/journal/needed.go, or SchemaVersion if readers cannot take its absence for null.
 
 // SchemaVersion changes when a column is added or removed, or changes its name, type
 // or meaning. Package verify compares the columns of parts with the row types

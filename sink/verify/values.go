@@ -37,7 +37,7 @@ var values = func() map[string]map[string][]string {
 			"outcome": outcomes, "reason": texts(answer.Reasons), "error_class": errors, "challenge": answer.Vendors, "class": classes,
 			"policy": append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...), "treatment": summary.TreatmentNames[:],
 		},
-		"groups": {"class": append([]string{summary.ClassEmpty}, classes...)},
+		"groups": {"class": append([]string{summary.ClassEmpty}, named[robots.Class](int(robots.DisallowAll)+1)...)},
 		"rules":  {"kind": kinds},
 		"lines":  {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)), "cause": slices.Sorted(maps.Keys(portable.CauseTexts))},
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
