@@ -156,8 +156,8 @@ type Remark struct {
 //     any line, extension.go for a value. Nothing may be allocated (TestNoAllocation).
 //   - its row in the test of remarks in parse_test.go; model_test.go, if a profile's
 //     reading depends on it.
-//   - its words in cmd/internal/words, which a test asks for: the report, show and check
-//     have them from there.
+//   - its words in cmd/internal/words, which a test asks for: the report and show have them
+//     from there.
 //   - the comment of Line.Class in sink/schema/files.go, which a test asks for too; go test
 //     ./sink -run Dictionary -update copies it to README.md. directives in
 //     configs/definitions.sql, if the line is not spelt as it should be.

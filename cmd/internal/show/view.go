@@ -221,7 +221,7 @@ func (v *hostView) print(p *screen.Text) {
 		p.Line(text)
 	}
 	for _, class := range slices.Sorted(maps.Keys(v.Findings)) {
-		p.Line(fmt.Sprintf("    %s: %s", p.Foreign(class), words.Count(int64(v.Findings[class]), "line")))
+		p.Line(fmt.Sprintf("    %s: %s", words.LineClass.Of(class), words.Count(int64(v.Findings[class]), "line")))
 	}
 	v.printWords(p)
 	v.printAnswers(p)
