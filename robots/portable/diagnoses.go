@@ -12,6 +12,7 @@ type shown struct {
 	path       string // the shortest on which the readings of the file differ
 	together   bool   // other steps settle a part of it, so that path may be theirs
 	losesQuery bool   // by the parser, if it is empty
+	oneWord    bool   // of a name counts, for the parser
 }
 
 // diagnoses are steps that show a cause, for a crawler with a token in lower case: they
@@ -23,7 +24,7 @@ func diagnoses(token string, by *shown) []step {
 		{"empty_name", "a user-agent line without a name", "", dropNames(func(l *line) bool { return l.kind == agentLine && len(l.value) == 0 })},
 		{"part_of_name", "a name that is part of the crawler's", "", dropNames(func(l *line) bool {
 			name := strings.ToLower(strings.ReplaceAll(string(l.value), "*", ""))
-			return names(l) && name != "" && strings.Contains(token, name)
+			return names(l) && (name != "" && strings.Contains(token, name) || by.oneWord && l.token != "" && strings.Contains(token, l.token))
 		})},
 		{"long_delay", "a crawl-delay that the parser does not accept", "", dropThose((*file).oddDelays)},
 		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},

@@ -72,11 +72,15 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	for i, p := range e.readers {
 		e.judges[i] = robots.NewJudge(p, []robots.Agent{agent})
 	}
+	e.oneWord = parser.OneWord
 	e.losesQuery = parser.EmptyQueryLost || parser.Requote == rewrite.RequotePath
 	e.as = robots.NewJudge(e.readers[0], []robots.Agent{agent})
 	// What people would try: first what changes nothing for google, then what leaves out
-	// lines.
+	// lines. But whom a group is for comes before what it says.
 	e.steps = slices.Concat(steps, diagnoses(e.token, &e.shown))
+	part := slices.IndexFunc(e.steps, func(s step) bool { return s.key == "part_of_name" })
+	rules := slices.IndexFunc(e.steps, func(s step) bool { return s.key == "orphan_rule" })
+	e.steps = slices.Concat(e.steps[:rules], e.steps[part:part+1], e.steps[rules:part], e.steps[part+1:])
 	e.others = &e.steps[slices.IndexFunc(e.steps, func(s step) bool { return s.key == "other_names" })]
 	return e
 }
@@ -88,7 +92,7 @@ const (
 	explainWork     = 1 << 18
 	explainWorkings = 1 << 22
 	explainBytes    = 4 << 20
-	mostExplained   = 1000
+	mostExplained   = 2000
 )
 
 // Concerns reports whether a file with a user-agent line of this value may name the
@@ -187,6 +191,9 @@ func (e *Explainer) agree(f *file, s *step, cut bool) bool {
 func (e *Explainer) causes(whole *file, cut bool) []Cause {
 	if less := e.others.apply(whole, nil); less != nil && !e.agree(less, e.others, cut) {
 		if of, lines := e.settle(less, cut); of != nil && e.agree(applied(whole, of), of[len(of)-1], cut) {
+			if len(of) == 1 && !e.enough(whole, of[0], lines[0], cut) {
+				lines[0] = e.lines(of[0], whole, cut)
+			}
 			return whole.named(of, lines)
 		}
 	}
@@ -233,14 +240,20 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 	e.together = true
 	defer func() { e.together = false }()
 	last := &e.steps[len(e.steps)-1]
+	var after []*file
 	now := f
 	for i := range e.steps {
 		if next := e.steps[i].apply(now, nil); next != nil {
-			of, now = append(of, &e.steps[i]), next
+			of, after, now = append(of, &e.steps[i]), append(after, next), next
 		}
 	}
 	if !e.agree(now, last, cut) {
-		return nil, nil
+		// A letter for a wildcard may part readings that the steps before bring together.
+		n := slices.IndexFunc(after, func(f *file) bool { return !e.spent() && e.agree(f, last, cut) })
+		if n < 0 {
+			return nil, nil
+		}
+		of = of[:n+1]
 	}
 	for i := len(of) - 1; i >= 0 && len(of) > 1; i-- {
 		if less := slices.Delete(slices.Clone(of), i, i+1); e.agree(applied(f, less), last, cut) {
@@ -250,8 +263,8 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 			return nil, nil
 		}
 	}
-	for _, s := range of {
-		lines = append(lines, s.touches(f))
+	for i, s := range of {
+		lines = append(lines, s.touches(applied(f, of[:i])))
 	}
 	return of, lines
 }
@@ -268,7 +281,15 @@ func (f *file) linesAt(numbers []int) (lines []Line) {
 // are enough together, of which none can be left out.
 func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 	lines := s.touches(f)
-	if len(lines) == 1 || len(lines) > mostLines {
+	if len(lines) == 1 {
+		return lines
+	}
+	if part := (len(lines) + mostLines - 1) / mostLines; part > 1 { // too many for one by one
+		for i := len(lines) - part; i > -part && !e.spent(); i -= part {
+			if less := slices.Delete(slices.Clone(lines), max(i, 0), i+part); len(less) > 0 && e.enough(f, s, less, cut) {
+				lines = less
+			}
+		}
 		return lines
 	}
 	var enough []int
@@ -276,7 +297,7 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 		if e.spent() {
 			return lines
 		}
-		if next := s.apply(f, func(n int) bool { return n == line }); next != nil && e.agree(next, s, cut) {
+		if e.enough(f, s, []int{line}, cut) {
 			enough = append(enough, line)
 		}
 	}
@@ -285,9 +306,15 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 	}
 	for i := len(lines) - 1; i >= 0 && len(lines) > 1 && !e.spent(); i-- {
 		less := slices.Delete(slices.Clone(lines), i, i+1)
-		if next := s.apply(f, func(n int) bool { return slices.Contains(less, n) }); next != nil && e.agree(next, s, cut) {
+		if e.enough(f, s, less, cut) {
 			lines = less
 		}
 	}
 	return lines
+}
+
+// enough reports whether the readings of a file agree after a step on some lines.
+func (e *Explainer) enough(f *file, s *step, lines []int, cut bool) bool {
+	next := s.apply(f, func(n int) bool { return slices.Contains(lines, n) })
+	return next != nil && e.agree(next, s, cut)
 }

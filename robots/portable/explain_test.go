@@ -72,6 +72,25 @@ func TestExplain(t *testing.T) {
 		// A slash whose escape counts, beside another cause.
 		{"urllib-2025", "User-agent: Spider\nDisallow: /a/b*\n", "different partial partial last_star 2 escaped_slash 2"},
 		{"crawler-commons", "User-agent: Spider\nDisallow: /a/index.html\n", "different partial partial index 2"},
+		// A list without rules at the end, which must not join the group for * that is put behind it.
+		{"heritrix", "User-agent: a\nDisallow: /b\n\nUser-agent: *\nDisallow: /a\nDisallow: /ab\n\nUser-agent: a\nUser-agent: pid\nCrawl-delay: 9\n", "different partial allow_all part_of_name 9 covered_path 6"},
+		// One of two groups for all has a path below the other's.
+		{"heritrix", "User-agent: *\nDisallow: /a\n\nUser-agent: pid\nDisallow:\n\nUser-agent: *\nDisallow: /ab\n", "different partial allow_all part_of_name 4 several_groups 7 covered_path 8"},
+		// A line that is enough without other crawlers, and not in the file.
+		{"protego", "User-agent: Spider\nCrawl-delay: 9\n\nUser-agent: Other\nCrawl-delay: 9\n\nUser-agent: *\nDisallow: /\n", "different disallow_all allow_all other_field 2 5"},
+		// A letter for the star would part them again.
+		{"heritrix", "User-agent: *\nDisallow: /a\nDisallow: /ab\nDisallow: /b*+\nDisallow: /b*%2B\n\nUser-agent: pid\nDisallow:\n", "different partial allow_all part_of_name 7 covered_path 3"},
+		// Other causes that merging groups would settle by the way.
+		{"urllib-2025", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /\n", "different disallow_all allow_all blank_line 6 other_field 5"},
+		{"protego", "User-agent: *\nDisallow: /a\n\nUser-agent: *A*\nDisallow: /a\n\nUser-agent: *Spider*\nDisallow: /\n", "different partial disallow_all part_of_name 7"},
+		{"robots-parser", "User-agent: *\nDisallow: /\n\nUser-agent: Spider\n\nUser-agent: a\n", "different allow_all disallow_all no_rule 4"},
+		{"heritrix", "User-agent: a\nDisallow: /\n\nUser-agent: Spider*\nUser-agent: Spider\nUser-agent: a\nDisallow: /\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n", "different disallow_all allow_all several_groups 6"},
+		{"crawler-commons", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 999\n\nUser-agent: *\nCrawl-delay: 2\n", "different allow_all disallow_all long_delay 5"},
+		// A group is not another crawler's because a step leaves nothing in it.
+		{"temoto", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nAllow: .js\n", "different disallow_all allow_all part_of_name 4"},
+		{"urllib-2025", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /b\n", "different disallow_all allow_all part_of_name 4"},
+		// One word of a name.
+		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\nUser-agent: a\nDisallow: /\n", "different partial disallow_all part_of_name 4"},
 		// Two causes, of which neither is enough alone.
 		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
 		{"wget", "User-agent: Spider/1\nDisallow: /*a # c\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
@@ -79,7 +98,7 @@ func TestExplain(t *testing.T) {
 		{"crawler-commons", "User-agent: Spider\nDisallow: /\n", "equal disallow_all disallow_all"},
 		{"wget", "User-agent: Spider\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n", "escapes_only partial partial"},
 		// Other crawlers' groups hide a cause of its own: both are told.
-		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n", "different partial partial last_star 5 part_of_name 1"},
+		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n", "different partial partial part_of_name 1 last_star 5"},
 	} {
 		p := explainer(t, c.parser, "Spider").Compare([]byte(c.body), false)
 		if got := told(&p); got != c.want || !p.Named {

@@ -3,6 +3,7 @@ package portable
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // moveOthers moves lines of other fields that stand among the agents of a group, or
@@ -32,6 +33,7 @@ func moveOthers(f *file, only func(int) bool) (touched []int) {
 
 // A group is lines of agents and of rules, and other lines among them.
 type group struct {
+	lines                 []line // all of them
 	agents, rules, others []line
 }
 
@@ -50,6 +52,7 @@ func (f *file) groups() (before []line, groups []group) {
 			continue
 		}
 		g := &groups[len(groups)-1]
+		g.lines = append(g.lines, l)
 		switch l.kind {
 		case agentLine:
 			g.agents = append(g.agents, l)
@@ -62,11 +65,24 @@ func (f *file) groups() (before []line, groups []group) {
 	return before, groups
 }
 
+// addRule writes a rule that allows everything for a list of crawlers that has none: that
+// at the end, for others share the rules of the next.
+func addRule(f *file, only func(int) bool) []int {
+	for i := len(f.lines) - 1; i >= 0 && f.lines[i].kind != ruleLine; i-- {
+		if n := f.lines[i].number; f.lines[i].kind == agentLine && only(n) {
+			rule := line{text: []byte("Disallow:"), end: "\n", kind: ruleLine}
+			f.lines = slices.Insert(f.lines, i+1, rule)
+			return []int{n}
+		}
+	}
+	return nil
+}
+
 // mostGrowth is how many times as many lines a file may have after a step.
 const mostGrowth = 8
 
-// mergeGroups writes one group for each crawler, that for * last. Crawlers with the same
-// rules share one.
+// mergeGroups writes one group for each crawler that has several, and that for * last.
+// Crawlers with the same rules share one. Other groups stay as they are.
 func mergeGroups(f *file, only func(int) bool) (touched []int) {
 	before, groups := f.groups()
 	type merged struct {
@@ -75,59 +91,95 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 	}
 	var all []merged
 	at := make(map[string]int)
+	changed := make([]bool, len(groups))
 	star := -1
 	for i, g := range groups {
 		for _, a := range g.agents {
 			k, ok := at[a.token]
-			if !ok {
-				k = len(all)
-				at[a.token] = k
-				all = append(all, merged{agent: a})
-			}
-			if n := len(all[k].from); n == 0 || all[k].from[n-1] != i {
-				if ok {
-					touched = append(touched, a.number)
+			own := ok && a.token != ""
+			again := own && all[k].from[len(all[k].from)-1] != i
+			if !own || again && !only(a.number) {
+				if !ok {
+					at[a.token] = len(all)
 				}
-				all[k].from = append(all[k].from, i)
+				all = append(all, merged{agent: a, from: []int{i}})
+			} else {
+				if again {
+					touched = append(touched, a.number)
+					changed[all[k].from[0]], changed[i] = true, true
+					all[k].from = append(all[k].from, i)
+				}
+				if len(a.value) == len(a.token) { // without text behind it
+					all[k].agent = a
+				}
 			}
 			if a.token == "*" {
 				star = i
 			}
 		}
 	}
+	moved := false
 	if star >= 0 && star < len(groups)-1 {
 		for _, a := range groups[star].agents {
-			if a.token == "*" {
-				touched = append(touched, a.number)
+			if a.token == "*" && only(a.number) {
+				touched, moved = append(touched, a.number), true
+				changed[star] = changed[star] || len(groups[star].agents) > 1
 			}
 		}
 	}
-	if touched = slices.DeleteFunc(touched, func(n int) bool { return !only(n) }); len(touched) == 0 {
+	if len(touched) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b merged) int { return index(a.agent.token == "*") - index(b.agent.token == "*") })
-	out := before
-	others := make([]bool, len(groups)) // written
+	if moved {
+		slices.SortStableFunc(all, func(a, b merged) int { return index(a.agent.token == "*") - index(b.agent.token == "*") })
+	}
+	out, most := before, mostGrowth*len(f.lines)
+	written := make([]bool, len(groups)) // once: what is for all crawlers is not repeated
 	for k := 0; k < len(all); {
+		i := all[k].from[0]
+		if written[i] && !changed[i] {
+			k++
+			continue
+		}
+		// What follows a list without rules would be its own.
+		f.lines = out
+		addRule(f, func(int) bool { return true })
+		out = f.lines
+		if !changed[i] {
+			out, written[i] = append(out, groups[i].lines...), true
+			k++
+			continue
+		}
 		n := k
 		for ; n < len(all) && slices.Equal(all[n].from, all[k].from) && (n == k || all[n].agent.token != "*"); n++ {
 			out = append(out, all[n].agent)
 		}
 		for _, i := range all[k].from {
-			if out = append(out, groups[i].rules...); len(out) > mostGrowth*len(f.lines) {
+			if out = append(out, groups[i].rules...); len(out) > most {
 				return nil // crawlers that share groups have each its own too
 			}
 		}
 		for _, i := range all[k].from {
-			if !others[i] {
-				out, others[i] = append(out, groups[i].others...), true
+			for _, l := range groups[i].others {
+				if !written[i] || !isSitemap(&l) {
+					out = append(out, l)
+				}
 			}
+			written[i] = true
+		}
+		if len(out) > most {
+			return nil
 		}
 		out = append(out, line{end: "\n", kind: blankLine})
 		k = n
 	}
 	f.lines = out
 	return touched
+}
+
+func isSitemap(l *line) bool {
+	text := bytes.TrimSpace(l.text)
+	return len(text) >= 7 && strings.EqualFold(string(text[:7]), "sitemap")
 }
 
 func index(b bool) int {
@@ -208,6 +260,36 @@ func (f *file) eachRules(do func(places []int)) {
 		}
 	}
 	do(places)
+}
+
+// dropUnslashed leaves out rules whose path google never matches. A group that has no
+// others keeps a rule that says as much.
+func dropUnslashed(f *file, only func(int) bool) (touched []int) {
+	gone := make([]bool, len(f.lines))
+	f.eachRules(func(places []int) {
+		kept := places[:0:0]
+		for _, i := range places {
+			l := &f.lines[i]
+			if gone[i] = len(l.value) > 0 && l.value[0] != '/' && l.value[0] != '*' && only(l.number); gone[i] {
+				touched = append(touched, l.number)
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		if len(kept) == 0 && len(places) > 0 && !f.lines[places[0]].orphan {
+			l := &f.lines[places[0]]
+			l.allow, gone[places[0]] = false, false
+			l.write(nil)
+		}
+	})
+	var lines []line
+	for i := range f.lines {
+		if !gone[i] {
+			lines = append(lines, f.lines[i])
+		}
+	}
+	f.lines = lines
+	return touched
 }
 
 // emptyBesideOthers finds rules without a path in groups where others have one.

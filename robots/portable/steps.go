@@ -240,10 +240,9 @@ var steps = []step{
 		l.write(l.value[:len(l.token)])
 		return l, true
 	})},
-	{"no_slash", "a path without a leading slash", "begin it with a slash if it is meant, or leave it out: google never matches it", drop(func(f *file, i int) bool {
-		l := &f.lines[i]
-		return l.kind == ruleLine && len(l.value) > 0 && l.value[0] != '/' && l.value[0] != '*'
-	})},
+	{"no_slash", "a path without a leading slash", "begin it with a slash if it is meant, or leave it out: google never matches it", dropUnslashed},
+	{"no_rule", "a crawler without rules at the end", "write Disallow: if it may fetch everything", addRule},
+	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
 	{"empty_rule", "an empty rule beside others", "leave it out", dropThose((*file).emptyBesideOthers)},
 	{"last_star", "a star at the end of a path", "leave it out: it changes nothing", each(func(l line) (line, bool) {
 		text := bytes.TrimRight(l.value, "*")
@@ -265,7 +264,6 @@ var steps = []step{
 		return l, true
 	})},
 	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", dropThose((*file).covered)},
-	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
 	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
 }
 
