@@ -4,8 +4,8 @@
 // name, on paths that the rules name. Then it writes the file ever more plainly: each step
 // changes what some parsers misread and leaves google's answers as they are. A step after
 // which fewer answers differ is a cause, as a person would find it. Where a file has
-// several, an earlier step may hide a later one. A needless escape in a rule is told and
-// left as it is, for without it google answers otherwise.
+// several, an earlier step may hide a later one. A needless escape in a rule, and a character
+// that URLs have only escaped, are told and left as they are: google would answer otherwise.
 //
 // An [Explainer] asks the narrower question about one crawler and its own parser: whether a
 // file that names the crawler means the same to both on every path, and if not, why.
@@ -105,9 +105,11 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 		f, differ = next, left
 	}
 	if len(differ) > 0 && r.Unexplained == 0 {
-		if settled := c.needless(f, differ); len(settled) > 0 {
-			r.Findings = append(r.Findings, c.about(needless.cause, needless.advice, needless.touches(f), f, settled))
-			differ = differ.without(settled)
+		for _, h := range hints {
+			if settled := c.hint(&h, f, differ); len(settled) > 0 {
+				r.Findings = append(r.Findings, c.about(h.cause, h.advice, h.touches(f), f, settled))
+				differ = differ.without(settled)
+			}
 		}
 	}
 	if len(differ) > 0 && r.Unexplained == 0 {
@@ -204,15 +206,17 @@ func (c *checker) ask(body []byte) (unaskedAgents, unaskedPaths int) {
 	path("/")
 	path("/x")
 	for i := range f.Rules {
-		if p := concrete(&f.Rules[i]); p != "" {
-			path(p)
-			path(p + "x")
-			// Nobody links to a path with a needless escape: its plain form counts.
-			if plain := string(unescaped([]byte(p))); plain != p {
-				c.escaped[p], c.escaped[p+"x"] = true, true
-				path(plain)
-				path(plain + "x")
-			}
+		p := concrete(&f.Rules[i])
+		if p == "" {
+			continue
+		}
+		path(p)
+		path(p + "x")
+		// Nobody links to a path with a needless escape: its plain form counts.
+		if plain := string(unescaped([]byte(p))); plain != p {
+			c.escaped[p], c.escaped[p+"x"] = true, true
+			path(plain)
+			path(plain + "x")
 		}
 	}
 	for _, p := range c.parsers {
@@ -242,17 +246,17 @@ func (c *checker) load(parser int, body []byte) (rules int) {
 	return rules
 }
 
-// concrete returns a path that a rule means, "" if none is known.
+// concrete returns a path that a rule means, as URLs have it; "" if none is known.
 func concrete(r *robots.Rule) string {
 	text := bytes.TrimSuffix(r.Normalized, []byte("$"))
 	text = bytes.ReplaceAll(bytes.TrimRight(text, "*"), []byte("*"), []byte("x"))
 	if len(text) > 0 && text[0] != '/' { // also where google never matches it: others add a slash
 		text = append([]byte("/"), text...)
 	}
-	if len(text) == 0 || bytes.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }) {
+	if len(text) == 0 || bytes.IndexByte(text, '#') >= 0 {
 		return ""
 	}
-	return string(text)
+	return string(urlEscaped(text))
 }
 
 // answers returns google's answers to all questions, and where parsers differ.
@@ -327,10 +331,9 @@ func (c *checker) finding(s *step, f *file, google []robots.Value, before, after
 	return c.about(s.cause, s.advice, lines, f, settled)
 }
 
-// needless returns the differences that are settled on paths without needless escapes if
-// the rules have none either.
-func (c *checker) needless(f *file, differ differences) (settled differences) {
-	next := needless.apply(f, nil)
+// hint returns the differences that a hint settles on paths without needless escapes.
+func (c *checker) hint(h *step, f *file, differ differences) (settled differences) {
+	next := h.apply(f, nil)
 	if next == nil {
 		return nil
 	}

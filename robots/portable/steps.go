@@ -252,31 +252,32 @@ var steps = []step{
 		l.write(text)
 		return l, true
 	})},
-	{"escapes", "characters that are not escaped, or in another way", "escape them as in URLs, with digits in upper case", each(func(l line) (line, bool) {
+	{"escapes", "characters that are not escaped, or in another way", "escape them as in URLs, with digits in upper case", eachPattern(escaped)},
+	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", dropThose((*file).covered)},
+	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
+}
+
+// hints are like steps, but after them google answers otherwise. So they are advice, and
+// no part of the file as written anew.
+var hints = []step{
+	{"unescaped", "a character that URLs have only escaped", "escape it: google looks for the character itself, which no URL has", eachPattern(urlEscaped)},
+	{"needless_escape", "a character that needs no escape", "write the character itself: google takes the rule for paths that are escaped so, and URLs seldom are", eachPattern(unescaped)},
+}
+
+// eachPattern changes the patterns of rules.
+func eachPattern(change func(pattern []byte) []byte) func(*file, func(int) bool) []int {
+	return each(func(l line) (line, bool) {
 		if l.kind != ruleLine {
 			return l, false
 		}
-		text := escaped(l.value)
+		text := change(l.value)
 		if bytes.Equal(text, l.value) {
 			return l, false
 		}
 		l.write(text)
 		return l, true
-	})},
-	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", dropThose((*file).covered)},
-	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
+	})
 }
-
-// needless is like a step, but for google it is another rule that a plain path matches. So
-// it is advice, and no part of the file as written anew.
-var needless = step{"needless_escape", "a character that needs no escape", "write the character itself: google takes the rule for paths that are escaped so, and URLs seldom are", each(func(l line) (line, bool) {
-	text := unescaped(l.value)
-	if l.kind != ruleLine || bytes.Equal(text, l.value) {
-		return l, false
-	}
-	l.write(text)
-	return l, true
-})}
 
 // unescaped returns a pattern without needless escapes, or as it is if it would get
 // segments of dots, which no URL has.
@@ -300,8 +301,18 @@ func unescaped(pattern []byte) []byte {
 	return out
 }
 
-// escaped returns a pattern with what no URL can hold escaped, and digits in upper case.
+// escaped returns a pattern as google reads it: with bytes outside of ASCII escaped, and
+// digits in upper case.
 func escaped(pattern []byte) []byte {
+	return escapedWhere(pattern, func(c byte) bool { return c > 0x7f })
+}
+
+// urlEscaped returns a pattern with what no URL can hold escaped, and digits in upper case.
+func urlEscaped(pattern []byte) []byte {
+	return escapedWhere(pattern, func(c byte) bool { return c <= ' ' || c > '~' || strings.IndexByte("\"<>\\^`{|}", c) >= 0 })
+}
+
+func escapedWhere(pattern []byte, where func(byte) bool) []byte {
 	const digits = "0123456789ABCDEF"
 	var out []byte
 	for i, c := range pattern {
@@ -309,7 +320,7 @@ func escaped(pattern []byte) []byte {
 			return k < len(pattern) && strings.IndexByte("0123456789abcdefABCDEF", pattern[k]) >= 0
 		}
 		switch {
-		case c <= ' ' || c > '~' || strings.IndexByte("\"<>\\^`{|}", c) >= 0:
+		case where(c):
 			out = append(out, '%', digits[c>>4], digits[c&15])
 		case c >= 'a' && c <= 'f' && (i > 0 && pattern[i-1] == '%' && hex(i+1) || i > 1 && pattern[i-2] == '%' && hex(i-1)):
 			out = append(out, c-'a'+'A')
