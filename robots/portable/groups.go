@@ -92,7 +92,7 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 	var all []merged
 	at := make(map[string]int)
 	changed := make([]bool, len(groups))
-	star := -1
+	star, moved := -1, false
 	for i, g := range groups {
 		for _, a := range g.agents {
 			k, ok := at[a.token]
@@ -105,7 +105,7 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 				all = append(all, merged{agent: a, from: []int{i}})
 			} else {
 				if again {
-					touched = append(touched, a.number)
+					touched, moved = append(touched, a.number), moved || a.token == "*"
 					changed[all[k].from[0]], changed[i] = true, true
 					all[k].from = append(all[k].from, i)
 				}
@@ -118,7 +118,6 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 			}
 		}
 	}
-	moved := false
 	if star >= 0 && star < len(groups)-1 {
 		for _, a := range groups[star].agents {
 			if a.token == "*" && only(a.number) {
@@ -160,10 +159,8 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 			}
 		}
 		for _, i := range all[k].from {
-			for _, l := range groups[i].others {
-				if !written[i] || !isSitemap(&l) {
-					out = append(out, l)
-				}
+			if out = append(out, groups[i].others...); !written[i] {
+				groups[i].others = slices.DeleteFunc(groups[i].others, isSitemap)
 			}
 			written[i] = true
 		}
@@ -177,7 +174,7 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 	return touched
 }
 
-func isSitemap(l *line) bool {
+func isSitemap(l line) bool {
 	text := bytes.TrimSpace(l.text)
 	return len(text) >= 7 && strings.EqualFold(string(text[:7]), "sitemap")
 }

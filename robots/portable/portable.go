@@ -357,6 +357,7 @@ func (c *checker) rest(f *file, left differences) Finding {
 		}
 	}
 	slices.Sort(lines)
+	lines = slices.Compact(lines) // merged groups have some twice
 	return c.about("wildcards, escapes or names that some parsers read in their own way", "", lines, f, left)
 }
 

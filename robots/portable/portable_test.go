@@ -243,6 +243,34 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
+// Written anew, a file means the same to google, also to crawlers and on paths that nobody
+// is asked about.
+func TestWrittenAnew(t *testing.T) {
+	const plain = "User-agent: *\nDisallow: /p*\n\n"
+	for _, c := range []struct{ body, agent, path, want string }{
+		{plain + "\x00User-agent: Spider\nDisallow: /\r", "Spider", "/", "\x00User-agent: Spider\nDisallow: /\n"},
+		{plain + "User-agent: Spider\nDisallow: /a\u2028\r", "Spider", "/a", "Disallow: /a"},
+		{"User-agent: a\nUser-agent: *\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n\nUser-agent: *\nUser-agent: c\nDisallow: /c\n", "b", "/a", "User-agent: b\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n\nUser-agent: *\nDisallow: /a\nDisallow: /c\n"},
+		// A sitemap is for all crawlers.
+		{"User-agent: a\nUser-agent: b\nDisallow: /a\nSitemap: s\nHost: h\n\nUser-agent: b\nDisallow: /b\n", "b", "/a", "User-agent: a\nDisallow: /a\nSitemap: s\nHost: h\n\nUser-agent: b\nDisallow: /a\nDisallow: /b\nHost: h\n"},
+	} {
+		r := check(t, []byte(c.body))
+		if was, is := judge(t, "google", c.body, c.agent, c.path), judge(t, "google", r.File, c.agent, c.path); was != is || !strings.Contains(r.File, c.want) {
+			t.Errorf("%q: google says %s to %s on %s, and %s of %q", c.body, was, c.agent, c.path, is, r.File)
+		}
+		for _, x := range r.Findings {
+			if !slices.IsSorted(x.Lines) || len(slices.Compact(slices.Clone(x.Lines))) < len(x.Lines) {
+				t.Errorf("%q: %s in lines %v", c.body, x.Cause, x.Lines)
+			}
+		}
+	}
+	// Of merged groups, a rule is several crawlers'.
+	r := check(t, []byte("User-agent: a\nUser-agent: b\nDisallow: /*a\n\nUser-agent: b\nDisallow: /b\n"))
+	if k := len(r.Findings) - 1; k < 0 || !slices.Equal(r.Findings[k].Lines, []int{3}) {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
 // hostileFiles are files of some size that are meant to take long.
 func hostileFiles(size int) map[string]string {
 	repeated := func(head string, each func(i int) string) string {

@@ -193,6 +193,31 @@ func dropThose(find func(f *file) []bool) func(*file, func(int) bool) []int {
 
 var oddSpaces = strings.NewReplacer("\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ", "\x00", "")
 
+// plainSpaces ends lines with LF and writes plain spaces, but where google would read
+// another name or path, or take the line for a record that it was not.
+func plainSpaces(f *file, only func(int) bool) (touched []int) {
+	was := slices.Clone(f.lines)
+	for i := range f.lines {
+		if l := &f.lines[i]; only(l.number) {
+			l.text = []byte(oddSpaces.Replace(string(l.text)))
+			if l.end != "\r\n" {
+				l.end = "\n"
+			}
+		}
+	}
+	f.classify()
+	for i := range f.lines {
+		l, w := &f.lines[i], &was[i]
+		if l.kind != w.kind || l.allow != w.allow || !bytes.Equal(l.value, w.value) {
+			l.text = w.text
+		}
+		if l.end != w.end || !bytes.Equal(l.text, w.text) {
+			touched = append(touched, l.number)
+		}
+	}
+	return touched
+}
+
 // steps are in the order in which a person would look: bytes and lines, fields, groups,
 // rules.
 var steps = []step{
@@ -203,16 +228,7 @@ var steps = []step{
 		f.bom = false
 		return []int{1}
 	}},
-	{"line_ends", "line ends or white space that not every parser knows, or a last line without end", "end each line with LF and use plain spaces", each(func(l line) (line, bool) {
-		text := []byte(oddSpaces.Replace(string(l.text)))
-		ends := l.end == "\n" || l.end == "\r\n"
-		changed := !ends || !bytes.Equal(text, l.text)
-		if !ends {
-			l.end = "\n"
-		}
-		l.text = text
-		return l, changed
-	})},
+	{"line_ends", "line ends or white space that not every parser knows, or a last line without end", "end each line with LF and use plain spaces", plainSpaces},
 	{"comment", "a comment behind a value", "put comments on lines of their own", each(func(l line) (line, bool) {
 		text := bytes.TrimSpace(uncommented(l.text))
 		changed := len(text) > 0 && len(text) < len(bytes.TrimSpace(l.text))
