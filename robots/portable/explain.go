@@ -56,6 +56,7 @@ type Explainer struct {
 	shown
 	witness [2]robots.Target // its path
 	steps   []step
+	part    *step // leaves out names that are part of the crawler's
 	others  *step // leaves out other crawlers
 	bytes   int   // that may still be read about this file
 	work    int   // of comparisons that may still be done
@@ -81,7 +82,10 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	part := slices.IndexFunc(e.steps, func(s step) bool { return s.key == "part_of_name" })
 	rules := slices.IndexFunc(e.steps, func(s step) bool { return s.key == "orphan_rule" })
 	e.steps = slices.Concat(e.steps[:rules], e.steps[part:part+1], e.steps[rules:part], e.steps[part+1:])
-	e.others = &e.steps[slices.IndexFunc(e.steps, func(s step) bool { return s.key == "other_names" })]
+	named := func(key string) *step {
+		return &e.steps[slices.IndexFunc(e.steps, func(s step) bool { return s.key == key })]
+	}
+	e.part, e.others = named("part_of_name"), named("other_names")
 	return e
 }
 
@@ -242,10 +246,16 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 	last := &e.steps[len(e.steps)-1]
 	var after []*file
 	now := f
-	for i := range e.steps {
-		if next := e.steps[i].apply(now, nil); next != nil {
-			of, after, now = append(of, &e.steps[i]), append(after, next), next
+	take := func(s *step) {
+		if next := s.apply(now, nil); next != nil {
+			of, after, now = append(of, s), append(after, next), next
 		}
+	}
+	for i := range e.steps {
+		if &e.steps[i] == e.others {
+			take(e.part) // steps on names may have left a part
+		}
+		take(&e.steps[i])
 	}
 	if !e.agree(now, last, cut) {
 		// A letter for a wildcard may part readings that the steps before bring together.
@@ -263,10 +273,17 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 			return nil, nil
 		}
 	}
+	var causes []*step
 	for i, s := range of {
-		lines = append(lines, s.touches(applied(f, of[:i])))
+		touched := s.touches(applied(f, of[:i]))
+		if k := slices.Index(causes, s); k >= 0 {
+			lines[k] = append(lines[k], touched...)
+			slices.Sort(lines[k])
+			continue
+		}
+		causes, lines = append(causes, s), append(lines, touched)
 	}
-	return of, lines
+	return causes, lines
 }
 
 // linesAt returns lines as the file was given.

@@ -91,6 +91,8 @@ func TestExplain(t *testing.T) {
 		{"urllib-2025", "User-agent: *\nDisallow: /\n\nUser-agent: Spi\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /b\n", "different disallow_all allow_all part_of_name 4"},
 		// One word of a name.
 		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\nUser-agent: a\nDisallow: /\n", "different partial disallow_all part_of_name 4"},
+		// Only without the text behind it is a name a part of the crawler's.
+		{"heritrix", "User-agent: *\nDisallow /a\n\nUser-agent: pid\nUser-agent: Spi der\nUser-agent: b\nDisallow: /\n", "different partial disallow_all misspelt 2 part_of_name 4"},
 		// Two causes, of which neither is enough alone.
 		{"wget", "User-agent: Spider/1\nDisallow: /*a\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
 		{"wget", "User-agent: Spider/1\nDisallow: /*a # c\nDisallow: /b\n", "different partial allow_all text_behind_name 1 wildcards 2"},
