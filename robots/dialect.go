@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -19,9 +20,12 @@ import (
 func (p *Profile) isDialect() bool { return p.AgentValue != "" }
 
 func (p *Profile) hasDialectField() bool {
-	l, g, m := &p.Lines.Lines, &p.Groups.Groups, &p.Matching.Matching
-	return l.BOM != "" || l.LineEnds != "" || l.InvalidBytes != "" || l.BlankEndsGroup || l.Comments != "" || l.StripTags != "" || l.Colon != "" || l.WhiteSpace != "" ||
-		l.OneWord || l.NULEnds || len(l.AgentFields)+len(l.AllowFields)+len(l.DisallowFields) > 0 || *g != (dialect.Groups{}) || *m != (dialect.Matching{})
+	for _, fields := range []any{p.Lines.Lines, p.Groups.Groups, p.Matching.Matching} {
+		if !reflect.ValueOf(fields).IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // transforms reports whether the dialect compares another form of a path than that which

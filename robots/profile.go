@@ -23,12 +23,16 @@ import (
 //   - class.go and Compare: a field about patterns or conflicts changes the
 //     witnesses (class.go) and the mode or form (language.go). monotone.go assumes
 //     that one more disallow never opens a path, nor one more allow closes one.
-//   - dialect.go: the list in checkDialect, if a dialect has a field of its own
-//     instead. A field that only dialects have is one of dialect/fields.go, with
-//     its values in that list and in parsers.go.
+//   - dialect.go: the second list in checkDialect, if dialects do not read it.
+//   - A field that only dialects have is one of dialect/fields.go instead, with
+//     omitempty and the zero value for what documents say: its check in
+//     checkDialect, its value in parsers.go, records.go, names.go or forms.go that
+//     read it, and odd.go and asked.go, if it can make another rule decide.
 //   - Tests: model_test.go, drawProfile in compare_test.go, the row of the field
 //     in README.md in the order of the fields (TestProfileTable), and its clause
-//     in SPECIFICATION.md (TestSpecificationNamesFields).
+//     in SPECIFICATION.md (TestSpecificationNamesFields), for dialects in section 9.
+//     go test . -run ProfileTable -update fills in the values. Recorded answers
+//     (dialect_recorded_test.go) outrank a value in parsers.go.
 //   - pipeline/audit/meaning: ReadsTables and plainPattern in rebuild.go, if the
 //     tables of a run lack what the field reads; compare.go, if it changes which
 //     group an agent follows.

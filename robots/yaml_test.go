@@ -101,3 +101,21 @@ func TestOwnSurvivesARecord(t *testing.T) {
 		t.Error("a profile of another name is by_agent")
 	}
 }
+
+// Each number of a profile, also of a dialect, is checked.
+func TestNegativeNumbersOfProfilesAreRefused(t *testing.T) {
+	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
+		p := heritrix()
+		switch v := reflect.ValueOf(&p).Elem().FieldByIndex(f.index); {
+		case v.CanInt():
+			v.SetInt(-1)
+		case v.CanFloat():
+			v.SetFloat(-1)
+		default:
+			continue
+		}
+		if err := p.Validate(); err == nil {
+			t.Errorf("Validate takes -1 for %s: check it there, or in checkDialect", f.name)
+		}
+	}
+}

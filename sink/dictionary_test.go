@@ -133,6 +133,6 @@ func TestDictionaryHasEveryColumn(t *testing.T) {
 		}
 	}
 	if len(of) != len(schema.TableNames)+2 {
-		t.Errorf("the dictionary has %d tables", len(of))
+		t.Errorf("the dictionary has %d tables, and there are %d: %v", len(of), len(schema.TableNames)+2, schema.TableNames)
 	}
 }

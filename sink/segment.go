@@ -139,6 +139,9 @@ type anyTable interface {
 // table returns the field with the name of a table.
 func (s *Segment) table(name string) anyTable {
 	field := reflect.ValueOf(s).Elem().FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+	if !field.IsValid() {
+		panic("the table " + name + " has no field in sink.Segment")
+	}
 	return field.Addr().Interface().(anyTable)
 }
 
