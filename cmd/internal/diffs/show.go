@@ -214,12 +214,6 @@ func showIdentities(p screen.Page, r *diff.Result) {
 	}
 }
 
-// valueWords are the words for the values before and after a change.
-var valueWords = map[string]words.Vocabulary{
-	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
-	"reachability": words.Reason, "rules": words.Effect, "preference": words.Stance, "answer": words.Answered,
-}
-
 // lineWord names the line that decides.
 func lineWord(line *int32) string {
 	if line == nil {
@@ -253,7 +247,7 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 		if value == nil {
 			return "none"
 		}
-		out, known := valueWords[e.Kind][*value]
+		out, known := words.ValuesOf[e.Kind][*value]
 		if !known {
 			out = p.Foreign(*value)
 		}

@@ -135,6 +135,12 @@ var KindMeans = Vocabulary{
 	"text":         "the text alone",
 }
 
+// ValuesOf has words for the values before and after a change, by its kind.
+var ValuesOf = map[string]Vocabulary{
+	"policy_class": Class, "group": Class, "outcome": Outcome, "host_new": Outcome, "host_gone": Outcome,
+	"reachability": Reason, "rules": Effect, "preference": Stance, "answer": Answered,
+}
+
 // Effect has words for the effects of changed rules.
 var Effect = Vocabulary{
 	"closes":    "closes a part",

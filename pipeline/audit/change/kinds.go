@@ -20,7 +20,9 @@ type Kind struct {
 	// reading reports whether the runs also need the same first profile, and policy
 	// whether a row needs a policy that is known in both runs.
 	Reading, Policy bool
-	Shapes          []Shape
+	// Own says that hosts of one template do not share such changes.
+	Own    bool
+	Shapes []Shape
 
 	// narrowed has the keys by which an expectation of this kind cannot be narrowed, with
 	// the reason. Rows of the kind have no such column, or not in all cases. The key after
@@ -112,22 +114,22 @@ var All = []Kind{
 		Narrowed: of("a signal may be one of a group for several agents, or of the whole file"),
 	},
 	{
-		Name: "sitemap", Tables: []string{"sitemaps"}, Reading: true, Shapes: []Shape{{Minor, refForm, refForm}, {Minor, nil, refForm}},
+		Name: "sitemap", Own: true, Tables: []string{"sitemaps"}, Reading: true, Shapes: []Shape{{Minor, refForm, refForm}, {Minor, nil, refForm}},
 		Narrowed: map[string]string{"agents": wholeHost, "category": wholeHost, "profile": wholeHost, "after": "it is the URL; give only one of the two"},
 	},
 	{
 		Name: "crawl_delay", Tables: []string{"groups"}, Reading: true, Shapes: []Shape{{Minor, delayForm, nil}, {Minor, nil, nil}},
 		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
 	},
-	{Name: "redirect", Shapes: redirectShapes(), Narrowed: of(wholeHost)},
+	{Name: "redirect", Own: true, Shapes: redirectShapes(), Narrowed: of(wholeHost)},
 	{
 		Name: "answer", Tables: []string{"answers"}, Reading: true, Shapes: answerShapes(),
 		Narrowed: map[string]string{"profile": "answers are compared under the first profile alone", "urls": everyPath},
 	},
-	{Name: "reachability", Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
-	{Name: "host_new", Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
-	{Name: "host_gone", Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
-	{Name: "text", Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil}, {TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
+	{Name: "reachability", Own: true, Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
+	{Name: "host_new", Own: true, Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
+	{Name: "host_gone", Own: true, Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
+	{Name: "text", Own: true, Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil}, {TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
 }
 
 // CannotNarrow returns why changes of the kind cannot be narrowed by a key, "" if they can.
@@ -151,6 +153,16 @@ func of(why string) map[string]string {
 var Kinds = func() (names []string) {
 	for i := range All {
 		names = append(names, All[i].Name)
+	}
+	return names
+}()
+
+// OwnKinds lists the kinds that hosts of one template do not share.
+var OwnKinds = func() (names []string) {
+	for i := range All {
+		if All[i].Own {
+			names = append(names, All[i].Name)
+		}
 	}
 	return names
 }()

@@ -26,9 +26,7 @@
 // whose words they differ. Package expect checks each pair and each row against what the
 // user expects.
 //
-// To add a kind of change: give it a severity and describe its rows in package change,
-// write its rows in a method that comparison.pair calls, name it in package words, and
-// document it in configs/schedule/README.md and schema.Change.
+// Package change says how to add a kind of change.
 //
 //	diff.go       the steps of a comparison
 //	hosts.go      a comparison of some hosts, without writing

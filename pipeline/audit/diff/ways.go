@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -13,7 +14,7 @@ import (
 // Ways groups hosts that changed in the same way, as hosts do whose files come from
 // one template. Two hosts changed in the same way if they have the same rows of
 // changes, apart from the host's own name, from line numbers and from the kinds in
-// OwnKinds.
+// change.OwnKinds.
 type Ways struct {
 	known  map[uint64]*way
 	shared int // ways of several hosts
@@ -39,13 +40,10 @@ const (
 	maxSharedWays = 1 << 14
 )
 
-// OwnKinds lists the kinds of change that hosts of one template do not share.
-var OwnKinds = []string{"sitemap", "redirect", "reachability", "host_new", "host_gone", "text"}
-
 // isShared reports whether a change counts for the way in which a host changed. A
 // row of kind rules without an agent only says that something is undecided.
 func isShared(kind string, agent *string) bool {
-	return !slices.Contains(OwnKinds, kind) && !(kind == "rules" && agent == nil)
+	return !slices.Contains(change.OwnKinds, kind) && !(kind == "rules" && agent == nil)
 }
 
 // Add adds a row of the current host. Rows of a host come in the order of the table

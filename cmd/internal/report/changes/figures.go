@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	kinds "github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 )
@@ -91,19 +92,8 @@ GROUP BY worst ORDER BY worst`, c.from())
 
 // valueOf returns the words for a value before or after a change of a kind.
 func (x *changeExample) valueOf(value string) string {
-	switch x.Kind {
-	case "policy_class", "group":
-		return words.Class.Of(value)
-	case "outcome", "host_new", "host_gone":
-		return words.Outcome.Of(value)
-	case "reachability":
-		return words.Reason.Of(value)
-	case "rules":
-		return words.Effect.Of(value)
-	case "preference":
-		return words.Stance.Of(value)
-	case "answer":
-		return words.Answered.Of(value)
+	if of, ok := words.ValuesOf[x.Kind]; ok {
+		return of.Of(value)
 	}
 	return value
 }
@@ -233,7 +223,7 @@ func (c *Changes) changedTogether() *draw.Figure {
     GROUP BY origin)
 SELECT first(origin ORDER BY rank NULLS LAST, host, origin) AS such_as, count(*) AS hosts
 FROM ways GROUP BY way HAVING hosts > 1
-ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(), strings.Join(diff.OwnKinds, "', '"), diff.MaxExamples)
+ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, c.from(), strings.Join(kinds.OwnKinds, "', '"), diff.MaxExamples)
 	return f
 }
 
