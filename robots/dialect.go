@@ -21,8 +21,12 @@ func (p *Profile) isDialect() bool { return p.AgentValue != "" }
 
 func (p *Profile) hasDialectField() bool {
 	for _, fields := range []any{p.Lines.Lines, p.Groups.Groups, p.Matching.Matching} {
-		if !reflect.ValueOf(fields).IsZero() {
-			return true
+		v := reflect.ValueOf(fields)
+		for i := range v.NumField() {
+			f := v.Field(i)
+			if !f.IsZero() && !(f.Kind() == reflect.Slice && f.Len() == 0) { // an empty list is none
+				return true
+			}
 		}
 	}
 	return false

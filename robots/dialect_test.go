@@ -16,6 +16,19 @@ import (
 const introsorted = "User-agent: *\nAllow: /b\nDisallow: /bab\nDisallow: /ba\nAllow: /bab\nAllow: /aab\nAllow: /aa\nDisallow: /b\nAllow: /ba\nAllow: /bab\n" +
 	"Allow: /a\nAllow: /b\nAllow: /aab\nAllow: /ba\nAllow: /aab\nAllow: /a\nDisallow: /bab\nAllow: /aab\n"
 
+// A configuration may write an empty list for a field that it does not use.
+func TestAnEmptyListIsNoDialectField(t *testing.T) {
+	p, _ := ProfileNamed("google")
+	empty, some := *p, *p
+	empty.AgentFields, some.AgentFields = []string{}, []string{"useragent"}
+	if err := empty.Validate(); err != nil {
+		t.Error(err)
+	}
+	if some.Validate() == nil {
+		t.Error("a document with a field of dialects is valid")
+	}
+}
+
 // Each row is about one field of dialects (SPECIFICATION.md, section 9): a file, what a
 // path means to an agent under the dialects named first, and under those named second.
 func TestDialectFields(t *testing.T) {
