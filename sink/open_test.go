@@ -57,7 +57,7 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 	}
 }
 
-// A run is resumed only with its own plan. Whoever is refused is told every difference.
+// A run is resumed only with its own plan. The error names every difference.
 func TestOpenRefusesAnotherPlan(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())

@@ -53,7 +53,7 @@ func removeRun(s store.Store, run string) error {
 }
 
 // isAlive reports whether a shard of a run has given a recent sign of life, by the clock
-// of the store: whoever removes runs may have a clock that is wrong.
+// of the store: the clock of this machine may be wrong.
 func isAlive(s store.Store, run string) (bool, error) {
 	beats, err := s.List(layout.Beats(run))
 	if err != nil {

@@ -79,13 +79,12 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	// What people would try: first what changes nothing for google, then what leaves out
 	// lines. But whom a group is for comes before what it says.
 	e.steps = slices.Concat(steps, diagnoses(e.token, &e.shown))
-	part := slices.IndexFunc(e.steps, func(s step) bool { return s.key == "part_of_name" })
-	rules := slices.IndexFunc(e.steps, func(s step) bool { return s.key == "orphan_rule" })
-	e.steps = slices.Concat(e.steps[:rules], e.steps[part:part+1], e.steps[rules:part], e.steps[part+1:])
-	named := func(key string) *step {
-		return &e.steps[slices.IndexFunc(e.steps, func(s step) bool { return s.key == key })]
+	at := func(key string) int {
+		return slices.IndexFunc(e.steps, func(s step) bool { return s.key == key })
 	}
-	e.part, e.others = named("part_of_name"), named("other_names")
+	part, rules := at("part_of_name"), at("orphan_rule")
+	e.steps = slices.Concat(e.steps[:rules], e.steps[part:part+1], e.steps[rules:part], e.steps[part+1:])
+	e.part, e.others = &e.steps[at("part_of_name")], &e.steps[at("other_names")]
 	return e
 }
 

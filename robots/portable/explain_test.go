@@ -80,7 +80,7 @@ func TestExplain(t *testing.T) {
 		{"protego", "User-agent: Spider\nCrawl-delay: 9\n\nUser-agent: Other\nCrawl-delay: 9\n\nUser-agent: *\nDisallow: /\n", "different disallow_all allow_all other_field 2 5"},
 		// A letter for the star would part them again.
 		{"heritrix", "User-agent: *\nDisallow: /a\nDisallow: /ab\nDisallow: /b*+\nDisallow: /b*%2B\n\nUser-agent: pid\nDisallow:\n", "different partial allow_all part_of_name 7 covered_path 3"},
-		// Other causes that merging groups would settle by the way.
+		// Merging all groups would settle these too, and is not the cause.
 		{"urllib-2025", "User-agent: *\nDisallow: /a\n\nUser-agent: Spider\nCrawl-delay: 9\n\nUser-agent: a\nDisallow: /\n", "different disallow_all allow_all blank_line 6 other_field 5"},
 		{"protego", "User-agent: *\nDisallow: /a\n\nUser-agent: *A*\nDisallow: /a\n\nUser-agent: *Spider*\nDisallow: /\n", "different partial disallow_all part_of_name 7"},
 		{"robots-parser", "User-agent: *\nDisallow: /\n\nUser-agent: Spider\n\nUser-agent: a\n", "different allow_all disallow_all no_rule 4"},

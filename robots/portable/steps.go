@@ -328,13 +328,12 @@ func urlEscaped(pattern []byte) []byte {
 	return escapedWhere(pattern, func(c byte) bool { return c <= ' ' || c > '~' || strings.IndexByte("\"<>\\^`{|}", c) >= 0 })
 }
 
+// escapedWhere returns a pattern with some bytes escaped, and digits in upper case.
 func escapedWhere(pattern []byte, where func(byte) bool) []byte {
 	const digits = "0123456789ABCDEF"
 	var out []byte
 	for i, c := range pattern {
-		hex := func(k int) bool {
-			return k < len(pattern) && strings.IndexByte("0123456789abcdefABCDEF", pattern[k]) >= 0
-		}
+		hex := func(k int) bool { return k < len(pattern) && escape.IsHex(pattern[k]) }
 		switch {
 		case where(c):
 			out = append(out, '%', digits[c>>4], digits[c&15])

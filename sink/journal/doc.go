@@ -1,7 +1,7 @@
 // Package journal holds the documents of a run, which say what it is and which of its
 // files count: the plan, the records of committed segments and shards, the manifest, and
 // the records of comparisons. Package sink writes them, in an order that no crash harms
-// (see there). Whoever reads a run begins here.
+// (see there). To read a run, begin with these documents.
 //
 //	plan.go        what a run was asked to do; which shard has which hosts
 //	settings.go    the settings in a plan, and what follows from each

@@ -267,8 +267,8 @@ func (m *Manifest) check(s store.Store, run string) error {
 	return nil
 }
 
-// lacks says what a manifest does not name that a complete run has, or returns "". Whoever
-// joins the tables believes that no segment is missing.
+// lacks says what a manifest does not name that a complete run has, or returns "".
+// Readers of the tables rely on it that no segment is missing.
 func (m *Manifest) lacks() string {
 	for _, table := range m.Tables {
 		if layout.OfRun[table] && !slices.ContainsFunc(m.RunParts, func(p Part) bool { return p.Table == table }) {

@@ -66,8 +66,7 @@ func TestARunThatIsCompletedMeanwhile(t *testing.T) {
 	}
 }
 
-// Whoever joins the tables believes that a complete run misses nothing, and opens what it
-// names.
+// Readers of the tables rely on a complete run to miss nothing, and open what it names.
 func TestAManifestThatContradictsItself(t *testing.T) {
 	f, p, sharded := newFolder(t), described(), described()
 	f.begin(t, &p, 0, 1, SegmentsPerVolume)

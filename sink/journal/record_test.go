@@ -51,8 +51,8 @@ func TestARecordThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// A record names the files that its segment has, all and no others: whoever could write
-// one would else lead readers elsewhere.
+// A record names the files that its segment has, all and no others. Otherwise a
+// forged record could lead readers elsewhere.
 func TestARecordThatIsNotOfItsSegment(t *testing.T) {
 	alone, sharded := described(), described()
 	sharded.Run, sharded.Shards = "s", 3

@@ -41,7 +41,7 @@ func (s *search) readIndex(ctx context.Context) error {
 	})
 }
 
-// ignored passes over damage, which is told of when the targets are read.
+// ignored skips damage: reading the targets reports it.
 func ignored(int64, string) error { return nil }
 
 func (s *search) entry(c *warc.Capture, at place) (key, value []byte) {
