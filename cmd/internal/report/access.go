@@ -75,12 +75,12 @@ func (d *data) aiTraining() *draw.Figure {
 		}
 	}
 	perStratum := d.sums.By("targets", d.profile, of)
+	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all"}, {Key: "some", Class: "partly", Name: "shut out some"}}
 	f := &draw.Figure{
 		ID: "ai-training", Of: "Shares of " + d.bases() + ".",
 		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
 			words.Verbed(agents, "agent for AI training is", "agents for AI training are")),
-		Legend: []draw.Legend{{Class: "closed", Name: "shut out all"}, {Class: "partly", Name: "shut out some"}},
-		Names:  words.Rank, Heads: d.heads(),
+		Legend: kinds.Legend(), Names: words.Rank,
 		Head: []string{"stratum", "hosts", "with_rules", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	all, some := found["all"], found["some"]
@@ -103,28 +103,22 @@ func (d *data) aiTraining() *draw.Figure {
 	for _, stratum := range counters.Ascending(closed) {
 		n := closed[stratum]
 		l := line{words.Rank(stratum), perStratum[stratum], d.sums.DecidedIn(d.profile, stratum).Rules(), n}
-		f.Rows = append(f.Rows, []string{stratum, counters.Digits(l.hosts), counters.Digits(l.files), counters.Digits(n["all"]), counters.Digits(n["some"]), counters.Digits(n["none"]), counters.Digits(n["unknown"])})
+		f.AddRow([]string{stratum}, l.hosts, l.files, n["all"], n["some"], n["none"], n["unknown"])
 		lines = append(lines, l)
 	}
 	if len(lines) == 2 {
 		lines = lines[:1] // the only stratum is all hosts
 	}
-	scale := int64(1)
 	for _, l := range lines {
-		n := l.by["all"] + l.by["some"]
-		scale = max(scale, draw.ScaleFor(n, l.hosts), draw.ScaleFor(n, l.files))
-	}
-	f.Axis = fmt.Sprintf("%d%%", scale)
-	f.Heads = nil
-	for _, l := range lines {
-		shares := []draw.Share{{Class: "closed", Name: "shut out all", N: l.by["all"]}, {Class: "partly", Name: "shut out some", N: l.by["some"]}}
-		n := l.by["all"] + l.by["some"]
-		b := draw.Bar{Name: l.name, Sub: words.Hosts(l.hosts), Tracks: []draw.Track{{Label: "hosts", Parts: draw.Parts(scale, l.hosts, shares...), Values: []string{words.ShareOf(n, l.hosts, "hosts")}}}}
+		n, shares := l.by["all"]+l.by["some"], kinds.Shares(l.by)
+		tracks := []draw.Track{{Label: "hosts", Whole: l.hosts, Shares: shares, Values: []string{words.ShareOf(n, l.hosts, "hosts")}}}
 		if d.files != d.hosts {
-			b.Tracks = append(b.Tracks, draw.Track{Label: "with rules", Parts: draw.Parts(scale, l.files, shares...), Values: []string{withRules(n, l.files)}})
+			tracks = append(tracks, draw.Track{Label: "with rules", Whole: l.files, Shares: shares, Values: []string{withRules(n, l.files)}})
 		}
-		f.Bars = append(f.Bars, b)
+		f.AddBar(l.name, words.Hosts(l.hosts), tracks...)
 	}
+	f.Fit("hosts")
+	f.Axis = strings.TrimSuffix(f.Axis, " of hosts") // of either base
 	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
 		counters.SumIf("metric = 'targets'", "hosts"), counters.WithRules("") + "::BIGINT AS with_rules",
 		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"), counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
@@ -194,29 +188,27 @@ func (d *data) agents() *draw.Figure {
 	slices.SortStableFunc(all, func(a, b fate) int {
 		return cmp.Or(cmp.Compare(b.closed, a.closed), cmp.Compare(b.names, a.names))
 	})
+	kinds := draw.Kinds{{Key: "by_name", Class: "closed", Name: "shut out by name"}, {Key: "by_fallback", Class: "broken", Name: "by another crawler's name"}, {Key: "by_star", Class: "star", Name: "by the group for all (*)"}}
 	f := &draw.Figure{
 		ID: "agents", Of: "Shares of " + d.bases() + ".", Title: "No host shuts out any of the agents",
 		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
-		Legend: []draw.Legend{{Class: "closed", Name: "shut out by name"}, {Class: "broken", Name: "by another crawler's name"}, {Class: "star", Name: "by the group for all (*)"}},
-		Heads:  d.heads(),
-		Head:   []string{"agent", "category", "shut_out", "by_name", "by_fallback", "by_star"},
+		Legend: kinds.Legend(), Heads: d.heads(), Head: append([]string{"agent", "category", "shut_out"}, kinds.Keys()...),
 	}
 	if top := all[0]; top.closed > 0 {
 		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.agent, words.Count(int64(len(all)), "agent"), d.ofBoth(top.closed))
 		if most := namesOf(all, func(a fate) bool { return a.closed == top.closed }); len(most) > 1 {
 			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.closed))
 		}
-		scale := draw.ScaleFor(top.closed, d.hosts)
-		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
-		for _, a := range all[:min(len(all), draw.MostBars)] {
-			if a.closed > 0 {
-				f.Bars = append(f.Bars, draw.Bar{Name: a.agent, Sub: words.Category.Of(a.category), Tracks: []draw.Track{{
-					Parts:  draw.Parts(scale, d.hosts, draw.Share{Class: "closed", Name: "shut out by name", N: a.byName}, draw.Share{Class: "broken", Name: "by another crawler's name", N: a.byFallback}, draw.Share{Class: "star", Name: "by the group for all (*)", N: a.closed - a.byName - a.byFallback}),
-					Values: d.shares(a.closed),
-				}}})
-			}
+	}
+	for _, a := range all {
+		counts := map[string]int64{"by_name": a.byName, "by_fallback": a.byFallback, "by_star": a.closed - a.byName - a.byFallback}
+		f.AddRow([]string{a.agent, a.category, counters.Digits(a.closed)}, kinds.Numbers(counts)...)
+		if a.closed > 0 {
+			f.AddBar(a.agent, words.Category.Of(a.category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(counts), Values: d.shares(a.closed)})
 		}
 	}
+	f.Fit("hosts")
+	f.Shorten()
 	rest(f, all, func(a fate) int64 { return a.closed })
 	var leaders []string
 	for _, a := range all[:min(len(all), leadingAgents)] {
@@ -227,17 +219,12 @@ func (d *data) agents() *draw.Figure {
 			f.Examples.Rows[i].Text = words.Match.Of(f.Examples.Rows[i].Text)
 		}
 	}
-	for _, a := range all {
-		f.Rows = append(f.Rows, []string{a.agent, a.category, counters.Digits(a.closed), counters.Digits(a.byName), counters.Digits(a.byFallback), counters.Digits(a.closed - a.byName - a.byFallback)})
-	}
 	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  shut_out - by_name - by_fallback AS by_star\n%s\nGROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent", categoryOf,
 		counters.SumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"),
 		counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "by_name"), counters.SumIf("metric = 'policy_fallback' AND key = 'disallow_all'", "by_fallback"),
 		d.from("policy policy_explicit policy_fallback", true))
 	return f
 }
-
-var classes = []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"}, {"allow_all", "allow"}}
 
 // named shows which agents files name, and the class of their groups.
 func (d *data) named() *draw.Figure {
@@ -246,10 +233,14 @@ func (d *data) named() *draw.Figure {
 	if len(all) == 0 || all[0].names == 0 {
 		return nil
 	}
+	var kinds draw.Kinds
+	for _, k := range []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"}, {"allow_all", "allow"}} {
+		kinds = append(kinds, draw.Kind{Key: k.key, Class: k.class, Name: words.Class.Of(k.key)})
+	}
 	f := &draw.Figure{
 		ID: "named", Of: "Shares of " + d.bases() + ".",
-		Note:  "A file names an agent where it has a group for one of the agent's own names. The colour shows what the group says.",
-		Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
+		Note:   "A file names an agent where it has a group for one of the agent's own names. The colour shows what the group says.",
+		Legend: kinds.Legend(), Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
 	}
 	top := all[0]
 	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.agent, d.ofBoth(top.names), words.Number(top.named["disallow_all"]))
@@ -257,23 +248,14 @@ func (d *data) named() *draw.Figure {
 		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.names))
 	}
 	rest(f, all, func(a fate) int64 { return a.names })
-	scale := draw.ScaleFor(top.names, d.hosts)
-	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
-	for _, c := range classes {
-		f.Legend = append(f.Legend, draw.Legend{Class: c.class, Name: words.Class.Of(c.key)})
-	}
-	for i, a := range all {
-		row := []string{a.agent, a.category, counters.Digits(a.names)}
-		var shares []draw.Share
-		for _, c := range classes {
-			shares = append(shares, draw.Share{Class: c.class, Name: words.Class.Of(c.key), N: a.named[c.key]})
-			row = append(row, counters.Digits(a.named[c.key]))
+	for _, a := range all {
+		f.AddRow([]string{a.agent, a.category, counters.Digits(a.names)}, kinds.Numbers(a.named)...)
+		if a.names > 0 {
+			f.AddBar(a.agent, words.Category.Of(a.category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(a.named), Values: d.shares(a.names)})
 		}
-		if i < draw.MostBars && a.names > 0 {
-			f.Bars = append(f.Bars, draw.Bar{Name: a.agent, Sub: words.Category.Of(a.category), Tracks: []draw.Track{{Parts: draw.Parts(scale, d.hosts, shares...), Values: d.shares(a.names)}}})
-		}
-		f.Rows = append(f.Rows, row)
 	}
+	f.Fit("hosts")
+	f.Shorten()
 	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf,
 		counters.SumIf("metric = 'policy_explicit'", "named"), counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "shut_out"),
 		counters.SumIf("metric = 'policy_explicit' AND key = 'partial'", "partly_closed"), counters.SumIf("metric = 'policy_explicit' AND key = 'allow_all'", "open"),
@@ -292,10 +274,9 @@ func (d *data) categories() *draw.Figure {
 	if len(names) < 2 || closed[names[0]] == 0 {
 		return nil
 	}
+	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all agents of the category"}, {Key: "some", Class: "partly", Name: "shut out some"}}
 	f := &draw.Figure{
-		ID: "categories", Of: "Shares of " + d.bases() + ".",
-		Legend: []draw.Legend{{Class: "closed", Name: "shut out all agents of the category"}, {Class: "partly", Name: "shut out some"}},
-		Heads:  d.heads(), Names: words.Category.Of,
+		ID: "categories", Of: "Shares of " + d.bases() + ".", Legend: kinds.Legend(), Heads: d.heads(), Names: words.Category.Of,
 		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	top := by[names[0]]
@@ -310,17 +291,13 @@ func (d *data) categories() *draw.Figure {
 		}
 		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s shut out at least one agent of each", words.Number(int64(tied)), d.ofBoth(closed[names[0]]))
 	}
-	scale := draw.ScaleFor(closed[names[0]], d.hosts)
-	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
-	for i, name := range names {
+	for _, name := range names {
 		n := by[name]
-		f.Rows = append(f.Rows, []string{name, counters.Digits(n["all"]), counters.Digits(n["some"]), counters.Digits(n["none"]), counters.Digits(n["unknown"])})
-		if i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: words.Category.Of(name), Tracks: []draw.Track{{
-				Parts: draw.Parts(scale, d.hosts, draw.Share{Class: "closed", Name: "shut out all agents of the category", N: n["all"]}, draw.Share{Class: "partly", Name: "shut out some", N: n["some"]}), Values: d.shares(closed[name]),
-			}}})
-		}
+		f.AddRow([]string{name}, n["all"], n["some"], n["none"], n["unknown"])
+		f.AddBar(words.Category.Of(name), "", draw.Track{Whole: d.hosts, Shares: kinds.Shares(n), Values: d.shares(closed[name])})
 	}
+	f.Fit("hosts")
+	f.Shorten()
 	f.SQL = "SELECT category,\n  " + strings.Join([]string{counters.SumIf("key = 'all'", "shut_out_all"), counters.SumIf("key = 'some'", "shut_out_some"), counters.SumIf("key = 'none'", "shut_out_none"), counters.SumIf("key = 'unknown'", "unknown")}, ",\n  ") +
 		"\n" + d.from("category", true) + "\nGROUP BY category ORDER BY shut_out_all + shut_out_some DESC, category"
 	return f

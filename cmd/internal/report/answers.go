@@ -81,9 +81,9 @@ func (d *data) answers() *draw.Figure {
 	if len(byStratum) == 0 || d.sums.By("source", d.profile, counters.Key)["body"] == d.hosts {
 		return nil // of stored files nobody knows which hosts have none
 	}
-	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank, Head: []string{"stratum"}, Axis: "100% of hosts"}
-	var said, columns []string
-	columns = []string{"stratum"}
+	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank, Head: []string{"stratum"}}
+	var said []string
+	columns := []string{"stratum"}
 	for i, k := range answerKinds {
 		if all[i] > 0 {
 			f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: k.name})
@@ -126,13 +126,14 @@ func (d *data) answers() *draw.Figure {
 			n[kindOf(reason)] += count
 			whole += count
 		}
-		row, shares := []string{stratum}, []draw.Share(nil)
+		var shares []draw.Share
 		for i, k := range answerKinds {
-			row, shares = append(row, counters.Digits(n[i])), append(shares, draw.Share{Class: k.class, Name: k.name, N: n[i]})
+			shares = append(shares, draw.Share{Class: k.class, Name: k.name, N: n[i]})
 		}
-		f.Rows = append(f.Rows, row)
-		f.Bars = append(f.Bars, draw.Bar{Name: words.Rank(stratum), Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, whole, shares...)), Values: []string{words.Hosts(whole)}}}})
+		f.AddRow([]string{stratum}, n...)
+		f.AddBar(words.Rank(stratum), "", draw.Track{Whole: whole, Shares: shares, Values: []string{words.Hosts(whole)}})
 	}
+	f.Fill("hosts")
 	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason", true), counters.StratumOrder)
 	return f
 }

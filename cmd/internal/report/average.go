@@ -63,28 +63,24 @@ func (d *data) beforeAverage() *draw.Figure {
 		if len(d.changes.Notes) > 0 {
 			every += " that was compared"
 		}
-		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch what it could before", draw.OfHosts(same, hosts), every)
+		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch what it could before", words.OfHosts(same, hosts), every)
 	}
-	scale := int64(1)
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(-isFirst(a == allAgents, b == allAgents), cmp.Compare(a, b))
 	})
 	for _, c := range names {
-		scale = max(scale, draw.ScaleFor(by[c].n[0], of[0]*by[c].agents), draw.ScaleFor(by[c].n[1], of[1]*by[c].agents))
-	}
-	f.Axis = fmt.Sprintf("%d%% of the agents", scale)
-	for _, c := range names {
 		s := by[c]
-		f.Rows = append(f.Rows, []string{c, counters.Digits(s.agents), counters.Digits(s.n[0]), counters.Digits(s.n[1]), counters.Digits(of[0]), counters.Digits(of[1])})
-		b := draw.Bar{Name: f.Cell(0, c), Sub: words.Count(s.agents, "agent")}
+		f.AddRow([]string{c}, s.agents, s.n[0], s.n[1], of[0], of[1])
+		var tracks []draw.Track
 		for i, name := range []string{"before", "after"} {
-			b.Tracks = append(b.Tracks, draw.Track{
-				Label: name, Parts: draw.Parts(scale, of[i]*s.agents, draw.Share{Class: beforeClasses[i], Name: name + ", hosts × agents", N: s.n[i]}),
+			tracks = append(tracks, draw.Track{
+				Label: name, Whole: of[i] * s.agents, Shares: []draw.Share{{Class: beforeClasses[i], Name: name + ", hosts × agents", N: s.n[i]}},
 				Values: []string{mean(s.n[i], of[i]) + " of " + words.Number(s.agents)},
 			})
 		}
-		f.Bars = append(f.Bars, b)
+		f.AddBar(f.Cell(0, c), words.Count(s.agents, "agent"), tracks...)
 	}
+	f.Fit("the agents")
 	f.SQL = fmt.Sprintf(`WITH agents AS (SELECT agent, any_value(category) FILTER (run = %[2]s) AS category,
     coalesce(sum(count) FILTER (run = %[1]s AND key = 'disallow_all'), 0) AS before,
     coalesce(sum(count) FILTER (run = %[2]s AND key = 'disallow_all'), 0) AS after

@@ -101,20 +101,16 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 	}
 	f.Legend = d.beforeLegend()
 	f.Head = []string{head, "before", "after", "of_before", "of_after"}
-	scale := int64(1)
 	for _, m := range all {
-		scale = max(scale, draw.ScaleFor(m.n[0], of[0]), draw.ScaleFor(m.n[1], of[1]))
-	}
-	f.Axis = fmt.Sprintf("%d%% of %s", scale, base)
-	for i, m := range all {
-		f.Rows = append(f.Rows, []string{m.name, counters.Digits(m.n[0]), counters.Digits(m.n[1]), counters.Digits(of[0]), counters.Digits(of[1])})
-		if i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, m.name), Sub: m.sub, Tracks: []draw.Track{
-				{Label: "before", Parts: draw.Parts(scale, of[0], draw.Share{Class: beforeClasses[0], Name: "before", N: m.n[0]}), Values: []string{words.Percent(m.n[0], of[0])}},
-				{Label: "after", Parts: draw.Parts(scale, of[1], draw.Share{Class: beforeClasses[1], Name: "after", N: m.n[1]}), Values: []string{words.Percent(m.n[1], of[1])}},
-			}})
+		f.AddRow([]string{m.name}, m.n[0], m.n[1], of[0], of[1])
+		var tracks []draw.Track
+		for i, name := range []string{"before", "after"} {
+			tracks = append(tracks, draw.Track{Label: name, Whole: of[i], Shares: []draw.Share{{Class: beforeClasses[i], Name: name, N: m.n[i]}}, Values: []string{words.Percent(m.n[i], of[i])}})
 		}
+		f.AddBar(f.Cell(0, m.name), m.sub, tracks...)
 	}
+	f.Fit(base)
+	f.Shorten()
 	runs := func(run string) string { return "run = " + counters.Quote(run) }
 	sum := func(run string) string {
 		return fmt.Sprintf("coalesce(sum(count) FILTER (%s AND %s), 0)::BIGINT", runs(run), condition)

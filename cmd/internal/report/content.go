@@ -156,7 +156,7 @@ func (d *data) flaws() *draw.Figure {
 	}
 	keyBars(f, on, "partly", "files", d.texts)
 	for _, k := range top {
-		f.Rows = append(f.Rows, []string{k, counters.Digits(on[k]), counters.Digits(lines[k])})
+		f.AddRow([]string{k}, on[k], lines[k])
 	}
 	f.SQL = "SELECT key AS flaw,\n  " + counters.SumIf("metric = 'line_class_hosts'", "files") + ",\n  " + counters.SumIf("metric = 'line_class'", "lines") + "\n" +
 		d.from("line_class line_class_hosts", false) + " AND key NOT IN ('extension', 'comment')\nGROUP BY key ORDER BY files DESC, key"

@@ -87,27 +87,27 @@ func (d *data) turnedAway() *draw.Figure {
 		hosts, away := control.Compared()
 		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have happened to anybody.", words.Percent(away, hosts))
 	}
-	scale := int64(1)
 	for _, m := range all {
 		hosts, away := m.Compared()
-		scale = max(scale, draw.ScaleFor(away, hosts))
+		f.AddRow([]string{m.Name, fmt.Sprint(m.Control)}, hosts, m.By[summary.Challenged], m.By[summary.Refused], m.By[summary.Failing], m.By[summary.Unreached])
+		f.AddBar(identityName(m.Name, m.Control), "of "+words.Hosts(hosts), draw.Track{Whole: hosts, Values: []string{words.Percent(away, hosts)}, Shares: []draw.Share{
+			{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]}, {Class: "partly", Name: "refused", N: m.By[summary.Refused]},
+			{Class: "broken", Name: "an error", N: m.By[summary.Failing]}, {Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]},
+		}})
 	}
-	f.Axis = fmt.Sprintf("%d%% of these hosts", scale)
-	for _, m := range all {
-		hosts, away := m.Compared()
-		f.Rows = append(f.Rows, []string{m.Name, fmt.Sprint(m.Control), counters.Digits(hosts), counters.Digits(m.By[summary.Challenged]), counters.Digits(m.By[summary.Refused]), counters.Digits(m.By[summary.Failing]), counters.Digits(m.By[summary.Unreached])})
-		name := m.Name
-		if m.Control && name != "control" {
-			name += " (control)"
-		}
-		f.Bars = append(f.Bars, draw.Bar{Name: name, Sub: "of " + words.Count(hosts, "host"), Tracks: []draw.Track{{Parts: draw.Parts(scale, hosts,
-			draw.Share{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]}, draw.Share{Class: "partly", Name: "refused", N: m.By[summary.Refused]},
-			draw.Share{Class: "broken", Name: "an error", N: m.By[summary.Failing]}, draw.Share{Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]}), Values: []string{words.Percent(away, hosts)}}}})
-	}
+	f.Fit("these hosts")
 	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
 		summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in"), counters.SumIf("key LIKE '% challenged'", "challenged"),
 		counters.SumIf("key LIKE '% refused'", "refused"), counters.SumIf("key LIKE '% failing'", "failing"), counters.SumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
 	return f
+}
+
+// identityName names an identity beside its bar.
+func identityName(name string, isControl bool) string {
+	if isControl && name != "control" {
+		return name + " (control)"
+	}
+	return name
 }
 
 // unsubtracted says that the shares of a figure are those of all answers, and what the
@@ -144,19 +144,14 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 	keys := counters.Ascending(by)
 	f := &draw.Figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Note: d.unsubtracted(), Names: name,
 		Head: []string{column, "answers", "turned_away"}}
-	scale := int64(1)
 	hostsOf, awayOf, letIn := make(map[string]int64), make(map[string]int64), make(map[string]int64)
 	for _, k := range keys {
 		hosts, away := by[k].Compared()
 		hostsOf[k], awayOf[k], letIn[k] = hosts, away, hosts-away
-		scale = max(scale, draw.ScaleFor(away, hosts))
-		f.Rows = append(f.Rows, []string{k, counters.Digits(hosts), counters.Digits(away)})
+		f.AddRow([]string{k}, hosts, away)
+		f.AddBar(f.Cell(0, k), "of "+words.Count(hosts, "answer"), draw.Track{Whole: hosts, Shares: []draw.Share{{Class: "closed", Name: "turned away", N: away}}, Values: []string{words.Percent(away, hosts)}})
 	}
-	f.Axis = fmt.Sprintf("%d%% of answers", scale)
-	for _, k := range keys {
-		hosts, away := by[k].Compared()
-		f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, k), Sub: "of " + words.Count(hosts, "answer"), Tracks: []draw.Track{{Parts: draw.Parts(scale, hosts, draw.Share{Class: "closed", Name: "turned away", N: away}), Values: []string{words.Percent(away, hosts)}}}})
-	}
+	f.Fit("answers")
 	f.Title = "No answer turns an identity away"
 	if top := highest(keys, awayOf, hostsOf); top != nil && awayOf[top[0]] > 0 {
 		told := func(tied []string) (names, share, each string) {
@@ -216,30 +211,22 @@ func (d *data) servedOtherwise() *draw.Figure {
 	if len(by) == 0 {
 		return nil
 	}
-	kinds := []draw.Share{{Class: "allow", Name: "the same bytes", N: 0}, {Class: "open", Name: "other bytes, the same meaning", N: 0}, {Class: "closed", Name: "stricter", N: 0}, {Class: "star", Name: "looser", N: 0}, {Class: "partly", Name: "stricter and looser", N: 0}, {Class: "unknown", Name: "undecided", N: 0}}
-	keys := []string{"same_bytes", "equal", "stricter", "looser", "mixed", "undecided"}
-	f := &draw.Figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.", Axis: "100% of these hosts",
-		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent. The control's bar, if there is one, shows how many serve another file to a second request of our own; nothing is subtracted from the others.",
-		Head: append([]string{"identity"}, keys...)}
-	for _, k := range kinds {
-		f.Legend = append(f.Legend, draw.Legend{Class: k.Class, Name: k.Name})
+	kinds := draw.Kinds{
+		{Key: "same_bytes", Class: "allow", Name: "the same bytes"}, {Key: "equal", Class: "open", Name: "other bytes, the same meaning"}, {Key: "stricter", Class: "closed", Name: "stricter"},
+		{Key: "looser", Class: "star", Name: "looser"}, {Key: "mixed", Class: "partly", Name: "stricter and looser"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
 	}
+	f := &draw.Figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.",
+		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent. The control's bar, if there is one, shows how many serve another file to a second request of our own; nothing is subtracted from the others.",
+		Head: append([]string{"identity"}, kinds.Keys()...), Legend: kinds.Legend()}
 	names := slices.Sorted(maps.Keys(by))
 	otherOf, allOf := make(map[string]int64), make(map[string]int64)
 	for _, name := range names {
 		s := by[name]
 		otherOf[name], allOf[name] = s.other, s.all
-		row, shares := []string{s.name}, slices.Clone(kinds)
-		for i, k := range keys {
-			row, shares[i].N = append(row, counters.Digits(s.by[k])), s.by[k]
-		}
-		f.Rows = append(f.Rows, row)
-		title := s.name
-		if strings.HasPrefix(name, summary.Control) && title != "control" {
-			title += " (control)"
-		}
-		f.Bars = append(f.Bars, draw.Bar{Name: title, Sub: "of " + words.Count(s.all, "host"), Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, s.all, shares...)), Values: []string{words.Percent(s.other, s.all) + " otherwise"}}}})
+		f.AddRow([]string{s.name}, kinds.Numbers(s.by)...)
+		f.AddBar(identityName(s.name, strings.HasPrefix(name, summary.Control)), "of "+words.Hosts(s.all), draw.Track{Whole: s.all, Shares: kinds.Shares(s.by), Values: []string{words.Percent(s.other, s.all) + " otherwise"}})
 	}
+	f.Fill("these hosts")
 	f.Title = "No host serves a file of another meaning to an identity"
 	if most := highest(names, otherOf, allOf); otherOf[most[0]] > 0 {
 		top := by[most[0]]
@@ -253,7 +240,7 @@ func (d *data) servedOtherwise() *draw.Figure {
 		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), whom)
 	}
 	var sums []string
-	for _, k := range keys {
+	for _, k := range kinds.Keys() {
 		condition := fmt.Sprintf("key LIKE '%% other_bytes %s'", k)
 		if k == "same_bytes" {
 			condition = "key LIKE '% same_bytes %'"
@@ -310,7 +297,7 @@ func (d *data) walls() *draw.Figure {
 		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks in header, status or page, which its vendor documents or others have observed; a wall without such a mark counts as what its status says.",
 	}
 	for _, k := range counters.Ranked(all) {
-		f.Rows = append(f.Rows, []string{k, counters.Digits(all[k])})
+		f.AddRow([]string{k}, all[k])
 	}
 	keyBars(f, all, "unknown", "hosts", d.hosts)
 	f.SQL = fmt.Sprintf("SELECT split_part(key, ' ', 1) AS vendor, sum(count)::BIGINT AS hosts\n%s\nGROUP BY vendor ORDER BY hosts DESC, vendor", d.from("challenge", true))

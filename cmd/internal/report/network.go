@@ -76,17 +76,11 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 			microsName(summary.SlowMicros), d.all(), words.Percent(d.sums.Total(metric+"_failed"), d.hosts), words.Percent(d.sums.Total(metric+"_slow"), d.hosts)),
 		Head: []string{metric, "hosts", "failed", "slow"}, Names: shown,
 	}
-	type part struct {
-		class, name string
-		n           map[string]int64
-	}
-	var drawn []part // nothing that no host of any part is
-	for _, of := range []part{{"closed", "failed", failed}, {"partly", "slow", slow}} {
-		if slices.ContainsFunc(names, func(k string) bool { return of.n[k] > 0 }) {
-			drawn = append(drawn, of)
-			f.Legend = append(f.Legend, draw.Legend{Class: of.class, Name: of.name})
-		}
-	}
+	counts := map[string]map[string]int64{"failed": failed, "slow": slow}
+	kinds := slices.DeleteFunc(draw.Kinds{{Key: "failed", Class: "closed", Name: "failed"}, {Key: "slow", Class: "partly", Name: "slow"}}, func(of draw.Kind) bool {
+		return !slices.ContainsFunc(names, func(k string) bool { return counts[of.Key][k] > 0 }) // no host of any part
+	})
+	f.Legend = kinds.Legend()
 	var said []string
 	tell := func(what string, n map[string]int64) {
 		most := highest(names, n, all)
@@ -110,18 +104,18 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 	tell("failures", failed)
 	tell("slow answers", slow)
 	f.Title = fmt.Sprintf("By %s, %s", what, strings.Join(said, ", "))
-	scale := draw.ScaleFor(max(failed[names[0]], slow[names[0]]), all[names[0]])
-	f.Axis = fmt.Sprintf("%d%% of its hosts", scale)
 	for i, k := range names[:min(len(names), networkListed)] {
 		if i < networkDrawn && rate(k) > 0 {
-			b := draw.Bar{Name: shown(k), Sub: words.Hosts(all[k])}
-			for _, of := range drawn {
-				b.Tracks = append(b.Tracks, draw.Track{Label: of.name, Parts: draw.Parts(scale, all[k], draw.Share{Class: of.class, Name: of.name, N: of.n[k]}), Values: []string{words.Percent(of.n[k], all[k]) + " " + of.name}})
+			var tracks []draw.Track
+			for _, of := range kinds {
+				n := counts[of.Key][k]
+				tracks = append(tracks, draw.Track{Label: of.Name, Whole: all[k], Shares: []draw.Share{{Class: of.Class, Name: of.Name, N: n}}, Values: []string{words.Percent(n, all[k]) + " " + of.Name}})
 			}
-			f.Bars = append(f.Bars, b)
+			f.AddBar(shown(k), words.Hosts(all[k]), tracks...)
 		}
-		f.Rows = append(f.Rows, []string{k, counters.Digits(all[k]), counters.Digits(failed[k]), counters.Digits(slow[k])})
+		f.AddRow([]string{k}, all[k], failed[k], slow[k])
 	}
+	f.Fit("its hosts")
 	if metric == "server" {
 		f.Examples = d.examples.List("Others", "Server header", "server", nil, "other")
 	}

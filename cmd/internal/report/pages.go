@@ -31,16 +31,11 @@ func (d *data) frontPages() *draw.Figure {
 		Title: fmt.Sprintf("No front page of the %s that were read refuses AI training in its header", words.Number(read)),
 	}
 	if n := refusing["any"]; n > 0 {
-		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", draw.OfHosts(n, read), words.Number(refusing["alone"]))
+		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", words.OfHosts(n, read), words.Number(refusing["alone"]))
 	}
 	if asked > read {
 		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Hosts(asked), words.Verbed(asked-read, "front page was", "front pages were"), pagesUnread(outcomes))
 	}
-	scale := int64(1)
-	for _, n := range stated {
-		scale = max(scale, draw.ScaleFor(n, read))
-	}
-	f.Axis = fmt.Sprintf("%d%% of these hosts", scale)
 	seen := make(map[string]bool)
 	for _, k := range counters.Ranked(stated) {
 		subject, _ := counters.CutLast(k)
@@ -50,17 +45,15 @@ func (d *data) frontPages() *draw.Figure {
 		seen[subject] = true
 		yes, no := stated[subject+" allow"], stated[subject+" disallow"]
 		header, use, _ := strings.Cut(subject, " ")
-		f.Bars = append(f.Bars, draw.Bar{Name: words.PageHeader.Of(header) + ": " + words.Use.Of(use), Tracks: []draw.Track{
-			{Label: "permitted", Parts: draw.Parts(scale, read, draw.Share{Class: "allow", Name: "permitted", N: yes}), Values: []string{words.Percent(yes, read) + " permit"}},
-			{Label: "refused", Parts: draw.Parts(scale, read, draw.Share{Class: "closed", Name: "refused", N: no}), Values: []string{words.Percent(no, read) + " refuse"}},
-		}})
+		f.AddBar(words.PageHeader.Of(header)+": "+words.Use.Of(use), "", permittedRefused(yes, no, read)...)
 	}
+	f.Fit("these hosts")
 	for _, m := range []struct {
 		metric string
 		by     map[string]int64
 	}{{"front_page", outcomes}, {"page_preference", stated}, {"page_refusal", refusing}} {
 		for _, k := range counters.Ranked(m.by) {
-			f.Rows = append(f.Rows, []string{m.metric + " " + k, counters.Digits(m.by[k])})
+			f.AddRow([]string{m.metric + " " + k}, m.by[k])
 		}
 	}
 	f.SQL = fmt.Sprintf("SELECT metric || ' ' || key AS counter, sum(count)::BIGINT AS hosts\n%s\nGROUP BY metric, key ORDER BY metric, hosts DESC, key", d.from("front_page page_preference page_refusal", false))

@@ -12,9 +12,10 @@ import (
 )
 
 // parityKinds are what a file means to a crawler's own parser, beside google's reading.
-var parityKinds = []struct{ key, class, name string }{
-	{summary.LetIn, "allow", "shut out, but let in by its own parser"}, {summary.KeptOut, "closed", "let in, but shut out by its own parser"},
-	{"different", "partly", "different on some paths"}, {"undecided", "unknown", "undecided"}, {"escapes_only", "star", "different on needless escapes only"}, {"equal", "open", "the same"},
+var parityKinds = draw.Kinds{
+	{Key: summary.LetIn, Class: "allow", Name: "shut out, but let in by its own parser"}, {Key: summary.KeptOut, Class: "closed", Name: "let in, but shut out by its own parser"},
+	{Key: "different", Class: "partly", Name: "different on some paths"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
+	{Key: "escapes_only", Class: "star", Name: "different on needless escapes only"}, {Key: "equal", Class: "open", Name: "the same"},
 }
 
 const parityNote = "For crawlers whose parser is documented, the file is read as that parser reads it and as Google's does, and compared on every path but /robots.txt. "
@@ -36,29 +37,19 @@ func (d *data) parity() *draw.Figure {
 		ID: "parity", Of: "Shares of the files that name the crawler.",
 		Title: fmt.Sprintf("%s shut out a crawler under its own name and are open to it by its own parser", words.ShareOf(on[summary.LetIn], d.files, "hosts with rules")),
 		Note:  parityNote + "What differs on URLs with needless escapes only counts apart.",
-		Head:  []string{"agent", "category", "named"}, Heads: []string{"named by", "different"}, Axis: "100% of the files that name the crawler",
+		Head:  append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(), Heads: []string{"named by", "different"},
 	}
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named", categoryOf)
-	for _, k := range parityKinds {
-		f.Head = append(f.Head, k.key)
-		f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: k.name})
-		f.SQL += ",\n  " + counters.SumIf("key = "+counters.Quote(k.key), k.key)
-	}
-	f.SQL += "\n" + d.from("parity", false) + "\nGROUP BY agent ORDER BY named DESC, agent"
-	for i, agent := range agents {
+	for _, agent := range agents {
 		n := by[agent]
-		row, shares := []string{agent, category[agent], counters.Digits(named[agent])}, []draw.Share(nil)
-		for _, k := range parityKinds {
-			row = append(row, counters.Digits(n[k.key]))
-			shares = append(shares, draw.Share{Class: k.class, Name: k.name, N: n[k.key]})
-		}
-		f.Rows = append(f.Rows, row)
-		if different := n[summary.LetIn] + n[summary.KeptOut] + n["different"]; i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: agent, Sub: words.Category.Of(category[agent]), Tracks: []draw.Track{{
-				Parts: draw.Inscribed(draw.Parts(100, named[agent], shares...)), Values: []string{words.Number(named[agent]), words.Percent(different, named[agent])},
-			}}})
-		}
+		different := n[summary.LetIn] + n[summary.KeptOut] + n["different"]
+		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, parityKinds.Numbers(n)...)
+		f.AddBar(agent, words.Category.Of(category[agent]), draw.Track{
+			Whole: named[agent], Shares: parityKinds.Shares(n), Values: []string{words.Number(named[agent]), words.Percent(different, named[agent])},
+		})
 	}
+	f.Fill("the files that name the crawler")
+	f.Shorten()
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(parityKinds.Keys()...), d.from("parity", false))
 	return f
 }
 

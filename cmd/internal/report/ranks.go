@@ -78,7 +78,7 @@ func (d *data) ranks() *draw.Figure {
 	slices.Sort(names)
 	for _, name := range names {
 		for _, band := range bands {
-			f.Rows = append(f.Rows, []string{name, band, counters.Digits(closed[[2]string{name, band}]), counters.Digits(hostsOf[band])})
+			f.AddRow([]string{name, band}, closed[[2]string{name, band}], hostsOf[band])
 		}
 	}
 	f.SQL = fmt.Sprintf(`SELECT agent, stratum, coalesce(sum(count) FILTER (key = 'disallow_all'), 0)::BIGINT AS shut_out, any_value(hosts) AS hosts
@@ -153,7 +153,7 @@ func (d *data) together() *draw.Figure {
 	for _, a := range names {
 		for _, b := range names {
 			if n := both[[2]string{a, b}]; n > 0 {
-				f.Rows = append(f.Rows, []string{a, b, counters.Digits(n), counters.Digits(of[a])})
+				f.AddRow([]string{a, b}, n, of[a])
 			}
 		}
 	}

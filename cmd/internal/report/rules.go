@@ -11,9 +11,9 @@ import (
 )
 
 // versusStar are the relations of an agent's own group to the group for all (*).
-var versusStar = []struct{ key, class, name string }{
-	{"equal", "star", "the same as for all (*)"}, {"stricter", "closed", "stricter"}, {"looser", "allow", "looser"},
-	{"mixed", "partly", "stricter here, looser there"}, {"undecided", "unknown", "undecided"},
+var versusStar = draw.Kinds{
+	{Key: "equal", Class: "star", Name: "the same as for all (*)"}, {Key: "stricter", Class: "closed", Name: "stricter"}, {Key: "looser", Class: "allow", Name: "looser"},
+	{Key: "mixed", Class: "partly", Name: "stricter here, looser there"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
 }
 
 // versusStar compares the groups that name an agent with the group for all.
@@ -29,40 +29,28 @@ func (d *data) versusStar() *draw.Figure {
 		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", words.Hosts(named[top]), map[bool]string{true: "that names", false: "that name"}[named[top] == 1], top,
 			words.Percent(by[top]["equal"], named[top]), map[bool]string{true: "repeats", false: "repeat"}[named[top] == 1]),
 		Note: "Groups are compared by what they mean on every path, not by their text. A group is stricter than the one for all (*) where it forbids all that the other forbids, and more. A file without a group for all allows all.",
-		Head: []string{"agent", "category", "named"}, Heads: []string{"named by", "the same"},
+		Head: append([]string{"agent", "category", "named"}, versusStar.Keys()...), Legend: versusStar.Legend(), Heads: []string{"named by", "the same"},
 	}
-	for _, s := range versusStar {
-		f.Head = append(f.Head, s.key)
-		if s.key != "undecided" || slices.ContainsFunc(agents, func(a string) bool { return by[a]["undecided"] > 0 }) {
-			f.Legend = append(f.Legend, draw.Legend{Class: s.class, Name: s.name})
-		}
+	if !slices.ContainsFunc(agents, func(a string) bool { return by[a]["undecided"] > 0 }) {
+		f.Legend = f.Legend[:len(f.Legend)-1]
 	}
-	for i, agent := range agents {
-		row, shares := []string{agent, category[agent], counters.Digits(named[agent])}, []draw.Share(nil)
-		for _, s := range versusStar {
-			row = append(row, counters.Digits(by[agent][s.key]))
-			shares = append(shares, draw.Share{Class: s.class, Name: s.name, N: by[agent][s.key]})
-		}
-		f.Rows = append(f.Rows, row)
-		if i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: agent, Sub: words.Category.Of(category[agent]), Tracks: []draw.Track{{
-				Parts: draw.Inscribed(draw.Parts(100, named[agent], shares...)), Values: []string{words.Number(named[agent]), words.Percent(by[agent]["equal"], named[agent])},
-			}}})
-		}
+	for _, agent := range agents {
+		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, versusStar.Numbers(by[agent])...)
+		f.AddBar(agent, words.Category.Of(category[agent]), draw.Track{
+			Whole: named[agent], Shares: versusStar.Shares(by[agent]), Values: []string{words.Number(named[agent]), words.Percent(by[agent]["equal"], named[agent])},
+		})
 	}
-	f.Axis = "100% of the hosts that name the agent"
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named", categoryOf)
-	for _, s := range versusStar {
-		f.SQL += ",\n  " + counters.SumIf("key = "+counters.Quote(s.key), s.key)
-	}
-	f.SQL += "\n" + d.from("policy_versus_star", true) + "\nGROUP BY agent ORDER BY named DESC, agent"
+	f.Fill("the hosts that name the agent")
+	f.Shorten()
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(versusStar.Keys()...), d.from("policy_versus_star", true))
 	return f
 }
 
 // versusFirst are the relations of a file's meaning under a profile to that under the
 // first.
-var versusFirst = []struct{ key, class, name string }{
-	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"escapes_only", "partly", "escapes only"}, {"equal", "open", "the same"},
+var versusFirst = draw.Kinds{
+	{Key: "different", Class: "closed", Name: "different"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
+	{Key: "escapes_only", Class: "partly", Name: "escapes only"}, {Key: "equal", Class: "open", Name: "the same"},
 }
 
 const versusFirstNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. Where profiles differ only on URLs with needless escapes, that counts apart: rfc9309 takes /%61dmin for /admin and google does not, but nobody links to that. Figure #profiles lists some of the paths."
@@ -88,29 +76,17 @@ func (d *data) profiles() *draw.Figure {
 	top := by[names[0]]
 	f := &draw.Figure{
 		ID: "profiles", Of: "Shares of the hosts whose rules decide under both profiles.", Note: versusFirstNote,
-		Title: fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", names[0], d.profile, draw.OfHosts(top["different"], top["files"]), d.shutOutUnder(names[0])),
-		Head:  []string{"profile", "files"}, Heads: []string{"different"}, Axis: "100% of the hosts",
+		Title: fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", names[0], d.profile, words.OfHosts(top["different"], top["files"]), d.shutOutUnder(names[0])),
+		Head:  append([]string{"profile", "files"}, versusFirst.Keys()...), Legend: versusFirst.Legend(), Heads: []string{"different"},
 		Examples: d.examples.List("A path on which they differ", "agent, path, verdicts", "versus_first", nil, names...),
-	}
-	for _, s := range versusFirst {
-		f.Head = append(f.Head, s.key)
-		f.Legend = append(f.Legend, draw.Legend{Class: s.class, Name: s.name})
 	}
 	for _, name := range names {
 		n := by[name]
-		row, shares := []string{name, counters.Digits(n["files"])}, []draw.Share(nil)
-		for _, s := range versusFirst {
-			row = append(row, counters.Digits(n[s.key]))
-			shares = append(shares, draw.Share{Class: s.class, Name: s.name, N: n[s.key]})
-		}
-		f.Rows = append(f.Rows, row)
-		f.Bars = append(f.Bars, draw.Bar{Name: name, Tracks: []draw.Track{{Parts: draw.Inscribed(draw.Parts(100, n["files"], shares...)), Values: []string{words.Percent(n["different"], n["files"])}}}})
+		f.AddRow([]string{name, counters.Digits(n["files"])}, versusFirst.Numbers(n)...)
+		f.AddBar(name, "", draw.Track{Whole: n["files"], Shares: versusFirst.Shares(n), Values: []string{words.Percent(n["different"], n["files"])}})
 	}
-	f.SQL = "SELECT profile, sum(count)::BIGINT AS files"
-	for _, s := range versusFirst {
-		f.SQL += ",\n  " + counters.SumIf("key = "+counters.Quote(s.key), s.key)
-	}
-	f.SQL += "\n" + d.from("versus_first_hosts", false) + "\nGROUP BY profile ORDER BY different DESC, profile"
+	f.Fill("the hosts")
+	f.SQL = fmt.Sprintf("SELECT profile, sum(count)::BIGINT AS files,\n  %s\n%s\nGROUP BY profile ORDER BY different DESC, profile", counters.SumKeys(versusFirst.Keys()...), d.from("versus_first_hosts", false))
 	return f
 }
 
@@ -172,29 +148,21 @@ func (d *data) profileAgents() *draw.Figure {
 	if len(most) > 1 {
 		lead = fmt.Sprintf("%s agents, such as %s", words.Number(int64(len(most))), lead)
 	}
+	drawn := versusFirst[:2] // different, and undecided
 	f := &draw.Figure{
 		ID: "profile-agents", Of: "Shares of the hosts whose rules decide under both profiles.",
 		Note:   versusFirstNote + " A crawler that the group for all (*) does not bind under one of them, such as AdsBot-Google under google, differs wherever that group closes a path.",
-		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead, all[0].profile, d.profile, draw.OfHosts(top["different"], top["files"])),
-		Legend: []draw.Legend{{Class: "closed", Name: "different"}, {Class: "unknown", Name: "undecided"}}, Heads: []string{"files", "different"},
-		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "escapes_only", "equal"},
+		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead, all[0].profile, d.profile, words.OfHosts(top["different"], top["files"])),
+		Legend: drawn.Legend(), Heads: []string{"files", "different"}, Head: append([]string{"agent", "category", "profile", "files"}, versusFirst.Keys()...),
 	}
-	scale := draw.ScaleFor(top["different"]+top["undecided"], top["files"])
-	for _, a := range all[:min(len(all), draw.MostBars)] {
-		scale = max(scale, draw.ScaleFor(by[a]["different"]+by[a]["undecided"], by[a]["files"]))
-	}
-	f.Axis = fmt.Sprintf("%d%% of the hosts", scale)
 	for i, a := range all {
 		n := by[a]
-		f.Rows = append(f.Rows, []string{a.agent, a.category, a.profile, counters.Digits(n["files"]), counters.Digits(n["different"]), counters.Digits(n["undecided"]), counters.Digits(n["escapes_only"]), counters.Digits(n["equal"])})
+		f.AddRow([]string{a.agent, a.category, a.profile, counters.Digits(n["files"])}, versusFirst.Numbers(n)...)
 		if i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: a.agent, Sub: a.profile, Tracks: []draw.Track{{
-				Parts:  draw.Parts(scale, n["files"], draw.Share{Class: "closed", Name: "different", N: n["different"]}, draw.Share{Class: "unknown", Name: "undecided", N: n["undecided"]}),
-				Values: []string{words.Number(n["files"]), words.Percent(n["different"], n["files"])},
-			}}})
+			f.AddBar(a.agent, a.profile, draw.Track{Whole: n["files"], Shares: drawn.Shares(n), Values: []string{words.Number(n["files"]), words.Percent(n["different"], n["files"])}})
 		}
 	}
-	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf,
-		counters.SumIf("key = 'different'", "different"), counters.SumIf("key = 'undecided'", "undecided"), counters.SumIf("key = 'escapes_only'", "escapes_only"), counters.SumIf("key = 'equal'", "equal"), d.from("versus_first", false))
+	f.Fit("the hosts")
+	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s\n%s\nGROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf, counters.SumKeys(versusFirst.Keys()...), d.from("versus_first", false))
 	return f
 }

@@ -41,7 +41,7 @@ func (d *data) byKey(f *draw.Figure, metric, name, unit string, profiled bool, c
 func (d *data) keyRows(f *draw.Figure, metric, name, unit string, profiled bool, counts map[string]int64) {
 	f.Head = []string{name, unit}
 	for _, k := range counters.Ranked(counts) {
-		f.Rows = append(f.Rows, []string{k, counters.Digits(counts[k])})
+		f.AddRow([]string{k}, counts[k])
 	}
 	f.SQL = fmt.Sprintf("SELECT key AS %s, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY %s DESC, key", name, unit, d.from(metric, profiled), unit)
 }
@@ -62,7 +62,7 @@ func (d *data) bins(f *draw.Figure, metric, unit string, h summary.Histogram) {
 	f.Head, f.Names = []string{"least", "most", unit}, words.Commas
 	for _, b := range h.Grouped() {
 		if b.Count > 0 {
-			f.Rows = append(f.Rows, []string{counters.Digits(b.First), counters.Digits(b.Last), counters.Digits(b.Count)})
+			f.AddRow([]string{}, b.First, b.Last, b.Count)
 		}
 	}
 	f.SQL = fmt.Sprintf(`SELECT least, CASE WHEN least = 0 THEN 0 WHEN left(least::VARCHAR, 1) = '2' THEN least // 2 * 5 - 1 ELSE least * 2 - 1 END AS most, %[1]s
@@ -74,10 +74,9 @@ ORDER BY least`, unit, d.from(metric, false))
 }
 
 func keyBars(f *draw.Figure, counts map[string]int64, class, unit string, base int64) {
-	keys := counters.Ranked(counts)
-	scale := draw.ScaleFor(counts[keys[0]], base)
-	f.Axis = fmt.Sprintf("%d%% of %s", scale, unit)
-	for _, k := range keys[:min(len(keys), draw.MostBars)] {
-		f.Bars = append(f.Bars, draw.Bar{Name: f.Cell(0, k), Tracks: []draw.Track{{Parts: draw.Parts(scale, base, draw.Share{Class: class, Name: unit, N: counts[k]}), Values: []string{words.Percent(counts[k], base)}}}})
+	for _, k := range counters.Ranked(counts) {
+		f.AddBar(f.Cell(0, k), "", draw.Track{Whole: base, Shares: []draw.Share{{Class: class, Name: unit, N: counts[k]}}, Values: []string{words.Percent(counts[k], base)}})
 	}
+	f.Fit(unit)
+	f.Shorten()
 }

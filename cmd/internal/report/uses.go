@@ -30,24 +30,21 @@ func (d *data) refusals() *draw.Figure {
 	names := counters.Ranked(ways)
 	most, _ := counters.Leading(ways, words.Refusal.Of)
 	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), most, words.ShareOf(ways[names[0]], d.hosts, "hosts"))
-	scale := draw.ScaleFor(ways[names[0]], d.hosts)
-	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for _, way := range names {
 		alone := sets[way]
-		f.Bars = append(f.Bars, draw.Bar{Name: words.Refusal.Of(way), Tracks: []draw.Track{{
-			Parts:  draw.Parts(scale, d.hosts, draw.Share{Class: "closed", Name: "in this way alone", N: alone}, draw.Share{Class: "star", Name: "in this way and others", N: ways[way] - alone}),
+		f.AddBar(words.Refusal.Of(way), "", draw.Track{
+			Whole: d.hosts, Shares: []draw.Share{{Class: "closed", Name: "in this way alone", N: alone}, {Class: "star", Name: "in this way and others", N: ways[way] - alone}},
 			Values: d.shares(ways[way]),
-		}}})
+		})
 	}
 	drawn := 0
 	for _, set := range counters.Ranked(sets) {
 		if strings.Contains(set, "+") && drawn < draw.MostBars/2 {
 			drawn++
-			f.Bars = append(f.Bars, draw.Bar{Name: waysName(set), Tracks: []draw.Track{{
-				Parts: draw.Parts(scale, d.hosts, draw.Share{Class: "partly", Name: "in exactly these ways", N: sets[set]}), Values: d.shares(sets[set]),
-			}}})
+			f.AddBar(waysName(set), "", draw.Track{Whole: d.hosts, Shares: []draw.Share{{Class: "partly", Name: "in exactly these ways", N: sets[set]}}, Values: d.shares(sets[set])})
 		}
 	}
+	f.Fit("hosts")
 	d.keyRows(f, "refusal_set", "ways", "hosts", true, sets)
 	return f
 }
@@ -103,20 +100,23 @@ func (d *data) preferences() *draw.Figure {
 		by[subject] = s
 		sum[subject] = max(s.yes, s.no)
 	}
-	subjects := counters.Ranked(sum)
-	scale := draw.ScaleFor(sum[subjects[0]], d.texts)
-	f.Axis = fmt.Sprintf("%d%% of files", scale)
-	for _, subject := range subjects {
+	for _, subject := range counters.Ranked(sum) {
 		s := by[subject]
 		mechanism, use, _ := strings.Cut(subject, " ")
-		f.Bars = append(f.Bars, draw.Bar{Name: words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use), Tracks: []draw.Track{
-			{Label: "permitted", Parts: draw.Parts(scale, d.texts, draw.Share{Class: "allow", Name: "permitted", N: s.yes}), Values: []string{words.Percent(s.yes, d.texts) + " permit"}},
-			{Label: "refused", Parts: draw.Parts(scale, d.texts, draw.Share{Class: "closed", Name: "refused", N: s.no}), Values: []string{words.Percent(s.no, d.texts) + " refuse"}},
-		}})
+		f.AddBar(words.Mechanism.Of(mechanism)+": "+words.Use.Of(use), "", permittedRefused(s.yes, s.no, d.texts)...)
 	}
+	f.Fit("files")
 	f.Names = counters.Statement
 	d.keyRows(f, "preference", "statement", "files", false, all)
 	return f
+}
+
+// permittedRefused draws how many permit a use, and how many refuse it.
+func permittedRefused(yes, no, whole int64) []draw.Track {
+	return []draw.Track{
+		{Label: "permitted", Whole: whole, Shares: []draw.Share{{Class: "allow", Name: "permitted", N: yes}}, Values: []string{words.Percent(yes, whole) + " permit"}},
+		{Label: "refused", Whole: whole, Shares: []draw.Share{{Class: "closed", Name: "refused", N: no}}, Values: []string{words.Percent(no, whole) + " refuse"}},
+	}
 }
 
 // preferenceRemarks shows statements about use that contradict each other, and those that
@@ -171,29 +171,24 @@ func (d *data) templateRanks() *draw.Figure {
 	if len(total) == 0 || len(texts) < 2 {
 		return nil
 	}
-	strata, scale := counters.Ascending(texts), int64(1)
+	strata := counters.Ascending(texts)
 	f := &draw.Figure{
 		ID: "template-ranks", Of: "Shares of the files of each band of ranks.", Head: []string{"template", "stratum", "files", "of_files"},
 		Note: "A file may have several templates. The commonest templates are drawn; the numbers have all.",
 	}
 	const drawn = 6
-	for _, template := range counters.Ranked(total)[:min(len(total), drawn)] {
-		for _, stratum := range strata {
-			scale = max(scale, draw.ScaleFor(byTemplate[template][stratum], texts[stratum]))
-		}
-	}
-	f.Axis = fmt.Sprintf("%d%% of files", scale)
 	for i, template := range counters.Ranked(total) {
 		for _, stratum := range strata {
 			n := byTemplate[template][stratum]
 			if n > 0 {
-				f.Rows = append(f.Rows, []string{template, stratum, counters.Digits(n), counters.Digits(texts[stratum])})
+				f.AddRow([]string{template, stratum}, n, texts[stratum])
 			}
 			if i < drawn && n > 0 {
-				f.Bars = append(f.Bars, draw.Bar{Name: template, Sub: words.Rank(stratum), Tracks: []draw.Track{{Parts: draw.Parts(scale, texts[stratum], draw.Share{Class: "allow", Name: "files", N: n}), Values: []string{words.Percent(n, texts[stratum])}}}})
+				f.AddBar(template, words.Rank(stratum), draw.Track{Whole: texts[stratum], Shares: []draw.Share{{Class: "allow", Name: "files", N: n}}, Values: []string{words.Percent(n, texts[stratum])}})
 			}
 		}
 	}
+	f.Fit("files")
 	top := counters.Ranked(total)[0]
 	most, least := strata[0], strata[0]
 	for _, stratum := range strata { // of equal shares, the first
@@ -255,22 +250,16 @@ func (d *data) wordsOf() *draw.Figure {
 		Legend: []draw.Legend{{Class: "closed", Name: "shut out in the file's own words"}, {Class: "star", Name: "in a template's words"}},
 		Heads:  d.heads(), Head: []string{"agent", "category", "shut_out", "template", "own_words"},
 	}
-	scale := int64(1)
 	for _, w := range all {
-		scale = max(scale, draw.ScaleFor(w.closed, d.hosts))
-	}
-	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
-	for i, w := range all {
-		f.Rows = append(f.Rows, []string{w.agent, w.category, counters.Digits(w.closed), counters.Digits(w.template), counters.Digits(w.closed - w.template)})
-		if i >= draw.MostBars {
-			continue
-		}
+		f.AddRow([]string{w.agent, w.category}, w.closed, w.template, w.closed-w.template)
 		shares := []draw.Share{{Class: "closed", Name: "in the file's own words", N: w.closed - w.template}}
 		for _, t := range counters.Ranked(byTemplate[w.agent]) {
 			shares = append(shares, draw.Share{Class: "star", Name: t, N: byTemplate[w.agent][t]})
 		}
-		f.Bars = append(f.Bars, draw.Bar{Name: w.agent, Sub: words.Category.Of(w.category), Tracks: []draw.Track{{Parts: draw.Parts(scale, d.hosts, shares...), Values: d.shares(w.closed)}}})
+		f.AddBar(w.agent, words.Category.Of(w.category), draw.Track{Whole: d.hosts, Shares: shares, Values: d.shares(w.closed)})
 	}
+	f.Fit("hosts")
+	f.Shorten()
 	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  shut_out - template AS own_words\n%s\nGROUP BY agent HAVING template > 0 ORDER BY template DESC, shut_out DESC, agent", categoryOf,
 		counters.SumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"), counters.SumIf("metric = 'policy_template'", "template"), d.from("policy policy_template", true))
 	return f

@@ -84,6 +84,14 @@ func Verbed(n int64, one, many string) string {
 // Hosts formats a number of hosts.
 func Hosts(n int64) string { return Count(n, "host") }
 
+// OfHosts formats n as a share of a number of hosts, such as "86.0% of 2,156 hosts".
+func OfHosts(n, of int64) string {
+	if of < Few {
+		return Number(n) + " of " + Hosts(of)
+	}
+	return Percent(n, of) + " of " + Hosts(of)
+}
+
 // Commas separates the thousands of a number in digits. Other texts stay as they are.
 func Commas(digits string) string {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {

@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
@@ -85,7 +84,7 @@ type change struct{ hosts, rows int64 }
 // changeExample is a row of a host. Its strings are text from the network.
 type changeExample struct {
 	Host, Kind, Agent, URL, Use, Identity, Before, After string
-	line                                                 *int32 // that decides now
+	line                                                 *int32 // that decides now, of a host that closed
 	rank                                                 int64
 	more                                                 int64 // further rows of that severity
 }
@@ -150,14 +149,14 @@ const (
 
 func (r *changeRow) read(cells []*string) *schema.Change {
 	host, origin := r.last.Host, r.last.Origin
-	if s := counters.Text(cells[0]); s != host {
+	if s := schema.OrZero(cells[0]); s != host {
 		host = strings.Clone(s)
 	}
-	if s := counters.Text(cells[1]); s != origin {
+	if s := schema.OrZero(cells[1]); s != origin {
 		origin = strings.Clone(s)
 	}
 	r.last = schema.Change{
-		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: counters.Text(r.text(cells[3])), Severity: counters.Text(r.text(cells[4])),
+		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: schema.OrZero(r.text(cells[3])), Severity: schema.OrZero(r.text(cells[4])),
 		Agent: r.text(cells[5]), Category: r.text(cells[6]), Profile: r.text(cells[7]), URL: r.text(cells[8]), Before: r.text(cells[9]), After: r.text(cells[10]),
 		LineBefore: integer[int32](cells[11]), LineAfter: integer[int32](cells[12]),
 		Use: r.text(cells[13]), Template: r.text(cells[14]), Identity: r.text(cells[15]),
@@ -185,7 +184,7 @@ func (r *changeRow) text(cell *string) *string {
 
 // integer returns a cell as a number, nil for null.
 func integer[T int32 | int64](cell *string) *T {
-	n, err := strconv.ParseInt(counters.Text(cell), 10, 64)
+	n, err := strconv.ParseInt(schema.OrZero(cell), 10, 64)
 	if err != nil {
 		return nil
 	}
@@ -231,14 +230,21 @@ func (c *Changes) closer(row *schema.Change) {
 	}
 	if at := slices.IndexFunc(have, func(h changeExample) bool { return h.Host == row.Host }); at >= 0 {
 		if row.Kind == "policy_class" {
-			have[at] = *exampleOf(row)
+			have[at] = *closerOf(row)
 		}
 		return
 	}
 	if len(have) == changeExamples && (row.Rank == nil || *row.Rank >= have[len(have)-1].rank) {
 		return
 	}
-	c.closers[strings.Clone(*row.Agent)] = placed(have, exampleOf(row))
+	c.closers[strings.Clone(*row.Agent)] = placed(have, closerOf(row))
+}
+
+// closerOf copies a row with the line that decides now.
+func closerOf(row *schema.Change) *changeExample {
+	x := exampleOf(diff.ExampleOf(row))
+	x.line = row.LineAfter
+	return x
 }
 
 // placed adds an example to those with the best rank.
@@ -250,14 +256,14 @@ func placed(have []changeExample, x *changeExample) []changeExample {
 	return have[:min(len(have), changeExamples)]
 }
 
-// exampleOf copies what an example shows of a row.
-func exampleOf(row *schema.Change) *changeExample {
+// exampleOf copies what the page shows of an example.
+func exampleOf(e *diff.Example) *changeExample {
 	x := &changeExample{
-		Kind: clipped(row.Kind), Agent: clipped(counters.Text(row.Agent)), Before: clipped(counters.Text(row.Before)), After: clipped(counters.Text(row.After)),
-		Host: clipped(row.Host), URL: clipped(counters.Text(row.URL)), Use: clipped(counters.Text(row.Use)), Identity: clipped(counters.Text(row.Identity)), line: row.LineAfter, rank: math.MaxInt64,
+		Kind: clipped(e.Kind), Agent: clipped(schema.OrZero(e.Agent)), Before: clipped(schema.OrZero(e.Before)), After: clipped(schema.OrZero(e.After)),
+		Host: clipped(e.Host), URL: clipped(schema.OrZero(e.URL)), Use: clipped(schema.OrZero(e.Use)), Identity: clipped(schema.OrZero(e.Identity)), rank: math.MaxInt64, more: e.More,
 	}
-	if row.Rank != nil {
-		x.rank = *row.Rank
+	if e.Rank != nil {
+		x.rank = *e.Rank
 	}
 	return x
 }
@@ -270,7 +276,7 @@ func (c *Changes) example(row *schema.Change) {
 	case at == c.worst && c.first != nil:
 		c.first.more++
 	default:
-		c.worst, c.first = at, exampleOf(row)
+		c.worst, c.first = at, exampleOf(diff.ExampleOf(row))
 	}
 }
 

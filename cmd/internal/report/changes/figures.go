@@ -30,7 +30,7 @@ func (c *Changes) Figures(all string) []*draw.Figure {
 
 // changedHosts shows how many hosts changed, by most severe change.
 func (c *Changes) changedHosts() *draw.Figure {
-	f := &draw.Figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", words.Hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"severity", "hosts"}}
+	f := &draw.Figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", words.Hosts(c.compared)), Names: words.Plain, Head: []string{"severity", "hosts"}}
 	if c.earlier > 0 {
 		f.Note = strings.TrimSpace(fmt.Sprintf("Compared with a run before the earlier one, which could not read them: %s. ", words.Hosts(c.earlier)) + f.Note)
 	}
@@ -55,39 +55,40 @@ func (c *Changes) changedHosts() *draw.Figure {
 	if c.new+c.gone > 0 {
 		f.Title += fmt.Sprintf("; %s new, %s gone", words.Number(c.new), words.Number(c.gone))
 	}
-	most := int64(0)
-	for _, n := range c.bySeverity {
-		most = max(most, n)
-	}
-	scale := draw.ScaleFor(most, c.compared)
-	if most > 0 {
-		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
-	}
 	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, turns an identity away, lets it in or serves it a stricter file, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
 	f.Examples = &draw.Listed{Caption: "Examples", What: "change", HasKey: true}
 	for _, s := range severities {
 		n := c.bySeverity[s.key]
 		if n > 0 {
-			f.Rows = append(f.Rows, []string{s.key, counters.Digits(n)})
-			f.Bars = append(f.Bars, draw.Bar{Name: s.key, Tracks: []draw.Track{{Parts: draw.Parts(scale, c.compared, draw.Share{Class: s.class, Name: "hosts", N: n}), Values: []string{words.Hosts(n), words.Percent(n, c.compared)}}}})
+			f.AddRow([]string{s.key}, n)
+			f.AddBar(s.key, "", draw.Track{Whole: c.compared, Shares: []draw.Share{{Class: s.class, Name: "hosts", N: n}}, Values: []string{words.Hosts(n), words.Percent(n, c.compared)}})
 		}
-		for i, x := range c.examples[s.key] {
-			row := draw.Example{Host: x.Host, Text: x.words()}
-			if x.rank < math.MaxInt64 {
-				row.Rank, f.Examples.HasRank = words.Number(x.rank), true
-			}
-			if i == 0 {
-				row.Key, row.Span = s.key, len(c.examples[s.key])
-			}
-			f.Examples.Rows = append(f.Examples.Rows, row)
-		}
+		list(f.Examples, s.key, c.examples[s.key], (*changeExample).words)
 	}
+	f.Fit("hosts")
 	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS severity, count(*) AS hosts
 FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst
     %s
     GROUP BY origin HAVING NOT bool_or(kind IN ('host_new', 'host_gone')))
 GROUP BY worst ORDER BY worst`, c.from())
 	return f
+}
+
+// list adds examples with a key, best ranked first.
+func list(out *draw.Listed, key string, of []changeExample, text func(*changeExample) string) {
+	for i, x := range of {
+		row := draw.Example{Host: x.Host, Text: text(&x)}
+		if i == 0 && key != "" {
+			row.Key, row.Span = key, len(of)
+		}
+		if x.rank < math.MaxInt64 {
+			row.Rank, out.HasRank = words.Number(x.rank), true
+		}
+		if x.line != nil {
+			row.Line, out.HasLine = counters.Digits(int64(*x.line)), true
+		}
+		out.Rows = append(out.Rows, row)
+	}
 }
 
 // valueOf returns the words for a value before or after a change of a kind.
@@ -138,6 +139,15 @@ func (x *changeExample) words() (s string) {
 	return s
 }
 
+// addHosts adds a bar for each share that some hosts have.
+func addHosts(f *draw.Figure, name string, shares ...draw.Share) {
+	for _, s := range shares {
+		if s.N > 0 {
+			f.AddBar(name, s.Name, draw.Track{Shares: []draw.Share{s}, Values: []string{words.Hosts(s.N)}})
+		}
+	}
+}
+
 // changeKinds shows the hosts by kind of change.
 func (c *Changes) changeKinds() *draw.Figure {
 	if len(c.kinds) == 0 {
@@ -149,7 +159,6 @@ func (c *Changes) changeKinds() *draw.Figure {
 		most = max(most, n.hosts)
 	}
 	kinds := counters.Ranked(onHosts)
-	full := draw.RoundUp(most)
 	names, tied := counters.Leading(onHosts, func(kind string) string {
 		if means, ok := words.KindMeans[kind]; ok {
 			return means + " (" + words.Kind(kind) + ")"
@@ -162,17 +171,17 @@ func (c *Changes) changeKinds() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: words.Kind,
-		Title: title, Axis: words.Hosts(full),
-		Note: "A host counts once for each kind. The kinds have the names of the column kind of the table changes, which has a row for each agent, URL or token concerned; the numbers show both.",
-		Head: []string{"kind", "hosts", "rows"},
+		Title: title,
+		Note:  "A host counts once for each kind. The kinds have the names of the column kind of the table changes, which has a row for each agent, URL or token concerned; the numbers show both.",
+		Head:  []string{"kind", "hosts", "rows"},
 	}
-	for i, kind := range kinds {
+	for _, kind := range kinds {
 		n := c.kinds[kind]
-		if i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: words.Kind(kind), Sub: words.KindMeans[kind], Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: "allow", Name: "hosts", N: n.hosts}), Values: []string{words.Hosts(n.hosts)}}}})
-		}
-		f.Rows = append(f.Rows, []string{kind, counters.Digits(n.hosts), counters.Digits(n.rows)})
+		f.AddBar(words.Kind(kind), words.KindMeans[kind], draw.Track{Shares: []draw.Share{{Class: "allow", Name: "hosts", N: n.hosts}}, Values: []string{words.Hosts(n.hosts)}})
+		f.AddRow([]string{kind}, n.hosts, n.rows)
 	}
+	f.FitHosts()
+	f.Shorten()
 	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + c.from() + "\nGROUP BY kind ORDER BY hosts DESC, kind"
 	return f
 }
@@ -184,11 +193,8 @@ func (c *Changes) changedTogether() *draw.Figure {
 	if len(ways) == 0 {
 		return nil
 	}
-	most := ways[0].Hosts
-	full := draw.RoundUp(most)
 	f := &draw.Figure{
-		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all),
-		Axis: words.Hosts(full), Names: func(s string) string { return s },
+		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: words.Plain,
 		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its most severe change.",
 		Head: []string{"such_as", "hosts"},
 	}
@@ -199,22 +205,16 @@ func (c *Changes) changedTogether() *draw.Figure {
 		}
 	}
 	for i, w := range ways {
-		host := clipped(w.Host)
+		x := exampleOf(&w)
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
-		f.Bars = append(f.Bars, draw.Bar{Name: host, Tracks: []draw.Track{{
-			Parts: draw.Lengths(full, draw.Share{Class: severities[max(at, 0)].class, Name: w.Severity, N: w.Hosts}), Values: []string{words.Hosts(w.Hosts)},
-		}}})
-		f.Rows = append(f.Rows, []string{w.Origin, counters.Digits(w.Hosts)})
-		x := changeExample{Kind: w.Kind, Agent: clipped(counters.Text(w.Agent)), URL: clipped(counters.Text(w.URL)), Use: clipped(counters.Text(w.Use)), Identity: clipped(counters.Text(w.Identity)), Before: clipped(counters.Text(w.Before)), After: clipped(counters.Text(w.After)), more: w.More}
+		f.AddBar(x.Host, "", draw.Track{Shares: []draw.Share{{Class: severities[max(at, 0)].class, Name: w.Severity, N: w.Hosts}}, Values: []string{words.Hosts(w.Hosts)}})
+		f.AddRow([]string{w.Origin}, w.Hosts)
 		if i == 0 {
-			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(most), host, x.words())
+			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(w.Hosts), x.Host, x.words())
 		}
-		row := draw.Example{Host: host, Text: x.words()}
-		if w.Rank != nil {
-			row.Rank, f.Examples.HasRank = words.Number(*w.Rank), true
-		}
-		f.Examples.Rows = append(f.Examples.Rows, row)
+		list(f.Examples, "", []changeExample{*x}, (*changeExample).words)
 	}
+	f.FitHosts()
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
       list_sort(list([kind, agent, profile, use, identity, template, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
@@ -273,20 +273,7 @@ func (c *Changes) closedCategories() (out []closedTo) {
 func (c *Changes) closerList(of []closedTo) *draw.Listed {
 	out := &draw.Listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true}
 	for _, a := range of[:min(len(of), draw.MostBars/2)] {
-		have := c.closers[a.name]
-		for i, x := range have {
-			row := draw.Example{Host: x.Host, Text: x.moved()}
-			if i == 0 {
-				row.Key, row.Span = a.name, len(have)
-			}
-			if x.rank < math.MaxInt64 {
-				row.Rank, out.HasRank = words.Number(x.rank), true
-			}
-			if x.line != nil {
-				row.Line, out.HasLine = counters.Digits(int64(*x.line)), true
-			}
-			out.Rows = append(out.Rows, row)
-		}
+		list(out, a.name, c.closers[a.name], (*changeExample).moved)
 	}
 	if out.Rows == nil {
 		return nil
@@ -300,10 +287,10 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 	if len(of) == 0 {
 		return nil
 	}
-	most, opened := int64(0), false
+	opened := false
 	var leaders []string
 	for _, x := range of {
-		most, opened = max(most, x.Closed, x.Opened), opened || x.Opened > 0
+		opened = opened || x.Opened > 0
 		if x.Closed == of[0].Closed && x.ShutOut == of[0].ShutOut {
 			leaders = append(leaders, x.name)
 		}
@@ -334,24 +321,23 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 	if opened {
 		f.Legend = append(f.Legend, draw.Legend{Class: "allow", Name: "let in again"}, draw.Legend{Class: "open", Name: "opened on some path"})
 	}
-	full := draw.RoundUp(most)
-	f.Axis = words.Hosts(full)
-	for i, x := range of {
-		f.Rows = append(f.Rows, []string{x.name, counters.Digits(x.Closed), counters.Digits(x.ShutOut), counters.Digits(x.Opened), counters.Digits(x.LetIn)})
-		if i >= draw.MostBars {
-			continue
-		}
-		b := draw.Bar{Name: f.Cell(0, x.name), Tracks: []draw.Track{{
-			Parts:  draw.Lengths(full, draw.Share{Class: "closed", Name: "shut out entirely", N: x.ShutOut}, draw.Share{Class: "partly", Name: "closed on some path", N: x.Closed - x.ShutOut}),
+	for _, x := range of {
+		f.AddRow([]string{x.name}, x.Closed, x.ShutOut, x.Opened, x.LetIn)
+		tracks := []draw.Track{{
+			Shares: []draw.Share{{Class: "closed", Name: "shut out entirely", N: x.ShutOut}, {Class: "partly", Name: "closed on some path", N: x.Closed - x.ShutOut}},
 			Values: []string{fmt.Sprintf("%s closed, %s entirely", words.Number(x.Closed), words.Number(x.ShutOut))},
-		}}}
+		}}
 		if opened {
-			b.Tracks[0].Label = "closed"
-			b.Tracks = append(b.Tracks, draw.Track{Label: "opened", Parts: draw.Lengths(full, draw.Share{Class: "allow", Name: "let in again", N: x.LetIn}, draw.Share{Class: "open", Name: "opened on some path", N: x.Opened - x.LetIn}),
-				Values: []string{fmt.Sprintf("%s opened, %s let in", words.Number(x.Opened), words.Number(x.LetIn))}})
+			tracks[0].Label = "closed"
+			tracks = append(tracks, draw.Track{
+				Label: "opened", Shares: []draw.Share{{Class: "allow", Name: "let in again", N: x.LetIn}, {Class: "open", Name: "opened on some path", N: x.Opened - x.LetIn}},
+				Values: []string{fmt.Sprintf("%s opened, %s let in", words.Number(x.Opened), words.Number(x.LetIn))},
+			})
 		}
-		f.Bars = append(f.Bars, b)
+		f.AddBar(f.Cell(0, x.name), "", tracks...)
 	}
+	f.FitHosts()
+	f.Shorten()
 	if name == "agent" {
 		f.Examples = c.closerList(of)
 	}

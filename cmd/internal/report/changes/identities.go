@@ -27,25 +27,13 @@ func (c *Changes) changeIdentities() *draw.Figure {
 			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own second request otherwise than the first.",
 		Legend: []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"}, {Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}},
 	}
-	most := int64(0)
 	for _, name := range names {
 		n := of[name]
-		most = max(most, n.TurnedAway, n.LetIn, n.Otherwise, n.Undecided)
+		f.AddRow([]string{name}, n.TurnedAway, n.LetIn, n.Otherwise, n.Undecided)
+		addHosts(f, clipped(name), draw.Share{Class: "closed", Name: "turned away", N: n.TurnedAway}, draw.Share{Class: "allow", Name: "let in", N: n.LetIn},
+			draw.Share{Class: "partly", Name: "otherwise", N: n.Otherwise}, draw.Share{Class: "unknown", Name: "undecided", N: n.Undecided})
 	}
-	full := draw.RoundUp(most)
-	f.Axis = words.Hosts(full)
-	for _, name := range names {
-		n := of[name]
-		f.Rows = append(f.Rows, []string{name, counters.Digits(n.TurnedAway), counters.Digits(n.LetIn), counters.Digits(n.Otherwise), counters.Digits(n.Undecided)})
-		for _, t := range []struct {
-			label, class string
-			n            int64
-		}{{"turned away", "closed", n.TurnedAway}, {"let in", "allow", n.LetIn}, {"otherwise", "partly", n.Otherwise}, {"undecided", "unknown", n.Undecided}} {
-			if t.n > 0 {
-				f.Bars = append(f.Bars, draw.Bar{Name: clipped(name), Sub: t.label, Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: t.class, Name: t.label, N: t.n}), Values: []string{words.Hosts(t.n)}}}})
-			}
-		}
-	}
+	f.FitHosts()
 	f.Title = identitiesTitle(clipped(names[0]), of[names[0]].TurnedAway, of[names[0]].LetIn)
 	f.SQL = fmt.Sprintf(`SELECT identity, count(*) FILTER (turned_away) AS turned_away, count(*) FILTER (let_in) AS let_in,
   count(*) FILTER (otherwise) AS otherwise, count(*) FILTER (undecided) AS undecided

@@ -61,27 +61,19 @@ func (c *Changes) changeWords() *draw.Figure {
 		Note:   "A host whose template changed, or that began to use one, has not chosen the names in it. Agents that some host closed to in a template's words.",
 		Legend: []draw.Legend{{Class: "closed", Name: "in the file's own words"}, {Class: "star", Name: "in a template's words"}},
 	}
-	most := int64(0)
 	for _, w := range of {
-		most = max(most, w.all)
-	}
-	full := draw.RoundUp(most)
-	f.Axis = words.Hosts(full)
-	for i, w := range of {
 		shares := []draw.Share{{Class: "closed", Name: "in the file's own words", N: w.own}}
 		for _, t := range counters.Ranked(w.templates) {
 			shares = append(shares, draw.Share{Class: "star", Name: t, N: w.templates[t]})
-			f.Rows = append(f.Rows, []string{w.agent, t, counters.Digits(w.templates[t])})
+			f.AddRow([]string{w.agent, t}, w.templates[t])
 		}
 		if w.own > 0 {
-			f.Rows = append(f.Rows, []string{w.agent, "", counters.Digits(w.own)})
+			f.AddRow([]string{w.agent, ""}, w.own)
 		}
-		if i < draw.MostBars {
-			f.Bars = append(f.Bars, draw.Bar{Name: w.agent, Tracks: []draw.Track{{
-				Parts: draw.Lengths(full, shares...), Values: []string{fmt.Sprintf("%s of %s", words.Number(w.all-w.own), words.Hosts(w.all))},
-			}}})
-		}
+		f.AddBar(w.agent, "", draw.Track{Shares: shares, Values: []string{fmt.Sprintf("%s of %s", words.Number(w.all-w.own), words.Hosts(w.all))}})
 	}
+	f.FitHosts()
+	f.Shorten()
 	slices.SortFunc(f.Rows, func(a, b []string) int { return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[1], b[1])) })
 	f.SQL = fmt.Sprintf(`SELECT agent, coalesce(template, '') AS template, count(DISTINCT origin) AS closed
 FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed
@@ -101,29 +93,17 @@ func (c *Changes) changeUses() *draw.Figure {
 		Note:   "What a file states to some agent, by any mechanism, and did not state before. A host may state different things to different agents. By template: to all of them in a template's words.",
 		Legend: []draw.Legend{{Class: "closed", Name: "refused"}, {Class: "allow", Name: "permitted"}, {Class: "partly", Name: "depends on the path"}, {Class: "unknown", Name: "nothing stated any more"}},
 	}
-	most := int64(0)
-	for _, u := range uses {
-		n := c.closing.Uses[u]
-		most = max(most, n.Refuses, n.Permits, n.Depends, n.Withdraws)
-	}
-	full := draw.RoundUp(most)
-	f.Axis = words.Hosts(full)
 	top := uses[0]
 	for _, u := range uses {
 		n := c.closing.Uses[u]
 		if n.Refuses > c.closing.Uses[top].Refuses {
 			top = u
 		}
-		f.Rows = append(f.Rows, []string{u.Use, counters.Digits(n.Refuses), counters.Digits(n.Permits), counters.Digits(n.Depends), counters.Digits(n.Withdraws), counters.Digits(n.Template)})
-		for _, t := range []struct {
-			label, class string
-			n            int64
-		}{{"refused", "closed", n.Refuses}, {"permitted", "allow", n.Permits}, {"by path", "partly", n.Depends}, {"no more", "unknown", n.Withdraws}} {
-			if t.n > 0 {
-				f.Bars = append(f.Bars, draw.Bar{Name: words.Use.Of(u.Use), Sub: t.label, Tracks: []draw.Track{{Parts: draw.Lengths(full, draw.Share{Class: t.class, Name: t.label, N: t.n}), Values: []string{words.Hosts(t.n)}}}})
-			}
-		}
+		f.AddRow([]string{u.Use}, n.Refuses, n.Permits, n.Depends, n.Withdraws, n.Template)
+		addHosts(f, words.Use.Of(u.Use), draw.Share{Class: "closed", Name: "refused", N: n.Refuses}, draw.Share{Class: "allow", Name: "permitted", N: n.Permits},
+			draw.Share{Class: "partly", Name: "by path", N: n.Depends}, draw.Share{Class: "unknown", Name: "no more", N: n.Withdraws})
 	}
+	f.FitHosts()
 	n := c.closing.Uses[top]
 	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", words.Hosts(n.Refuses), words.Use.Of(top.Use), words.Number(n.Permits), words.Number(n.Withdraws))
 	if n.Refuses == 1 {

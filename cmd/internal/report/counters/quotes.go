@@ -41,5 +41,14 @@ func SumIf(condition, name string) string {
 	return fmt.Sprintf("coalesce(sum(count) FILTER (%s), 0)::BIGINT AS %s", condition, name)
 }
 
+// SumKeys returns a column for each key, which sums its counters.
+func SumKeys(keys ...string) string {
+	var out []string
+	for _, key := range keys {
+		out = append(out, SumIf("key = "+Quote(key), key))
+	}
+	return strings.Join(out, ",\n  ")
+}
+
 // Digits returns n as a cell.
 func Digits(n int64) string { return fmt.Sprint(n) }

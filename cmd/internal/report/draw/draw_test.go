@@ -24,8 +24,11 @@ func TestPartsAreSideBySide(t *testing.T) {
 			shares = append(shares, Share{"c", strconv.Itoa(i), n})
 		}
 		scale := ScaleFor(most, whole)
+		f := new(Figure)
+		f.AddBar("host", "", Track{Whole: whole, Shares: shares})
+		f.drawShares(scale, false)
 		end, i := 0.0, 0
-		for _, p := range Parts(scale, whole, shares...) {
+		for _, p := range f.Bars[0].Tracks[0].Parts {
 			for counts[i] == 0 {
 				i++
 			}
@@ -41,7 +44,7 @@ func TestPartsAreSideBySide(t *testing.T) {
 		if end > 100.01 {
 			t.Fatalf("the bar ends at %g %%", end)
 		}
-		if full := RoundUp(most); full < most || full > max(1, most*5/2) {
+		if full := roundUp(most); full < most || full > max(1, most*5/2) {
 			t.Fatalf("an axis ends at %d for %d", full, most)
 		}
 	})

@@ -43,11 +43,14 @@ type Bar struct {
 	Tracks    []Track
 }
 
-// Track is one horizontal bar of several parts, with its values at the right.
+// Track is one horizontal bar: shares side by side, with its values at the right.
 type Track struct {
 	Label  string // distinguishes the tracks of a bar
-	Parts  []rectangle
+	Whole  int64  // of which the shares are; 0 if only their numbers count
+	Shares []Share
 	Values []string
+
+	Parts []rectangle // the drawing
 }
 
 // A rectangle is a part of a bar. X and Width are percentages of the track's width.
@@ -56,7 +59,6 @@ type rectangle struct {
 	X, Width float64
 	Tip      string // tooltip
 	Text     string // inside the rectangle, if there is room
-	said     string // its share
 }
 
 // Middle returns the x position of the text, in per cent.
@@ -68,36 +70,137 @@ type Share struct {
 	N           int64
 }
 
-// Parts draws shares of a whole side by side. The width of the track stands for
-// scale per cent of the whole.
-func Parts(scale, whole int64, of ...Share) (out []rectangle) {
+// AddBar adds a bar. Fit, Fill or FitHosts draws all of them.
+func (f *Figure) AddBar(name, sub string, tracks ...Track) {
+	f.Bars = append(f.Bars, Bar{name, sub, tracks})
+}
+
+// AddRow adds a row of the numbers: names and then counts.
+func (f *Figure) AddRow(names []string, counts ...int64) {
+	for _, n := range counts {
+		names = append(names, strconv.FormatInt(n, 10))
+	}
+	f.Rows = append(f.Rows, names)
+}
+
+// Fit draws the bars as shares. The width of a track stands for the least percentage that
+// has room for the longest one, so that small shares stay visible. The axis says of what.
+func (f *Figure) Fit(of string) {
+	scale := int64(1)
+	for t := range f.tracks {
+		scale = max(scale, ScaleFor(t.sum(), t.Whole))
+	}
+	f.Axis = fmt.Sprintf("%d%% of %s", scale, of)
+	f.drawShares(scale, false)
+}
+
+// Fill draws the bars as shares of 100%, and writes percentages into parts that have room.
+func (f *Figure) Fill(of string) {
+	f.Axis = "100% of " + of
+	f.drawShares(100, true)
+}
+
+// FitHosts draws the bars as numbers of hosts.
+func (f *Figure) FitHosts() {
+	most := int64(0)
+	for t := range f.tracks {
+		most = max(most, t.sum())
+	}
+	full := roundUp(most)
+	f.Axis = words.Hosts(full)
+	for t := range f.tracks {
+		t.draw(false, func(n int64) float64 { return 100 * float64(n) / float64(full) })
+	}
+}
+
+// Shorten leaves out the bars beyond the first [MostBars].
+func (f *Figure) Shorten() { f.Bars = f.Bars[:min(len(f.Bars), MostBars)] }
+
+// tracks yields the tracks of all bars.
+func (f *Figure) tracks(yield func(*Track) bool) {
+	for _, b := range f.Bars {
+		for i := range b.Tracks {
+			if !yield(&b.Tracks[i]) {
+				return
+			}
+		}
+	}
+}
+
+// drawShares draws the bars. The width of a track stands for scale per cent of its whole.
+func (f *Figure) drawShares(scale int64, inscribed bool) {
+	for t := range f.tracks {
+		if t.Whole > 0 {
+			t.draw(inscribed, func(n int64) float64 { return 100 * float64(n) / float64(t.Whole) * 100 / float64(scale) })
+		}
+	}
+}
+
+func (t *Track) sum() (n int64) {
+	for _, s := range t.Shares {
+		n += s.N
+	}
+	return n
+}
+
+func (t *Track) draw(inscribed bool, width func(n int64) float64) {
 	x := 0.0
-	for _, s := range of {
-		if s.N <= 0 || whole <= 0 {
+	for _, s := range t.Shares {
+		if s.N <= 0 {
 			continue
 		}
-		width := 100 * float64(s.N) / float64(whole) * 100 / float64(scale)
-		out = append(out, rectangle{Class: s.Class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s, %s", s.Name, words.Number(s.N), words.Percent(s.N, whole)), said: words.Percent(s.N, whole)})
-		x += width
-	}
-	return out
-}
-
-// Lengths draws numbers side by side. The width of the track stands for full.
-func Lengths(full int64, of ...Share) (out []rectangle) {
-	x := 0.0
-	for _, s := range of {
-		if s.N > 0 {
-			width := 100 * float64(s.N) / float64(full)
-			out = append(out, rectangle{Class: s.Class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s", s.Name, words.Number(s.N))})
-			x += width
+		p := rectangle{Class: s.Class, X: x, Width: width(s.N), Tip: s.Name + ": " + words.Number(s.N)}
+		if share := words.Percent(s.N, t.Whole); t.Whole > 0 {
+			p.Tip += ", " + share
+			if inscribed && p.Width >= 12 {
+				p.Text = share
+			}
 		}
+		t.Parts = append(t.Parts, p)
+		x += p.Width
+	}
+}
+
+// A Kind is what a part of every bar of a figure counts: its key, colour and name.
+type Kind struct{ Key, Class, Name string }
+
+// Kinds are the parts of the bars of a figure, from left to right.
+type Kinds []Kind
+
+// Keys returns their keys.
+func (k Kinds) Keys() (keys []string) {
+	for _, kind := range k {
+		keys = append(keys, kind.Key)
+	}
+	return keys
+}
+
+// Legend returns their colours and names.
+func (k Kinds) Legend() (out []Legend) {
+	for _, kind := range k {
+		out = append(out, Legend{kind.Class, kind.Name})
 	}
 	return out
 }
 
-// RoundUp returns the least of 1, 2, 5, 10, 20, 50 and so on that is at least n.
-func RoundUp(n int64) int64 {
+// Numbers returns their counts.
+func (k Kinds) Numbers(counts map[string]int64) (out []int64) {
+	for _, kind := range k {
+		out = append(out, counts[kind.Key])
+	}
+	return out
+}
+
+// Shares returns the parts of a bar with such counts.
+func (k Kinds) Shares(counts map[string]int64) (out []Share) {
+	for _, kind := range k {
+		out = append(out, Share{kind.Class, kind.Name, counts[kind.Key]})
+	}
+	return out
+}
+
+// roundUp returns the least of 1, 2, 5, 10, 20, 50 and so on that is at least n.
+func roundUp(n int64) int64 {
 	for decade := int64(1); ; decade *= 10 {
 		for _, step := range []int64{1, 2, 5} {
 			if step*decade >= n || decade >= 1e17 {
@@ -105,16 +208,6 @@ func RoundUp(n int64) int64 {
 			}
 		}
 	}
-}
-
-// Inscribed writes the percentage into each part that has room for it.
-func Inscribed(of []rectangle) []rectangle {
-	for i := range of {
-		if p := &of[i]; p.Width >= 12 {
-			p.Text = p.said
-		}
-	}
-	return of
 }
 
 // ScaleFor returns the percentage that the width of a track stands for: the least
@@ -130,14 +223,6 @@ func ScaleFor(most, whole int64) int64 {
 
 // Decimal formats a position.
 func Decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }
-
-// OfHosts returns n as a share of a number of hosts, such as "86.0% of 2,156 hosts".
-func OfHosts(n, of int64) string {
-	if of < words.Few {
-		return words.Number(n) + " of " + words.Hosts(of)
-	}
-	return words.Percent(n, of) + " of " + words.Hosts(of)
-}
 
 // Cell formats a cell of the numbers: keys in the first column as words, and
 // numbers with thousands separators.

@@ -52,7 +52,7 @@ func newSeriesData(r *series.Result) *seriesData {
 	}
 	for i := range r.Points {
 		p := &r.Points[i]
-		l := followed{p.Metric, p.Population, p.Stratum, counters.Text(p.Agent), counters.Text(p.Category), counters.Text(p.Profile), counters.Text(p.Key), p.Base}
+		l := followed{p.Metric, p.Population, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Profile), schema.OrZero(p.Key), p.Base}
 		if l.agent != "" {
 			l.category = ""
 		}
@@ -187,7 +187,6 @@ func (d *seriesData) follow(f *draw.Figure, query string, of ...*lines) *draw.Fi
 		}
 		f.Note = strings.TrimSpace(f.Note + " Dashed lines: " + strings.Join(said, ". ") + ".")
 	}
-	f.Axis = fmt.Sprintf("%d%%", scale)
 	f.SQL = query
 	return f
 }

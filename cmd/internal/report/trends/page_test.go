@@ -71,8 +71,8 @@ func TestGapsOfASeries(t *testing.T) {
 		}
 	}
 	// The scale leaves room for the greatest share, 30 %.
-	if f.Axis != "50%" || f.Multiples[0].Plots[0].Curves[0].Dots[2].Y != "120.00" {
-		t.Errorf("axis %s, the last point at %s", f.Axis, f.Multiples[0].Plots[0].Curves[0].Dots[2].Y)
+	if top := f.Multiples[0].Plots[0].Top; top != "50%" || f.Multiples[0].Plots[0].Curves[0].Dots[2].Y != "120.00" {
+		t.Errorf("the top is %s, the last point at %s", top, f.Multiples[0].Plots[0].Curves[0].Dots[2].Y)
 	}
 	page, err := Page(reporttest.Series())
 	if err != nil {
