@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -48,10 +49,7 @@ func showSeries(out io.Writer, r *series.Result) {
 			}
 			row[2+k] = words.Number(pt.Denominator)
 			if pt.Share != nil {
-				row[4+k] = words.Share(*pt.Share)
-				if pt.Denominator < words.Few && stratum != series.Weighted {
-					row[4+k] = words.Percent(pt.Count, pt.Denominator)
-				}
+				row[4+k] = trends.ShareOf(pt)
 			}
 			if pt.Comparable != nil {
 				row[6] = map[bool]string{true: "yes", false: "no"}[*pt.Comparable]

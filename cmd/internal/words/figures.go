@@ -33,7 +33,11 @@ func ShareOf(n, of int64, base string) string {
 // Arrow formats the shares of two runs, such as "20.5 → 26.8%". Of fewer than [Few] it
 // is "2 of 3 → 1 of 4".
 func Arrow(before, ofBefore, after, ofAfter int64) string {
-	from, to := Percent(before, ofBefore), Percent(after, ofAfter)
+	return FromTo(Percent(before, ofBefore), Percent(after, ofAfter))
+}
+
+// FromTo joins two shares, with one sign of per cent.
+func FromTo(from, to string) string {
 	if strings.HasSuffix(to, "%") {
 		from = strings.TrimSuffix(from, "%")
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// shareOf returns the share of a point in words.
-func shareOf(p *schema.Point) string {
+// ShareOf returns the share of a point, which has one, in words.
+func ShareOf(p *schema.Point) string {
 	if p.Denominator < words.Few && p.Stratum != series.Weighted {
 		return words.Percent(p.Count, p.Denominator)
 	}
@@ -22,13 +22,7 @@ func shareOf(p *schema.Point) string {
 }
 
 // fromTo returns the shares of two points in words, such as "1.4 → 25.8%".
-func fromTo(a, b *schema.Point) string {
-	from, to := shareOf(a), shareOf(b)
-	if strings.HasSuffix(to, "%") {
-		from = strings.TrimSuffix(from, "%")
-	}
-	return from + " → " + to
-}
+func fromTo(a, b *schema.Point) string { return words.FromTo(ShareOf(a), ShareOf(b)) }
 
 // lines are drawn together as one multiple.
 type lines struct {
@@ -57,7 +51,7 @@ func (m *lines) add(d *seriesData, class, base string, l followed) {
 		return
 	}
 	first, last := c.points[0], c.points[len(c.points)-1]
-	c.value = shareOf(last) + " " + base
+	c.value = ShareOf(last) + " " + base
 	if first != last {
 		c.value = fromTo(first, last) + " " + base
 	}
@@ -70,8 +64,6 @@ func (m *lines) add(d *seriesData, class, base string, l followed) {
 	}
 	m.lines = append(m.lines, c)
 }
-
-func (m *lines) hasPoints() bool { return len(m.lines) > 0 }
 
 // most returns the greatest share. Intervals may be cut off at the top, but leave room.
 func (m *lines) most() (most float64) {
@@ -250,7 +242,7 @@ var cautions = map[string]string{
 }
 
 func tipOf(p *schema.Point, base string) string {
-	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, shareOf(p), base, words.Number(p.Count), words.Number(p.Denominator))
+	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, ShareOf(p), base, words.Number(p.Count), words.Number(p.Denominator))
 	if p.Low != nil {
 		text += fmt.Sprintf(", interval %.1f to %.1f%%", 100**p.Low, 100**p.High)
 	}

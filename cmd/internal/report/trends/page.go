@@ -162,12 +162,24 @@ const howToRead = "How to read the drawings: a band is the interval of 95%, as i
 // aboutCautions explains hollow points, once.
 const aboutCautions = "A hollow point: its interval may miss the true share more often than in 5% of cases, because hosts are few or the share is rare; its tooltip and the column caution of the table say which."
 
-// follow makes a figure of small multiples. SQL computes its rows.
-func (d *seriesData) follow(f *draw.Figure, query string, of ...*lines) *draw.Figure {
+// A subject is what a figure follows: lines by a name and by the base of their shares.
+type subject struct {
+	column string   // of the names, in views and in the numbers
+	bases  []string // by the first, names are ranked
+	named  func(name string) string
+	line   func(name, base string) followed
+	names  []string
+	alike  map[string][]string // by name, others whose lines are the same, in words
+	agents bool                // names are agents, whose entries in the registry may change
+}
+
+// follow makes a figure of small multiples, and its numbers, which the SQL computes. It
+// returns nil if no line has a point.
+func (d *seriesData) follow(f *draw.Figure, s subject, query string, of ...*lines) *draw.Figure {
 	var all []*lines
 	most := 0.0
 	for _, m := range of {
-		if m != nil && m.hasPoints() {
+		if len(m.lines) > 0 {
 			m.wide = f.Wide
 			all = append(all, m)
 			most = max(most, m.most())
@@ -188,6 +200,7 @@ func (d *seriesData) follow(f *draw.Figure, query string, of ...*lines) *draw.Fi
 		f.Note = strings.TrimSpace(f.Note + " Dashed lines: " + strings.Join(said, ". ") + ".")
 	}
 	f.SQL = query
+	d.rows(f, s)
 	return f
 }
 
@@ -201,25 +214,24 @@ func (d *seriesData) runsSQL() string {
 }
 
 // query returns a query of a view: one row for each run and name.
-func (d *seriesData) query(view, name, bases, where string) string {
-	return fmt.Sprintf("SELECT run, strftime(date AT TIME ZONE 'UTC', '%%Y-%%m-%%d') AS date, %s, count, %s\nFROM %s\nWHERE %s\n  AND %s\nORDER BY %s, series_%s.date, run", name, bases, view, where, d.runsSQL(), strings.Fields(name)[0], strings.TrimPrefix(view, "series_"))
+func (d *seriesData) query(s subject, view, where string) string {
+	return fmt.Sprintf("SELECT run, strftime(date AT TIME ZONE 'UTC', '%%Y-%%m-%%d') AS date, %s, count, %s\nFROM %s\nWHERE %s\n  AND %s\nORDER BY %[1]s, %[3]s.date, run", s.column, strings.Join(s.bases, ", "), view, where, d.runsSQL())
 }
 
 // rows sets the numbers of a figure: a row for each run and name.
-func (d *seriesData) rows(f *draw.Figure, name string, bases []string, names []string, line func(name, base string) followed) {
-	f.Head = append([]string{"run", "date", name, "count"}, bases...)
-	slices.Sort(names)
-	for _, n := range names {
-		for _, p := range d.lines[line(n, bases[0])] {
-			row := []string{p.Run, p.Date.Format(time.DateOnly), n, counters.Digits(p.Count)}
-			for _, base := range bases {
-				of := "0"
-				if q := d.at(line(n, base), p.Run); q != nil {
-					of = counters.Digits(q.Denominator)
+func (d *seriesData) rows(f *draw.Figure, s subject) {
+	f.Head = append([]string{"run", "date", s.column, "count"}, s.bases...)
+	for _, name := range slices.Sorted(slices.Values(s.names)) {
+		for _, p := range d.lines[s.line(name, s.bases[0])] {
+			counts := []int64{p.Count}
+			for _, base := range s.bases {
+				of := int64(0)
+				if q := d.at(s.line(name, base), p.Run); q != nil {
+					of = q.Denominator
 				}
-				row = append(row, of)
+				counts = append(counts, of)
 			}
-			f.Rows = append(f.Rows, row)
+			f.AddRow([]string{p.Run, p.Date.Format(time.DateOnly), name}, counts...)
 		}
 	}
 }
@@ -250,21 +262,34 @@ func (d *seriesData) twoBases() []draw.Legend {
 	return []draw.Legend{{Class: "allow", Name: "of hosts"}, {Class: "closed", Name: "of hosts with rules"}}
 }
 
-// bothBases draws a line of hosts and one of the other base.
-func (d *seriesData) bothBases(name string, alike []string, other string, marks []series.Mark, line func(base string) followed) *lines {
-	m := &lines{name: name, alike: alike, marks: marks}
-	m.add(d, "allow", "of hosts", line("hosts"))
-	if other != "files" || !d.allFiles {
-		m.add(d, "closed", map[string]string{"files": "of hosts with rules", "texts": "of hosts with a file"}[other], line(other))
+// multiples draws the lines of each name together, one of each base.
+func (d *seriesData) multiples(s subject) (all []*lines) {
+	for _, name := range s.names {
+		m := &lines{name: s.named(name), alike: s.alike[name]}
+		if s.agents {
+			m.marks = d.marksOf([]string{"agent_new", "agent_gone", "agent_changed"}, name)
+		}
+		for i, base := range s.bases {
+			switch {
+			case base == "hosts":
+				m.add(d, "allow", "of hosts", s.line(name, base))
+			case base == "texts":
+				m.add(d, "closed", "of hosts with a file", s.line(name, base))
+			case i == 0 || !d.allFiles: // otherwise the line of hosts
+				m.add(d, "closed", "of hosts with rules", s.line(name, base))
+			}
+		}
+		all = append(all, m)
 	}
-	return m
+	return all
 }
 
-// apart returns the names that a figure draws, of those that are ranked by their share at
+// apart leaves the names that a figure draws, of those that are ranked by their share at
 // the last run. Three or more whose lines are the same are drawn once, under the first
-// name: alike has the others. Names that tie with the first one that has no room have
-// none either; note says how many there are, and what they are.
-func (d *seriesData) apart(names []string, named func(string) string, many, that string, line func(name string) followed) (shown []string, alike map[string][]string, note string) {
+// name. Names that tie with the first one that has no room have none either; the note says
+// how many there are, and what they are.
+func (d *seriesData) apart(s *subject, many, that string) (note string) {
+	line := func(name string) followed { return s.line(name, s.bases[0]) }
 	same := make(map[string][]string) // by line
 	key := func(name string) string {
 		var out strings.Builder
@@ -273,11 +298,12 @@ func (d *seriesData) apart(names []string, named func(string) string, many, that
 		}
 		return out.String()
 	}
-	for _, name := range names {
+	for _, name := range s.names {
 		same[key(name)] = append(same[key(name)], name)
 	}
-	alike = make(map[string][]string)
-	for _, name := range names {
+	var shown []string
+	s.alike = make(map[string][]string)
+	for _, name := range s.names {
 		group := same[key(name)]
 		switch {
 		case len(group) < 3:
@@ -285,12 +311,12 @@ func (d *seriesData) apart(names []string, named func(string) string, many, that
 		case group[0] == name:
 			shown = append(shown, name)
 			for _, other := range group[1:] {
-				alike[name] = append(alike[name], named(other))
+				s.alike[name] = append(s.alike[name], s.named(other))
 			}
 		}
 	}
-	if len(shown) <= mostMultiples {
-		return shown, alike, ""
+	if s.names = shown; len(shown) <= mostMultiples {
+		return ""
 	}
 	last := func(name string) float64 {
 		points := d.drawn(line(name))
@@ -305,9 +331,10 @@ func (d *seriesData) apart(names []string, named func(string) string, many, that
 	}
 	left := 0
 	for _, name := range shown[n:] {
-		left += 1 + len(alike[name])
+		left += 1 + len(s.alike[name])
 	}
-	return shown[:n], alike, strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", words.Number(int64(left)), many, that, words.Share(last(shown[n])))), " ")
+	s.names = shown[:n]
+	return strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", words.Number(int64(left)), many, that, words.Share(last(shown[n])))), " ")
 }
 
 func categoryWords(category string) string { return words.Category.Of(category) }

@@ -28,10 +28,10 @@ func (d *seriesData) titled() string {
 }
 
 // told says a share at the first and the last run that have the line.
-func (d *seriesData) told(line func(base string) followed, what string) string {
+func (d *seriesData) told(s subject, name, what string) string {
 	base := d.titled()
-	l, of := line(base), baseWords[base]
-	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *schema.Point) bool { return p.Denominator == 0 })
+	of := baseWords[base]
+	points := slices.DeleteFunc(slices.Clone(d.lines[s.line(name, base)]), func(p *schema.Point) bool { return p.Denominator == 0 })
 	if len(points) == 0 {
 		return "No host " + what
 	}
@@ -68,9 +68,10 @@ const leaders = 3
 
 // leading says the shares of the first of some lines at both ends. Lines that tie with the
 // last one that it could name are not named, but counted if they tie with the first.
-func (d *seriesData) leading(names []string, named func(string) string, line func(name string) followed) string {
+func (d *seriesData) leading(s subject, base string) string {
+	names := s.names
 	last := func(name string) float64 {
-		points := d.lines[line(name)]
+		points := d.lines[s.line(name, base)]
 		if p := points[len(points)-1]; p.Share != nil {
 			return *p.Share
 		}
@@ -80,7 +81,7 @@ func (d *seriesData) leading(names []string, named func(string) string, line fun
 	for n > 1 && n < len(names) && last(names[n]) == last(names[n-1]) {
 		n--
 	}
-	said := d.tell(names[:n], named, line)
+	said := d.tell(s, names[:n], base)
 	more := 0
 	for n == 1 && 1+more < len(names) && last(names[1+more]) == last(names[0]) {
 		more++
@@ -92,26 +93,26 @@ func (d *seriesData) leading(names []string, named func(string) string, line fun
 }
 
 // movers completes a title with the shares of the lines that moved most.
-func (d *seriesData) movers(title string, names []string, named func(string) string, line func(name string) followed) string {
+func (d *seriesData) movers(s subject, title, base string) string {
 	by := func(name string) float64 {
-		points := d.drawn(line(name))
+		points := d.drawn(s.line(name, base))
 		if len(points) < 2 {
 			return 0
 		}
 		return math.Abs(*points[len(points)-1].Share - *points[0].Share)
 	}
 	if d.last == d.Runs[0].Run {
-		return title + ": " + d.leading(names, named, line)
+		return title + ": " + d.leading(s, base)
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		points := d.drawn(line(name))
-		return by(name) == 0 || shareOf(points[0]) == shareOf(points[len(points)-1])
+	names := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool {
+		points := d.drawn(s.line(name, base))
+		return by(name) == 0 || ShareOf(points[0]) == ShareOf(points[len(points)-1])
 	})
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(by(b), by(a)) })
 	if len(names) == 0 {
 		return title + ": no share moved by 0.1 points from the first run to the last"
 	}
-	return title + ", moved most: " + d.tell(names[:min(len(names), leaders)], named, line)
+	return title + ", moved most: " + d.tell(s, names[:min(len(names), leaders)], base)
 }
 
 // drawn returns the points of a line that have a share.
@@ -119,16 +120,17 @@ func (d *seriesData) drawn(l followed) []*schema.Point {
 	return slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *schema.Point) bool { return p.Share == nil })
 }
 
-func (d *seriesData) tell(names []string, named func(string) string, line func(name string) followed) string {
+// tell says the shares of lines at both ends.
+func (d *seriesData) tell(s subject, names []string, base string) string {
 	var said []string
 	for _, name := range names {
-		points := d.drawn(line(name))
+		points := d.drawn(s.line(name, base))
 		switch len(points) {
 		case 0:
 		case 1:
-			said = append(said, named(name)+" "+shareOf(points[0]))
+			said = append(said, s.named(name)+" "+ShareOf(points[0]))
 		default:
-			said = append(said, named(name)+" "+fromTo(points[0], points[len(points)-1])+d.between(points))
+			said = append(said, s.named(name)+" "+fromTo(points[0], points[len(points)-1])+d.between(points))
 		}
 	}
 	if said == nil {
@@ -137,33 +139,22 @@ func (d *seriesData) tell(names []string, named func(string) string, line func(n
 	return strings.Join(said, "; ")
 }
 
-// values returns the values of one label, among the lines that keep accepts, the
-// greatest share at the last run that has it first.
-func (d *seriesData) values(of func(followed) string, keep func(followed) bool) []string {
+// values returns the names of the lines of a subject, which one label of them says. The
+// greatest share at the last run that has the line comes first.
+func (d *seriesData) values(s subject, name func(followed) string) []string {
+	line := func(name string) followed { return s.line(name, s.bases[0]) }
 	greatest := make(map[string]float64)
 	for l, points := range d.lines {
-		if keep(l) {
-			p := points[len(points)-1]
-			if p.Share != nil {
-				greatest[of(l)] = max(greatest[of(l)], *p.Share)
-			}
+		if p := points[len(points)-1]; l == line(name(l)) && p.Share != nil {
+			greatest[name(l)] = *p.Share
 		}
 	}
 	var names []string
 	for name, share := range greatest {
-		if share > 0 || slices.ContainsFunc(d.lines[d.any(of, keep, name)], func(p *schema.Point) bool { return p.Count > 0 }) {
+		if share > 0 || slices.ContainsFunc(d.lines[line(name)], func(p *schema.Point) bool { return p.Count > 0 }) {
 			names = append(names, name)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(greatest[b], greatest[a]), cmp.Compare(a, b)) })
 	return names
-}
-
-func (d *seriesData) any(of func(followed) string, keep func(followed) bool, name string) followed {
-	for l := range d.lines {
-		if keep(l) && of(l) == name {
-			return l
-		}
-	}
-	return followed{}
 }
