@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -28,13 +28,6 @@ var answers = []struct {
 	{"unknown", []answer.Evidence{answer.ShowsNothing}},
 }
 
-// shutOut counts the hosts that shut an agent out, those of them that name it, and
-// the hosts that close a part.
-type shutOut struct {
-	agent, category        string
-	hosts, byName, partial int64
-}
-
 // figures are the figures of the terminal, under the first profile.
 type figures struct {
 	targets  int64
@@ -43,7 +36,7 @@ type figures struct {
 	Outcomes map[string]int64
 	Reasons  map[string]int64
 	Failures map[string]int64 // hosts that could not be reached, by error class
-	agents   []*shutOut       // agents that any host shuts out, most hosts first
+	agents   []counters.Fate  // those that any host shuts out, most hosts first
 
 	hasTraining bool             // the registry has agents for AI training
 	training    int64            // hosts that shut out at least one of them
@@ -55,85 +48,29 @@ type figures struct {
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
 }
 
-const aiTraining = "ai-training"
-
 func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
-	f := &figures{targets: targets, noun: "host", Outcomes: make(map[string]int64), Reasons: make(map[string]int64), Failures: make(map[string]int64), refusals: make(map[string]int64), walls: make(map[string]int64), others: make(map[string]int64)}
-	agents := make(map[string]*shutOut)
-	for _, row := range counts.List() {
-		if row.Profile != profile && row.Profile != "" {
-			continue
-		}
-		f.decided.Add(row.Metric, row.Key, row.N)
-		switch row.Metric {
-		case "outcome":
-			f.Outcomes[row.Key] += row.N
-		case "reason":
-			f.Reasons[row.Key] += row.N
-		case "source":
-			if row.Key == "body" {
-				f.stored += row.N
-			}
-		case "network_failure":
-			f.Failures[row.Key] += row.N
-		case "challenge":
-			if vendor, _, _ := strings.Cut(row.Key, " "); vendor != summary.NoChallenge {
-				f.walls[words.Challenge.Of(vendor)] += row.N
-			}
-		case "answer_let_in":
-			f.others[row.Key] += row.N
-		case "refusal":
-			f.refusals[row.Key] += row.N
-		case "category":
-			if row.Category == aiTraining {
-				f.hasTraining = true
-				if row.Key == "some" || row.Key == "all" {
-					f.training += row.N
-				}
-			}
-		case "policy", "policy_explicit":
-			a := agents[row.Agent]
-			if a == nil {
-				a = &shutOut{agent: row.Agent, category: row.Category}
-				agents[row.Agent] = a
-			}
-			switch row.Metric + " " + row.Key {
-			case "policy disallow_all":
-				a.hosts += row.N
-			case "policy_explicit disallow_all":
-				a.byName += row.N
-			case "policy partial":
-				a.partial += row.N
-			}
-		}
+	sums := counters.Of(counts)
+	by := func(metric string) map[string]int64 { return sums.By(metric, profile, counters.Key) }
+	f := &figures{
+		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: by("outcome"), Reasons: by("reason"), Failures: by("network_failure"),
+		refusals: by("refusal"), decided: *sums.Decided(profile), walls: make(map[string]int64), others: by("answer_let_in"),
 	}
-	for _, a := range agents {
-		if a.hosts > 0 {
-			f.agents = append(f.agents, a)
-		}
+	for vendor, n := range sums.Walls(profile) {
+		f.walls[words.Challenge.Of(vendor)] += n
 	}
-	slices.SortFunc(f.agents, func(a, b *shutOut) int {
-		return cmp.Or(cmp.Compare(b.hosts, a.hosts), cmp.Compare(b.byName, a.byName), cmp.Compare(a.agent, b.agent))
+	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
+	f.hasTraining, f.training = training != nil, training["some"]+training["all"]
+	f.agents = slices.DeleteFunc(sums.Fates(profile), func(a counters.Fate) bool { return a.Closed == 0 })
+	slices.SortStableFunc(f.agents, func(a, b counters.Fate) int {
+		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.ByName, a.ByName))
 	})
 	return f
 }
 
-// sorted returns keys by descending count.
-func sorted(counts map[string]int64) []string {
-	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-}
-
 // fromMemory counts the hosts that were not asked because an earlier answer is
 // fresh. It is 0 without the table summary.
-func fromMemory(r *pipeline.Result) (n int64) {
-	for _, row := range r.Counts.List() {
-		if row.Metric == "source" && row.Key == "cache" {
-			n += row.N
-		}
-	}
-	return n
+func fromMemory(r *pipeline.Result) int64 {
+	return counters.Of(r.Counts).By("source", "", counters.Key)["cache"]
 }
 
 // parts returns the rows below a group of answers: its reasons if it has several or,
@@ -166,7 +103,7 @@ func (f *figures) refusing() (said []string) {
 	if len(ways) == 0 || len(ways) == 1 && ways["crawler"] > 0 {
 		return nil
 	}
-	for _, way := range sorted(ways) {
+	for _, way := range counters.Ranked(ways) {
 		said = append(said, words.Number(ways[way])+" "+words.Refusal.Of(way))
 	}
 	return said

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
@@ -115,7 +116,7 @@ func showFigures(p *screen.Text, f *figures, profiles []string) {
 func showOthers(p *screen.Text, f *figures) {
 	var walls []string
 	total := int64(0)
-	for _, vendor := range sorted(f.walls) {
+	for _, vendor := range counters.Ranked(f.walls) {
 		walls, total = append(walls, vendor+" "+words.Number(f.walls[vendor])), total+f.walls[vendor]
 	}
 	if total > 0 {
@@ -227,7 +228,7 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 			continue
 		}
 		row(a.name, n)
-		for _, name := range sorted(parts) {
+		for _, name := range counters.Ranked(parts) {
 			row("  "+name, parts[name])
 		}
 	}
@@ -242,7 +243,7 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 			delete(means, string(outcome))
 		}
 	}
-	for _, outcome := range sorted(means) {
+	for _, outcome := range counters.Ranked(means) {
 		row(words.Outcome.Of(outcome), means[outcome])
 	}
 	if n := f.decided.Walled(); n > 0 {
@@ -282,14 +283,14 @@ func showShutOut(p *screen.Text, f *figures) {
 	var rows [][]string
 	for _, a := range f.agents[:min(len(f.agents), topAgents)] {
 		rows = append(rows, []string{
-			a.category, p.Foreign(a.agent), words.Number(a.hosts), words.Percent(a.hosts, f.targets), words.Percent(a.hosts, files),
-			words.Number(a.byName), words.Number(a.partial),
+			a.Category, p.Foreign(a.Agent), words.Number(a.Closed), words.Percent(a.Closed, f.targets), words.Percent(a.Closed, files),
+			words.Number(a.ByName), words.Number(a.Partial),
 		})
 	}
 	p.Table("Shut out of most "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "with rules", "by name", "partly"}, 2, rows)
 	counts := make([]int64, len(f.agents))
 	for i, a := range f.agents {
-		counts[i] = a.hosts
+		counts[i] = a.Closed
 	}
 	if text := words.More(counts, len(rows), f.noun); text != "" {
 		p.Line(text)

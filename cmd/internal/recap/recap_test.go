@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
@@ -117,7 +118,7 @@ func TestWallsHaveNoRules(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	c := pipeline.Config{}
 	c.Evaluate.Profiles = []*robots.Profile{google}
-	counts := summary.New([]schema.Agent{{Name: "GPTBot", Category: aiTraining}}, []string{"google"})
+	counts := summary.New([]schema.Agent{{Name: "GPTBot", Category: counters.Headline}}, []string{"google"})
 	for i := range 100 {
 		counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
 		counts.AddProfile("reason", summary.Unranked, 0, "success")
@@ -126,7 +127,7 @@ func TestWallsHaveNoRules(t *testing.T) {
 			counts.AddAgent("policy", summary.Unranked, 0, 0, "unknown")
 			continue
 		}
-		counts.AddCategory("category", summary.Unranked, aiTraining, 0, "all")
+		counts.AddCategory("category", summary.Unranked, counters.Headline, 0, "all")
 		counts.AddAgent("policy", summary.Unranked, 0, 0, "disallow_all")
 	}
 	var out strings.Builder

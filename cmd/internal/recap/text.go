@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/report"
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -35,14 +36,9 @@ func ShowRun(ctx context.Context, in store.Store, m *journal.Manifest, stdout io
 	if err != nil {
 		return err
 	}
-	rows, targets := make(map[string]int64), int64(0)
+	rows, targets := make(map[string]int64), counters.Of(counts).Total("targets")
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		rows[p.Table] += p.Rows
-	}
-	for _, row := range counts.List() {
-		if row.Metric == "targets" {
-			targets += row.N
-		}
 	}
 	p := &screen.Text{Out: stdout}
 	f := FiguresOf(m.FirstProfile(), targets, counts)

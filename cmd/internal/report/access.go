@@ -138,42 +138,16 @@ func ofCategory(key string) string {
 	return "category = " + counters.Quote(counters.Headline) + " AND key = " + counters.Quote(key)
 }
 
-// fate counts how hosts treat an agent.
-type fate struct {
-	agent, category string
-	closed          int64
-	byName          int64            // hosts that close by a group that names the agent
-	byFallback      int64            // hosts that close by the group of a crawler that it falls back to
-	named           map[string]int64 // hosts with a group that names the agent, by class
-	names           int64
-}
-
-func (d *data) fates() []fate {
-	policies := d.sums.Pivot("policy", d.profile, func(l counters.Label) string { return l.Agent })
-	own := d.sums.Pivot("policy_explicit", d.profile, func(l counters.Label) string { return l.Agent })
-	fallback := d.sums.Pivot("policy_fallback", d.profile, func(l counters.Label) string { return l.Agent })
-	var out []fate
-	for agent, category := range d.sums.Agents(d.profile) {
-		f := fate{agent: agent, category: category, closed: policies[agent]["disallow_all"], byName: own[agent]["disallow_all"], byFallback: fallback[agent]["disallow_all"], named: own[agent]}
-		for _, n := range f.named {
-			f.names += n
-		}
-		out = append(out, f)
-	}
-	slices.SortFunc(out, func(a, b fate) int { return cmp.Compare(a.agent, b.agent) })
-	return out
-}
-
 // leadingAgents is the number of agents for which a figure names hosts.
 const leadingAgents = 10
 
 const categoryOf = "any_value(category) AS category"
 
 // namesOf returns the names of the agents of which is holds.
-func namesOf(all []fate, is func(fate) bool) (names []string) {
+func namesOf(all []counters.Fate, is func(counters.Fate) bool) (names []string) {
 	for _, a := range all {
 		if is(a) {
-			names = append(names, a.agent)
+			names = append(names, a.Agent)
 		}
 	}
 	return names
@@ -181,12 +155,12 @@ func namesOf(all []fate, is func(fate) bool) (names []string) {
 
 // agents shows which agents are shut out most, and by which group.
 func (d *data) agents() *draw.Figure {
-	all := d.fates()
+	all := d.sums.Fates(d.profile)
 	if len(all) == 0 || d.known == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b fate) int {
-		return cmp.Or(cmp.Compare(b.closed, a.closed), cmp.Compare(b.names, a.names))
+	slices.SortStableFunc(all, func(a, b counters.Fate) int {
+		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.Names, a.Names))
 	})
 	kinds := draw.Kinds{{Key: "by_name", Class: "closed", Name: "shut out by name"}, {Key: "by_fallback", Class: "broken", Name: "by another crawler's name"}, {Key: "by_star", Class: "star", Name: "by the group for all (*)"}}
 	f := &draw.Figure{
@@ -194,25 +168,25 @@ func (d *data) agents() *draw.Figure {
 		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
 		Legend: kinds.Legend(), Heads: d.heads(), Head: append([]string{"agent", "category", "shut_out"}, kinds.Keys()...),
 	}
-	if top := all[0]; top.closed > 0 {
-		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.agent, words.Count(int64(len(all)), "agent"), d.ofBoth(top.closed))
-		if most := namesOf(all, func(a fate) bool { return a.closed == top.closed }); len(most) > 1 {
-			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.closed))
+	if top := all[0]; top.Closed > 0 {
+		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.Agent, words.Count(int64(len(all)), "agent"), d.ofBoth(top.Closed))
+		if most := namesOf(all, func(a counters.Fate) bool { return a.Closed == top.Closed }); len(most) > 1 {
+			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.Closed))
 		}
 	}
 	for _, a := range all {
-		counts := map[string]int64{"by_name": a.byName, "by_fallback": a.byFallback, "by_star": a.closed - a.byName - a.byFallback}
-		f.AddRow([]string{a.agent, a.category, counters.Digits(a.closed)}, kinds.Numbers(counts)...)
-		if a.closed > 0 {
-			f.AddBar(a.agent, words.Category.Of(a.category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(counts), Values: d.shares(a.closed)})
+		counts := map[string]int64{"by_name": a.ByName, "by_fallback": a.ByFallback, "by_star": a.Closed - a.ByName - a.ByFallback}
+		f.AddRow([]string{a.Agent, a.Category, counters.Digits(a.Closed)}, kinds.Numbers(counts)...)
+		if a.Closed > 0 {
+			f.AddBar(a.Agent, words.Category.Of(a.Category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(counts), Values: d.shares(a.Closed)})
 		}
 	}
 	f.Fit("hosts")
 	f.Shorten()
-	rest(f, all, func(a fate) int64 { return a.closed })
+	rest(f, all, func(a counters.Fate) int64 { return a.Closed })
 	var leaders []string
 	for _, a := range all[:min(len(all), leadingAgents)] {
-		leaders = append(leaders, a.agent)
+		leaders = append(leaders, a.Agent)
 	}
 	if f.Examples = d.examples.List("Hosts that shut them out", "how", "policy", nil, leaders...); f.Examples != nil {
 		for i := range f.Examples.Rows {
@@ -228,9 +202,9 @@ func (d *data) agents() *draw.Figure {
 
 // named shows which agents files name, and the class of their groups.
 func (d *data) named() *draw.Figure {
-	all := d.fates()
-	slices.SortStableFunc(all, func(a, b fate) int { return cmp.Compare(b.names, a.names) })
-	if len(all) == 0 || all[0].names == 0 {
+	all := d.sums.Fates(d.profile)
+	slices.SortStableFunc(all, func(a, b counters.Fate) int { return cmp.Compare(b.Names, a.Names) })
+	if len(all) == 0 || all[0].Names == 0 {
 		return nil
 	}
 	var kinds draw.Kinds
@@ -243,15 +217,15 @@ func (d *data) named() *draw.Figure {
 		Legend: kinds.Legend(), Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
 	}
 	top := all[0]
-	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.agent, d.ofBoth(top.names), words.Number(top.named["disallow_all"]))
-	if most := namesOf(all, func(a fate) bool { return a.names == top.names }); len(most) > 1 {
-		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.names))
+	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.Agent, d.ofBoth(top.Names), words.Number(top.Named["disallow_all"]))
+	if most := namesOf(all, func(a counters.Fate) bool { return a.Names == top.Names }); len(most) > 1 {
+		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.Names))
 	}
-	rest(f, all, func(a fate) int64 { return a.names })
+	rest(f, all, func(a counters.Fate) int64 { return a.Names })
 	for _, a := range all {
-		f.AddRow([]string{a.agent, a.category, counters.Digits(a.names)}, kinds.Numbers(a.named)...)
-		if a.names > 0 {
-			f.AddBar(a.agent, words.Category.Of(a.category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(a.named), Values: d.shares(a.names)})
+		f.AddRow([]string{a.Agent, a.Category, counters.Digits(a.Names)}, kinds.Numbers(a.Named)...)
+		if a.Names > 0 {
+			f.AddBar(a.Agent, words.Category.Of(a.Category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(a.Named), Values: d.shares(a.Names)})
 		}
 	}
 	f.Fit("hosts")
@@ -312,10 +286,7 @@ func (d *data) deadNames() *draw.Figure {
 		return nil
 	}
 	delete(all, "any")
-	lines := int64(0)
-	for _, n := range d.sums.By("dead_name_lines", d.profile, counters.Key) {
-		lines += n
-	}
+	lines := sum(d.sums.By("dead_name_lines", d.profile, counters.Key))
 	f := &draw.Figure{
 		ID: "dead-names", Of: d.ofFiles(), Names: words.Plain,
 		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files), words.Count(d.texts, "file"), map[bool]string{true: "names an agent", false: "name agents"}[files == 1], words.Verbed(lines, "line addresses nobody", "lines address nobody")),
@@ -329,7 +300,7 @@ func (d *data) deadNames() *draw.Figure {
 
 // rest says in the note how many agents have no bar, and which of them tie with the last
 // one that has.
-func rest(f *draw.Figure, all []fate, by func(fate) int64) {
+func rest(f *draw.Figure, all []counters.Fate, by func(counters.Fate) int64) {
 	var counts []int64
 	for _, a := range all {
 		if n := by(a); n > 0 {

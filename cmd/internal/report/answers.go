@@ -111,7 +111,7 @@ func (d *data) answers() *draw.Figure {
 	}
 	f.Title = words.And(said)
 	f.Note = d.meaning()
-	if _, walls := d.vendors(); walls > 0 {
+	if walls := sum(d.sums.Walls(d.profile)); walls > 0 {
 		f.Note = fmt.Sprintf("%s among these answers, by what its status says. ", words.Verbed(walls, "wall is", "walls are")) + f.Note
 	}
 	if why := d.failures(); why != "" {
@@ -161,10 +161,7 @@ func (d *data) errors() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	n := int64(0)
-	for _, count := range all {
-		n += count
-	}
+	n := sum(all)
 	top := counters.Ranked(all)
 	f := &draw.Figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.ErrorClass.Of}
 	at := fmt.Sprintf("%s of %s", words.Number(n), d.all())

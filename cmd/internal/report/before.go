@@ -41,10 +41,7 @@ func readEarlier(ctx context.Context, in store.Store, against, profile, date str
 	if err != nil {
 		return nil, err
 	}
-	e := &earlier{sums: make(counters.Sums), date: date}
-	for _, c := range counts.List() {
-		e.sums.Add(c)
-	}
+	e := &earlier{sums: counters.Of(counts), date: date}
 	e.hosts = e.sums.Total("targets")
 	e.files = e.sums.Decided(profile).Rules()
 	if e.hosts == 0 || e.files == 0 {

@@ -273,21 +273,10 @@ func (d *data) wallsFor() *draw.Figure {
 	return f
 }
 
-// vendors counts the hosts that could not be read for a wall, by vendor and in all.
-func (d *data) vendors() (by map[string]int64, n int64) {
-	by = make(map[string]int64)
-	for k, count := range d.sums.By("challenge", d.profile, counters.Key) {
-		if vendor, _, _ := strings.Cut(k, " "); vendor != summary.NoChallenge {
-			by[vendor] += count
-			n += count
-		}
-	}
-	return by, n
-}
-
 // walls shows the hosts that could not be read for a wall, by vendor.
 func (d *data) walls() *draw.Figure {
-	all, n := d.vendors()
+	all := d.sums.Walls(d.profile)
+	n := sum(all)
 	if n == 0 {
 		return nil
 	}

@@ -17,11 +17,7 @@ func (d *data) frontPages() *draw.Figure {
 	if len(outcomes) == 0 {
 		return nil
 	}
-	asked := int64(0)
-	for _, n := range outcomes {
-		asked += n
-	}
-	read := outcomes[string(usage.PageRead)]
+	asked, read := sum(outcomes), outcomes[string(usage.PageRead)]
 	stated, refusing := d.sums.By("page_preference", d.profile, counters.Key), d.sums.By("page_refusal", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "front-pages", Of: fmt.Sprintf("Shares of the %s whose front page was read.", words.Count(read, "host")),

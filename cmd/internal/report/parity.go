@@ -59,11 +59,8 @@ func (d *data) parityCauses() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	var named int64
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
-	for _, n := range on {
-		named += n
-	}
+	named := sum(on)
 	different := on[summary.LetIn] + on[summary.KeptOut] + on["different"]
 	f := &draw.Figure{
 		ID: "parity-causes", Of: "Shares of the files that name a crawler whose parser is documented.", Names: parityCause,

@@ -12,10 +12,10 @@ import (
 
 // leadingFates returns the agents that most hosts shut out, at most so many. Those that tie
 // with the first one without room have none either.
-func leadingFates(all []fate, most int, by func(fate) int64) []fate {
-	all = slices.DeleteFunc(slices.Clone(all), func(a fate) bool { return by(a) == 0 })
-	slices.SortStableFunc(all, func(a, b fate) int {
-		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(b.names, a.names))
+func leadingFates(all []counters.Fate, most int, by func(counters.Fate) int64) []counters.Fate {
+	all = slices.DeleteFunc(slices.Clone(all), func(a counters.Fate) bool { return by(a) == 0 })
+	slices.SortStableFunc(all, func(a, b counters.Fate) int {
+		return cmp.Or(cmp.Compare(by(b), by(a)), cmp.Compare(b.Names, a.Names))
 	})
 	if len(all) <= most {
 		return all
@@ -37,7 +37,7 @@ const (
 func (d *data) ranks() *draw.Figure {
 	hostsOf := d.sums.By("targets", d.profile, func(l counters.Label) string { return l.Stratum })
 	bands := counters.Ascending(hostsOf)
-	agents := leadingFates(d.fates(), mostRanked, func(a fate) int64 { return a.closed })
+	agents := leadingFates(d.sums.Fates(d.profile), mostRanked, func(a counters.Fate) int64 { return a.Closed })
 	if len(bands) < 2 || len(agents) == 0 {
 		return nil
 	}
@@ -57,23 +57,23 @@ func (d *data) ranks() *draw.Figure {
 	var shares [][]float64
 	var names []string
 	for _, a := range agents {
-		row, of := draw.HeatRow{Name: a.agent, Sub: words.Category.Of(a.category)}, []float64(nil)
+		row, of := draw.HeatRow{Name: a.Agent, Sub: words.Category.Of(a.Category)}, []float64(nil)
 		for _, band := range bands {
-			n := closed[[2]string{a.agent, band}]
-			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]), Tip: fmt.Sprintf("%s, %s: %s of %s", a.agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
+			n := closed[[2]string{a.Agent, band}]
+			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]), Tip: fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
 			of = append(of, float64(n)/float64(max(1, hostsOf[band])))
 		}
-		f.Heat.Rows, shares, names = append(f.Heat.Rows, row), append(shares, of), append(names, a.agent)
+		f.Heat.Rows, shares, names = append(f.Heat.Rows, row), append(shares, of), append(names, a.Agent)
 	}
 	f.Heat.Shade(shares)
 	top := f.Heat.Rows[0]
-	most := namesOf(d.fates(), func(a fate) bool { return a.closed == agents[0].closed })
-	lead := agents[0].agent + " is shut out"
+	most := namesOf(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Closed == agents[0].Closed })
+	lead := agents[0].Agent + " is shut out"
 	if len(most) > 1 {
-		lead = fmt.Sprintf("%s are shut out most often; %s", words.Tied(most, "agents"), agents[0].agent)
+		lead = fmt.Sprintf("%s are shut out most often; %s", words.Tied(most, "agents"), agents[0].Agent)
 	}
 	f.Title = fmt.Sprintf("%s by %s of %s, and by %s of %s", lead,
-		words.ShareOf(closed[[2]string{agents[0].agent, bands[0]}], hostsOf[bands[0]], "hosts"), rankWords(bands[0]),
+		words.ShareOf(closed[[2]string{agents[0].Agent, bands[0]}], hostsOf[bands[0]], "hosts"), rankWords(bands[0]),
 		top.Cells[len(bands)-1].Text, rankWords(bands[len(bands)-1]))
 	slices.Sort(names)
 	for _, name := range names {
@@ -106,8 +106,8 @@ func (d *data) together() *draw.Figure {
 			both[[2]string{l.Key, l.Agent}] += n
 		}
 	}
-	named := func(a fate) int64 { return a.byName + a.byFallback }
-	agents := leadingFates(slices.DeleteFunc(d.fates(), func(a fate) bool { return a.category != counters.Headline }), mostTogether, named)
+	named := func(a counters.Fate) int64 { return a.ByName + a.ByFallback }
+	agents := leadingFates(slices.DeleteFunc(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Category != counters.Headline }), mostTogether, named)
 	if len(both) == 0 || len(agents) < 2 {
 		return nil
 	}
@@ -119,15 +119,15 @@ func (d *data) together() *draw.Figure {
 	var shares [][]float64
 	var names []string
 	for _, a := range agents {
-		names = append(names, a.agent)
-		f.Heat.Columns = append(f.Heat.Columns, a.agent)
-		row, of := draw.HeatRow{Name: a.agent, Sub: words.Hosts(named(a))}, []float64(nil)
+		names = append(names, a.Agent)
+		f.Heat.Columns = append(f.Heat.Columns, a.Agent)
+		row, of := draw.HeatRow{Name: a.Agent, Sub: words.Hosts(named(a))}, []float64(nil)
 		for _, b := range agents {
-			n := both[[2]string{a.agent, b.agent}]
-			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.agent, b.agent, words.Number(n), words.Hosts(named(a)))}
+			n := both[[2]string{a.Agent, b.Agent}]
+			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.Agent, b.Agent, words.Number(n), words.Hosts(named(a)))}
 			share := float64(n) / float64(named(a))
-			if a.agent == b.agent {
-				cell, share = draw.HeatCell{Text: "–", Tip: a.agent}, 0
+			if a.Agent == b.Agent {
+				cell, share = draw.HeatCell{Text: "–", Tip: a.Agent}, 0
 			}
 			row.Cells, of = append(row.Cells, cell), append(of, share)
 		}
@@ -137,18 +137,18 @@ func (d *data) together() *draw.Figure {
 	first := agents[0]
 	n := int64(0)
 	for _, a := range agents[1:] {
-		n = max(n, both[[2]string{first.agent, a.agent}])
+		n = max(n, both[[2]string{first.Agent, a.Agent}])
 	}
-	others := namesOf(agents[1:], func(a fate) bool { return both[[2]string{first.agent, a.agent}] == n })
+	others := namesOf(agents[1:], func(a counters.Fate) bool { return both[[2]string{first.Agent, a.Agent}] == n })
 	other := others[0]
 	if len(others) > 1 {
 		other = "each of " + words.Tied(others, "others")
 	}
-	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)), first.agent, words.Percent(n, named(first)), other)
+	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)), first.Agent, words.Percent(n, named(first)), other)
 	slices.Sort(names)
 	of := make(map[string]int64)
 	for _, a := range agents {
-		of[a.agent] = named(a)
+		of[a.Agent] = named(a)
 	}
 	for _, a := range names {
 		for _, b := range names {

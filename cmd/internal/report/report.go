@@ -56,7 +56,7 @@ func Page(ctx context.Context, in store.Store, m *journal.Manifest, against stri
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it", ErrNoSummary, m.Run)
 	}
-	d := &data{run: m.Run, against: against, manifest: m, sums: make(counters.Sums), examples: make(counters.Examples)}
+	d := &data{run: m.Run, against: against, manifest: m, examples: make(counters.Examples)}
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
 	}
@@ -64,9 +64,7 @@ func Page(ctx context.Context, in store.Store, m *journal.Manifest, against stri
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range counts.List() {
-		d.sums.Add(c)
-	}
+	d.sums = counters.Of(counts)
 	few, err := summary.ReadExamples(ctx, in, m)
 	if err != nil {
 		return nil, err

@@ -73,6 +73,13 @@ FROM (SELECT CASE WHEN key = '0' THEN 0 ELSE CASE WHEN key < '2' THEN 1 WHEN key
 ORDER BY least`, unit, d.from(metric, false))
 }
 
+func sum(counts map[string]int64) (n int64) {
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}
+
 func keyBars(f *draw.Figure, counts map[string]int64, class, unit string, base int64) {
 	for _, k := range counters.Ranked(counts) {
 		f.AddBar(f.Cell(0, k), "", draw.Track{Whole: base, Shares: []draw.Share{{Class: class, Name: unit, N: counts[k]}}, Values: []string{words.Percent(counts[k], base)}})

@@ -220,43 +220,40 @@ func (d *data) wordsOf() *draw.Figure {
 		return nil
 	}
 	type whose struct {
-		fate
+		counters.Fate
 		template int64
 	}
 	var all []whose
-	for _, a := range d.fates() {
-		w := whose{fate: a}
-		for _, n := range byTemplate[a.agent] {
-			w.template += n
-		}
+	for _, a := range d.sums.Fates(d.profile) {
+		w := whose{Fate: a, template: sum(byTemplate[a.Agent])}
 		if w.template > 0 {
 			all = append(all, w)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b whose) int {
-		return cmp.Or(cmp.Compare(b.template, a.template), cmp.Compare(b.closed, a.closed))
+		return cmp.Or(cmp.Compare(b.template, a.template), cmp.Compare(b.Closed, a.Closed))
 	})
 	top := all[0]
 	for _, w := range all { // of those that templates shut out as often, the headline's own
-		if w.template == top.template && w.agent == "GPTBot" {
+		if w.template == top.template && w.Agent == "GPTBot" {
 			top = w
 		}
 	}
 	f := &draw.Figure{
 		ID: "words", Of: "Shares of " + d.bases() + ".",
-		Title: fmt.Sprintf("%s is shut out by %s: %s in their own words, %s in those of a template (%s)", top.agent, d.ofBoth(top.closed),
-			words.ShareOf(top.closed-top.template, d.hosts, "hosts"), words.Percent(top.template, d.hosts), words.And(counters.Ranked(byTemplate[top.agent]))),
+		Title: fmt.Sprintf("%s is shut out by %s: %s in their own words, %s in those of a template (%s)", top.Agent, d.ofBoth(top.Closed),
+			words.ShareOf(top.Closed-top.template, d.hosts, "hosts"), words.Percent(top.template, d.hosts), words.And(counters.Ranked(byTemplate[top.Agent]))),
 		Note:   "A policy is in a template's words where every group that decides it is: such as the block that Cloudflare manages, which people switch on without choosing the names in it. Agents that some template shuts out.",
 		Legend: []draw.Legend{{Class: "closed", Name: "shut out in the file's own words"}, {Class: "star", Name: "in a template's words"}},
 		Heads:  d.heads(), Head: []string{"agent", "category", "shut_out", "template", "own_words"},
 	}
 	for _, w := range all {
-		f.AddRow([]string{w.agent, w.category}, w.closed, w.template, w.closed-w.template)
-		shares := []draw.Share{{Class: "closed", Name: "in the file's own words", N: w.closed - w.template}}
-		for _, t := range counters.Ranked(byTemplate[w.agent]) {
-			shares = append(shares, draw.Share{Class: "star", Name: t, N: byTemplate[w.agent][t]})
+		f.AddRow([]string{w.Agent, w.Category}, w.Closed, w.template, w.Closed-w.template)
+		shares := []draw.Share{{Class: "closed", Name: "in the file's own words", N: w.Closed - w.template}}
+		for _, t := range counters.Ranked(byTemplate[w.Agent]) {
+			shares = append(shares, draw.Share{Class: "star", Name: t, N: byTemplate[w.Agent][t]})
 		}
-		f.AddBar(w.agent, words.Category.Of(w.category), draw.Track{Whole: d.hosts, Shares: shares, Values: d.shares(w.closed)})
+		f.AddBar(w.Agent, words.Category.Of(w.Category), draw.Track{Whole: d.hosts, Shares: shares, Values: d.shares(w.Closed)})
 	}
 	f.Fit("hosts")
 	f.Shorten()

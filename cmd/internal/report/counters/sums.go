@@ -2,6 +2,7 @@
 // same sums.
 //
 //   - sums.go: counters by label, ranked names, examples
+//   - fates.go, decided.go: how hosts treat agents, and whose rules decide
 //   - keys.go: what the keys of counters say
 //   - quotes.go: names, numbers and sums in SQL
 package counters
@@ -25,20 +26,20 @@ type Label struct{ Stratum, Agent, Category, Profile, Key string }
 // Sums are the counters of a run, by metric.
 type Sums map[string]map[Label]int64
 
-// Add adds a counter.
-func (s Sums) Add(c summary.Count) {
+// Of adds counters up.
+func Of(counts *summary.Counts) Sums {
+	s := make(Sums)
+	for _, c := range counts.List() {
+		s.add(c)
+	}
+	return s
+}
+
+func (s Sums) add(c summary.Count) {
 	if s[c.Metric] == nil {
 		s[c.Metric] = make(map[Label]int64)
 	}
 	s[c.Metric][Label{c.Stratum, c.Agent, c.Category, c.Profile, c.Key}] += c.N
-}
-
-// Text returns a text, "" for null.
-func Text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // Total returns the sum of a metric's counters.
@@ -92,6 +93,17 @@ func ByTotal(pivot map[string]map[string]int64) (names []string, total map[strin
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b)) })
 	return names, total
+}
+
+// Walls returns the hosts that a wall kept from being read, by its vendor.
+func (s Sums) Walls(profile string) map[string]int64 {
+	out := make(map[string]int64)
+	for k, n := range s.By("challenge", profile, Key) {
+		if vendor, _, _ := strings.Cut(k, " "); vendor != summary.NoChallenge {
+			out[vendor] += n
+		}
+	}
+	return out
 }
 
 // Agents returns the category of each agent.

@@ -30,7 +30,7 @@ func TestSumsAreOfOneProfile(t *testing.T) {
 		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1}, {Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
 		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4}, {Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
 	} {
-		s.Add(c)
+		s.add(c)
 	}
 	if got := s.By("outcome", "google", Key)["full_allow"]; got != 11 {
 		t.Errorf("by key: %d, want 11", got)
