@@ -19,21 +19,28 @@ type comparison struct {
 	d      *differ
 	rows   []schema.Change          // to be written
 	agents map[string]*schema.Agent // by name in lower case
+	listed map[uint64]uint64        // the categories of those that the table policies has shown, by numbers of texts
 	whole  bool                     // every table is compared
 
 	// State of the current pair.
 	base      schema.Change // holds host and origin, and the run of the state before
 	rank      *int64
-	emitted   int // rows
-	unsettled int // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
-	classes   map[records.PolicyKey]classes2
-	both      map[records.PolicyKey][2]records.Policy // policies that both runs have
+	emitted   int                       // rows
+	unsettled int                       // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
+	both      []policyPair              // policies that both runs have, as the later run lists them
+	at        map[records.PolicyKey]int // their indices in both
+	earlier   []records.Policy          // those of the earlier run
 	files     stated.Files
-	groupsFor map[string]bool           // tokens, in lower case, whose groups agents of the registry follow
-	before    map[records.PolicyKey]int // where the verdicts of a policy begin in the earlier run
-	coarse    bool                      // signals are compared for whole files
-	proven    bool                      // the rows cover every agent and path whose verdict may differ
-	unknown   []string                  // profiles under which a policy is not known in both runs
+	groupsFor map[string]bool // tokens, in lower case, whose groups agents of the registry follow
+	coarse    bool            // signals are compared for whole files
+	proven    bool            // the rows cover every agent and path whose verdict may differ
+	unknown   []string        // profiles under which a policy is not known in both runs
+}
+
+// A policyPair is a policy in both runs.
+type policyPair struct {
+	rows  [2]records.Policy
+	class classes2
 }
 
 // classes2 holds the classes of a policy before and after.
@@ -44,8 +51,7 @@ func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
 	c := &comparison{
-		d: d, agents: make(map[string]*schema.Agent), classes: make(map[records.PolicyKey]classes2), both: make(map[records.PolicyKey][2]records.Policy),
-		groupsFor: make(map[string]bool), before: make(map[records.PolicyKey]int), whole: d.rules != nil,
+		d: d, agents: make(map[string]*schema.Agent), listed: make(map[uint64]uint64), at: make(map[records.PolicyKey]int), groupsFor: make(map[string]bool), whole: d.rules != nil,
 	}
 	for i := range records.DetailTables {
 		c.whole = c.whole && (i == records.Preferences || slices.Contains(d.tables, i)) // whose lines are signals
@@ -151,52 +157,74 @@ func (c *comparison) reachability(a, b *records.Fetched) error {
 // policies writes a row for each policy whose class changed, unless one of the
 // two is unknown.
 func (c *comparison) policies(p *pair) error {
-	clear(c.classes)
-	clear(c.both)
-	clear(c.groupsFor)
-	names := c.d.names
-	class := func(r records.Policy) string {
-		if r.Group > 0 {
-			c.groupsFor[strings.ToLower(names.Text(r.Group-1))] = true
-		}
-		return names.Text(r.Class)
-	}
-	for d := p.rows[0][records.Policies]; len(d) > 0; {
-		r := d.Policy()
-		c.classes[r.Key()] = classes2{class(r), ""}
-		c.both[r.Key()] = [2]records.Policy{r}
-	}
-	for d := p.rows[1][records.Policies]; len(d) > 0; {
-		r := d.Policy()
-		key, after := r.Key(), class(r)
-		agent, category := names.Text(r.Agent), names.Text(r.Category)
-		lower := strings.ToLower(agent)
-		if a := c.agents[lower]; a == nil || a.Name != agent || a.Category != category { // the table's spelling counts
-			c.agents[lower] = &schema.Agent{Name: agent, Category: category}
-		}
-		was, ok := c.classes[key]
-		if !ok {
-			continue
-		}
-		c.both[key] = [2]records.Policy{c.both[key][0], r}
-		before := was[0]
-		c.classes[key] = classes2{before, after}
-		if unknown := summary.ClassNames[summary.ClassUnknown]; before == unknown || after == unknown {
-			if profile := names.Text(r.Profile); !slices.Contains(c.unknown, profile) {
+	c.pairPolicies(p)
+	texts, unknown := c.d.names.Texts(), summary.ClassNames[summary.ClassUnknown]
+	for i := range c.both {
+		two := &c.both[i]
+		now := &two.rows[1]
+		if two.class[0] == unknown || two.class[1] == unknown {
+			if profile := texts[now.Profile]; !slices.Contains(c.unknown, profile) {
 				c.unknown = append(c.unknown, profile)
 			}
 			continue
 		}
-		if before == after || !c.d.compares(key, p) {
+		if !two.class.changed() || !c.d.compares(now.Key(), p) {
 			continue
 		}
-		row := classRow(agent, &category, names.Text(r.Profile), c.classes[key])
+		row := classRow(texts[now.Agent], &texts[now.Category], texts[now.Profile], two.class)
 		c.setWords(row)
 		if err := c.emit(*row); err != nil {
 			return err
 		}
 	}
 	return c.policiesAgain(p)
+}
+
+// pairPolicies finds the policies that both runs have, and the groups that agents follow.
+func (c *comparison) pairPolicies(p *pair) {
+	texts := c.d.names.Texts()
+	follow := uint64(0) // the group of the policy before
+	follows := func(r *records.Policy) {
+		if r.Group > 0 && r.Group != follow {
+			follow = r.Group
+			c.groupsFor[strings.ToLower(texts[r.Group-1])] = true
+		}
+	}
+	c.both, c.earlier = c.both[:0], c.earlier[:0]
+	clear(c.at)
+	clear(c.groupsFor)
+	for d := p.rows[0][records.Policies]; len(d) > 0; {
+		r := d.Policy()
+		follows(&r)
+		c.at[r.Key()] = -1 - len(c.earlier) // not in both so far
+		c.earlier = append(c.earlier, r)
+	}
+	for d := p.rows[1][records.Policies]; len(d) > 0; {
+		r := d.Policy()
+		follows(&r)
+		if category, ok := c.listed[r.Agent]; !ok || category != r.Category { // the table's spelling counts
+			c.listed[r.Agent] = r.Category
+			c.agents[strings.ToLower(texts[r.Agent])] = &schema.Agent{Name: texts[r.Agent], Category: texts[r.Category]}
+		}
+		if i := c.at[r.Key()]; i < 0 {
+			was := c.earlier[-1-i]
+			c.at[r.Key()] = len(c.both)
+			c.both = append(c.both, policyPair{[2]records.Policy{was, r}, classes2{texts[was.Class], texts[r.Class]}})
+		}
+	}
+}
+
+// policy returns a policy that both runs have; a zero one if they do not.
+func (c *comparison) policy(key records.PolicyKey) policyPair {
+	if i, ok := c.at[key]; ok && i >= 0 {
+		return c.both[i]
+	}
+	return policyPair{}
+}
+
+// policyOf returns the policy of an agent under a profile, as policy does.
+func (c *comparison) policyOf(profile, agent string) policyPair {
+	return c.policy(records.PolicyKey{Profile: c.d.names.ID(profile), Agent: c.d.names.ID(agent)})
 }
 
 // policiesAgain writes the rows of policies whose class changed, as the later run

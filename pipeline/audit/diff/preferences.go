@@ -49,13 +49,13 @@ func (d *differ) planPreferences() {
 func (c *comparison) preferences(p *pair) error {
 	names := c.d.names
 	unknown, shut := summary.ClassNames[summary.ClassUnknown], summary.ClassNames[robots.DisallowAll]
-	for d := p.rows[1][records.Policies]; len(d) > 0; {
-		now := d.Policy()
-		two, both := c.both[now.Key()]
-		if !both || two[0].Stances == two[1].Stances && now.Stances == [usage.NumUses]uint64{} {
+	for i := range c.both {
+		two, class := c.both[i].rows, c.both[i].class
+		now := &two[1]
+		if two[0].Stances == now.Stances && now.Stances == [usage.NumUses]uint64{} {
 			continue // as of nearly all files
 		}
-		agent, class := names.Text(now.Agent), c.classes[now.Key()]
+		agent := names.Text(now.Agent)
 		if c.d.unstated[agent] != "" || !c.d.compares(now.Key(), p) || class[0] == unknown || class[1] == unknown {
 			continue
 		}

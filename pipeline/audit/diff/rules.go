@@ -190,15 +190,11 @@ func (c *comparison) eachResult(p *pair, each func(string, *meaning.Result) erro
 // that its class does not show a change of meaning.
 func (c *comparison) anyPartial(j *judge) bool {
 	id := c.d.names.ID(j.under)
-	for key, class := range c.classes {
-		if key.Profile != id || j.under != j.profile.Name && !slices.ContainsFunc(j.agents[1], func(a robots.Agent) bool { return a.Name == c.d.names.Text(key.Agent) }) {
-			continue
-		}
-		if class[0] == class[1] && class[0] == summary.ClassNames[robots.Partial] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.both, func(two policyPair) bool {
+		now, partial := two.rows[1], summary.ClassNames[robots.Partial]
+		return now.Profile == id && two.class == classes2{partial, partial} &&
+			(j.under == j.profile.Name || slices.ContainsFunc(j.agents[1], func(a robots.Agent) bool { return a.Name == c.d.names.Text(now.Agent) }))
+	})
 }
 
 // ruleRows writes the rows of one profile, without those that a row of another kind
@@ -244,16 +240,14 @@ func (c *comparison) sameClass(profile string, x *meaning.Difference) bool {
 	if c.isAgain(profile, x) || !slices.Contains(c.d.tables, records.Policies) {
 		return x.Classes[0] == x.Classes[1] && c.isKnown(profile, x)
 	}
-	class := c.classes[records.PolicyKey{Profile: c.d.names.ID(profile), Agent: c.d.names.ID(x.Agent)}]
-	return class[0] == class[1] && c.isKnown(profile, x)
+	return !c.policyOf(profile, x.Agent).class.changed() && c.isKnown(profile, x)
 }
 
 // isKnown reports whether both runs knew the class of a policy, as far as there are
 // tables that say it.
 func (c *comparison) isKnown(profile string, x *meaning.Difference) bool {
-	class, ok := c.classes[records.PolicyKey{Profile: c.d.names.ID(profile), Agent: c.d.names.ID(x.Agent)}]
-	unknown := summary.ClassNames[summary.ClassUnknown]
-	return !slices.Contains(c.d.tables, records.Policies) || ok && class[0] != unknown && class[1] != "" && class[1] != unknown
+	class, unknown := c.policyOf(profile, x.Agent).class, summary.ClassNames[summary.ClassUnknown]
+	return !slices.Contains(c.d.tables, records.Policies) || class[0] != unknown && class[1] != unknown && class[1] != ""
 }
 
 // tokensWithGroupRow returns the rows of kind group by token.

@@ -17,17 +17,13 @@ import (
 // [records.Read] makes the verdicts of an outage undefined, and no row
 // goes from or to undefined.
 func (c *comparison) verdicts(p *pair) error {
-	old := p.rows[0][records.Verdicts]
-	was := records.Blocks{Rest: old, Names: c.d.names}
-	c.findBlocks(&was)
-	now := records.Blocks{Rest: p.rows[1][records.Verdicts], Names: c.d.names}
+	texts := c.d.names.Texts()
+	was := earlierBlocks{Blocks: records.Blocks{Rest: p.rows[0][records.Verdicts], Texts: texts}}
+	now := records.Blocks{Rest: p.rows[1][records.Verdicts], Texts: texts}
 	for now.Next() {
-		at, ok := c.before[now.Key]
-		if !ok || !c.d.compares(now.Key, p) {
+		if !was.find(now.Key) || !c.d.compares(now.Key, p) {
 			continue
 		}
-		was.Rest = old[at:]
-		was.Next()
 		if err := c.blockRows(was.List, &now); err != nil {
 			return err
 		}
@@ -35,16 +31,34 @@ func (c *comparison) verdicts(p *pair) error {
 	return nil
 }
 
-// findBlocks records where each block of the earlier run begins.
-func (c *comparison) findBlocks(was *records.Blocks) {
-	clear(c.before)
-	size := len(was.Rest)
+// earlierBlocks finds the verdicts of a target in the earlier run, by policy. Both runs
+// list policies in one order, but for agents and profiles that only one of them has.
+type earlierBlocks struct {
+	records.Blocks
+	passed map[records.PolicyKey]records.Decoder // blocks that were read to find others
+}
+
+// find reads the block of a policy.
+func (e *earlierBlocks) find(key records.PolicyKey) bool {
+	if block, ok := e.passed[key]; ok {
+		rest := e.Rest
+		e.Rest = block
+		e.Next()
+		e.Rest = rest
+		return true
+	}
 	for {
-		at := size - len(was.Rest)
-		if !was.Next() {
-			return
+		at := e.Rest
+		if !e.Next() {
+			return false
 		}
-		c.before[was.Key] = at
+		if e.Key == key {
+			return true
+		}
+		if e.passed == nil {
+			e.passed = make(map[records.PolicyKey]records.Decoder)
+		}
+		e.passed[e.Key] = at
 	}
 }
 
@@ -65,30 +79,30 @@ func (c *comparison) blockRows(before []records.Verdict, now *records.Blocks) er
 				continue
 			}
 		}
-		if err := c.flip(now.Key, before[k], after); err != nil {
-			return err
+		if was := before[k]; was.Value != after.Value && was.Value != robots.Undefined && after.Value != robots.Undefined {
+			if err := c.flip(now.Key, was, after); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// flip writes the row of one URL if its verdict changed.
+// flip writes the row of one URL whose verdict changed.
 func (c *comparison) flip(key records.PolicyKey, before, after records.Verdict) error {
-	if before.Value == after.Value || before.Value == robots.Undefined || after.Value == robots.Undefined {
+	class, own := c.policy(key).class, !strings.HasPrefix(after.URL, "/")
+	covered := class.changed() && !own && class[1] != summary.ClassNames[robots.Partial] // by the row of the class
+	if covered && c.d.checker == nil {
 		return nil
 	}
-	class, own := c.classes[key], !strings.HasPrefix(after.URL, "/")
 	agent, profile := c.d.names.Text(key.Agent), c.d.names.Text(key.Profile)
 	row := schema.Change{
 		Kind: "verdict", Severity: change.VerdictSeverity(after.Value, class.changed(), own), Agent: &agent, Category: c.category(agent), Profile: &profile,
-		URL: &after.URL, Before: &summary.ValueNames[before.Value], After: &summary.ValueNames[after.Value], LineBefore: before.Line, LineAfter: after.Line,
+		URL: &after.URL, Before: &summary.ValueNames[before.Value], After: &summary.ValueNames[after.Value], LineBefore: schema.NonZero(before.Line), LineAfter: schema.NonZero(after.Line),
 	}
-	if class.changed() && !own && class[1] != summary.ClassNames[robots.Partial] {
-		// The row of the class covers it.
-		if c.d.checker != nil {
-			row.Host, row.Severity = c.base.Host, change.VerdictSeverity(after.Value, false, own)
-			c.d.checker.Covered(&row, classRow(agent, row.Category, profile, class))
-		}
+	if covered {
+		row.Host, row.Severity = c.base.Host, change.VerdictSeverity(after.Value, false, own)
+		c.d.checker.Covered(&row, classRow(agent, row.Category, profile, class))
 		return nil
 	}
 	return c.emit(row)

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -10,7 +9,7 @@ import (
 // words the change of a policy is.
 func (c *comparison) setWords(row *schema.Change) {
 	names := c.d.names
-	two := c.both[records.PolicyKey{Profile: names.ID(*row.Profile), Agent: names.ID(*row.Agent)}]
+	two := c.policyOf(*row.Profile, *row.Agent).rows
 	row.TemplateBefore, row.TemplateAfter = names.Optional(two[0].Template), names.Optional(two[1].Template)
 	var known bool
 	if row.Template, known = c.files.GroupWords(two); !known {

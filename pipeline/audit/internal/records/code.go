@@ -29,6 +29,14 @@ func (d *Decoder) Ordered() int64 {
 }
 
 func (d *Decoder) Uint() uint64 {
+	if b := (*d)[0]; b < 0x80 { // as most are
+		*d = (*d)[1:]
+		return uint64(b)
+	}
+	return d.long()
+}
+
+func (d *Decoder) long() uint64 {
 	v, n := binary.Uvarint(*d)
 	*d = (*d)[n:]
 	return v
@@ -72,8 +80,11 @@ func (n *Names) ID(s string) uint64 {
 	return id
 }
 
-func (n *Names) Text(id uint64) string {
+func (n *Names) Text(id uint64) string { return n.Texts()[id] }
+
+// Texts returns the texts that have numbers now, by number.
+func (n *Names) Texts() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.list[id]
+	return n.list
 }

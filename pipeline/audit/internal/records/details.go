@@ -146,17 +146,12 @@ func (r *reader) policies(batch arrow.RecordBatch) func(int, *Encoder) {
 		e.Uint(r.idOf(category, i))
 		e.Uint(r.idOf(class, i))
 		for _, t := range rest {
-			r.optional(t, i, e)
+			if t.IsNull(i) {
+				e.Uint(0)
+			} else {
+				e.Uint(r.idOf(t, i) + 1)
+			}
 		}
-	}
-}
-
-// optional appends the number of a cell's text plus 1, 0 for null.
-func (r *reader) optional(t *texts, i int, e *Encoder) {
-	if t.IsNull(i) {
-		e.Uint(0)
-	} else {
-		e.Uint(r.idOf(t, i) + 1)
 	}
 }
 

@@ -1,22 +1,19 @@
 package records
 
-import (
-	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink/schema"
-)
+import "github.com/robocensus/robocensus/robots"
 
 // Verdict is one verdict of a block.
 type Verdict struct {
 	URL   string
 	Value robots.Value
-	Line  *int32
+	Line  int32 // 0 for none
 }
 
 // Blocks reads the verdicts of a target in the order of the table. A block holds
 // the verdicts of one agent under one profile.
 type Blocks struct {
 	Rest  Decoder
-	Names *Names
+	Texts []string  // of [Names]
 	own   []string  // the target's own URLs read so far
 	Key   PolicyKey // the policy of list
 	List  []Verdict
@@ -49,10 +46,10 @@ func (b *Blocks) Next() bool {
 		if head&ownURL != 0 {
 			j.URL = b.own[number]
 		} else {
-			j.URL = b.Names.Text(number)
+			j.URL = b.Texts[number]
 		}
 		if head&hasLine != 0 {
-			j.Line = schema.Some(int32(b.Rest.Uint()))
+			j.Line = int32(b.Rest.Uint())
 		}
 		b.List = append(b.List, j)
 	}
