@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -49,7 +50,7 @@ func TestOwnComparesByEachParser(t *testing.T) {
 			for host, text := range texts {
 				pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
 			}
-			audittest.StoredRunOf(t, dir, run, folder, c.tables, agents, own)
+			audittest.StoredRunOf(t, dir, run, folder, c.tables, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{own}})
 		}
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		pipelinetest.Must(t, err)

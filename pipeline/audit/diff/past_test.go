@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -155,7 +156,7 @@ func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 		}
 		agents, _, err := registry.ParseAgents("agents", []byte(list))
 		pipelinetest.Must(t, err)
-		audittest.StoredRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, agents, google)
+		audittest.StoredRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}})
 	}
 	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*", "no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]", "no_change: sitemap"}
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, promises...)})

@@ -130,19 +130,19 @@ func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...
 	t.Helper()
 	agents, _, err := registry.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	pipelinetest.Must(t, err)
-	StoredRunOf(t, dir, id, bodies, tables, agents, profiles...)
+	StoredRunOf(t, dir, id, bodies, tables, evaluate.Config{Agents: agents, Profiles: profiles})
 }
 
-// StoredRunOf does the same for other agents.
-func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []schema.Agent, profiles ...*robots.Profile) {
+// StoredRunOf does the same for what a configuration evaluates; readers are the built-in profiles.
+func StoredRunOf(t *testing.T, dir, id, bodies, tables string, e evaluate.Config) {
 	t.Helper()
-	readers := make(map[string]*robots.Profile)
+	e.Readers = make(map[string]*robots.Profile)
 	for _, name := range robots.ProfileNames() {
-		readers[name], _ = robots.ProfileNamed(name)
+		e.Readers[name], _ = robots.ProfileNamed(name)
 	}
 	_, err := pipeline.Run(context.Background(), pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
-		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles, Readers: readers}, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Evaluate: e, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
 	pipelinetest.Must(t, err)
 }
