@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -197,7 +195,7 @@ func asArgument(path string) string {
 func (c *compared) group() string {
 	switch c.policy.Match {
 	case robots.NoGroup:
-		return "no group is for this agent" + within(&c.file)
+		return noLine(robots.ReasonNoGroup, &c.file)
 	case robots.StarGroup:
 		return fmt.Sprintf("the group for *, line %d", c.policy.GroupLine)
 	}
@@ -206,34 +204,21 @@ func (c *compared) group() string {
 
 // reason names what decides a path.
 func (c *compared) reason(v robots.Verdict, path string) string {
-	switch v.Reason {
-	case robots.ReasonNoRule:
-		return "no rule matches" + within(&c.file)
-	case robots.ReasonNoGroup:
-		return "no group is for this agent" + within(&c.file)
-	case robots.ReasonRobotsTxt:
-		return "robots.txt itself may always be fetched"
-	case robots.ReasonUndefined:
+	if v.Rule >= 0 {
+		return lineText(c.body, c.file.Rules[v.Rule].Line)
+	}
+	why := noLine(v.Reason, &c.file)
+	if v.Reason == robots.ReasonUndefined {
 		t := c.profile.LiteralTarget(asArgument(path))
 		var lines []string
 		for _, i := range c.policy.Contenders(nil, &t) {
-			if lines = append(lines, c.text(i)); len(lines) == 2 {
+			if lines = append(lines, lineText(c.body, c.file.Rules[i].Line)); len(lines) == 2 {
 				break
 			}
 		}
-		return "the document leaves a choice open: " + strings.Join(lines, "; ")
+		why += ": " + strings.Join(lines, "; ")
 	}
-	return c.text(v.Rule)
-}
-
-// text returns the line of a rule.
-func (c *compared) text(rule int32) string {
-	number := c.file.Rules[rule].Line
-	text := visible.Text(schema.Text(bytes.TrimSpace(lineOf(c.body, number))))
-	if runes := []rune(text); len(runes) > maxShown {
-		text = string(runes[:maxShown]) + "…"
-	}
-	return fmt.Sprintf("line %d: %s", number, text)
+	return why
 }
 
 // pair is one line of compare --jsonl.
@@ -301,12 +286,6 @@ func proof(sides *[2]compared, w *robots.Counterexample) *relationProof {
 	if w == nil {
 		return nil
 	}
-	return &relationProof{asArgument(w.Path), sides[0].Line(w.A), sides[1].Line(w.B), w.A.Value.String(), w.B.Value.String()}
-}
-
-func (c *compared) Line(v robots.Verdict) int32 {
-	if v.Rule < 0 {
-		return 0
-	}
-	return c.file.Rules[v.Rule].Line
+	a, b := DecisionOf(&sides[0].file, w.A), DecisionOf(&sides[1].file, w.B)
+	return &relationProof{asArgument(w.Path), a.Line, b.Line, a.Verdict, b.Verdict}
 }

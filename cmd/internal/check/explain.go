@@ -39,12 +39,9 @@ type explainer struct {
 
 // explainedURL is an answer of check --json.
 type explainedURL struct {
-	URL        string            `json:"url"`
-	Agent      string            `json:"agent"`
-	Verdict    string            `json:"verdict"`
-	Reason     string            `json:"reason"`
-	Line       int32             `json:"line"` // 0 if no rule decided
-	Pattern    string            `json:"pattern"`
+	URL   string `json:"url"`
+	Agent string `json:"agent"`
+	Decision
 	GroupAgent string            `json:"group_agent"` // the token whose group applies, * or empty
 	Profile    string            `json:"profile"`
 	Outcome    string            `json:"outcome"`
@@ -54,11 +51,38 @@ type explainedURL struct {
 	Uses *map[string]useAnswer `json:"uses,omitempty"`
 }
 
+// A Decision is a verdict and what decides it, as JSON has them.
+type Decision struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Line    int32  `json:"line"` // 0 if no rule decides
+	Pattern string `json:"pattern"`
+}
+
+// DecisionOf returns the decision of a verdict on a URL of a file.
+func DecisionOf(f *robots.File, v robots.Verdict) Decision {
+	d := Decision{Verdict: v.Value.String(), Reason: v.Reason.String()}
+	if v.Rule >= 0 {
+		d.Line, d.Pattern = f.Rules[v.Rule].Line, schema.Text(f.Rules[v.Rule].Pattern)
+	}
+	return d
+}
+
+// explained is what a profile makes of a capture, for some agents.
 type explained struct {
 	Profile *robots.Profile
 	File    robots.File
 	judge   *robots.Judge
 	answer  answer.Answer
+}
+
+// load reads the capture.
+func (r *explained) load(c *fetch.Capture) {
+	body := c.Whole()
+	r.answer = r.Profile.Answer(c.Facts())
+	r.File.Cut = c.Truncated && body != nil
+	r.File.Parse(body, r.Profile)
+	r.judge.Load(&r.File)
 }
 
 func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
@@ -72,12 +96,8 @@ func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent)
 // load sets the capture to explain.
 func (e *explainer) load(c *fetch.Capture) {
 	e.body = c.Whole()
-	facts := c.Facts()
 	for _, r := range e.readings {
-		r.answer = r.Profile.Answer(facts)
-		r.File.Cut = c.Truncated && e.body != nil
-		r.File.Parse(e.body, r.Profile)
-		r.judge.Load(&r.File)
+		r.load(c)
 	}
 }
 
@@ -246,13 +266,9 @@ func (e *explainer) explain(url string) {
 		e.runnersUp(first, policy, url, v)
 	}
 	answer := explainedURL{
-		URL: url, Agent: e.agent.Name, Verdict: v.Value.String(), Reason: v.Reason.String(), GroupAgent: policy.GroupAgent,
+		URL: url, Agent: e.agent.Name, Decision: DecisionOf(&first.File, v), GroupAgent: policy.GroupAgent,
 		Profile: first.Profile.Name, Outcome: string(first.answer.Outcome), Others: make(map[string]string),
 		Truncated: first.File.Truncated,
-	}
-	if v.Rule >= 0 {
-		rule := &first.File.Rules[v.Rule]
-		answer.Line, answer.Pattern = rule.Line, schema.Text(rule.Pattern)
 	}
 	var same []string
 	apart := make(map[opinion][]string) // profiles
@@ -298,10 +314,22 @@ func opinionOf(r *explained, v robots.Verdict) opinion {
 	if v.Rule >= 0 {
 		return opinion{v.Value, r.File.Rules[v.Rule].Line, ""}
 	}
-	if why := noLine[v.Reason]; why != "" {
-		return opinion{v.Value, 0, why + within(&r.File)}
+	return opinion{v.Value, 0, cmp.Or(noLine(v.Reason, &r.File), words.Reason.Of(string(r.answer.Reason)))}
+}
+
+// noLine says why no line of a file decides, "" if that is for the answer of the host.
+func noLine(reason robots.Reason, f *robots.File) string {
+	switch reason {
+	case robots.ReasonNoRule:
+		return "no rule matches" + within(f)
+	case robots.ReasonNoGroup:
+		return "no group is for this agent" + within(f)
+	case robots.ReasonUndefined:
+		return "the document leaves a choice open"
+	case robots.ReasonRobotsTxt:
+		return "robots.txt itself may always be fetched"
 	}
-	return opinion{v.Value, 0, words.Reason.Of(string(r.answer.Reason))}
+	return ""
 }
 
 // within qualifies what was not found in a file that the size limit cuts.
@@ -343,8 +371,12 @@ func (e *explainer) groupLine(rule *robots.Rule) int32 {
 const maxShown = 100
 
 func (e *explainer) Line(word string, number int32, remark string) {
-	text := visible.Text(schema.Text(bytes.TrimSpace(lineOf(e.body, number))))
-	fmt.Fprintf(e.out, "  %-11s line %d: %s   (%s)\n", word, number, Shortened(text), remark)
+	fmt.Fprintf(e.out, "  %-11s %s   (%s)\n", word, lineText(e.body, number), remark)
+}
+
+// lineText returns line n of a body as it is shown.
+func lineText(body []byte, n int32) string {
+	return fmt.Sprintf("line %d: %s", n, Shortened(visible.Text(schema.Text(bytes.TrimSpace(lineOf(body, n))))))
 }
 
 // Shortened cuts a text that is too long to show.

@@ -36,11 +36,8 @@ type question struct {
 }
 
 type reply struct {
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Line    int32  `json:"line"` // 0 if no rule decided
-	Pattern string `json:"pattern"`
-	Agent   string `json:"agent"` // the token whose group applies, * or empty
+	Decision
+	Agent string `json:"agent"` // the token whose group applies, * or empty
 
 	Uses *map[string]useAnswer `json:"uses,omitempty"` // nil unless asked for; without an entry if the URL may not be fetched
 
@@ -277,12 +274,7 @@ func (q *question) answer(profile *robots.Profile, file *robots.File, body []byt
 	judge.Load(file)
 	target := profile.LiteralTarget(*q.URL)
 	policy := judge.Policy(0)
-	v := policy.Judge(&target)
-	r := reply{Verdict: v.Value.String(), Reason: v.Reason.String(), Agent: policy.GroupAgent, Truncated: file.Truncated}
-	if v.Rule >= 0 {
-		rule := &file.Rules[v.Rule]
-		r.Line, r.Pattern = rule.Line, schema.Text(rule.Pattern)
-	}
+	r := reply{Decision: DecisionOf(file, policy.Judge(&target)), Agent: policy.GroupAgent, Truncated: file.Truncated}
 	if q.Uses {
 		r.Uses = useAnswers(policy.Uses(&target, labels))
 	}

@@ -123,10 +123,8 @@ type URLJudge struct {
 }
 
 func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *URLJudge {
-	l := &URLJudge{explained: explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent}), answer: p.Answer(c.Facts())}, body: c.Whole()}
-	l.File.Cut = c.Truncated && l.body != nil
-	l.File.Parse(l.body, p)
-	l.judge.Load(&l.File)
+	l := &URLJudge{explained: explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent})}, body: c.Whole()}
+	l.load(c)
 	l.lines = make([]string, len(l.File.Rules))
 	return l
 }
@@ -150,23 +148,21 @@ func (l *URLJudge) Why(v robots.Verdict) string {
 		if v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules() {
 			return words.Reason.Of(string(l.answer.Reason))
 		}
-		return noLine[v.Reason] + within(&l.File)
+		return noLine(v.Reason, &l.File)
 	}
 	if l.lines[v.Rule] == "" {
 		rule := &l.File.Rules[v.Rule]
-		text := schema.Text(bytes.TrimSpace(lineOf(l.body, rule.Line)))
+		l.lines[v.Rule] = lineText(l.body, rule.Line)
 		if l.body == nil {
-			text = strings.ToUpper(rule.Kind.String()[:1]) + rule.Kind.String()[1:] + ": " + schema.Text(rule.Pattern)
+			l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, Shortened(visible.Text(RuleText(rule.Kind.String(), schema.Text(rule.Pattern)))))
 		}
-		l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, Shortened(visible.Text(text)))
 	}
 	return l.lines[v.Rule]
 }
 
-// noLine says why no line decides.
-var noLine = map[robots.Reason]string{
-	robots.ReasonNoRule: "no rule matches", robots.ReasonNoGroup: "no group is for this agent",
-	robots.ReasonUndefined: "the document leaves a choice open", robots.ReasonRobotsTxt: "robots.txt itself may always be fetched",
+// RuleText writes a rule as a line of a file.
+func RuleText(kind, pattern string) string {
+	return strings.ToUpper(kind[:1]) + kind[1:] + ": " + pattern
 }
 
 // urlList prints verdicts on URLs.
@@ -189,13 +185,9 @@ type judgedURL struct {
 }
 
 type judgement struct {
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Line    int32  `json:"line"` // 0 if no rule decides
-	Pattern string `json:"pattern"`
-	Remark  string `json:"remark,omitempty"` // why nothing decides
-
-	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
+	Decision
+	Remark    string `json:"remark,omitempty"`    // why nothing decides
+	Truncated bool   `json:"truncated,omitempty"` // the size limit cuts the file
 }
 
 func (l *urlList) judge(s registry.Sample) error {
@@ -254,12 +246,7 @@ func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) e
 }
 
 func (l *URLJudge) judgement(v robots.Verdict) judgement {
-	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String(), Remark: l.Unknown, Truncated: l.File.Truncated}
-	if v.Rule >= 0 {
-		rule := &l.File.Rules[v.Rule]
-		j.Line, j.Pattern = rule.Line, schema.Text(rule.Pattern)
-	}
-	return j
+	return judgement{DecisionOf(&l.File, v), l.Unknown, l.File.Truncated}
 }
 
 func written(_ int, err error) error {

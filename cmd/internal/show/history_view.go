@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
@@ -129,15 +130,11 @@ func (h *historian) shutOut(p *screen.Text, e *event) string {
 // of each origin, the states of policies in each run, where they changed, and the rows of changes, as far as diff has
 // compared the runs; and the answers to identities, if there are any.
 func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []string, answered bool) {
-	of := "host = " + quoted(asked.Host)
-	if asked.Scheme != "" {
-		of = "origin = " + quoted(asked.String())
-	}
-	last := "QUALIFY row_number() OVER (PARTITION BY run, origin ORDER BY fetch_time DESC, seq DESC) = 1"
+	of, last := condition(asked), "QUALIFY row_number() OVER (PARTITION BY run, origin ORDER BY fetch_time DESC, seq DESC) = 1"
 	ofLast := fmt.Sprintf("SEMI JOIN (SELECT run, seq FROM history.fetches WHERE %s %s) USING (run, seq)", of, last)
 	only := ""
 	for i, agent := range agents {
-		only += map[bool]string{true: " AND lower(agent) IN (", false: ", "}[i == 0] + "lower(" + quoted(agent) + ")"
+		only += map[bool]string{true: " AND lower(agent) IN (", false: ", "}[i == 0] + "lower(" + counters.Quote(agent) + ")"
 	}
 	if only != "" {
 		only += ")"
@@ -150,11 +147,11 @@ FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTI
       FROM history.policies p %s JOIN history.runs r USING (run)
       WHERE p.class <> 'unknown' AND p.%s AND p.profile = %s)
 WHERE class <> before%s ORDER BY date, origin, agent;
-`, ofLast, of, quoted(profile), only)
+`, ofLast, of, counters.Quote(profile), only)
 	// Runs that are not neighbours may have been compared too.
 	fmt.Fprintf(out, `FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s)
   AND (run, against) IN (SELECT run, lag(run) OVER (ORDER BY date, run) FROM history.runs) ORDER BY run, origin;
-`, of, quoted(profile))
+`, of, counters.Quote(profile))
 	if answered {
 		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
 FROM history.answers a %s JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;

@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/lookup"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -28,12 +27,9 @@ type urlView struct {
 
 type readingView struct {
 	Profile string `json:"profile"`
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Line    int32  `json:"line"` // 0 if no rule decided
-	Pattern string `json:"pattern"`
-	Remark  string `json:"remark,omitempty"` // why the run cannot tell
-	why     string
+	check.Decision
+	Remark string `json:"remark,omitempty"` // why the run cannot tell
+	why    string
 }
 
 // urlShower judges URLs by what a run has about a target, under all profiles.
@@ -84,17 +80,11 @@ func (u *urlShower) view(ctx context.Context, t *lookup.Target, body []byte, nam
 }
 
 func readingOf(l *check.URLJudge, url string) readingView {
-	r := readingView{Profile: l.Profile.Name, Verdict: robots.Undefined.String(), Reason: robots.ReasonUndefined.String(), Remark: l.Unknown, why: l.Unknown}
-	if l.Unknown != "" {
-		return r
+	v := robots.Verdict{Value: robots.Undefined, Reason: robots.ReasonUndefined, Rule: -1}
+	if l.Unknown == "" {
+		v = l.Verdict(url)
 	}
-	v := l.Verdict(url)
-	r.Verdict, r.Reason, r.why = v.Value.String(), v.Reason.String(), l.Why(v)
-	if v.Rule >= 0 {
-		rule := &l.File.Rules[v.Rule]
-		r.Line, r.Pattern = rule.Line, schema.Text(rule.Pattern)
-	}
-	return r
+	return readingView{l.Profile.Name, check.DecisionOf(&l.File, v), l.Unknown, l.Why(v)}
 }
 
 // addURLs adds what all profiles make of the URLs for the agents, to each view that has

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
@@ -301,33 +302,34 @@ func (v *hostView) printAgent(p *screen.Text, a *agentView) {
 			p.Line(fmt.Sprintf("  and %s more", words.Count(int64(len(a.Rules)-i), "rule")))
 			break
 		}
-		p.Line("  " + p.Foreign(check.Shortened(fmt.Sprintf("line %d: %s: %s", r.Line, strings.ToUpper(r.Kind[:1])+r.Kind[1:], r.Pattern))))
+		p.Line("  " + p.Foreign(check.Shortened(fmt.Sprintf("line %d: %s", r.Line, check.RuleText(r.Kind, r.Pattern)))))
 	}
 }
 
-// quoted quotes a text for SQL.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// condition returns the SQL that chooses the rows of what is asked about.
+func condition(asked fetch.Origin) string {
+	if asked.Scheme != "" {
+		return "origin = " + counters.Quote(asked.String())
+	}
+	return "host = " + counters.Quote(asked.Host)
+}
 
 // showQueries prints the queries of which show tells the answers.
 func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string, hasAnswers bool) {
 	for _, o := range asked {
-		of := "host = " + quoted(o.Host)
-		if o.Scheme != "" {
-			of = "origin = " + quoted(o.String())
-		}
-		of = "run = " + quoted(run) + " AND " + of
+		of := "run = " + counters.Quote(run) + " AND " + condition(o)
 		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
 		fmt.Fprintf(out, "SELECT seq, class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY seq, class;\n", of)
-		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, quoted(profile))
+		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, counters.Quote(profile))
 		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY seq, first_line, last_line, template;\n", of)
 		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if hasAnswers {
 			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
 		}
 		for _, agent := range agents {
-			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, quoted(profile), quoted(agent))
+			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, counters.Quote(profile), counters.Quote(agent))
 			for _, url := range urls {
-				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of, quoted(agent), quoted(url))
+				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of, counters.Quote(agent), counters.Quote(url))
 			}
 		}
 	}
