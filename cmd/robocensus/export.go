@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
@@ -74,11 +72,11 @@ func exportCommand() *cobra.Command {
 var exportable = append(slices.Clone(schema.TableNames), "changes")
 
 func exportTable(ctx context.Context, in store.Store, run string, what export.Selection, incomplete bool, stdout, stderr io.Writer) error {
+	if screen.IsTerminal(stdout) {
+		return exit.Usagef("the output is binary: redirect it to a file or a program")
+	}
 	if c, ok := stdout.(*screen.Checked); ok {
 		stdout = c.Writer // export reports write errors itself
-	}
-	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return exit.Usagef("the output is binary: redirect it to a file or a program")
 	}
 	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifest)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -85,7 +83,7 @@ func publishCommand() *cobra.Command {
 		Example: publishExamples, ValidArgsFunction: cli.CompleteRuns(100),
 	}
 	s := c.Flags()
-	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	cli.OutVar(c, &f.out)
 	s.StringVar(&f.to, "to", "", "`FOLDER` to write, new or empty")
 	s.StringVar(&f.words, "words", "", "YAML `FILE` of title, creators, licence and so on")
 	s.StringVar(&f.title, "title", "", "title (default with the dates of the runs)")
@@ -94,9 +92,7 @@ func publishCommand() *cobra.Command {
 	s.StringVar(&f.contact, "contact", "", "address of mail, or a URL")
 	s.StringSliceVar(&f.without, "without", nil, "`NAMES` of tables, and of columns as TABLE.COLUMN, to leave out")
 	s.BoolVar(&f.hashHosts, "hash-hosts", false, "publish hashes instead of names of hosts")
-	for _, name := range []string{"out", "to"} {
-		c.MarkFlagDirname(name)
-	}
+	c.MarkFlagDirname("to")
 	c.MarkFlagFilename("words", "yaml", "yml")
 	cli.CompleteList(c, "without", append(describe.TableNames(), describe.ColumnNames()...))
 	cli.CompleteFlag(c, "licence", describe.LicenceNames()...)
@@ -175,15 +171,9 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if slices.Contains(runs[:i], runs[i]) {
 			return c, exit.Usagef("run %s is named twice", runs[i])
 		}
-		m, err := journal.ReadManifest(c.In, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return c, cli.NoRun(c.In, name)
-		}
+		m, err := cli.CompleteRun(c.In, name)
 		if err != nil {
 			return c, err
-		}
-		if !m.Complete() {
-			return c, exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
 		}
 		if m.SchemaVersion != schema.SchemaVersion {
 			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)

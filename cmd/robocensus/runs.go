@@ -44,7 +44,8 @@ const runsExamples = `  robocensus runs --out out
 func runsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "List the runs of a folder", Long: runsHelp, Example: runsExamples}
 	out := cli.Out(c)
-	asJSON := cli.JSON(c.Flags(), "one array, an object for each run")
+	var asJSON bool
+	cli.JSONVar(c.Flags(), &asJSON, "one array, an object for each run")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := cli.CheckArguments(c.Context(), *out, args); err != nil {
 			return err
@@ -58,7 +59,7 @@ func runsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *asJSON {
+		if asJSON {
 			return screen.JSON(c.OutOrStdout(), append([]journal.RunInfo{}, runs...)) // [] for none
 		}
 		showRuns(c.OutOrStdout(), runs)

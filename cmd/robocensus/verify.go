@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
@@ -57,7 +55,8 @@ func verifyCommand() *cobra.Command {
 	}
 	out := cli.Out(c)
 	warc := c.Flags().String("warc", "", "compare `FILE` with what --warc-out of the run wrote")
-	asJSON := cli.JSON(c.Flags(), "one object")
+	var asJSON bool
+	cli.JSONVar(c.Flags(), &asJSON, "one object")
 	incomplete := cli.Incomplete(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := cli.CheckArguments(c.Context(), *out, args, cli.Argument{Name: "RUN", Give: "the run to verify"}); err != nil {
@@ -72,7 +71,7 @@ func verifyCommand() *cobra.Command {
 			return err
 		}
 		defer in.Close()
-		return verifyRun(c.Context(), in, run, *warc, *asJSON, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
+		return verifyRun(c.Context(), in, run, *warc, asJSON, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
@@ -181,8 +180,7 @@ func count[N int | int64](n N, what string) string {
 
 // verifyBar shows the progress of the verification on a terminal.
 func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
-	f, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !screen.IsTerminal(stderr) {
 		return func(int, int) {}, func() {}
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),

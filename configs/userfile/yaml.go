@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"regexp"
 	"slices"
@@ -134,14 +135,25 @@ func List(path string, text []byte, kind string) ([]*yaml.Node, error) {
 	return nodes, nil
 }
 
+// Pairs yields the keys of a mapping and their values.
+func Pairs(mapping *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for pair := range slices.Chunk(mapping.Content, 2) {
+			if !yield(pair[0], pair[1]) {
+				return
+			}
+		}
+	}
+}
+
 // CheckKeys returns an error if node is not a mapping or has a key that is not in
 // names. A misspelt key must not pass for an absent one.
 func CheckKeys(path string, node *yaml.Node, names ...string) error {
 	if node.Kind != yaml.MappingNode {
 		return &Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `key: value` pairs with the keys %s", strings.Join(names, ", "))}
 	}
-	for i := 0; i < len(node.Content); i += 2 {
-		if key := node.Content[i]; !slices.Contains(names, key.Value) {
+	for key := range Pairs(node) {
+		if !slices.Contains(names, key.Value) {
 			return &Error{Path: path, Line: int64(key.Line), Err: fmt.Errorf("unknown key %q; the keys are %s", key.Value, strings.Join(names, ", "))}
 		}
 	}

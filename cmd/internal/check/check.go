@@ -137,7 +137,7 @@ func newCheckFlags() *flags {
 	f := &flags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("check")}}}
 	f.Set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
 	f.Set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
-	f.Set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
+	cli.JSONVar(f.Set, &f.json, "one array, an object for each URL")
 	f.Set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
 	f.Set.BoolVar(&f.portable, "portable", false, "show the lines of a file on which the parsers of crawlers part, and how to write them instead")
 	f.Set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")

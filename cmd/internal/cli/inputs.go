@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -21,9 +22,20 @@ func IsFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-func Digest(text []byte) string {
+// InputOf describes an input of a run: what its rows are, its path and its digest.
+func InputOf(role, path string, text []byte, rows int) journal.Input {
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return journal.Input{Role: role, Path: path, SHA256: hex.EncodeToString(sum[:]), Rows: int64(rows)}
+}
+
+// ReadOr reads the file that a flag names and returns its name for messages, or what is
+// built in for a flag without a value.
+func ReadOr(ctx context.Context, path, name string, builtIn []byte) ([]byte, string, error) {
+	if path == "" {
+		return builtIn, name, nil
+	}
+	text, err := ReadInput(ctx, path)
+	return text, remote.Name(path), err
 }
 
 // maxInputFile bounds the files that are read whole.

@@ -104,15 +104,21 @@ func OpenRun(ctx context.Context, dir, name string) (store.Store, *journal.Manif
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := readRun(in, name, journal.ReadManifest)
-	if err == nil && !m.Complete() {
-		err = exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
-	}
+	m, err := CompleteRun(in, name)
 	if err != nil {
 		in.Close()
 		return nil, nil, err
 	}
 	return in, m, nil
+}
+
+// CompleteRun reads a run, which must be complete.
+func CompleteRun(in store.Store, name string) (*journal.Manifest, error) {
+	m, err := readRun(in, name, journal.ReadManifest)
+	if err == nil && !m.Complete() {
+		err = exit.Usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
+	}
+	return m, err
 }
 
 // FindRunFolder does the same for the folder of a run: DIR/_runs/latest. A bare ID, and

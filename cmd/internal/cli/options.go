@@ -68,14 +68,20 @@ func NewFlagSet(name string) *pflag.FlagSet {
 
 // Out adds --out to a command that reads tables.
 func Out(c *cobra.Command) *string {
-	out := c.Flags().StringP("out", "o", "", "`DIR` of the tables")
-	c.MarkFlagDirname("out")
+	out := new(string)
+	OutVar(c, out)
 	return out
 }
 
-// JSON adds --json. The argument what describes the output.
-func JSON(set *pflag.FlagSet, what string) *bool {
-	return set.Bool("json", false, "print only JSON to standard output: "+what)
+// OutVar is Out into a variable.
+func OutVar(c *cobra.Command, out *string) {
+	c.Flags().StringVarP(out, "out", "o", "", "`DIR` of the tables")
+	c.MarkFlagDirname("out")
+}
+
+// JSONVar adds --json. The argument what describes the output.
+func JSONVar(set *pflag.FlagSet, json *bool, what string) {
+	set.BoolVar(json, "json", false, "print only JSON to standard output: "+what)
 }
 
 // ErrNoOut is the error of a command that needs --out.

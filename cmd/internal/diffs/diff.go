@@ -79,8 +79,7 @@ func Command() *cobra.Command {
 		if err := cli.CheckNoMore(args, 2); err != nil {
 			return err
 		}
-		switch {
-		case !slices.Contains(formats, *format):
+		if !slices.Contains(formats, *format) {
 			return exit.Usagef("--format %q: use text, json or markdown", *format)
 		}
 		if err := cli.Writable(*out); err != nil {

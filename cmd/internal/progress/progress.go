@@ -11,6 +11,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 )
@@ -25,7 +26,7 @@ const (
 func Show(mode string, p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	if mode == "auto" {
 		mode = "log"
-		if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if screen.IsTerminal(stderr) {
 			mode = "bar"
 		}
 	}

@@ -21,10 +21,7 @@ import (
 // be published, have them.
 func (f *Flags) checkSecrets() (err error) {
 	f.Set.VisitAll(func(flag *pflag.Flag) {
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
+		values, _ := valuesOf(flag)
 		for _, value := range values {
 			u, e := url.Parse(value)
 			if flag.Name != "proxy" && e == nil && u.User != nil && remote.IsURL(value) {
@@ -45,7 +42,7 @@ func (f *Flags) checkSource() error {
 	switch {
 	case f.piped() > 1:
 		return exit.Usagef("standard input can be read only once: give - for only one of --hosts, --ranks, --warc and --cdx")
-	case f.Config.ForceNew && in.FromRun != "" && f.Config.Run != "" && cli.IsSameFile(in.FromRun, filepath.Join(f.Config.Dir, "_runs", f.Config.Run)):
+	case f.Config.ForceNew && in.FromRun != "" && f.Config.Run != "" && cli.IsSameFile(in.FromRun, folderOf(&f.Config)):
 		return exit.Usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
 		return exit.Usagef("%s exclude each other: give one of them", listed(journal.SourceFlags(nil), "and"))

@@ -181,20 +181,15 @@ func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
 	if err != nil {
 		return err
 	}
-	urls, path := configs.URLs, "built-in urls.txt"
-	if f.urls != "" {
-		if urls, err = cli.ReadInput(ctx, f.urls); err != nil {
-			return err
-		}
-		path = remote.Name(f.urls)
+	urls, path, err := cli.ReadOr(ctx, f.urls, "built-in urls.txt", configs.URLs)
+	if err != nil {
+		return err
 	}
 	if c.Evaluate.Samples, err = registry.ParseSamples(path, urls); err != nil {
 		return err
 	}
 	c.Evaluate.Agents, c.Evaluate.NamedOnly = agents, f.NamedOnly
-	c.Inputs = []journal.Input{
-		agentsInput, {Role: "urls", Path: path, SHA256: cli.Digest(urls), Rows: int64(len(c.Evaluate.Samples))}, {Role: "uses", Path: "built-in uses.yaml", SHA256: cli.Digest(configs.Uses)},
-	}
+	c.Inputs = []journal.Input{agentsInput, cli.InputOf("urls", path, urls, len(c.Evaluate.Samples)), cli.InputOf("uses", "built-in uses.yaml", configs.Uses, 0)}
 	if err := f.readTemplates(ctx, c); err != nil {
 		return err
 	}
@@ -210,7 +205,7 @@ func (f *Flags) readTemplates(ctx context.Context, c *pipeline.Config) error {
 	add := func(path string, text []byte) error {
 		templates, err := registry.ParseTemplates(path, text)
 		all = append(all, templates...)
-		c.Inputs = append(c.Inputs, journal.Input{Role: "templates", Path: path, SHA256: cli.Digest(text), Rows: int64(len(templates))})
+		c.Inputs = append(c.Inputs, cli.InputOf("templates", path, text, len(templates)))
 		return err
 	}
 	if f.Templates != "" {
@@ -240,8 +235,16 @@ func (f *Flags) readIdentities(ctx context.Context, c *pipeline.Config) (err err
 	}
 	path := remote.Name(f.alsoAs)
 	c.Fetch.Identities, err = registry.ParseIdentities(path, text, f.Fetch.UserAgent, c.Evaluate.Agents)
-	c.Inputs = append(c.Inputs, journal.Input{Role: "identities", Path: path, SHA256: cli.Digest(text), Rows: int64(len(c.Fetch.Identities))})
+	c.Inputs = append(c.Inputs, cli.InputOf("identities", path, text, len(c.Fetch.Identities)))
 	return err
+}
+
+// valuesOf returns the values of a flag, which has one unless it is a list.
+func valuesOf(flag *pflag.Flag) (values []string, isList bool) {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return slices.Clone(list.GetSlice()), true
+	}
+	return []string{flag.Value.String()}, false
 }
 
 // settings returns the values of the flags that are settings, for the plan.
@@ -259,15 +262,15 @@ func (f *Flags) settings() journal.Values {
 			return
 		}
 		// Nor may the signature of a URL.
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values := slices.Clone(list.GetSlice())
-			for i, value := range values {
-				values[i] = remote.Name(value)
-			}
-			out[flag.Name] = values
-			return
+		values, isList := valuesOf(flag)
+		for i, value := range values {
+			values[i] = remote.Name(value)
 		}
-		out[flag.Name] = remote.Name(flag.Value.String())
+		if isList {
+			out[flag.Name] = values
+		} else {
+			out[flag.Name] = values[0]
+		}
 	})
 	if len(f.Own) > 0 {
 		out["profiles"] = f.OwnAsWritten

@@ -33,9 +33,7 @@ import (
 
 // Execute makes the run and prints its summary.
 func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
-	stdout = f.setLines(&c, stdout, stderr)
-	f.remarkTokens(c, stderr)
-	remarkMissed(ctx, c, stderr)
+	stdout = f.begin(ctx, &c, stdout, stderr)
 	for _, run := range f.damaged {
 		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", visible.Text(run))
 	}
@@ -47,8 +45,7 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 			}
 		})()
 	}
-	stop := progress.Show(f.progress, &p, stderr)
-	endRemark := f.remarkContact(c, &p, stderr)
+	stop := f.watch(c, &p, stderr)
 	result, err := pipeline.Run(ctx, c, &p)
 	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, journal.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
 		// Another run began in the same second.
@@ -56,7 +53,6 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 		result, err = pipeline.Run(ctx, c, &p)
 	}
 	stop()
-	endRemark()
 	if errors.Is(err, sink.ErrRunComplete) && f.json {
 		return f.writeComplete(ctx, c, stdout)
 	}
@@ -88,6 +84,25 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 	recap.Summarize(stdout, c, result, hosts, last)
 	return f.check(ctx, c, stdout)
 }
+
+// begin prints what is worth knowing before a run, and returns where its summary goes.
+func (f *Flags) begin(ctx context.Context, c *pipeline.Config, stdout, stderr io.Writer) io.Writer {
+	f.remarkTokens(*c, stderr)
+	remarkMissed(ctx, *c, stderr)
+	return f.setLines(c, stdout, stderr)
+}
+
+// watch shows the progress of a run until stop is called.
+func (f *Flags) watch(c pipeline.Config, p *pipeline.Progress, stderr io.Writer) (stop func()) {
+	stopProgress, stopRemark := progress.Show(f.progress, p, stderr), f.remarkContact(c, p, stderr)
+	return func() {
+		stopProgress()
+		stopRemark()
+	}
+}
+
+// folderOf returns the folder of a run.
+func folderOf(c *pipeline.Config) string { return store.Join(c.Dir, "_runs", c.Run) }
 
 // advised adds advice to the error of a run.
 func advised(c pipeline.Config, err error) error {
@@ -141,7 +156,7 @@ func hasContact(userAgent string) bool {
 // interrupted makes the error of a run that a signal has ended: what is kept, and
 // how to resume.
 func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
-	folder := store.Join(c.Dir, "_runs", c.Run)
+	folder := folderOf(&c)
 	if store.IsURL(c.Dir) {
 		return fmt.Errorf("%w: continue with --resume; it asks no host again that has answered, if %s survives", exit.ErrInterrupted, c.Spool)
 	}
@@ -279,7 +294,7 @@ func (f *Flags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) 
 	}
 	promises.ShowPromises(&screen.Text{Out: stdout}, all)
 	if err := promises.Code(all); err != nil {
-		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", store.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
+		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", store.Join(folderOf(&c), "expectations.csv"))
 		return err
 	}
 	return nil

@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 // runResult is what run --json prints.
@@ -92,7 +91,7 @@ func (f *Flags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.
 			rows[table] += p.Rows
 		}
 	}
-	out := runResult{Folder: store.Join(c.Dir, "_runs", c.Run), Rejected: m.Rejected, Rows: rows}
+	out := runResult{Folder: folderOf(&c), Rejected: m.Rejected, Rows: rows}
 	out.setTargets(&c, m.Targets, hostsOf(ctx, c))
 	return f.write(ctx, c, stdout, out)
 }

@@ -107,11 +107,8 @@ func (f *Flags) checkQueries() (err error) {
 		if given == nil || name == "hosts" || name == "warc-paths" {
 			continue
 		}
-		var value any = given.Value.String()
-		if list, ok := given.Value.(pflag.SliceValue); ok {
-			value = list.GetSlice()
-		}
-		if !reflect.DeepEqual(value, planned) {
+		values, isList := valuesOf(given)
+		if isList && !reflect.DeepEqual(planned, values) || !isList && planned != values[0] {
 			err = exit.Usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that every process can read", name)
 		}
 	}
@@ -119,7 +116,7 @@ func (f *Flags) checkQueries() (err error) {
 }
 
 func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int64) {
-	folder := visible.Text(store.Join(c.Dir, "_runs", c.Run))
+	folder := visible.Text(folderOf(&c))
 	if !planned {
 		fmt.Fprintf(out, "nothing to do: %s is planned with these settings\n", folder)
 		return
@@ -182,7 +179,7 @@ func (f *Flags) applyPlan(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return &userfile.Error{Path: store.Join(f.Config.Dir, "_runs", f.Config.Run, "plan.json"), Err: err}
+		return &userfile.Error{Path: store.Join(folderOf(&f.Config), "plan.json"), Err: err}
 	}
 	if plan.Adjustable.Text("proxy") != "" && f.Proxy == "" {
 		return exit.Usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")

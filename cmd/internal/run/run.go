@@ -226,7 +226,7 @@ func New() *Flags {
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
 	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be asked and written: hosts, profiles, agents, URLs, verdicts, approximate bytes; ask and write nothing")
 	s.BoolVar(&f.lines, "lines", false, "print a JSON object for each host to standard output as it completes, and nothing else")
-	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
+	cli.JSONVar(s, &f.json, "one object")
 	cli.Group(s, "Output")
 	return f
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/recap"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
@@ -153,7 +152,7 @@ func (f *Flags) setSpool(c *pipeline.Config) error {
 	case f.spool != "":
 		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	case !store.IsURL(c.Dir):
-		c.Spool = filepath.Join(c.Dir, "_runs", c.Run, "spool")
+		c.Spool = filepath.Join(folderOf(c), "spool")
 	default:
 		cache, err := os.UserCacheDir()
 		if err != nil {
@@ -166,18 +165,14 @@ func (f *Flags) setSpool(c *pipeline.Config) error {
 
 // executeShard makes a shard and prints its summary.
 func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
-	stdout = f.setLines(&c, stdout, stderr)
-	f.remarkTokens(c, stderr)
-	remarkMissed(ctx, c, stderr)
+	stdout = f.begin(ctx, &c, stdout, stderr)
 	if f.indexFrom != "" {
 		fmt.Fprintf(stderr, "note: this is %s, by %s\n", c.Source.Shard, f.indexFrom)
 	}
 	var p pipeline.Progress
-	stop := progress.Show(f.progress, &p, stderr)
-	endRemark := f.remarkContact(c, &p, stderr)
+	stop := f.watch(c, &p, stderr)
 	r, err := pipeline.RunShard(ctx, c, &p)
 	stop()
-	endRemark()
 	if err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return fmt.Errorf("%w: start %s again; it resumes if %s survives", exit.ErrInterrupted, c.Source.Shard, c.Spool)
@@ -217,19 +212,12 @@ func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 	default:
 		fmt.Fprintf(out, "%s: another attempt has committed it\n", r.Shard)
 	}
-	folder := visible.Text(store.Join(c.Dir, "_runs", c.Run))
+	folder := visible.Text(folderOf(&c))
 	if r.Complete {
 		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
 		return
 	}
-	fmt.Fprintf(out, "%s missing from the run in %s\n", isAre(r.Uncommitted), folder)
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "1 shard is"
-	}
-	return words.Count(int64(n), "shard") + " are"
+	fmt.Fprintf(out, "%s missing from the run in %s\n", words.Verbed(int64(r.Uncommitted), "shard is", "shards are"), folder)
 }
 
 // shardResult is what run --json prints of a shard.
@@ -247,7 +235,7 @@ type shardResult struct {
 
 func (f *Flags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
 	out := shardResult{
-		Run: c.Run, Folder: store.Join(c.Dir, "_runs", c.Run), State: journal.Incomplete,
+		Run: c.Run, Folder: folderOf(&c), State: journal.Incomplete,
 		Shard: r.Shard.Index, Shards: r.Shard.Count, Uncommitted: r.Uncommitted, Won: r.Won,
 	}
 	if r.Complete {

@@ -91,7 +91,7 @@ func Command() *cobra.Command {
 		Use: "series --out DIR [--runs GLOB] [--since DATE] [flags]", Short: "Follow figures over several runs", Long: seriesHelp, Example: seriesExamples,
 	}
 	s := c.Flags()
-	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	cli.OutVar(c, &f.out)
 	s.StringVar(&f.runs, "runs", "", "runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
 	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024, 2024-01 or 2024-01-15")
 	s.StringSliceVar(&f.profiles, "profile", nil, "`NAMES` of profiles to follow (default the first of the last run)")
@@ -102,9 +102,8 @@ func Command() *cobra.Command {
 	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists; - is standard output")
 	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
 	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
-	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
+	cli.JSONVar(s, &f.json, "one object")
 	s.BoolVar(&f.movers, "movers", false, "print the agents, categories and signals that moved most, of those that moved by more than chance")
-	c.MarkFlagDirname("out")
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("parquet", "parquet")
 	for _, name := range []string{"csv", "weights"} {

@@ -19,7 +19,6 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -136,13 +135,9 @@ func (f *Shared) ReadAgents(ctx context.Context) ([]schema.Agent, journal.Input,
 	if f.registry != nil {
 		return f.registry, f.registryInput, nil
 	}
-	text, path := configs.Agents, "built-in agents.yaml"
-	if f.Agents != "" {
-		var err error
-		if text, err = cli.ReadInput(ctx, f.Agents); err != nil {
-			return nil, journal.Input{}, err
-		}
-		path = remote.Name(f.Agents)
+	text, path, err := cli.ReadOr(ctx, f.Agents, "built-in agents.yaml", configs.Agents)
+	if err != nil {
+		return nil, journal.Input{}, err
 	}
 	profiles := slices.Sorted(maps.Keys(f.Own))
 	agents, named, err := registry.ParseAgents(path, text, profiles...)
@@ -150,6 +145,6 @@ func (f *Shared) ReadAgents(ctx context.Context) ([]schema.Agent, journal.Input,
 		return nil, journal.Input{}, err
 	}
 	f.registry, f.NamedOnly = agents, named
-	f.registryInput = journal.Input{Role: "agents", Path: path, SHA256: cli.Digest(text), Rows: int64(len(agents))}
+	f.registryInput = cli.InputOf("agents", path, text, len(agents))
 	return f.registry, f.registryInput, nil
 }

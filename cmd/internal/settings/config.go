@@ -18,7 +18,6 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -34,7 +33,8 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 		return err
 	}
 	path := remote.Name(f.ConfigFile)
-	f.ConfigInput = &journal.Input{Role: "configuration", Path: path, SHA256: cli.Digest(text)}
+	input := cli.InputOf("configuration", path, text, 0)
+	f.ConfigInput = &input
 	root, err := userfile.Parse(path, text)
 	if err != nil {
 		return err
@@ -47,8 +47,7 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 	}
 	f.FromFile = make(map[string]bool)
 	seen := make(map[string]bool)
-	for i := 0; i < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
+	for key, value := range userfile.Pairs(root) {
 		if seen[key.Value] {
 			return configError(path, key, "key %q is given twice", key.Value)
 		}
@@ -100,8 +99,7 @@ func readOwnProfiles(path string, section *yaml.Node) (map[string]*robots.Profil
 		return nil, configError(path, section, "expected `name: {base: google, ...}`")
 	}
 	out := make(map[string]*robots.Profile)
-	for i := 0; i < len(section.Content); i += 2 {
-		name, fields := section.Content[i], section.Content[i+1]
+	for name, fields := range userfile.Pairs(section) {
 		if strings.ContainsAny(name.Value, ", \t") {
 			return nil, configError(path, name, "a profile's name cannot hold a comma or a space")
 		}
@@ -126,9 +124,9 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 		return nil, err
 	}
 	base := "google"
-	for i := 0; i < len(fields.Content); i += 2 {
-		if fields.Content[i].Value == "base" {
-			base = fields.Content[i+1].Value
+	for key, value := range userfile.Pairs(fields) {
+		if key.Value == "base" {
+			base = value.Value
 		}
 	}
 	from, ok := robots.ProfileNamed(base)
@@ -137,14 +135,13 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	}
 	p := *from
 	lines := make(map[string]*yaml.Node)
-	for i := 0; i < len(fields.Content); i += 2 {
-		field := fields.Content[i]
+	for field, value := range userfile.Pairs(fields) {
 		if lines[field.Value] != nil {
 			return nil, configError(path, field, "profile %s: field %q stands twice, in its group and outside; remove one", name, field.Value)
 		}
 		lines[field.Value] = field
 		one := *fields // a field at a time, so that an error names it
-		one.Content = fields.Content[i : i+2]
+		one.Content = []*yaml.Node{field, value}
 		var input *userfile.Error
 		if err := userfile.Decode(path, &one, &p); errors.As(err, &input) {
 			input.Err = fmt.Errorf("profile %s: %s: %w", name, field.Value, input.Err)
@@ -187,8 +184,7 @@ func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
 	}
 	out := *fields
 	out.Content = nil
-	for i := 0; i < len(fields.Content); i += 2 {
-		key, value := fields.Content[i], fields.Content[i+1]
+	for key, value := range userfile.Pairs(fields) {
 		if err := check(key, known); err != nil {
 			return nil, err
 		}
@@ -196,8 +192,8 @@ func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
 			out.Content = append(out.Content, key, value)
 			continue
 		}
-		for k := 0; k < len(value.Content); k += 2 {
-			if err := check(value.Content[k], groups[key.Value]); err != nil {
+		for inner := range userfile.Pairs(value) {
+			if err := check(inner, groups[key.Value]); err != nil {
 				return nil, err
 			}
 		}

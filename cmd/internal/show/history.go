@@ -72,12 +72,11 @@ func HistoryCommand() *cobra.Command {
 		Use: "history HOST --out DIR [--agent AGENT] [flags]", Short: "Show how a host changed over all runs", Long: historyHelp, Example: historyExamples,
 	}
 	s := c.Flags()
-	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	cli.OutVar(c, &f.out)
 	s.StringArrayVar(&f.agents, "agent", nil, "show only changes for this `AGENT`, and for the whole host; repeatable")
 	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile (default the first of the last run)")
-	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array")
+	cli.JSONVar(s, &f.json, "one array")
 	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
-	c.MarkFlagDirname("out")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.history(c.Context(), args, c.OutOrStdout())
 	}

@@ -80,15 +80,14 @@ func Command() *cobra.Command {
 		Use: "show HOST... --out DIR [--run RUN] [--agent AGENT] [flags]", Short: "Show what a run found out about a host", Long: hostHelp, Example: hostExamples,
 	}
 	s := c.Flags()
-	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	cli.OutVar(c, &f.out)
 	s.StringVar(&f.run, "run", cli.Latest, "`RUN` to look into")
 	s.StringArrayVar(&f.agents, "agent", nil, "also show what this `AGENT` may do, and by which lines; repeatable")
 	s.StringArrayVar(&f.urls, "url", nil, "also show what all profiles make of this `URL` or path for each --agent; repeatable")
 	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile of the run (default its first)")
-	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array")
+	cli.JSONVar(s, &f.json, "one array")
 	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
 	f.incomplete = cli.Incomplete(c)
-	c.MarkFlagDirname("out")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.show(c.Context(), args, c.OutOrStdout())
 	}
