@@ -91,6 +91,8 @@ func (c *conn) reset() {
 	c.raw.Close()
 }
 
+const badRequest = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
 // refuse answers a malformed request with 400. It sends nothing after a
 // network error or EOF, when the client is already gone.
 func (c *conn) refuse(err error) {
@@ -99,7 +101,7 @@ func (c *conn) refuse(err error) {
 		return
 	}
 	c.srv.settle(c, "400")
-	io.WriteString(c.io, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+	io.WriteString(c.io, badRequest)
 }
 
 // handshaker is the connection that crypto/tls writes to. mute drops the
@@ -142,7 +144,7 @@ func (c *conn) handshake() bool {
 	switch {
 	case f != nil && f.tls == "plain":
 		c.srv.settle(c, "plain")
-		io.WriteString(c.raw, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+		io.WriteString(c.raw, badRequest)
 	case f != nil && f.cut.at == inHandshake:
 		if c.wait(h.delay) && c.wait(f.delay) {
 			c.cutOff(f.cut.how)
@@ -175,6 +177,7 @@ func (c *conn) hello(info *tls.ClientHelloInfo) (*tls.Config, error) {
 	return s.tls[f.tls], nil
 }
 
+// hostPort returns a name as it stands before a port: an IPv6 address is in brackets.
 func hostPort(name string) string {
 	if strings.Contains(name, ":") {
 		return "[" + name + "]"

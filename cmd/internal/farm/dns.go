@@ -21,8 +21,8 @@ func (s *Server) ListenDNS(addr string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("listen on %q: %w", addr, err)
 	}
-	if resolved.IP == nil || !resolved.IP.IsLoopback() {
-		return "", fmt.Errorf("listen on %q: a farm stays on the loopback interface; use 127.0.0.1:%d", addr, resolved.Port)
+	if err := checkLoopback(addr, resolved.IP, resolved.Port); err != nil {
+		return "", err
 	}
 	conn, err := net.ListenUDP("udp", resolved)
 	if err != nil {

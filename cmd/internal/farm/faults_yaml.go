@@ -56,12 +56,8 @@ func ParseFaults(r io.Reader, name string) (*Faults, error) {
 }
 
 func (p *parser) alternatives(e *entry, value *yaml.Node) error {
-	list := []*yaml.Node{value}
-	if value.Kind == yaml.SequenceNode {
-		list = value.Content
-	}
 	used := 0.0
-	for _, n := range list {
+	for _, n := range list(value) {
 		a, share, err := p.alternative(follow(n))
 		if err != nil {
 			return err
@@ -102,12 +98,8 @@ func (p *parser) alternative(n *yaml.Node) (a alternative, share float64, err er
 
 // then reads the steps after the first.
 func (p *parser) then(v *yaml.Node) ([]*fault, error) {
-	list := []*yaml.Node{v}
-	if v.Kind == yaml.SequenceNode {
-		list = v.Content
-	}
 	var steps []*fault
-	for _, n := range list {
+	for _, n := range list(v) {
 		step, err := p.fault(follow(n), p.stepKey)
 		if err != nil {
 			return nil, err
@@ -289,11 +281,7 @@ func (p *parser) statuses(f *fault, v *yaml.Node) (err error) {
 
 func (p *parser) headers(f *fault, v *yaml.Node) error {
 	return p.pairs(v, func(key, value *yaml.Node) error {
-		list := []*yaml.Node{value}
-		if value.Kind == yaml.SequenceNode {
-			list = value.Content
-		}
-		for _, n := range list {
+		for _, n := range list(value) {
 			if _, err := p.text(follow(n)); err != nil {
 				return err
 			}

@@ -120,8 +120,8 @@ func (s *Server) listen(addr string, scheme int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("listen on %q: %w", addr, err)
 	}
-	if resolved.IP == nil || !resolved.IP.IsLoopback() {
-		return "", fmt.Errorf("listen on %q: a farm stays on the loopback interface; use 127.0.0.1:%d", addr, resolved.Port)
+	if err := checkLoopback(addr, resolved.IP, resolved.Port); err != nil {
+		return "", err
 	}
 	// Without keep-alive probes a connection costs four fewer system calls.
 	config := net.ListenConfig{KeepAlive: -1}
@@ -141,6 +141,14 @@ func (s *Server) listen(addr string, scheme int) (string, error) {
 	s.addresses = append(s.addresses, a)
 	s.running.Go(func() { s.accept(l, a) })
 	return a.name, nil
+}
+
+// checkLoopback refuses an address that others could reach.
+func checkLoopback(addr string, ip net.IP, port int) error {
+	if ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("listen on %q: a farm stays on the loopback interface; use 127.0.0.1:%d", addr, port)
+	}
+	return nil
 }
 
 func (s *Server) accept(l net.Listener, a *address) {
@@ -278,10 +286,15 @@ func (s *Server) enter(c *conn, h *host) {
 	}
 	s.leave(c)
 	c.in = h
-	for _, t := range [...]*tally{&h.counted, h.domain, &c.at.requests, &s.requests} {
+	for _, t := range s.talliesOf(c) {
 		t.asked++
 		t.enter(c.raw)
 	}
+}
+
+// talliesOf returns what counts the request of c that is in flight.
+func (s *Server) talliesOf(c *conn) [4]*tally {
+	return [...]*tally{&c.in.counted, c.in.domain, &c.at.requests, &s.requests}
 }
 
 // leave undoes enter. The caller holds s.mu.
@@ -289,7 +302,7 @@ func (s *Server) leave(c *conn) {
 	if c.in == nil {
 		return
 	}
-	for _, t := range [...]*tally{&c.in.counted, c.in.domain, &c.at.requests, &s.requests} {
+	for _, t := range s.talliesOf(c) {
 		t.leave(c.raw)
 	}
 	c.in = nil

@@ -187,9 +187,7 @@ func (w *warcWriter) capture(n int, host string, body []byte, other int) {
 func robotsURL(host string) string {
 	scheme := "https"
 	host, port := cutPort(host)
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
+	host = hostPort(host)
 	if port != "" {
 		if !strings.HasSuffix(port, "443") {
 			scheme = "http"

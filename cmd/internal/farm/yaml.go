@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/configs/userfile"
 )
 
 // parser reads the values of a faults file from YAML nodes. Its errors begin
@@ -34,8 +36,8 @@ func (p *parser) pairs(n *yaml.Node, do func(key, value *yaml.Node) error) error
 		return p.errorf(n, "want a map of keys and values")
 	}
 	seen := map[string]bool{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key, value := follow(n.Content[i]), follow(n.Content[i+1])
+	for key, value := range userfile.Pairs(n) {
+		key, value = follow(key), follow(value)
 		if key.Kind != yaml.ScalarNode {
 			return p.errorf(key, "a key must be a plain word")
 		}
@@ -58,12 +60,16 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-func (p *parser) schemes(v *yaml.Node) (on [2]bool, err error) {
-	list := []*yaml.Node{v}
+// list returns the values of a list, or one value as a list of it.
+func list(v *yaml.Node) []*yaml.Node {
 	if v.Kind == yaml.SequenceNode {
-		list = v.Content
+		return v.Content
 	}
-	for _, n := range list {
+	return []*yaml.Node{v}
+}
+
+func (p *parser) schemes(v *yaml.Node) (on [2]bool, err error) {
+	for _, n := range list(v) {
 		switch follow(n).Value {
 		case "http":
 			on[overHTTP] = true
@@ -120,12 +126,8 @@ func (p *parser) number(v *yaml.Node, low, high int) (int, error) {
 
 // numbers reads a number or a list of them.
 func (p *parser) numbers(v *yaml.Node, low, high int) ([]int, error) {
-	list := []*yaml.Node{v}
-	if v.Kind == yaml.SequenceNode {
-		list = v.Content
-	}
 	var out []int
-	for _, n := range list {
+	for _, n := range list(v) {
 		i, err := p.number(follow(n), low, high)
 		if err != nil {
 			return nil, err
