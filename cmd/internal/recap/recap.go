@@ -269,11 +269,8 @@ func showShutOut(p *screen.Text, f *figures) {
 		p.Line(text)
 	}
 	if ways := f.refusing(); ways != nil {
-		verb := "refuse"
-		if f.refusals["any"] == 1 {
-			verb = "refuses"
-		}
-		p.Line(words.Count(f.refusals["any"], f.noun) + " " + verb + " AI training in some way:")
+		n := f.refusals["any"]
+		p.Line(words.Count(n, f.noun) + " " + words.Agree(n, "refuses", "refuse") + " AI training in some way:")
 		p.List(ways)
 	}
 	if len(f.agents) == 0 {

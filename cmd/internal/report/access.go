@@ -289,7 +289,7 @@ func (d *data) deadNames() *draw.Figure {
 	lines := sum(d.sums.By("dead_name_lines", d.profile, counters.Key))
 	f := &draw.Figure{
 		ID: "dead-names", Of: d.ofFiles(), Names: words.Plain,
-		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files), words.Count(d.texts, "file"), map[bool]string{true: "names an agent", false: "name agents"}[files == 1], words.Verbed(lines, "line addresses nobody", "lines address nobody")),
+		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files), words.Count(d.texts, "file"), words.Agree(files, "names an agent", "name agents"), words.Verbed(lines, "line addresses nobody", "lines address nobody")),
 		Note:  "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has them as named_only; they are not agents, and count in no other figure.",
 	}
 	d.byKey(f, "dead_name", "name", "files", false, all, "star", d.texts)

@@ -87,10 +87,6 @@ func (d *data) answers() *draw.Figure {
 	for i, k := range answerKinds {
 		if all[i] > 0 {
 			f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: k.name})
-			verb := k.many
-			if all[i] == 1 {
-				verb = k.one
-			}
 			what := words.Percent(all[i], d.hosts)
 			if d.hosts < words.Few {
 				what = words.Number(all[i])
@@ -98,7 +94,7 @@ func (d *data) answers() *draw.Figure {
 			if len(said) == 0 {
 				what += " of " + d.all()
 			}
-			said = append(said, what+" "+verb)
+			said = append(said, what+" "+words.Agree(all[i], k.one, k.many))
 		}
 		f.Head = append(f.Head, k.key)
 		var keys []string
@@ -171,8 +167,8 @@ func (d *data) errors() *draw.Figure {
 	case n == d.hosts:
 		at = "all " + d.all()
 	}
-	class, most := counters.Leading(all, counters.Quoted(words.ErrorClass.Of))
-	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s)", at, class, most)
+	class, most, each := counters.Leading(all, counters.Quoted(words.ErrorClass.Of))
+	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s%s)", at, class, words.Number(most), each)
 	if len(all) == 1 {
 		f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, with %s", at, class)
 	}

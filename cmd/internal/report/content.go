@@ -182,9 +182,9 @@ func (d *data) bodies() *draw.Figure {
 
 // commonest returns a sentence about the key that most files have.
 func commonest(what string, counts map[string]int64, of int64, named func(string) string) string {
-	names, most := counters.Leading(counts, named)
-	share := words.ShareOf(counts[counters.Ranked(counts)[0]], of, "files")
-	if strings.HasSuffix(most, "each") {
+	names, most, each := counters.Leading(counts, named)
+	share := words.ShareOf(most, of, "files")
+	if each != "" {
 		return fmt.Sprintf("The commonest %ss are %s, in %s each", what, names, share)
 	}
 	return fmt.Sprintf("The commonest %s is %s, in %s", what, names, share)

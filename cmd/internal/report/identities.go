@@ -261,10 +261,10 @@ func (d *data) wallsFor() *draw.Figure {
 		who, vendor := counters.CutLast(k)
 		return strings.TrimPrefix(who, summary.Control) + ": " + words.Challenge.Of(vendor)
 	}
-	top, each := counters.Leading(all, name)
-	share := words.ShareOf(all[counters.Ranked(all)[0]], d.hosts, "hosts")
+	top, most, each := counters.Leading(all, name)
+	share := words.ShareOf(most, d.hosts, "hosts")
 	title := fmt.Sprintf("The commonest wall is that for %s, on %s", top, share)
-	if strings.HasSuffix(each, "each") {
+	if each != "" {
 		title = fmt.Sprintf("The commonest walls are those for %s, on %s each", top, share)
 	}
 	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name, Title: title,

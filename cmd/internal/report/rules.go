@@ -26,8 +26,8 @@ func (d *data) versusStar() *draw.Figure {
 	category, top := d.sums.Agents(d.profile), agents[0]
 	f := &draw.Figure{
 		ID: "versus-star", Of: "Shares of the hosts whose file has a group for one of the agent's own names.",
-		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", words.Hosts(named[top]), map[bool]string{true: "that names", false: "that name"}[named[top] == 1], top,
-			words.Percent(by[top]["equal"], named[top]), map[bool]string{true: "repeats", false: "repeat"}[named[top] == 1]),
+		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", words.Hosts(named[top]), words.Agree(named[top], "that names", "that name"), top,
+			words.Percent(by[top]["equal"], named[top]), words.Agree(named[top], "repeats", "repeat")),
 		Note: "Groups are compared by what they mean on every path, not by their text. A group is stricter than the one for all (*) where it forbids all that the other forbids, and more. A file without a group for all allows all.",
 		Head: append([]string{"agent", "category", "named"}, versusStar.Keys()...), Legend: versusStar.Legend(), Heads: []string{"named by", "the same"},
 	}

@@ -28,8 +28,8 @@ func (d *data) refusals() *draw.Figure {
 		Heads:  d.heads(), Names: waysName,
 	}
 	names := counters.Ranked(ways)
-	most, _ := counters.Leading(ways, words.Refusal.Of)
-	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), most, words.ShareOf(ways[names[0]], d.hosts, "hosts"))
+	leading, most, _ := counters.Leading(ways, words.Refusal.Of)
+	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), leading, words.ShareOf(most, d.hosts, "hosts"))
 	for _, way := range names {
 		alone := sets[way]
 		f.AddBar(words.Refusal.Of(way), "", draw.Track{

@@ -47,10 +47,14 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	if err := f.setRun(ctx, &c); err != nil {
 		return c, err
 	}
-	for _, set := range []func(*pipeline.Config) error{f.setSpool, func(c *pipeline.Config) error { return f.setDate(ctx, c) }, func(c *pipeline.Config) error { return f.setTables(ctx, c) }} {
-		if err := set(&c); err != nil {
-			return c, err
-		}
+	if err := f.setSpool(&c); err != nil {
+		return c, err
+	}
+	if err := f.setDate(ctx, &c); err != nil {
+		return c, err
+	}
+	if err := f.setTables(ctx, &c); err != nil {
+		return c, err
 	}
 	if c.Evaluate.Profiles, err = f.ReadProfiles(); err != nil {
 		return c, err
@@ -69,28 +73,29 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	if err := f.setLimits(&c); err != nil {
 		return c, err
 	}
-	if f.expectations, err = promises.ReadExpectations(ctx, f.expect); err != nil {
-		return c, err
-	}
-	if f.expectations != nil {
-		if err := f.expectations.Fit(c.Evaluate, c.Tables); err != nil {
-			return c, err
-		}
-	}
 	if err := f.readIdentities(ctx, &c); err != nil {
 		return c, err
 	}
-	if f.expectations != nil && !c.Source.IsStored() {
-		var names []string
-		for _, i := range c.Fetch.Identities {
-			names = append(names, i.Name)
-		}
-		if err := f.expectations.FitIdentities(names); err != nil {
-			return c, err
-		}
+	if err := f.readExpectations(ctx, &c); err != nil {
+		return c, err
 	}
 	c.Settings = f.settings()
 	return c, nil
+}
+
+// readExpectations reads what the run is checked against, and refuses what it cannot tell.
+func (f *Flags) readExpectations(ctx context.Context, c *pipeline.Config) (err error) {
+	if f.expectations, err = promises.ReadExpectations(ctx, f.expect); err != nil || f.expectations == nil {
+		return err
+	}
+	if err := f.expectations.Fit(c.Evaluate, c.Tables); err != nil || c.Source.IsStored() {
+		return err
+	}
+	var names []string
+	for _, i := range c.Fetch.Identities {
+		names = append(names, i.Name)
+	}
+	return f.expectations.FitIdentities(names)
 }
 
 // unguarded lets redirects lead anywhere if special addresses may be asked.

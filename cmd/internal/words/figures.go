@@ -78,11 +78,14 @@ func Count(n int64, noun string) string {
 }
 
 // Verbed formats a count with a noun and its verb, such as "1 host is" or "2 hosts are".
-func Verbed(n int64, one, many string) string {
+func Verbed(n int64, one, many string) string { return Number(n) + " " + Agree(n, one, many) }
+
+// Agree returns the words that go with a count of n.
+func Agree(n int64, one, many string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return Number(n) + " " + many
+	return many
 }
 
 // Hosts formats a number of hosts.

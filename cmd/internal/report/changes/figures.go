@@ -153,29 +153,23 @@ func (c *Changes) changeKinds() *draw.Figure {
 	if len(c.kinds) == 0 {
 		return nil
 	}
-	onHosts, most := make(map[string]int64), int64(0)
+	onHosts := make(map[string]int64)
 	for kind, n := range c.kinds {
 		onHosts[kind] = n.hosts
-		most = max(most, n.hosts)
 	}
-	kinds := counters.Ranked(onHosts)
-	names, tied := counters.Leading(onHosts, func(kind string) string {
+	names, most, each := counters.Leading(onHosts, func(kind string) string {
 		if means, ok := words.KindMeans[kind]; ok {
 			return means + " (" + words.Kind(kind) + ")"
 		}
 		return words.Kind(kind)
 	})
-	title := fmt.Sprintf("What changed on most hosts: %s, on %s", names, words.Number(most))
-	if strings.HasSuffix(tied, "each") {
-		title += " each"
-	}
 	f := &draw.Figure{
 		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: words.Kind,
-		Title: title,
+		Title: fmt.Sprintf("What changed on most hosts: %s, on %s%s", names, words.Number(most), each),
 		Note:  "A host counts once for each kind. The kinds have the names of the column kind of the table changes, which has a row for each agent, URL or token concerned; the numbers show both.",
 		Head:  []string{"kind", "hosts", "rows"},
 	}
-	for _, kind := range kinds {
+	for _, kind := range counters.Ranked(onHosts) {
 		n := c.kinds[kind]
 		f.AddBar(words.Kind(kind), words.KindMeans[kind], draw.Track{Shares: []draw.Share{{Class: "allow", Name: "hosts", N: n.hosts}}, Values: []string{words.Hosts(n.hosts)}})
 		f.AddRow([]string{kind}, n.hosts, n.rows)

@@ -44,15 +44,10 @@ GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identi
 
 // identitiesTitle says how many hosts newly turn an identity away, and let it in again.
 func identitiesTitle(name string, away, in int64) string {
-	turn := func(n int64) string {
-		if n == 1 {
-			return "turns"
-		}
-		return "turn"
-	}
+	turn := func(n int64) string { return words.Agree(n, "turns", "turn") }
 	switch {
 	case away > 0 && in > 0:
-		return fmt.Sprintf("%s newly %s away %s, and %s no longer %s", words.Hosts(away), turn(away), name, words.Number(in), map[bool]string{true: "does", false: "do"}[in == 1])
+		return fmt.Sprintf("%s newly %s away %s, and %s no longer %s", words.Hosts(away), turn(away), name, words.Number(in), words.Agree(in, "does", "do"))
 	case away > 0:
 		return fmt.Sprintf("%s newly %s away %s", words.Hosts(away), turn(away), name)
 	case in > 0:

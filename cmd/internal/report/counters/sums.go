@@ -183,8 +183,9 @@ func (e Examples) List(caption, what, metric string, named func(string) string, 
 	return out
 }
 
-// Leading returns the names of the keys with the greatest count, and that count.
-func Leading(counts map[string]int64, named func(string) string) (names, most string) {
+// Leading returns the names of the keys with the greatest count, that count and, if there
+// are several, " each".
+func Leading(counts map[string]int64, named func(string) string) (names string, most int64, each string) {
 	var tied []string
 	top := Ranked(counts)
 	for _, k := range top {
@@ -192,13 +193,13 @@ func Leading(counts map[string]int64, named func(string) string) (names, most st
 			tied = append(tied, named(k))
 		}
 	}
-	if len(tied) == 1 {
-		return tied[0], words.Number(counts[top[0]])
+	if len(tied) > 1 {
+		each = " each"
 	}
 	if more := len(tied) - 3; more > 0 {
 		tied = append(tied[:3], words.Number(int64(more))+" more")
 	}
-	return words.And(tied), words.Number(counts[top[0]]) + " each"
+	return words.And(tied), counts[top[0]], each
 }
 
 // Quoted returns a function that puts a name into quotation marks.

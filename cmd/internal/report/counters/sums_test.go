@@ -10,15 +10,17 @@ import (
 func TestLeading(t *testing.T) {
 	same := func(s string) string { return s }
 	for _, row := range []struct {
-		counts      map[string]int64
-		names, most string
+		counts map[string]int64
+		names  string
+		most   int64
+		each   string
 	}{
-		{map[string]int64{"a": 1, "b": 2}, "b", "2"},
-		{map[string]int64{"a": 2, "b": 2, "c": 1}, "a and b", "2 each"},
-		{map[string]int64{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2}, "a, b, c and 2 more", "2 each"},
+		{map[string]int64{"a": 1, "b": 2}, "b", 2, ""},
+		{map[string]int64{"a": 2, "b": 2, "c": 1}, "a and b", 2, " each"},
+		{map[string]int64{"a": 2, "b": 2, "c": 2, "d": 2, "e": 2}, "a, b, c and 2 more", 2, " each"},
 	} {
-		if names, most := Leading(row.counts, same); names != row.names || most != row.most {
-			t.Errorf("%v: %s, %s", row.counts, names, most)
+		if names, most, each := Leading(row.counts, same); names != row.names || most != row.most || each != row.each {
+			t.Errorf("%v: %s, %d%s", row.counts, names, most, each)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (d *seriesData) ofTraining(_, base string) followed {
 
 // training follows the hosts that shut out an agent for AI training.
 func (d *seriesData) training() *draw.Figure {
-	s := subject{column: "category", bases: []string{"hosts", "files"}, named: categoryWords, line: d.ofTraining, names: []string{counters.Headline}}
+	s := subject{column: "category", bases: []string{"hosts", "files"}, named: words.Category.Of, line: d.ofTraining, names: []string{counters.Headline}}
 	return d.follow(&draw.Figure{
 		ID: "closed", Legend: d.twoBases(), Wide: true,
 		Of:    "Shares of all hosts, and of those with rules. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
@@ -36,7 +36,7 @@ func (d *seriesData) training() *draw.Figure {
 
 // ofCategories follows each category of agents.
 func (d *seriesData) ofCategories() *draw.Figure {
-	s := subject{column: "category", bases: []string{"hosts", "files"}, named: categoryWords, line: func(name, base string) followed { return d.closing(name, series.All, series.All, base) }}
+	s := subject{column: "category", bases: []string{"hosts", "files"}, named: words.Category.Of, line: func(name, base string) followed { return d.closing(name, series.All, series.All, base) }}
 	if s.names = d.values(s, byCategory); len(s.names) < 2 {
 		return nil
 	}

@@ -336,5 +336,3 @@ func (d *seriesData) apart(s *subject, many, that string) (note string) {
 	s.names = shown[:n]
 	return strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", words.Number(int64(left)), many, that, words.Share(last(shown[n])))), " ")
 }
-
-func categoryWords(category string) string { return words.Category.Of(category) }
