@@ -3,6 +3,7 @@ package robots
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -87,17 +88,24 @@ func (p *Profile) checkDialect() error {
 	case !p.isDialect():
 		return nil
 	}
-	for _, f := range []struct {
-		name string
-		ok   bool
-	}{
-		{"typos", p.Typos == Reject}, {"near_typos", p.NearTypos == Reject}, {"key_prefixes", p.KeyPrefixes == Reject}, {"missing_colon", p.MissingColon == Reject},
-		{"group_end", p.GroupEnd == EndAtRule}, {"agent_match", p.AgentMatch == MatchToken}, {"several_groups", p.SeveralGroups == MergeGroups},
-		{"escapes", p.Escapes != EscapesRFC && p.Escapes != EscapesBoth}, {"precedence", p.Precedence == Longest}, {"ties", p.Ties == TiesAllow},
-		{"bare_prefix", p.BarePrefix == Accept}, {"lists", !p.Lists}, {"index_html", !p.IndexHTML},
-	} {
-		if !f.ok {
-			return fmt.Errorf("profile %s: %s: does not apply to a dialect, which has fields of its own", p.Name, f.name)
+	return p.checkRead()
+}
+
+// readToo are the fields of documents that dialects read too, by their yaml names.
+var readToo = []string{"reading", "allow_field", "ignores_star", "wildcards", "add_slash", "robots_txt_allowed"}
+
+// checkRead returns an error for the first field of documents with another value than in
+// all dialects, of those that they do not read.
+func (p *Profile) checkRead() error {
+	common := dialectNamed(p.Name)
+	for _, of := range [][2]any{{p.Lines, common.Lines}, {p.Groups, common.Groups}, {p.Matching, common.Matching}} {
+		got, want := reflect.ValueOf(of[0]), reflect.ValueOf(of[1])
+		for i := range got.NumField() {
+			f := got.Type().Field(i)
+			name := f.Tag.Get("yaml")
+			if !f.Anonymous && !slices.Contains(readToo, name) && !reflect.DeepEqual(got.Field(i).Interface(), want.Field(i).Interface()) {
+				return fmt.Errorf("profile %s: %s: does not apply to a dialect, which has fields of its own", p.Name, name)
+			}
 		}
 	}
 	return nil

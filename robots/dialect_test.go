@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -26,6 +27,71 @@ func TestAnEmptyListIsNoDialectField(t *testing.T) {
 	}
 	if some.Validate() == nil {
 		t.Error("a document with a field of dialects is valid")
+	}
+}
+
+// readFor returns what a profile makes of a file: its content, and what it means to two
+// agents on some paths.
+func readFor(p *Profile, body string) string {
+	var f File
+	f.Parse([]byte(body), p)
+	text := fmt.Sprintln(f.Agents, f.Sitemaps, f.Remarks, f.Signals, f.Usages, f.Lines, f.InvalidLines, f.HasBOM)
+	for _, g := range f.Groups {
+		text += fmt.Sprintln(g.Line, g.Agents, g.Rules, g.Joined, g.CrawlDelay)
+	}
+	for _, r := range f.Rules {
+		text += fmt.Sprintln(r.Kind, r.Line, string(r.Pattern))
+	}
+	j := NewJudge(p, []Agent{{Name: "Spider", Tokens: []string{"Spider"}}, {Name: "Ads", Tokens: []string{"Ads"}, IgnoresStar: true}})
+	j.Load(&f)
+	for _, url := range []string{"/", "/p", "/pq", "/p/q?r", "/d/", "/robots.txt", "/p%2fq", "/é", "/a!b"} {
+		for i := range 2 {
+			t := p.LiteralTarget("http://h.example" + url)
+			text += fmt.Sprint(j.Policy(i).Judge(&t), " ", j.Policy(i).Class(), " ", short(askUses(p, body, "http://h.example"+url, "Spider")), "\n")
+		}
+	}
+	return text
+}
+
+// A dialect takes a field of documents only if it reads it: another value changes what
+// some file says.
+func TestDialectsReadTheFieldsThatTheyTake(t *testing.T) {
+	files := []string{
+		"\xefUser-agent: *\nDisallow: /p\x00q\n\vSitemap: http://h.example/\x00s\nCrawl-delay: 2\n", "Allow: /p\nUser-agent: *\nDisallow: p\nAllow: /d/index.html\nDisallow: /\nAllow:\n",
+		"User-agent: *\nDisallow:\nAllow: /p**\nDisallow: /*q$\nDisallow: /p%2Fq\nDisallow: /a%21b\nDisallow: /é\n", "User-agent: Other\nFoo: 1\nUser-agent: spider\nUser-agent: Spider/2\nDisallow: /p /d\n\nUser-agent: *\nDisallow: /\n",
+		"User-agent: Spider\nContent-Usage: train-ai=n\nUser-agent: Ads\nDisalow: /q\nDisallow /p\nDisallow: /d\nUser-agnt: *\nDisallowed: /\n",
+		"User-agent: *\nDisallow: /\nUser-agent: Spider\n\nUser-agent: Ads\nContent-Usage: /a!b train-ai=n\nContent-Usage: /p** train-ai=y\nContent-Usage: /p train-ai=n\nDisallow: /x\n",
+	}
+	values := strings.Fields("plain google reject accept open rule record agent token token_case token_open substring merge literal pattern both rfc9309 distinct equal longest longest_open longest_or_least allow true false")
+	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
+		group, name, _ := strings.Cut(f.name, ".")
+		if f.dialect || group != "lines" && group != "groups" && group != "matching" {
+			continue
+		}
+		taken, read, tried := "", false, false
+		for _, d := range dialects {
+			before := d()
+			for _, value := range values {
+				p := d()
+				if yaml.Unmarshal([]byte(fmt.Sprintf("{%s: %s}", name, value)), &p) != nil || reflect.DeepEqual(p, before) {
+					continue
+				}
+				tried = true
+				if p.Validate() != nil {
+					continue
+				}
+				taken = p.Name + " takes " + value
+				for _, file := range files {
+					read = read || readFor(&before, file) != readFor(&p, file)
+				}
+			}
+		}
+		if !tried {
+			t.Errorf("%s: no value of it is tried here", f.name)
+		}
+		if taken != "" && !read {
+			t.Errorf("%s: %s, and reads every file here as before: a field that dialects do not read does not belong in readToo; for one that they do, add a file", f.name, taken)
+		}
 	}
 }
 

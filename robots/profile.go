@@ -23,7 +23,7 @@ import (
 //   - class.go and Compare: a field about patterns or conflicts changes the
 //     witnesses (class.go) and the mode or form (language.go). monotone.go assumes
 //     that one more disallow never opens a path, nor one more allow closes one.
-//   - dialect.go: the second list in checkDialect, if dialects do not read it.
+//   - dialect.go: readToo, if dialects read it too. They refuse another value otherwise.
 //   - A field that only dialects have is one of dialect/fields.go instead, with
 //     omitempty and the zero value for what documents say: its check in
 //     checkDialect, its value in parsers.go, records.go, names.go or forms.go that
