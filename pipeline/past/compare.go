@@ -156,7 +156,7 @@ func (d *Differences) fields(name string) (out []string) {
 	names := maps.Clone(x)
 	maps.Copy(names, y)
 	for _, field := range slices.Sorted(maps.Keys(names)) {
-		if before, after := asJSON(x[field]), asJSON(y[field]); before != after {
+		if before, after := asJSON(x[field]), asJSON(y[field]); before != after && !(isOff(x[field]) && isOff(y[field])) {
 			out = append(out, fmt.Sprintf("profile %s: %s was %s and is %s", name, field, before, after))
 		}
 	}
@@ -200,7 +200,7 @@ func (d *Differences) ReadsAlike(name string) bool {
 		return false
 	}
 	for _, fields := range []map[string]any{x, y} {
-		maps.DeleteFunc(fields, func(field string, _ any) bool { return answering[field] })
+		maps.DeleteFunc(fields, func(field string, value any) bool { return answering[field] || isOff(value) })
 	}
 	return asJSON(x) == asJSON(y)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,26 @@ func TestReadingARun(t *testing.T) {
 	}
 }
 
+// wordsOfAllRecords are the fields of words that every run has recorded.
+var wordsOfAllRecords = strings.Fields("reading typos near_typos key_prefixes missing_colon group_end unknown_ends agent_match several_groups " +
+	"escapes reserved_in_path precedence ties bare_prefix html_redirect redirect_unsupported too_many_requests other_status server_error " +
+	"server_error_copy network_failure network_failure_copy unreachable unreachable_copy")
+
+// A field that came later is not in the records of older programs: its zero value is valid.
+func TestFieldsThatCameLaterMayBeMissing(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	for name := range fieldsOf(recordOf(t, google)) {
+		if slices.Contains(wordsOfAllRecords, name) || name == "size_limit" {
+			continue
+		}
+		older := fieldsOf(recordOf(t, google))
+		delete(older, name)
+		if _, err := Recorded("google", older); err != nil {
+			t.Errorf("%v: the runs of older programs do not record %s; make its zero value say what they did", err, name)
+		}
+	}
+}
+
 // recordOf returns the fields of a profile as a manifest has them.
 func recordOf(t *testing.T, p *robots.Profile) (fields map[string]any) {
 	t.Helper()
@@ -129,6 +150,18 @@ func TestProfileAsRecorded(t *testing.T) {
 	}
 	if d := Compare(&Run{Registry: &Registry{}, Manifest: manifest(flat(recordOf(t, google)))}, &Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}); d.Profile("google") != nil {
 		t.Errorf("groups alone make a difference: %q", d.Profile("google"))
+	}
+	less := recordOf(t, google)
+	for _, group := range []string{"lines", "groups", "matching", "answers"} {
+		maps.DeleteFunc(less[group].(map[string]any), func(_ string, value any) bool { return value == false })
+	}
+	for _, d := range []*Differences{
+		Compare(&Run{Registry: &Registry{}, Manifest: manifest(less)}, &Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}),
+		Compare(&Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}, &Run{Registry: &Registry{}, Manifest: manifest(less)}),
+	} {
+		if d.Profile("google") != nil || !d.ReadsAlike("google") {
+			t.Errorf("fields that one run does not record and that are off in the other make a difference: %q", d.Profile("google"))
+		}
 	}
 	own := &journal.Manifest{Plan: journal.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
 	if p, err := Profile(own, "mine"); err != nil || p.SizeLimit != 5 || p.Name != "mine" {

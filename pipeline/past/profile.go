@@ -94,6 +94,13 @@ func Recorded(name string, fields map[string]any) (*robots.Profile, error) {
 	return p, nil
 }
 
+// isOff reports whether a recorded field is off, as one is that the record lacks (see
+// [Recorded]).
+func isOff(value any) bool {
+	list, ok := value.([]any)
+	return value == nil || value == false || value == 0.0 || value == "" || value == "0s" || ok && len(list) == 0
+}
+
 // fieldsOf returns the recorded fields of a profile without their groups, or nil if
 // there is no record. Older runs record no groups (see [robots.Profile.UnmarshalYAML]).
 func fieldsOf(recorded map[string]any) map[string]any {
