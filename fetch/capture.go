@@ -194,7 +194,8 @@ func (f *Front) weight() int {
 // To add a header: its field here, called as in HTTP, and in Values; keep in client/http.go,
 // which reads it from an answer; answerHead in warc/http.go (field, parse, keep), which reads
 // it from an archive; headers in facts.go, which keeps it (the compiler asks for the rest
-// there). Tests of each miss it otherwise. Then its column (see package schema).
+// there). Tests of each miss it otherwise. Both that read it join the lines of a list, such
+// as Cache-Control. Then its column (see package schema).
 type Headers struct {
 	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *string
 }

@@ -13,7 +13,9 @@ import (
 //     any group has, and a line in Validate. A new type needs UnmarshalText.
 //     Validate refuses values that contradict each other.
 //   - profiles.go: its value in google, from which the others derive, and in each
-//     profile that differs.
+//     profile that differs. The zero value says what profiles did before: the runs
+//     of older programs do not record the field (a test of pipeline/past asks that
+//     it is valid).
 //   - The code that reads it: record.go (lines, groups), judge.go (which group),
 //     pattern.go and target.go (patterns, URLs), verdict.go (conflicts),
 //     answer/answer.go (answers). A value that leaves open how a line is read is a

@@ -113,6 +113,19 @@ func fill(s *Segment, index int) error {
 	return s.Summary.Write(schema.Count{Metric: "targets", Count: targetsOfSegment - 1}, schema.Count{Metric: "targets", Stratum: "unranked", Count: 1}, schema.Count{Metric: "status", Count: 7})
 }
 
+func TestFillWritesEveryTable(t *testing.T) {
+	run, _ := newRun(t)
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, fill(s, 0))
+	must(t, s.Commit())
+	for _, p := range run.Committed(0).Parts {
+		if p.Rows == 0 {
+			t.Errorf("fill writes no row of %s", p.Table)
+		}
+	}
+}
+
 func note(index int) string { return fmt.Sprintf(`{"segment":%d}`, index) }
 
 // writeRun creates or resumes the run, writes two segments at a time, and calls

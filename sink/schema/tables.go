@@ -22,8 +22,11 @@ import (
 //   - values in package verify, for its enumerated columns. A test there asks of each
 //     column of text whether a host may have written it: then it is Foreign.
 //   - in the tests of package sink: its columns (sink_test.go), rows in fill (run_test.go,
-//     and verify/damage_test.go), an entry in much (disk_linux_test.go); its columns in
-//     sink/duckdb/tables_test.go.
+//     and verify/damage_test.go), an entry in much (disk_linux_test.go).
+//   - in those of sink/duckdb: its columns (tables_test.go); without (evidence_test.go), if
+//     it has columns of the input beside seq; wantSameRun (shards_test.go), if some
+//     sources give no rows of it.
+//   - in those of cmd/robocensus: a forgery of a cell (forgeries_linux_test.go).
 
 // TableInfo describes a table.
 type TableInfo struct {
@@ -31,6 +34,10 @@ type TableInfo struct {
 	// Within is the column that orders the rows of a target, "" if it has one row, or
 	// the order of agents, profiles and URLs.
 	Within string
+	// Key are the columns whose values, with the run, are of one row alone, nil if none are.
+	Key []string
+	// Contents says that the rows tell what a robots.txt contains.
+	Contents bool
 	// Foreign are the columns that hold names of hosts under other names than host and
 	// registered_domain, or text that hosts wrote, which may name any. A data set with
 	// hashes for hosts lacks them.
@@ -48,24 +55,24 @@ type TableInfo struct {
 // tables describes every table, in the order of the documentation: a view comes after
 // those that it joins.
 var tables = []TableInfo{
-	{Name: "fetches", rowType: rowsOf[Fetch](), Foreign: []string{
+	{Name: "fetches", Key: []string{"seq"}, rowType: rowsOf[Fetch](), Foreign: []string{
 		"input", "origin", "robots_url", "hops", "final_url", "error", "remote_address", "content_type", "content_encoding",
 		"server", "etag", "last_modified", "cache_control", "retry_after", "front_hops", "front_headers", "warc_file", "warc_offset", "warc_length",
 	}},
-	{Name: "groups", rowType: rowsOf[Group](), Merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"}},
-	{Name: "rules", rowType: rowsOf[Rule](), Merges: true, Within: "line", Foreign: []string{"origin", "pattern", "normalized"}},
-	{Name: "sitemaps", rowType: rowsOf[Sitemap](), Merges: true, Within: "line", Foreign: []string{"origin", "url"}},
-	{Name: "lines", rowType: rowsOf[Line](), Merges: true, Within: "line", Foreign: []string{"origin", "field", "value"}},
-	{Name: "signals", rowType: rowsOf[Signal](), Merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
-	{Name: "preferences", rowType: rowsOf[Preference](), Merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
-	{Name: "templates", rowType: rowsOf[Template](), Merges: true, Within: "first_line", Foreign: []string{"origin"}},
+	{Name: "groups", Key: []string{"seq", "group_index"}, rowType: rowsOf[Group](), Contents: true, Merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"}},
+	{Name: "rules", rowType: rowsOf[Rule](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "pattern", "normalized"}},
+	{Name: "sitemaps", rowType: rowsOf[Sitemap](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "url"}},
+	{Name: "lines", rowType: rowsOf[Line](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "field", "value"}},
+	{Name: "signals", rowType: rowsOf[Signal](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
+	{Name: "preferences", rowType: rowsOf[Preference](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
+	{Name: "templates", rowType: rowsOf[Template](), Contents: true, Merges: true, Within: "first_line", Foreign: []string{"origin"}},
 	{Name: "answers", rowType: rowsOf[Answer](), Merges: true, Foreign: []string{"origin", "hops", "error", "first_difference"}},
-	{Name: "agents", rowType: rowsOf[Agent]()},
-	{Name: "policies", rowType: rowsOf[Policy](), Merges: true, Foreign: []string{"origin", "group_agent"}},
+	{Name: "agents", Key: []string{"agent"}, rowType: rowsOf[Agent]()},
+	{Name: "policies", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Policy](), Merges: true, Foreign: []string{"origin", "group_agent"}},
 	{Name: "verdicts", rowType: rowsOf[Verdict](), Merges: true, Foreign: []string{"origin", "group_agent", "rule_pattern"}},
 	{Name: "summary", rowType: rowsOf[Count]()},
 	{Name: "examples", rowType: rowsOf[Example](), Foreign: []string{"text"}},
-	{Name: "bodies", rowType: rowsOf[Body](), AllForeign: true},
+	{Name: "bodies", rowType: rowsOf[Body](), Contents: true, AllForeign: true},
 	// Not of segments: comparisons, and figures over runs.
 	{Name: "changes", rowType: rowsOf[Change](), AllForeign: true},
 	{Name: "series", rowType: rowsOf[Point]()},

@@ -94,6 +94,13 @@ func wholeRun(t *testing.T, extra func(s *sink.Segment) error) string {
 	must(t, err)
 	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: journal.Tally{Targets: targets}, Totals: totals, Inputs: described().Inputs}))
 	must(t, run.Close())
+	m, err := journal.ReadManifest(sinktest.Open(t, dir), "r")
+	must(t, err)
+	for _, p := range m.Parts {
+		if p.Rows == 0 {
+			t.Errorf("fill writes no row of %s", p.Table)
+		}
+	}
 	return dir
 }
 

@@ -8,11 +8,15 @@
 //     expectations are refused. Own, if hosts of one template do not share it.
 //   - severity.go: a function, if it is not always minor; its row in severity_test.go.
 //   - package diff: a method that comparison.pair calls, at the place of the entry in [All];
-//     a new table of a run also in package records. examples.go, if an example for each pair
-//     of values helps.
-//   - its rows in the models of tests: planted_test.go and runs_test.go of package diff.
+//     a new table of a run also in package records, and not in whole (newComparison), if no
+//     verdict follows from it: else text is never cosmetic without it. examples.go, if an
+//     example for each pair of values helps.
+//   - its rows in the models of tests: planted_test.go, runs_test.go and the script of
+//     diff_test.go of package diff; a new table where tests there name some.
 //   - package words: KindMeans, and ValuesOf if its values are words of a column.
-//   - package expect: seen.go, if an expectation can name a URL of it.
+//   - package expect: seen.go, if an expectation can name a URL of it. shown.go, if the runs
+//     may not be compared for another reason than Tables, Reading and Policy tell: its
+//     expectations would be kept, as no row breaks them.
 //   - schema.Change; go test ./sink -run Dictionary -update writes the rest.
 //   - configs/schedule/README.md: its row in the table of kinds and in that of promises.
 package change

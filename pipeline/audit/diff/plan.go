@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -49,7 +50,13 @@ func (d *differ) planProfiles() {
 		if before == after {
 			how = "the runs define " + cmp.Or(after, "none") + " differently"
 		}
-		d.note("the first profiles differ (%s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", how)
+		var kinds []string
+		for _, k := range change.All {
+			if k.Reading {
+				kinds = append(kinds, k.Name)
+			}
+		}
+		d.note("the first profiles differ (%s): no change of the kinds %s is found", how, strings.Join(kinds, ", "))
 	}
 	switch {
 	case len(d.common)+len(d.others) == 0:

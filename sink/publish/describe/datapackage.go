@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // datapackage returns datapackage.json, a Data Package 2 with a Table Schema for each
@@ -73,11 +74,6 @@ func (p *DataSet) datapackage() []byte {
 	return indented(about)
 }
 
-// uniqueBy are the columns whose values, with the run, are of one row of a table alone.
-var uniqueBy = map[string][]string{
-	"fetches": {"seq"}, "groups": {"seq", "group_index"}, "policies": {"seq", "agent", "profile"}, "agents": {"agent"},
-}
-
 // tableSchema describes the columns of a table and, after them, those that its folders
 // name. Keys join the tables: a row of most belongs to the target of fetches with the same
 // run and seq.
@@ -95,15 +91,15 @@ func (p *DataSet) tableSchema(table string) object {
 		})
 	}
 	// A reader that does not take columns from names of folders finds fewer.
-	schema := object{"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fields": fields, "fieldsMatch": []string{"superset"}}
-	if key := uniqueBy[table]; key != nil && has(key...) {
-		schema["primaryKey"] = append([]string{"run"}, key...)
+	about := object{"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fields": fields, "fieldsMatch": []string{"superset"}}
+	if key := schema.Describe(table).Key; key != nil && has(key...) {
+		about["primaryKey"] = append([]string{"run"}, key...)
 	}
 	if table != "fetches" && has("seq") && p.Selection.shows("fetches", "seq") && slices.Contains(p.publishedTables(), "fetches") {
 		join := []string{"run", "seq"}
-		schema["foreignKeys"] = []object{{"fields": join, "reference": object{"resource": "fetches", "fields": join}}}
+		about["foreignKeys"] = []object{{"fields": join, "reference": object{"resource": "fetches", "fields": join}}}
 	}
-	return schema
+	return about
 }
 
 func fieldsOf(columns []sink.ColumnDoc) (fields []object) {

@@ -109,7 +109,7 @@ func (s Selection) description() string {
 	if s.Has("fetches") {
 		says, file = append(says, "what "+file+" answered"), "it"
 	}
-	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "templates", "bodies"}, s.Has) {
+	if slices.ContainsFunc(s.tables, func(table string) bool { return schema.Describe(table).Contents }) {
 		says = append(says, "what "+file+" contains")
 	}
 	if s.Has("policies") || s.Has("verdicts") {
