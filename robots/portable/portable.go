@@ -2,10 +2,11 @@
 //
 // It asks each parser about every crawler that the file names, and one that it does not
 // name, on paths that the rules name. Then it writes the file ever more plainly: each step
-// changes what some parsers misread and leaves google's answers as they are. A step after
-// which fewer answers differ is a cause, as a person would find it. Where a file has
-// several, an earlier step may hide a later one. A needless escape in a rule, and a character
-// that URLs have only escaped, are told and left as they are: google would answer otherwise.
+// changes what some parsers misread and leaves google's reading as it is, also on paths that
+// nobody is asked about, unless it would take too long to compare them. A step after which
+// fewer answers differ is a cause, as a person would find it. Where a file has several, an
+// earlier step may hide a later one. A needless escape in a rule, and a character that URLs
+// have only escaped, are told and left as they are: google would answer otherwise.
 //
 // An [Explainer] asks the narrower question about one crawler and its own parser: whether a
 // file that names the crawler means the same to both on every path, and if not, why.
@@ -59,6 +60,7 @@ const (
 	mostAgents = 64
 	mostPaths  = 4096
 	mostLines  = 64      // lines of a step that are tried one by one
+	mostParts  = 256     // of a step's lines, for which it is tried
 	mostWork   = 1 << 30 // once it is done, no further step begins
 	mostPart   = 32      // the part of it for asking all questions once, and for one example
 	stepWork   = 16      // of a step, for each byte: it reads the file once or twice
@@ -78,6 +80,7 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 	unaskedAgents, unaskedPaths := c.ask(body)
 	f := readFile(body)
 	google, differ := c.answers(f.bytes())
+	original := c.read(f.bytes())
 	r := &Report{
 		Questions: len(google), Differing: differ.questions(), Findings: []Finding{},
 		UnaskedAgents: unaskedAgents, UnaskedPaths: unaskedPaths, Truncated: len(body) < whole,
@@ -99,8 +102,17 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 		if !slices.Equal(google, same) || len(left) > len(differ) {
 			continue
 		}
+		lines := s.touches(f)
+		if c.differ(original, next) {
+			if next, lines = c.part(&s, f, original, lines); next == nil {
+				continue
+			}
+			if _, left = c.answers(next.bytes()); len(left) > len(differ) {
+				continue
+			}
+		}
 		if len(left) < len(differ) {
-			r.Findings = append(r.Findings, c.finding(&s, f, google, differ, left))
+			r.Findings = append(r.Findings, c.finding(&s, f, lines, google, differ, left))
 		}
 		f, differ = next, left
 	}
@@ -117,6 +129,65 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 	}
 	r.File, r.FileB64 = textOrBytes(f.bytes())
 	return r, c.work
+}
+
+// read returns google's policies for all crawlers.
+func (c *checker) read(body []byte) *robots.Judge {
+	var f robots.File
+	f.Parse(body, c.parsers[0])
+	judge := robots.NewJudge(c.parsers[0], c.agents)
+	judge.Load(&f)
+	c.work += 8 * len(body)
+	return judge
+}
+
+// differ reports whether a file is known to mean something else to google, also on paths
+// that nobody is asked about: a step may make a rule shorter than another one that matches
+// such a path. For hostile files that would take too long to find out.
+func (c *checker) differ(original *robots.Judge, f *file) bool {
+	now, asked := c.read(f.bytes()), make(map[[2]int]bool)
+	for i := range c.agents {
+		a, b := original.Policy(i), now.Policy(i)
+		if pair := [2]int{a.SameAs, b.SameAs}; !asked[pair] {
+			asked[pair] = true
+			d, work := robots.Differ(a, b, min(explainWork, c.most-c.work))
+			if c.work += work; d == robots.Differs {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// part applies a step to those of its lines whose change leaves the meaning of a file to
+// google as it is: to halves of them, and halves of these, until that takes too long.
+func (c *checker) part(s *step, f *file, original *robots.Judge, lines []int) (next *file, changed []int) {
+	with, tries := make(map[int]bool), 0
+	var add func(some []int)
+	add = func(some []int) {
+		if len(some) == 0 || tries >= mostParts || c.work > c.most {
+			return
+		}
+		tries++
+		c.work += stepWork * c.size
+		for _, n := range some {
+			with[n] = true
+		}
+		if try := s.apply(f, func(n int) bool { return with[n] }); try != nil && !c.differ(original, try) {
+			next, changed = try, append(changed, some...)
+			return
+		}
+		for _, n := range some {
+			delete(with, n)
+		}
+		if half := len(some) / 2; half > 0 {
+			add(some[:half])
+			add(some[half:])
+		}
+	}
+	add(lines[:len(lines)/2])
+	add(lines[len(lines)/2:])
+	return next, changed
 }
 
 // A checker asks parsers.
@@ -304,10 +375,9 @@ func (c *checker) one(body []byte, d difference) (google, other robots.Value) {
 	return v[0], v[1]
 }
 
-// finding describes a step that settled differences.
-func (c *checker) finding(s *step, f *file, google []robots.Value, before, after differences) Finding {
+// finding describes a step that settled differences by changing lines.
+func (c *checker) finding(s *step, f *file, lines []int, google []robots.Value, before, after differences) Finding {
 	settled := before.without(after)
-	lines := s.touches(f)
 	if len(lines) <= mostLines {
 		var count []int
 		for _, line := range lines {

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -249,6 +250,8 @@ func TestWrittenAnew(t *testing.T) {
 	const plain = "User-agent: *\nDisallow: /p*\n\n"
 	for _, c := range []struct{ body, agent, path, want string }{
 		{plain + "\x00User-agent: Spider\nDisallow: /\r", "Spider", "/", "\x00User-agent: Spider\nDisallow: /\n"},
+		// The longer rule decides.
+		{"User-agent: *\nDisallow: /*.javascr\nAllow: /index.ht*\nDisallow: /p*\n", "b", "/index.ht.javascr", "Allow: /index.ht*\nDisallow: /p\n"},
 		{plain + "User-agent: Spider\nDisallow: /a\u2028\r", "Spider", "/a", "Disallow: /a"},
 		{"User-agent: a\nUser-agent: *\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n\nUser-agent: *\nUser-agent: c\nDisallow: /c\n", "b", "/a", "User-agent: b\nDisallow: /b\n\nUser-agent: c\nDisallow: /c\n\nUser-agent: *\nDisallow: /a\nDisallow: /c\n"},
 		// A sitemap is for all crawlers.
@@ -268,6 +271,42 @@ func TestWrittenAnew(t *testing.T) {
 	r := check(t, []byte("User-agent: a\nUser-agent: b\nDisallow: /*a\n\nUser-agent: b\nDisallow: /b\n"))
 	if k := len(r.Findings) - 1; k < 0 || !slices.Equal(r.Findings[k].Lines, []int{3}) {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// Written anew, random files mean the same to google on paths that combine their rules.
+func TestWrittenAnewOnCombinedPaths(t *testing.T) {
+	all, changed, draw := parsers(t), 0, rand.New(rand.NewPCG(1, 2))
+	text := func(pieces []string, n int) string {
+		var b strings.Builder
+		for range draw.IntN(n + 1) {
+			b.WriteString(pieces[draw.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	files := 5000
+	if testing.Short() {
+		files = 300
+	}
+	for range files {
+		body := "User-agent: x\n"
+		for range 2 + draw.IntN(4) {
+			body += []string{"Allow", "Disallow"}[draw.IntN(2)] + ": /" + text([]string{"/", "a", "b", "*", "*", "$", "?"}, 5) + "\n"
+		}
+		r := Check([]byte(body), all)
+		if r.File == body {
+			continue
+		}
+		changed++
+		for range 100 {
+			path := "/" + text([]string{"/", "a", "b", "?"}, 8)
+			if was, is := judge(t, "google", body, "x", path), judge(t, "google", r.File, "x", path); was != is {
+				t.Fatalf("%q: google says %s on %s, and %s of %q", body, was, path, is, r.File)
+			}
+		}
+	}
+	if changed == 0 {
+		t.Error("no file was written anew")
 	}
 }
 
