@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -21,21 +21,11 @@ const (
 // Progress counts what a run has done so far. It may be read while the run is
 // under way.
 type Progress struct {
-	phase     atomic.Int32
-	targets   atomic.Int64 // targets of the source plus one; 0 before it ends
-	total     atomic.Int64
-	limited   atomic.Bool
-	inputRead atomic.Int64
-	done      atomic.Int64
-	earlier   atomic.Int64
-	stored    atomic.Int64
-	rejects   atomic.Int64
-	ok        atomic.Int64
-	absent    atomic.Int64
-	failing   atomic.Int64
-	unreached atomic.Int64
-	outages   atomic.Int64
-	cutOff    atomic.Pointer[time.Time] // nil while this machine is connected
+	mu      sync.Mutex
+	now     Snapshot // its Done counts the input that is read; see Snapshot
+	limited bool     // Total counts targets, and not lines
+	ended   bool     // the source has no more than targets
+	targets int64
 }
 
 // Snapshot is Progress at one moment. It counts answers by status, before any
@@ -59,79 +49,82 @@ type Snapshot struct {
 
 // Snapshot reads the counters.
 func (p *Progress) Snapshot() Snapshot {
-	earlier := p.earlier.Load() // before Fetched, which it must not exceed
-	done := p.inputRead.Load() + p.rejects.Load()
-	if p.limited.Load() {
-		done = p.done.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.now
+	if s.Done += s.Rejected; p.limited {
+		s.Done = s.Fetched
 	}
-	phase := Phase(p.phase.Load())
-	if targets := p.targets.Load(); phase == Fetching && targets > 0 && p.done.Load() >= targets-1 {
-		phase = Writing
+	if s.Phase == Fetching && p.ended && s.Fetched >= p.targets {
+		s.Phase = Writing
 	}
-	var cutOff time.Time
-	if since := p.cutOff.Load(); since != nil {
-		cutOff = *since
-	}
-	return Snapshot{
-		Outages: p.outages.Load(), CutOff: cutOff,
-		Phase: phase,
-		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Earlier: earlier, Committed: p.stored.Load(), Rejected: p.rejects.Load(),
-		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
-	}
+	return s
+}
+
+// count changes the counters.
+func (p *Progress) count(change func(now *Snapshot)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.now)
 }
 
 func (p *Progress) expect(rows, limit int64) {
-	if limit > 0 && limit < rows {
-		rows = limit
-		p.limited.Store(true)
-	}
-	p.total.Store(rows)
+	p.count(func(now *Snapshot) {
+		now.Total, p.limited = rows, limit > 0 && limit < rows
+		if p.limited {
+			now.Total = limit
+		}
+	})
 }
 
 func (p *Progress) outage(since time.Time) {
-	p.cutOff.Store(&since)
-	if !since.IsZero() {
-		p.outages.Add(1)
-	}
+	p.count(func(now *Snapshot) {
+		if now.CutOff = since; !since.IsZero() {
+			now.Outages++
+		}
+	})
 }
 
-func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }
+func (p *Progress) enter(phase Phase) { p.count(func(now *Snapshot) { now.Phase = phase }) }
 
 // sourceEnds records how many targets the source had.
-func (p *Progress) sourceEnds(targets int64) { p.targets.Store(targets + 1) }
+func (p *Progress) sourceEnds(targets int64) {
+	p.count(func(*Snapshot) { p.ended, p.targets = true, targets })
+}
 
-func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
-func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }
+func (p *Progress) rejected(n int64) { p.count(func(now *Snapshot) { now.Rejected += n }) }
+func (p *Progress) committed(n int)  { p.count(func(now *Snapshot) { now.Committed += int64(n) }) }
 
 // read counts bytes of archives. Their progress is measured in bytes, that of lists in
 // lines.
-func (p *Progress) read(bytes int64) { p.inputRead.Add(bytes) }
+func (p *Progress) read(bytes int64) { p.count(func(now *Snapshot) { now.Done += bytes }) }
 
 // passedOver counts a segment that an earlier process committed.
 func (p *Progress) passedOver(targets int, lines int64) {
-	p.done.Add(int64(targets))
-	p.earlier.Add(int64(targets))
-	p.stored.Add(int64(targets))
-	p.inputRead.Add(lines)
+	p.count(func(now *Snapshot) {
+		n := int64(targets)
+		now.Fetched, now.Earlier, now.Committed, now.Done = now.Fetched+n, now.Earlier+n, now.Committed+n, now.Done+lines
+	})
 }
 
 // found counts a capture that an earlier process has saved.
 func (p *Progress) found(c *fetch.Capture, lines int64) {
 	p.fetched(c, lines)
-	p.earlier.Add(1)
+	p.count(func(now *Snapshot) { now.Earlier++ })
 }
 
 func (p *Progress) fetched(c *fetch.Capture, lines int64) {
-	p.done.Add(1)
-	p.inputRead.Add(lines)
-	switch status := c.Status(); {
-	case status == 0:
-		p.unreached.Add(1)
-	case status < 300 && status >= 200 && c.Error == "":
-		p.ok.Add(1)
-	case status >= 400 && status < 500:
-		p.absent.Add(1)
-	default:
-		p.failing.Add(1)
-	}
+	p.count(func(now *Snapshot) {
+		now.Fetched, now.Done = now.Fetched+1, now.Done+lines
+		switch status := c.Status(); {
+		case status == 0:
+			now.Unreachable++
+		case status < 300 && status >= 200 && c.Error == "":
+			now.Answered++
+		case status >= 400 && status < 500:
+			now.ClientError++
+		default:
+			now.OtherError++
+		}
+	})
 }
