@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -117,8 +118,5 @@ func CopyList(ctx context.Context, s store.Store, list journal.List, to string) 
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(err, out.Close())
 }

@@ -131,8 +131,8 @@ func (s *ShardedRun) CheckShard(shard int) error {
 // to be.
 func (s *ShardedRun) FindLost() error {
 	for shard := range s.plan.Shards {
-		var lost *LostError
-		if err := s.CheckShard(shard); errors.As(err, &lost) {
+		err := s.CheckShard(shard)
+		if _, isLost := errors.AsType[*LostError](err); isLost {
 			return err
 		}
 	}

@@ -218,10 +218,10 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 			a.challenge = c.config.Challenges.Find(resp.StatusCode, header.Values, page)
 		}
 	}
-	var ours *failure.Failure
-	switch {
-	case errors.As(err, &ours): // a failure of our disk
+	if ours, ok := errors.AsType[*failure.Failure](err); ok { // of our disk
 		return ours
+	}
+	switch {
 	case err == nil && resp.StatusCode == http.StatusPartialContent:
 		beyond, err := fetch.Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody)
 		if err != nil {

@@ -66,11 +66,8 @@ func (lease *Lease) recordFile(x *recording, a *received) *failure.Failure {
 	x.received = span{lease.tape.size(), lease.tape.size()}
 	_, err := io.Copy(lease.tape, a.body.reader())
 	x.received.to, x.whole = lease.tape.size(), !a.truncated
-	var ours *failure.Failure
-	if errors.As(err, &ours) {
-		return ours
-	}
-	return nil
+	ours, _ := errors.AsType[*failure.Failure](err)
+	return ours
 }
 
 // cut returns the value of Cut.

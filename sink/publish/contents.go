@@ -155,8 +155,7 @@ func Unreadable(name string, err error) error {
 	if store.FaultOf(err) != store.OfData {
 		return err
 	}
-	var part *scan.PartError
-	if errors.As(err, &part) && part.Path == name {
+	if part, ok := errors.AsType[*scan.PartError](err); ok && part.Path == name {
 		err = part.Err // the advice to check the data set is for other commands
 	}
 	return fmt.Errorf("%s %w: %w", name, ErrDamaged, err)

@@ -191,7 +191,7 @@ func (b *rebuilding) comparisons() error {
 // descriptions compares the files that follow from the tables and from those before.
 func (b *rebuilding) descriptions() error {
 	documents, err := b.p.Documents(b.p.ctx)
-	if part := new(scan.PartError); errors.As(err, &part) {
+	if part, ok := errors.AsType[*scan.PartError](err); ok {
 		return Unreadable(part.Path, err)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -56,11 +57,7 @@ func WriteFile(path string, write func(io.Writer) error) (Digest, error) {
 		return Digest{}, err
 	}
 	measure := NewMeasure()
-	err = write(io.MultiWriter(f, measure))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err := cmp.Or(write(io.MultiWriter(f, measure)), f.Close()); err != nil {
 		return Digest{}, err
 	}
 	return measure.Digest(), beside.Publish()
@@ -184,8 +181,7 @@ func (b *Beside) Publish() error {
 		b.release()
 	}
 	if err := os.Rename(b.Path, b.to); err != nil {
-		var link *os.LinkError
-		if errors.As(err, &link) {
+		if link, ok := errors.AsType[*os.LinkError](err); ok {
 			err = &fs.PathError{Op: "rename", Path: b.to, Err: link.Err}
 		}
 		return err
@@ -204,7 +200,10 @@ func (b *Beside) moveIn() error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(entries, func(x, y fs.DirEntry) int { return strings.Compare(b.order(x), b.order(y)) })
+	if i := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == b.last }); i >= 0 {
+		last := entries[i]
+		entries = append(slices.Delete(entries, i, i+1), last)
+	}
 	for _, e := range entries {
 		if e.Name() == b.last { // not before the others
 			err = syncFolder(b.to)
@@ -219,14 +218,6 @@ func (b *Beside) moveIn() error {
 	b.Discard()
 	b.Path = ""
 	return syncFolder(b.to)
-}
-
-// order returns a text by which the names of a folder are moved.
-func (b *Beside) order(e fs.DirEntry) string {
-	if e.Name() == b.last {
-		return "last"
-	}
-	return ""
 }
 
 // Discard removes the file or folder unless it is published.

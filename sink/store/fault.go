@@ -31,13 +31,13 @@ func FaultOf(err error) Fault {
 	is := func(causes ...error) bool {
 		return slices.ContainsFunc(causes, func(cause error) bool { return errors.Is(err, cause) })
 	}
-	var system syscall.Errno
+	system, isSystem := errors.AsType[syscall.Errno](err)
 	switch {
 	case is(remote.ErrRefused, remote.ErrScheme, remote.ErrFolder):
 		return OfSettings
 	case is(remote.ErrTransfer, remote.ErrScratch, context.Canceled, context.DeadlineExceeded):
 		return OfStore
-	case errors.As(err, &system) && !isOfName(system):
+	case isSystem && !isOfName(system):
 		return OfStore
 	}
 	return OfData

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,10 +40,7 @@ func (f *File) Path() string { return f.path }
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	f.measure.Write(p[:n])
-	if err != nil {
-		err = writing(f.path, err)
-	}
-	return n, err
+	return n, writing(f.path, err)
 }
 
 // Finish brings the contents to disk and returns their digest.
@@ -82,11 +80,7 @@ type written struct {
 }
 
 func (w *written) finish() error {
-	err := w.file.Sync()
-	if e := w.file.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(w.file.Sync(), w.file.Close())
 }
 
 func (w *written) publish() error {
@@ -147,8 +141,5 @@ func (s *Folder) Extend(name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s %w", s.Path(name), errNotRegular)
 	}
 	f, err := s.root.OpenFile(filepath.FromSlash(name), flag, 0o666)
-	if err != nil {
-		return nil, s.full(err)
-	}
-	return f, nil
+	return f, s.full(err)
 }

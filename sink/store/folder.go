@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func (s *Folder) Close() error { return s.root.Close() }
 func (s *Folder) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
 // full returns an error of os.Root with the full path in place of the name, and
-// with [ErrLeadsOut] as its cause if the name points outside the folder.
+// with [ErrLeadsOut] as its cause if the name points outside the folder; nil for nil.
 func (s *Folder) full(err error) error {
 	cause := func(err error) error {
 		if err.Error() == "path escapes from parent" { // os does not export it
@@ -68,21 +69,18 @@ func (s *Folder) full(err error) error {
 		}
 		return err
 	}
-	var at *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &at):
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: verb(at.Op), Path: s.Path(at.Path), Err: cause(at.Err)}
-	case errors.As(err, &link):
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return &os.LinkError{Op: verb(link.Op), Old: s.Path(link.Old), New: s.Path(link.New), Err: cause(link.Err)}
 	}
 	return err
 }
 
-// writing replaces the temporary name in an error by the final path.
+// writing replaces the temporary name in an error by the final path; nil for nil.
 func writing(path string, err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: at.Op, Path: path, Err: at.Err}
 	}
 	return err
@@ -102,10 +100,7 @@ func verb(op string) string {
 // Stat returns the info of a file or folder. It does not follow a link.
 func (s *Folder) Stat(name string) (fs.FileInfo, error) {
 	info, err := s.root.Lstat(filepath.FromSlash(name))
-	if err != nil {
-		return nil, s.full(err)
-	}
-	return info, nil
+	return info, s.full(err)
 }
 
 // Open opens a regular file for reading.
@@ -118,10 +113,7 @@ func (s *Folder) Open(name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s %w", s.Path(name), errNotRegular)
 	}
 	f, err := s.root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, s.full(err)
-	}
-	return f, nil
+	return f, s.full(err)
 }
 
 // OpenAt opens a regular file to read it by offset.
@@ -221,18 +213,12 @@ func (s *Folder) Remove(name string) error {
 
 // RemoveAll removes a folder and its contents.
 func (s *Folder) RemoveAll(folder string) error {
-	if err := s.root.RemoveAll(filepath.FromSlash(folder)); err != nil {
-		return s.full(err)
-	}
-	return nil
+	return s.full(s.root.RemoveAll(filepath.FromSlash(folder)))
 }
 
 // Rename renames a file. It needs no free disk space.
 func (s *Folder) Rename(from, to string) error {
-	if err := s.root.Rename(filepath.FromSlash(from), filepath.FromSlash(to)); err != nil {
-		return s.full(err)
-	}
-	return nil
+	return s.full(s.root.Rename(filepath.FromSlash(from), filepath.FromSlash(to)))
 }
 
 // Put writes a file if the name does not exist, and reports whether it did not. One
@@ -297,14 +283,10 @@ func (s *Folder) temporary(name string, content []byte) (tmp string, err error) 
 	if err != nil {
 		return "", err
 	}
-	_, err = f.Write(content)
-	if err == nil {
+	if _, err = f.Write(content); err == nil {
 		err = f.Sync()
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		s.Remove(tmp)
 		return "", writing(s.Path(name), err)
 	}
@@ -314,14 +296,10 @@ func (s *Folder) temporary(name string, content []byte) (tmp string, err error) 
 // exclusive creates a temporary file for a name, such as
 // part-1.ABCDEFGH.parquet.tmp for part-1.parquet.
 func (s *Folder) exclusive(name string, flag int) (f *os.File, tmp string, err error) {
-	stem, ext := name, path.Ext(name)
-	stem = strings.TrimSuffix(stem, ext)
-	tmp = stem + "." + rand.Text()[:8] + ext + temporarySuffix
+	ext := path.Ext(name)
+	tmp = strings.TrimSuffix(name, ext) + "." + rand.Text()[:temporaryLetters] + ext + temporarySuffix
 	f, err = s.root.OpenFile(filepath.FromSlash(tmp), flag|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, "", s.full(err)
-	}
-	return f, tmp, nil
+	return f, tmp, s.full(err)
 }
 
 const temporarySuffix = ".tmp"

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/robocensus/robocensus/robots/answer"
@@ -53,15 +54,10 @@ const (
 // Of returns a connection error with its class. ctx distinguishes our own
 // cancellation from failures of the peer.
 func Of(ctx context.Context, at Phase, err error) *Failure {
-	var known *Failure
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Failure](err); ok {
 		return known
 	}
 	class := answer.ErrorProtocol
-	var certificate *tls.CertificateVerificationError
-	var alert tls.AlertError
-	var record tls.RecordHeaderError
-	var unknownCA x509.UnknownAuthorityError
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
 		class = answer.ErrorCanceled
@@ -75,7 +71,7 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 		class = answer.ErrorConnectFailure
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
 		class = answer.ErrorReset
-	case errors.As(err, &certificate), errors.As(err, &alert), errors.As(err, &record), errors.As(err, &unknownCA):
+	case is[*tls.CertificateVerificationError](err), is[tls.AlertError](err), is[tls.RecordHeaderError](err), is[x509.UnknownAuthorityError](err):
 		class = answer.ErrorTLS
 	case at == Handshake && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		class = answer.ErrorReset
@@ -88,18 +84,15 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 	case at == Reading && errors.Is(err, io.ErrUnexpectedEOF):
 		class = answer.ErrorTruncatedBody
 	}
-	var invalid x509.CertificateInvalidError
-	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		err = errors.New("the certificate has expired or is not yet valid") // the library's text contains the current time
 	}
 	// The text omits addresses: they have columns, and the local port would
 	// make two equal answers differ.
-	var operation *net.OpError
-	if errors.As(err, &operation) {
+	if operation, ok := errors.AsType[*net.OpError](err); ok {
 		err = operation.Err
 	}
-	var call *os.SyscallError
-	if errors.As(err, &call) {
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		err = call.Err // without the name of the call, which the phase implies
 	}
 	if IsLocal(err) {
@@ -108,14 +101,15 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 	return New(class, "%s: %w", at, err)
 }
 
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 // IsLocal reports whether this machine has run out of something.
 func IsLocal(err error) bool {
-	for _, mine := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
-		if errors.Is(err, mine) {
-			return true
-		}
-	}
-	return false
+	mine := []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
+	return slices.ContainsFunc(mine, func(one error) bool { return errors.Is(err, one) })
 }
 
 // IsRoute reports whether a dial failed in a way that a missing route on this
@@ -125,8 +119,8 @@ func IsRoute(err error) bool {
 }
 
 func IsTimeout(err error) bool {
-	var timeout net.Error
-	return errors.As(err, &timeout) && timeout.Timeout() ||
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout() ||
 		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, syscall.ETIMEDOUT)
 }
@@ -134,17 +128,16 @@ func IsTimeout(err error) bool {
 // IsNetwork reports whether an error is one of the connection, not of the data
 // sent on it.
 func IsNetwork(err error) bool {
-	var network net.Error
-	return IsTimeout(err) || errors.As(err, &network) || errors.Is(err, net.ErrClosed)
+	return IsTimeout(err) || is[net.Error](err) || errors.Is(err, net.ErrClosed)
 }
 
 // OfLookUp returns a resolver error with its class.
 func OfLookUp(ctx context.Context, host string, err error) *Failure {
-	var dns *net.DNSError
+	dns, ok := errors.AsType[*net.DNSError](err)
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
 		return New(answer.ErrorCanceled, "resolve %s: %w", host, err)
-	case errors.As(err, &dns) && dns.IsNotFound:
+	case ok && dns.IsNotFound:
 		return New(answer.ErrorDNSNotFound, "resolve %s: no such host", host)
 	}
 	// The library's text contains the addresses and ports of the query, which

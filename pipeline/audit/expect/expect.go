@@ -109,8 +109,7 @@ func Parse(path string, text []byte, read func(path string) ([]byte, error)) (*L
 		names[x.Name] = x.line
 		if x.isOfModel() {
 			if x.model, err = read(x.modelPath(path)); err != nil {
-				var input *userfile.Error
-				if !errors.As(err, &input) {
+				if _, isInput := errors.AsType[*userfile.Error](err); !isInput {
 					return nil, err
 				}
 				return nil, e.fail(x.lines[x.what], "%s: %w", x.what, err)

@@ -166,8 +166,7 @@ func runAt(folder string) (dir, id string) {
 // inputError returns the error of an input, unless err already is one, or is not the
 // fault of the data.
 func inputError(path string, err error) error {
-	var input *userfile.Error
-	if errors.As(err, &input) || store.FaultOf(err) != store.OfData {
+	if _, ok := errors.AsType[*userfile.Error](err); ok || store.FaultOf(err) != store.OfData {
 		return err
 	}
 	return &userfile.Error{Path: path, Err: err}

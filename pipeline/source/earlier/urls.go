@@ -81,7 +81,7 @@ func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[u
 			if errors.Is(err, errFound) {
 				return
 			}
-			if part := (*scan.PartError)(nil); errors.As(err, &part) {
+			if part, ok := errors.AsType[*scan.PartError](err); ok {
 				err = inputError(part.Path, part.Err)
 			}
 			if err != nil {

@@ -29,8 +29,7 @@ func Unread(url string, err error) error {
 		}
 		return fmt.Errorf("read %s: %w", url, err)
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err // the URL is named already
 	}
 	return &userfile.Error{Path: url, Err: err}

@@ -212,8 +212,8 @@ func (s *server) answered(err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	busy := (*busyError)(nil)
-	if !errors.As(err, &busy) {
+	busy, isBusy := errors.AsType[*busyError](err)
+	if !isBusy {
 		if err == nil {
 			s.refused = 0
 		}
@@ -235,8 +235,8 @@ func (s *server) answered(err error) {
 
 // patience returns the number of attempts after an error.
 func (s *server) patience(err error) int {
-	busy := (*busyError)(nil)
-	if s == nil || !errors.As(err, &busy) || busy.refusal {
+	busy, isBusy := errors.AsType[*busyError](err)
+	if s == nil || !isBusy || busy.refusal {
 		return attempts
 	}
 	return busyAttempts
@@ -245,8 +245,8 @@ func (s *server) patience(err error) int {
 // pause waits before a repetition; see [pause]. A server that is busy is waited for in
 // [server.enter], together with all other readers.
 func (s *server) pause(ctx context.Context, n int, after error) error {
-	busy := (*busyError)(nil)
-	if s == nil || !errors.As(after, &busy) {
+	busy, isBusy := errors.AsType[*busyError](after)
+	if s == nil || !isBusy {
 		return pause(ctx, n, after)
 	}
 	if busy.wait > longestAsked {

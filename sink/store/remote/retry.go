@@ -63,7 +63,7 @@ func passing(ctx context.Context, err error) bool {
 func pause(ctx context.Context, n int, after error) error {
 	d := min(firstPause<<n, mostPause)
 	d = d/2 + rand.N(d/2+1)
-	if busy := (*busyError)(nil); errors.As(after, &busy) {
+	if busy, ok := errors.AsType[*busyError](after); ok {
 		d = max(d, min(busy.wait, longestWait))
 	}
 	return sleep(ctx, d)
