@@ -16,6 +16,8 @@
 package closing
 
 import (
+	"iter"
+
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -76,38 +78,35 @@ type Counts struct {
 	Undecided int64 `json:"undecided"` // the rules differ, and neither is proven
 }
 
+// counts are the counts by their names in JSON, and when a move adds to them.
+var counts = []struct {
+	name string
+	of   func(*Counts) *int64
+	has  func(Move) bool
+}{
+	{"closed", func(c *Counts) *int64 { return &c.Closed }, func(m Move) bool { return m.Closes }},
+	{"shut_out", func(c *Counts) *int64 { return &c.ShutOut }, func(m Move) bool { return m.ShutOut }},
+	{"opened", func(c *Counts) *int64 { return &c.Opened }, func(m Move) bool { return m.Opens }},
+	{"let_in", func(c *Counts) *int64 { return &c.LetIn }, func(m Move) bool { return m.LetsIn }},
+	{"both", func(c *Counts) *int64 { return &c.Both }, func(m Move) bool { return m.Closes && m.Opens }},
+	{"undecided", func(c *Counts) *int64 { return &c.Undecided }, func(m Move) bool { return m.Undecided && !m.Closes && !m.Opens }},
+}
+
 func (c *Counts) add(m Move) {
-	for _, x := range []struct {
-		is bool
-		n  *int64
-	}{
-		{m.Closes, &c.Closed}, {m.ShutOut, &c.ShutOut}, {m.Opens, &c.Opened}, {m.LetsIn, &c.LetIn},
-		{m.Closes && m.Opens, &c.Both}, {m.Undecided && !m.Closes && !m.Opens, &c.Undecided},
-	} {
-		if x.is {
-			*x.n++
+	for _, one := range counts {
+		if one.has(m) {
+			*one.of(c)++
 		}
 	}
 }
 
-// Get returns a count by its name in JSON.
-func (c *Counts) Get(name string) int64 {
-	switch name {
-	case "closed":
-		return c.Closed
-	case "shut_out":
-		return c.ShutOut
-	case "opened":
-		return c.Opened
-	case "let_in":
-		return c.LetIn
-	case "both":
-		return c.Both
-	case "undecided":
-		return c.Undecided
+// Each yields the counts with their names in JSON.
+func (c *Counts) Each() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for _, one := range counts {
+			if !yield(one.name, *one.of(c)) {
+				return
+			}
+		}
 	}
-	panic("no count " + name)
 }
-
-// Names holds the names of the counts.
-var Names = []string{"closed", "shut_out", "opened", "let_in", "both", "undecided"}

@@ -1,6 +1,7 @@
 package closing
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -65,10 +66,10 @@ func (c *Counter) Add(row *schema.Change) {
 	m, ok := Of(row)
 	switch {
 	case ok && c.Profiles[*row.Profile] != nil:
-		of := Agent{*row.Agent, *row.Category, *row.Profile}
-		c.policies[of] = m.and(c.policies[of])
+		agent := Agent{*row.Agent, *row.Category, *row.Profile}
+		c.policies[agent] = m.and(c.policies[agent])
 		if m.Closes || m.Opens {
-			c.words[of] = schema.OrZero(row.Template)
+			c.words[agent] = schema.OrZero(row.Template)
 		}
 	case row.Kind == "preference" && row.Profile != nil && row.Use != nil && c.Profiles[*row.Profile] != nil:
 		c.addUse(row)
@@ -87,21 +88,21 @@ func (m Move) and(n Move) Move {
 // EndOfHost counts the current host.
 func (c *Counter) EndOfHost() {
 	categories, profiles := make(map[Category]Move), make(map[string]Move)
-	for of, m := range c.policies {
-		if of.Agent != "" {
-			count(c.Agents, of, m)
-			at := Category{of.Category, of.Profile}
+	for agent, m := range c.policies {
+		if agent.Agent != "" {
+			of(c.Agents, agent).add(m)
+			at := Category{agent.Category, agent.Profile}
 			categories[at] = categories[at].and(m)
 		}
-		profiles[of.Profile] = profiles[of.Profile].and(m)
+		profiles[agent.Profile] = profiles[agent.Profile].and(m)
 	}
 	own := make(map[string]bool) // profiles under which it changed in its own words
-	for of, template := range c.words {
-		count(c.Words, AgentWords{of, template}, c.policies[of])
-		own[of.Profile] = own[of.Profile] || template == ""
+	for agent, template := range c.words {
+		of(c.Words, AgentWords{agent, template}).add(c.policies[agent])
+		own[agent.Profile] = own[agent.Profile] || template == ""
 	}
 	for at, m := range categories {
-		count(c.Categories, at, m)
+		of(c.Categories, at).add(m)
 	}
 	if len(profiles) > 0 || c.text != "" {
 		for name, t := range c.Profiles {
@@ -122,22 +123,21 @@ func (c *Counter) EndOfHost() {
 	c.text = ""
 }
 
-func count[K comparable](in map[K]*Counts, at K, m Move) {
-	if in[at] == nil {
-		in[at] = new(Counts)
+// of returns the value of a key, a new one if it has none.
+func of[K comparable, V any](in map[K]*V, key K) *V {
+	if in[key] == nil {
+		in[key] = new(V)
 	}
-	in[at].add(m)
+	return in[key]
 }
 
 // Sorted returns the keys of counts, those that most hosts closed to first, and of
 // equal ones by compare.
-func Sorted[K comparable](of map[K]*Counts, compare func(a, b K) int) []K {
-	return slices.SortedFunc(maps.Keys(of), func(a, b K) int {
-		x, y := of[a], of[b]
-		for _, n := range [][2]int64{{y.Closed, x.Closed}, {y.ShutOut, x.ShutOut}, {y.Opened, x.Opened}, {y.LetIn, x.LetIn}} {
-			if n[0] != n[1] {
-				return int(min(1, max(-1, n[0]-n[1])))
-			}
+func Sorted[K comparable](list map[K]*Counts, compare func(a, b K) int) []K {
+	return slices.SortedFunc(maps.Keys(list), func(a, b K) int {
+		x, y := list[a], list[b]
+		if n := cmp.Or(cmp.Compare(y.Closed, x.Closed), cmp.Compare(y.ShutOut, x.ShutOut), cmp.Compare(y.Opened, x.Opened), cmp.Compare(y.LetIn, x.LetIn)); n != 0 {
+			return n
 		}
 		return compare(a, b)
 	})

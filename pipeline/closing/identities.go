@@ -15,11 +15,7 @@ type IdentityCounts struct {
 
 // addIdentity counts a row of kind answer. A host has one row for an identity.
 func (c *Counter) addIdentity(row *schema.Change) {
-	n := c.Identities[*row.Identity]
-	if n == nil {
-		n = new(IdentityCounts)
-		c.Identities[*row.Identity] = n
-	}
+	n := of(c.Identities, *row.Identity)
 	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
 	switch was, is := change.TurnsAway(before), change.TurnsAway(after); {
 	case !change.IsCertain(before), !change.IsCertain(after):

@@ -26,8 +26,8 @@ type useMove struct {
 
 // addUse adds a row of kind preference.
 func (c *Counter) addUse(row *schema.Change) {
-	of := Use{*row.Use, *row.Profile}
-	m := c.uses[of]
+	use := Use{*row.Use, *row.Profile}
+	m := c.uses[use]
 	switch schema.OrZero(row.After) {
 	case "disallow":
 		m.refuses = true
@@ -41,17 +41,13 @@ func (c *Counter) addUse(row *schema.Change) {
 		m.undecided = true
 	}
 	m.own = m.own || row.Template == nil
-	c.uses[of] = m
+	c.uses[use] = m
 }
 
 // endOfUses counts the current host.
 func (c *Counter) endOfUses() {
-	for of, m := range c.uses {
-		n := c.Uses[of]
-		if n == nil {
-			n = new(UseCounts)
-			c.Uses[of] = n
-		}
+	for use, m := range c.uses {
+		n := of(c.Uses, use)
 		for _, x := range []struct {
 			is bool
 			n  *int64

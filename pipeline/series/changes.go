@@ -61,16 +61,16 @@ func readChanges(ctx context.Context, c Config, before, after *journal.Manifest)
 			out.less[agent] += earlier.Hosts
 		}
 	}
-	for _, key := range closing.Names {
-		for of, n := range counter.Agents {
-			out.counts[id{metric: "change", agent: of.Agent, profile: of.Profile, key: key}] += n.Get(key)
-		}
-		for profile, n := range counter.Profiles {
-			out.counts[id{metric: "change", profile: profile, key: key}] = n.Get(key)
+	for of, counts := range counter.Agents {
+		for key, n := range counts.Each() {
+			out.counts[id{metric: "change", agent: of.Agent, profile: of.Profile, key: key}] += n
 		}
 	}
-	for profile, n := range counter.Profiles {
-		out.counts[id{metric: "change", profile: profile, key: reworded}] = n.Reworded
+	for profile, totals := range counter.Profiles {
+		for key, n := range totals.Each() {
+			out.counts[id{metric: "change", profile: profile, key: key}] = n
+		}
+		out.counts[id{metric: "change", profile: profile, key: reworded}] = totals.Reworded
 	}
 	return out, nil
 }
