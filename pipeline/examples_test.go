@@ -88,7 +88,8 @@ func TestTopKeepsTheGreatestInOrder(t *testing.T) {
 	var e summary.Examples
 	e.Reset()
 	for i := range int64(100) {
-		e.Largest(fmt.Sprint("h", i), i%50)
+		e.Begin(fmt.Sprint("h", i), nil)
+		e.Largest(i % 50)
 	}
 	var got []string
 	for _, row := range e.Rows() {
@@ -109,15 +110,15 @@ func TestExamplesAreOfTheBestRanks(t *testing.T) {
 		host string
 		rank int64
 	}{{"none-1", 0}, {"r50", 50}, {"r7", 7}, {"none-2", 0}, {"r7", 7}, {"r900", 900}, {"r3", 3}, {"r20", 20}} {
-		e.Begin(schema.NonZero(x.rank))
-		e.Add("line_class", "typo", x.host, 1, x.host)
+		e.Begin(x.host, schema.NonZero(x.rank))
+		e.Add("line_class", "typo", 1, x.host)
 	}
 	for _, host := range []string{"none-1", "none-2"} {
-		e.Begin(nil)
-		e.Add("line_class", "nul", host, 1, host)
+		e.Begin(host, nil)
+		e.Add("line_class", "nul", 1, host)
 	}
-	e.Begin(schema.Some(int64(9)))
-	e.Add("line_class", "nul", "r9", 1, "r9")
+	e.Begin("r9", schema.Some(int64(9)))
+	e.Add("line_class", "nul", 1, "r9")
 	var got []string
 	for _, row := range e.Rows() {
 		got = append(got, row.Key+" "+row.Host)

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,37 +18,22 @@ func (e *Evaluator) content(row *schema.Fetch, out *sink.Segment) error {
 	for i := range f.Groups {
 		e.indexes = append(e.indexes, int32(i))
 	}
-	if out.Groups.Wanted() {
-		if err := out.Groups.Write(e.groupRows(row, f)...); err != nil {
-			return err
-		}
+	return cmp.Or(
+		write(out.Groups, func() []schema.Group { return e.groupRows(row, f) }),
+		write(out.Rules, func() []schema.Rule { return e.ruleRows(row, f) }),
+		write(out.Sitemaps, func() []schema.Sitemap { return e.sitemapRows(row, f) }),
+		write(out.Lines, func() []schema.Line { return e.lineRows(row, f) }),
+		write(out.Signals, func() []schema.Signal { return e.signalRows(row, f) }),
+		write(out.Templates, func() []schema.Template { return e.templateRows(row) }),
+	)
+}
+
+// write writes rows to a table that is wanted.
+func write[T any](to sink.Table[T], rows func() []T) error {
+	if !to.Wanted() {
+		return nil
 	}
-	if out.Rules.Wanted() {
-		if err := out.Rules.Write(e.ruleRows(row, f)...); err != nil {
-			return err
-		}
-	}
-	if out.Sitemaps.Wanted() {
-		if err := out.Sitemaps.Write(e.sitemapRows(row, f)...); err != nil {
-			return err
-		}
-	}
-	if out.Lines.Wanted() {
-		if err := out.Lines.Write(e.lineRows(row, f)...); err != nil {
-			return err
-		}
-	}
-	if out.Signals.Wanted() {
-		if err := out.Signals.Write(e.signalRows(row, f)...); err != nil {
-			return err
-		}
-	}
-	if out.Templates.Wanted() {
-		if err := out.Templates.Write(e.templateRows(row)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return to.Write(rows()...)
 }
 
 // groupIndex returns the cell of a group's index, null for -1.

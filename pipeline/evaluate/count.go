@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 	n := e.counts
 	clear(e.counted)
-	e.examples.Begin(row.Rank)
+	e.examples.Begin(row.Host, row.Rank)
 	n.Add("targets", stratum, "")
 	for k := range e.columns {
 		n.AddProfile("outcome", stratum, k, string(e.face(k).answer.Outcome))
@@ -32,29 +33,18 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 	}
 	n.Add("status", stratum, status)
 	if row.Reason == string(answer.NetworkFailure) {
-		class := "none"
-		if row.ErrorClass != nil {
-			class = *row.ErrorClass
-		}
-		n.Add("network_failure", stratum, class)
+		n.Add("network_failure", stratum, cmp.Or(schema.OrZero(row.ErrorClass), "none"))
 	}
 	if row.ErrorClass != nil {
 		n.Add("error_class", stratum, *row.ErrorClass)
-		text := ""
-		if row.Error != nil {
-			text = *row.Error
-		}
-		e.examples.Add("error_class", *row.ErrorClass, row.Host, 0, text)
+		e.examples.Add("error_class", *row.ErrorClass, 0, schema.OrZero(row.Error))
 	}
 	if row.Reason != string(answer.Success) {
-		text := ""
-		switch {
-		case row.FinalURL != nil:
+		text := schema.OrZero(row.Error)
+		if row.FinalURL != nil {
 			text = status + " " + *row.FinalURL
-		case row.Error != nil:
-			text = *row.Error
 		}
-		e.examples.Add("reason", row.Reason, row.Host, 0, text)
+		e.examples.Add("reason", row.Reason, 0, text)
 	}
 	e.countNetwork(row, stratum)
 	e.countPage(row, stratum)
@@ -67,7 +57,7 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 		return
 	}
 	n.Add("body_bytes", stratum, summary.BinOf(*row.BodyBytes).String())
-	e.examples.Largest(row.Host, *row.BodyBytes)
+	e.examples.Largest(*row.BodyBytes)
 	n.Add("lines", stratum, summary.BinOf(int64(row.Lines)).String())
 	n.Add("rules", stratum, summary.BinOf(int64(row.Rules)).String())
 	n.Add("groups", stratum, summary.BinOf(int64(row.Groups)).String())
@@ -81,12 +71,12 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 		}
 	}
 	f := &e.readings[0].content.file
-	e.countGroups(row, f, stratum)
-	e.countSitemaps(row, f, stratum)
-	e.countLines(row, f, stratum)
-	e.countPreferences(row, stratum)
-	e.countTemplates(row, stratum)
-	e.countParity(row, stratum)
+	e.countGroups(f, stratum)
+	e.countSitemaps(f, stratum)
+	e.countLines(f, stratum)
+	e.countPreferences(stratum)
+	e.countTemplates(stratum)
+	e.countParity(stratum)
 }
 
 // once counts a key once per target: such counters count hosts.
@@ -97,7 +87,7 @@ func (e *Evaluator) once(metric, stratum, key string) {
 	}
 }
 
-func (e *Evaluator) countGroups(row *schema.Fetch, f *robots.File, stratum string) {
+func (e *Evaluator) countGroups(f *robots.File, stratum string) {
 	for i := range f.Groups {
 		g := &f.Groups[i]
 		e.once("feature", stratum, "group")
@@ -105,7 +95,7 @@ func (e *Evaluator) countGroups(row *schema.Fetch, f *robots.File, stratum strin
 			e.once("feature", stratum, "joined")
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
-			e.countDeadName(row, &agent, stratum)
+			e.countDeadName(&agent, stratum)
 			if string(agent.Token) == "*" {
 				e.once("feature", stratum, "star_group")
 			}
@@ -116,8 +106,8 @@ func (e *Evaluator) countGroups(row *schema.Fetch, f *robots.File, stratum strin
 		e.once("feature", stratum, "crawl_delay")
 		key := summary.BinOf(int64(g.CrawlDelay)).String() // whole seconds: the parser accepts at most 15 digits
 		e.counts.Add("crawl_delay", stratum, key)
-		if e.examples.Wants("crawl_delay", key, row.Host) {
-			e.examples.Add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
+		if e.examples.Wants("crawl_delay", key) {
+			e.examples.Add("crawl_delay", key, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
 		}
 	}
 	var wildcard, anchor bool
@@ -134,7 +124,7 @@ func (e *Evaluator) countGroups(row *schema.Fetch, f *robots.File, stratum strin
 	}
 }
 
-func (e *Evaluator) countSitemaps(row *schema.Fetch, f *robots.File, stratum string) {
+func (e *Evaluator) countSitemaps(f *robots.File, stratum string) {
 	if len(f.Sitemaps) > 0 {
 		e.once("feature", stratum, "sitemap")
 	}
@@ -148,14 +138,14 @@ func (e *Evaluator) countSitemaps(row *schema.Fetch, f *robots.File, stratum str
 			key = "other_host"
 		}
 		e.counts.Add("sitemap", stratum, key)
-		if key != "same_host" && e.examples.Wants("sitemap", key, row.Host) {
-			e.examples.Add("sitemap", key, row.Host, s.Line, summary.Clip(s.URL))
+		if key != "same_host" && e.examples.Wants("sitemap", key) {
+			e.examples.Add("sitemap", key, s.Line, summary.Clip(s.URL))
 		}
 	}
 }
 
 // countLines counts remarks, extension fields and signals.
-func (e *Evaluator) countLines(row *schema.Fetch, f *robots.File, stratum string) {
+func (e *Evaluator) countLines(f *robots.File, stratum string) {
 	var classes [robots.NumRemarkClasses]int64 // remarks by class, added up here: a file can have 100,000
 	for i := range f.Remarks {
 		m := &f.Remarks[i]
@@ -169,12 +159,12 @@ func (e *Evaluator) countLines(row *schema.Fetch, f *robots.File, stratum string
 		if m.Class == robots.UnknownField {
 			e.once("field", stratum, summary.Other)
 		}
-		if e.examples.Wants("line_class", class, row.Host) {
+		if e.examples.Wants("line_class", class) {
 			text := summary.Clip(m.Value)
 			if m.Field != nil {
 				text = summary.Clip(m.Field) + ": " + text
 			}
-			e.examples.Add("line_class", class, row.Host, m.Line, text)
+			e.examples.Add("line_class", class, m.Line, text)
 		}
 	}
 	for class, n := range classes {
@@ -190,7 +180,7 @@ func (e *Evaluator) countLines(row *schema.Fetch, f *robots.File, stratum string
 		e.once("field", stratum, field)
 		key := summary.SignalKey(field, string(s.Key), string(s.Value), e.isKnown)
 		e.once("signal", stratum, key)
-		if e.examples.Wants("signal", key, row.Host) {
+		if e.examples.Wants("signal", key) {
 			text := field + ":"
 			if s.Path != nil && s.Key != nil {
 				text += " " + summary.Clip(s.Path)
@@ -200,7 +190,7 @@ func (e *Evaluator) countLines(row *schema.Fetch, f *robots.File, stratum string
 			} else {
 				text += " "
 			}
-			e.examples.Add("signal", key, row.Host, s.Line, text+summary.Clip(s.Value))
+			e.examples.Add("signal", key, s.Line, text+summary.Clip(s.Value))
 		}
 	}
 }

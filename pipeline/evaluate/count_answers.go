@@ -47,11 +47,11 @@ func (e *Evaluator) countChallenge(row *schema.Fetch, stratum string) {
 	for k := range e.columns {
 		e.counts.AddProfile("challenge", stratum, k, *row.Challenge+" "+string(e.face(k).answer.Reason))
 	}
-	if e.examples.Wants("challenge", *row.Challenge, row.Host) {
+	if e.examples.Wants("challenge", *row.Challenge) {
 		text := ""
 		if row.Status != nil {
 			text = strconv.Itoa(int(*row.Status))
 		}
-		e.examples.Add("challenge", *row.Challenge, row.Host, 0, text)
+		e.examples.Add("challenge", *row.Challenge, 0, text)
 	}
 }

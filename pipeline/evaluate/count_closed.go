@@ -16,7 +16,7 @@ const (
 // countClosed keeps examples of the hosts that shut each agent out, and counts the pairs of
 // agents for AI training that groups by name shut out together, under the first profile.
 // e.policies holds the rows of all agents.
-func (e *Evaluator) countClosed(row *schema.Fetch, stratum string) {
+func (e *Evaluator) countClosed(stratum string) {
 	paired, seen := e.paired[:0], 0
 	for i := range e.policies {
 		p := &e.policies[i]
@@ -27,12 +27,8 @@ func (e *Evaluator) countClosed(row *schema.Fetch, stratum string) {
 		if p.Class != summary.ClassNames[robots.DisallowAll] || p.Match == nil {
 			continue
 		}
-		if i < mostNamed && e.examples.Wants("policy", p.Agent, row.Host) {
-			line := int32(0)
-			if p.GroupLine != nil {
-				line = *p.GroupLine
-			}
-			e.examples.Add("policy", p.Agent, row.Host, line, *p.Match)
+		if i < mostNamed && e.examples.Wants("policy", p.Agent) {
+			e.examples.Add("policy", p.Agent, schema.OrZero(p.GroupLine), *p.Match)
 		}
 		if training && seen <= mostPaired && (*p.Match == robots.OwnGroup.String() || *p.Match == robots.FallbackGroup.String()) {
 			paired = append(paired, i)

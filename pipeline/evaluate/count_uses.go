@@ -15,7 +15,7 @@ import (
 const conflict = "conflict"
 
 // countPreferences counts what the rows of preferences say.
-func (e *Evaluator) countPreferences(row *schema.Fetch, stratum string) {
+func (e *Evaluator) countPreferences(stratum string) {
 	for i := range e.preferences {
 		p := &e.preferences[i]
 		if p.Header != nil {
@@ -25,21 +25,21 @@ func (e *Evaluator) countPreferences(row *schema.Fetch, stratum string) {
 			e.once("preference", stratum, key)
 		}
 		if p.Scope == summary.Orphan {
-			e.preferenceRemark(row, p, stratum, summary.Orphan)
+			e.preferenceRemark(p, stratum, summary.Orphan)
 		}
 		if p.Conflict {
-			e.preferenceRemark(row, p, stratum, conflict)
+			e.preferenceRemark(p, stratum, conflict)
 		}
 		if p.Remark != nil {
-			e.preferenceRemark(row, p, stratum, *p.Remark)
+			e.preferenceRemark(p, stratum, *p.Remark)
 		}
 	}
 }
 
-func (e *Evaluator) preferenceRemark(row *schema.Fetch, p *schema.Preference, stratum, key string) {
+func (e *Evaluator) preferenceRemark(p *schema.Preference, stratum, key string) {
 	e.once("preference_remark", stratum, key)
-	if e.examples.Wants("preference_remark", key, row.Host) {
-		e.examples.Add("preference_remark", key, row.Host, *p.Line, preferenceText(p))
+	if e.examples.Wants("preference_remark", key) {
+		e.examples.Add("preference_remark", key, *p.Line, preferenceText(p))
 	}
 }
 
@@ -109,7 +109,7 @@ func deadNames(names []string) map[string]string {
 }
 
 // countDeadName counts a user-agent line that addresses nobody.
-func (e *Evaluator) countDeadName(row *schema.Fetch, agent *robots.AgentLine, stratum string) {
+func (e *Evaluator) countDeadName(agent *robots.AgentLine, stratum string) {
 	var lower [64]byte
 	if len(e.deadNames) == 0 || len(agent.Wide) > len(lower) {
 		return
@@ -127,18 +127,18 @@ func (e *Evaluator) countDeadName(row *schema.Fetch, agent *robots.AgentLine, st
 	e.once("dead_name", stratum, name)
 	e.once("dead_name", stratum, anyName)
 	e.counts.Add("dead_name_lines", stratum, name)
-	if e.examples.Wants("dead_name", name, row.Host) {
-		e.examples.Add("dead_name", name, row.Host, agent.Line, string(agent.Wide))
+	if e.examples.Wants("dead_name", name) {
+		e.examples.Add("dead_name", name, agent.Line, string(agent.Wide))
 	}
 }
 
 // countTemplates counts the templates of a file.
-func (e *Evaluator) countTemplates(row *schema.Fetch, stratum string) {
+func (e *Evaluator) countTemplates(stratum string) {
 	for i := range e.readings[0].content.templates {
 		m := &e.readings[0].content.templates[i]
 		e.once("template", stratum, m.ID)
-		if e.examples.Wants("template", m.ID, row.Host) {
-			e.examples.Add("template", m.ID, row.Host, m.First, m.Version)
+		if e.examples.Wants("template", m.ID) {
+			e.examples.Add("template", m.ID, m.First, m.Version)
 		}
 	}
 }

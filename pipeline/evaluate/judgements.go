@@ -85,9 +85,9 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 		e.countCategories(stratum, k)
 		if k == 0 {
 			e.countTraining(stratum)
-			e.countClosed(row, stratum)
+			e.countClosed(stratum)
 		}
-		e.countVersusFirst(row, k, stratum)
+		e.countVersusFirst(k, stratum)
 		if err := out.Policies.Write(e.policies...); err != nil {
 			return err
 		}

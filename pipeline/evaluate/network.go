@@ -25,7 +25,7 @@ func (e *Evaluator) countNetwork(row *schema.Fetch, stratum string) {
 	slow := timed && *row.TotalMicros >= summary.SlowMicros
 	if timed {
 		e.counts.Add("total_us", stratum, summary.BinOf(*row.TotalMicros).String())
-		e.examples.Slowest(row.Host, *row.TotalMicros)
+		e.examples.Slowest(*row.TotalMicros)
 	}
 	for _, part := range [...]struct{ metric, key string }{
 		{"tld", tldKey(row.TLD)}, {"address_block", blockKey(row.RemoteAddress)}, {"server", serverKey(row.Server)},
@@ -39,7 +39,7 @@ func (e *Evaluator) countNetwork(row *schema.Fetch, stratum string) {
 		}
 	}
 	if row.Server != nil && serverKey(row.Server) == summary.Other {
-		e.examples.Add("server", summary.Other, row.Host, 0, *row.Server)
+		e.examples.Add("server", summary.Other, 0, *row.Server)
 	}
 }
 

@@ -63,12 +63,12 @@ func (e *Evaluator) countPage(row *schema.Fetch, stratum string) {
 		if p.Use != nil && p.Preference != nil {
 			e.once("page_preference", stratum, *p.Header+" "+*p.Use+" "+*p.Preference)
 		}
-		if e.examples.Wants("page_preference", *p.Header, row.Host) {
+		if e.examples.Wants("page_preference", *p.Header) {
 			text := p.OfHeader()
 			if *p.GroupAgent != "*" {
 				text = *p.GroupAgent + ": " + text
 			}
-			e.examples.Add("page_preference", *p.Header, row.Host, 0, text)
+			e.examples.Add("page_preference", *p.Header, 0, text)
 		}
 	}
 }

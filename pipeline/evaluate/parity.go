@@ -124,7 +124,7 @@ func (e *Evaluator) parityOf(agent int) *string {
 }
 
 // countParity counts what a file means to the crawlers that it names and to their parsers.
-func (e *Evaluator) countParity(row *schema.Fetch, stratum string) {
+func (e *Evaluator) countParity(stratum string) {
 	all := e.readings[0].content.parities
 	if len(all) == 0 {
 		return
@@ -143,12 +143,12 @@ func (e *Evaluator) countParity(row *schema.Fetch, stratum string) {
 		e.counts.AddOf("parity_cause", stratum, p.agent, cause)
 		e.once("parity_cause_hosts", stratum, cause)
 		line := p.linesOf(&p.Causes[0])[0]
-		if e.examples.Wants("parity_cause", cause, row.Host) {
+		if e.examples.Wants("parity_cause", cause) {
 			agent := &e.config.Agents[p.agent]
-			e.examples.Add("parity_cause", cause, row.Host, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name, p.Google, registry.Reader(agent), p.Parser))
+			e.examples.Add("parity_cause", cause, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name, p.Google, registry.Reader(agent), p.Parser))
 		}
-		if lines == 0 && e.examples.Wants("line_class", class, row.Host) {
-			e.examples.Add("line_class", class, row.Host, int32(line.Number), summary.Clip(line.Text))
+		if lines == 0 && e.examples.Wants("line_class", class) {
+			e.examples.Add("line_class", class, int32(line.Number), summary.Clip(line.Text))
 		}
 		for k := range p.Causes {
 			lines += int64(len(p.linesOf(&p.Causes[k])))

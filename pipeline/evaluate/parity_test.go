@@ -61,11 +61,11 @@ func TestParity(t *testing.T) {
 				f := &e.readings[0].content.file
 				e.indexes = []int32{0, 1, 2}
 				e.examples.Reset()
-				e.examples.Begin(nil)
+				e.examples.Begin("a.example", nil)
 				for _, l := range e.parityRows(&row, f, nil) {
 					rows = append(rows, fmt.Sprintf("%d %d %s %s %s %d %s", l.Line, groupAt(f, int(l.Line)), *l.Agent, *l.Parser, *l.Cause, *l.Causes, l.Value))
 				}
-				e.countParity(&row, "unranked")
+				e.countParity("unranked")
 				for _, n := range e.counts.List() {
 					text := strings.Join(strings.Fields(n.Metric+" "+n.Agent+" "+n.Key), " ")
 					if n.N != 1 {

@@ -7,7 +7,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -76,7 +75,7 @@ func (e *Evaluator) hasVersusFirst(k, agent int) bool {
 
 // countVersusFirst counts a host by whether two profiles differ on it for any agent that
 // is bound by * under both or neither.
-func (e *Evaluator) countVersusFirst(row *schema.Fetch, k int, stratum string) {
+func (e *Evaluator) countVersusFirst(k int, stratum string) {
 	worst, known := robots.Same, false
 	for i := range e.config.Agents {
 		if !e.hasVersusFirst(k, i) {
@@ -86,9 +85,9 @@ func (e *Evaluator) countVersusFirst(row *schema.Fetch, k int, stratum string) {
 			continue // the profiles differ about the agent, on nearly every file
 		}
 		d, name := e.under(k, i).content.versusFirst[i], e.columns[k].name
-		if d == robots.Differs && worst != d && e.examples.Wants("versus_first", name, row.Host) {
+		if d == robots.Differs && worst != d && e.examples.Wants("versus_first", name) {
 			if text := e.versusFirstText(k, i); text != "" {
-				e.examples.Add("versus_first", name, row.Host, 0, text)
+				e.examples.Add("versus_first", name, 0, text)
 			}
 		}
 		worst, known = max(worst, d), true

@@ -32,7 +32,8 @@ const (
 // a run, so that the best of all segments are among them.
 type Examples struct {
 	of   map[[2]string][]placed // examples by metric and key
-	rank *int64                 // rank of the current target
+	host string                 // of the current target
+	rank *int64                 // of the same
 	at   placed                 // current position in the input
 }
 
@@ -47,16 +48,16 @@ type placed struct {
 // Reset removes all examples.
 func (e *Examples) Reset() { *e = Examples{of: make(map[[2]string][]placed)} }
 
-// Begin sets the rank of the current target.
-func (e *Examples) Begin(rank *int64) { e.rank = rank }
+// Begin begins the next target. Its host and rank are those of its examples.
+func (e *Examples) Begin(host string, rank *int64) { e.host, e.rank = host, rank }
 
 // Wants reports whether an example would be kept, so that the caller builds its text
 // only then. A host has at most one example per key, lest one page of HTML provide
 // them all.
-func (e *Examples) Wants(metric, key, host string) bool {
+func (e *Examples) Wants(metric, key string) bool {
 	have := e.of[[2]string{metric, key}]
 	for i := range have {
-		if have[i].Host == host {
+		if have[i].Host == e.host {
 			return false
 		}
 	}
@@ -65,9 +66,9 @@ func (e *Examples) Wants(metric, key, host string) bool {
 
 // Add keeps an example if it is wanted. Line 0 means no line. text must be valid
 // UTF-8; Add truncates a long one.
-func (e *Examples) Add(metric, key, host string, line int32, text string) {
-	if e.Wants(metric, key, host) {
-		e.keep(schema.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: schema.NonZero(line), Text: Cut(text)})
+func (e *Examples) Add(metric, key string, line int32, text string) {
+	if e.Wants(metric, key) {
+		e.keep(schema.Example{Metric: metric, Key: key, Host: e.host, Rank: e.rank, Line: schema.NonZero(line), Text: Cut(text)})
 	}
 }
 
@@ -82,15 +83,15 @@ func most(metric, key string) int {
 	return ExamplesOfKey
 }
 
-// Largest keeps the host of a body if it is one of the largest.
-func (e *Examples) Largest(host string, bytes int64) { e.top("body_bytes", "largest", host, bytes) }
+// Largest keeps the host if its body is one of the largest.
+func (e *Examples) Largest(bytes int64) { e.top("body_bytes", "largest", bytes) }
 
-// Slowest keeps a host if its fetch is one of the slowest.
-func (e *Examples) Slowest(host string, micros int64) { e.top("total_us", "slowest", host, micros) }
+// Slowest keeps the host if its fetch is one of the slowest.
+func (e *Examples) Slowest(micros int64) { e.top("total_us", "slowest", micros) }
 
-func (e *Examples) top(metric, key, host string, size int64) {
+func (e *Examples) top(metric, key string, size int64) {
 	if have := e.of[[2]string{metric, key}]; len(have) < examplesOfTop || have[len(have)-1].size <= size {
-		e.keep(schema.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Text: strconv.FormatInt(size, 10)})
+		e.keep(schema.Example{Metric: metric, Key: key, Host: e.host, Rank: e.rank, Text: strconv.FormatInt(size, 10)})
 	}
 }
 
