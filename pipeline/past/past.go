@@ -22,6 +22,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -129,9 +130,4 @@ func number(cell *string) int64 {
 }
 
 // text returns a copy of a cell, "" for null.
-func text(cell *string) string {
-	if cell == nil {
-		return ""
-	}
-	return strings.Clone(*cell)
-}
+func text(cell *string) string { return strings.Clone(schema.OrZero(cell)) }

@@ -38,10 +38,8 @@ func readRegistry(ctx context.Context, in store.Store, m *journal.Manifest) (*Re
 	if !r.Known {
 		return r, nil
 	}
-	for _, p := range m.PartsOf("agents") {
-		if err := scan.Rows(ctx, in, p, scan.Selection{Columns: columns}, r.add); err != nil {
-			return nil, err
-		}
+	if err := scan.AllRows(ctx, in, m.PartsOf("agents"), scan.Selection{Columns: columns}, r.add); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

@@ -3,7 +3,6 @@ package series
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -136,11 +135,9 @@ func (s *hostSegment) contents(ctx context.Context, parts map[string][]journal.P
 			err := scan.Rows(ctx, s.In, p, scan.Selection{Columns: contentColumns[table]}, func(batch arrow.RecordBatch) error {
 				row := rows(batch)
 				for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
-					for at < len(s.seqs) && s.seqs[at] < seq {
-						at++
-					}
-					if at == len(s.seqs) || s.seqs[at] != seq {
-						return fmt.Errorf("%s: seq %d is not in fetches", p.Path, seq)
+					var err error
+					if at, err = s.hostOf(p.Path, seq, at); err != nil {
+						return err
 					}
 					row(i, at)
 				}

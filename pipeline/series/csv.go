@@ -26,38 +26,24 @@ func WriteCSV(w io.Writer, points []schema.Point) error {
 		p := &points[i]
 		out.Write([]string{
 			p.Metric, p.Population, p.Stratum, word(p.Agent), word(p.Category), word(p.Profile), word(p.Key), p.Run, p.Date.Format(time.RFC3339), p.Base,
-			strconv.FormatInt(p.Count, 10), strconv.FormatInt(p.Denominator, 10), number(p.Share), number(p.Low), number(p.High), word(p.Method),
-			number(p.DesignEffect), integer(p.Clusters), word(p.Caution), flag(p.Comparable), word(p.WhyNot),
+			integer(p.Count), integer(p.Denominator), number(p.Share), number(p.Low), number(p.High), word(p.Method),
+			number(p.DesignEffect), cell(p.Clusters, integer), word(p.Caution), cell(p.Comparable, strconv.FormatBool), word(p.WhyNot),
 		})
 	}
 	out.Flush()
 	return out.Error()
 }
 
-func word(s *string) string {
-	if s == nil {
+// cell returns a cell as text, "" for null.
+func cell[T any](value *T, text func(T) string) string {
+	if value == nil {
 		return ""
 	}
-	return visible.Cell(*s)
+	return text(*value)
 }
 
+func word(s *string) string { return cell(s, visible.Cell) }
 func number(f *float64) string {
-	if f == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*f, 'g', -1, 64)
+	return cell(f, func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) })
 }
-
-func integer(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatInt(*n, 10)
-}
-
-func flag(b *bool) string {
-	if b == nil {
-		return ""
-	}
-	return strconv.FormatBool(*b)
-}
+func integer(n int64) string { return strconv.FormatInt(n, 10) }

@@ -25,19 +25,17 @@ func warnOfDomains(ctx context.Context, c Config, runs []*countedRun, r *Result)
 		return nil
 	}
 	var domains []uint64
-	for _, p := range last.PartsOf("fetches") {
-		err := scan.Rows(ctx, c.In, p, scan.Selection{Columns: []string{"registered_domain"}}, func(batch arrow.RecordBatch) error {
-			column := scan.Column[*array.String](batch, "registered_domain")
-			for i := range int(batch.NumRows()) {
-				if column.IsValid(i) { // a host without one is a cluster of its own
-					domains = append(domains, maphash.String(seed, column.Value(i)))
-				}
+	err := scan.AllRows(ctx, c.In, last.PartsOf("fetches"), scan.Selection{Columns: []string{"registered_domain"}}, func(batch arrow.RecordBatch) error {
+		column := scan.Column[*array.String](batch, "registered_domain")
+		for i := range column.Len() {
+			if column.IsValid(i) { // a host without one is a cluster of its own
+				domains = append(domains, maphash.String(seed, column.Value(i)))
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	slices.Sort(domains)
 	shared := 0

@@ -157,22 +157,17 @@ func (h *hostReader) findFallbacks(ctx context.Context) error {
 	if h.run.Source == journal.FromArchive || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
 		return nil
 	}
-	for _, p := range h.run.PartsOf("fetches") {
-		err := scan.Rows(ctx, h.In, p, scan.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch arrow.RecordBatch) error {
-			origins, classes := scan.Column[*array.String](batch, "origin"), scan.Column[*array.String](batch, "fallback_error_class")
-			for i := range int(batch.NumRows()) {
-				if classes.IsValid(i) {
-					h.fellBack = append(h.fellBack, maphash.String(seed, origins.Value(i)))
-				}
+	err := scan.AllRows(ctx, h.In, h.run.PartsOf("fetches"), scan.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch arrow.RecordBatch) error {
+		origins, classes := scan.Column[*array.String](batch, "origin"), scan.Column[*array.String](batch, "fallback_error_class")
+		for i := range origins.Len() {
+			if classes.IsValid(i) {
+				h.fellBack = append(h.fellBack, maphash.String(seed, origins.Value(i)))
 			}
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-	}
+		return nil
+	})
 	slices.Sort(h.fellBack)
-	return nil
+	return err
 }
 
 // countGroups counts the hosts of all groups, and forgets them.

@@ -49,10 +49,7 @@ func endOf(p *schema.Point) End { return End{p.Run, p.Date, p.Count, p.Denominat
 // moves reports whether a point is of a figure whose movement is of interest: an agent
 // that is shut out, a category of which any agent is, or a signal.
 func moves(p *schema.Point) bool {
-	key := ""
-	if p.Key != nil {
-		key = *p.Key
-	}
+	key := schema.OrZero(p.Key)
 	switch p.Metric {
 	case "policy":
 		return p.Base == baseHosts && key == "disallow_all"

@@ -148,19 +148,14 @@ func common(a, b []uint64, each func(uint64)) {
 // read appends the keys of the hosts of a run that are in a range.
 func (f *panelFinder) read(ctx context.Context, in store.Store, m *journal.Manifest, part uint64, keys []uint64) ([]uint64, error) {
 	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
-	for _, p := range m.PartsOf("fetches") {
-		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {
-			hosts, ports := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port")
-			for i := range int(batch.NumRows()) {
-				if key := keyOf(hosts.Value(i), ports.Value(i)); f.isIn(key, part) {
-					keys = append(keys, key)
-				}
+	err := scan.AllRows(ctx, in, m.PartsOf("fetches"), scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {
+		hosts, ports := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port")
+		for i := range hosts.Len() {
+			if key := keyOf(hosts.Value(i), ports.Value(i)); f.isIn(key, part) {
+				keys = append(keys, key)
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
-	return keys, nil
+		return nil
+	})
+	return keys, err
 }

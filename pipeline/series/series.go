@@ -304,18 +304,7 @@ func strata(runs []*countedRun, wanted []string) (names []string) {
 			in[name] = true
 		}
 	}
-	names = slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Compare(bandOrder(a), bandOrder(b)) })
+	order := func(name string) int { return slices.Index(bandNames, name) } // -1 for All
+	names = slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Compare(order(a), order(b)) })
 	return slices.DeleteFunc(names, func(name string) bool { return wanted != nil && !slices.Contains(wanted, name) })
-}
-
-func bandOrder(name string) int {
-	if name == All {
-		return -1
-	}
-	for i, s := range summary.Strata {
-		if s.Name == name {
-			return i
-		}
-	}
-	return len(summary.Strata)
 }

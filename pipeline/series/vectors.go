@@ -85,8 +85,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 				s.domains = append(s.domains, maphash.String(seed, domain))
 				var rank *int64
 				if ranks.IsValid(i) {
-					v := ranks.Value(i)
-					rank = &v
+					rank = new(ranks.Value(i))
 				}
 				s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(rank))))
 				_, in := slices.BinarySearch(s.panel, keyOf(hosts.Value(i), ports.Value(i)))
@@ -127,6 +126,17 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 	return nil
 }
 
+// hostOf returns the host that a row of a part is about, by its seq: none before from.
+func (s *hostSegment) hostOf(part string, seq int64, from int) (host int, err error) {
+	for host = from; host < len(s.seqs) && s.seqs[host] < seq; {
+		host++
+	}
+	if host == len(s.seqs) || s.seqs[host] != seq {
+		err = fmt.Errorf("%s: seq %d is not in fetches", part, seq)
+	}
+	return host, err
+}
+
 func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error {
 	texts := []string{"agent", "profile", "outcome", "class"}
 	hasTemplates := s.run.byHost["policy_template"]
@@ -153,11 +163,9 @@ func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error 
 				templates = scan.Column[*array.Dictionary](batch, "template")
 			}
 			for i, seq := range seqs {
-				for at < len(s.seqs) && s.seqs[at] < seq {
-					at++
-				}
-				if at == len(s.seqs) || s.seqs[at] != seq {
-					return fmt.Errorf("%s: seq %d is not in fetches", p.Path, seq)
+				var err error
+				if at, err = s.hostOf(p.Path, seq, at); err != nil {
+					return err
 				}
 				agent, profile := numbers[0][columns[0][i]], numbers[1][columns[1][i]]
 				outcome, class := numbers[2][columns[2][i]], numbers[3][columns[3][i]]
@@ -206,9 +214,9 @@ func (s *hostSegment) merge() {
 				clear(h.vectors)
 				h.texts = nil
 			}
-			text := string(v)
 			n = uint32(len(h.texts))
-			h.vectors[text], h.texts = n, append(h.texts, text)
+			h.texts = append(h.texts, string(v))
+			h.vectors[h.texts[n]] = n
 		}
 		g := group{n, s.bands[i], s.inPanel[i], s.twice[i]}
 		h.groups[g]++

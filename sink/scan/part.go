@@ -126,6 +126,16 @@ func Rows(ctx context.Context, in store.Store, p journal.Part, s Selection, each
 	return Unreadable(in, p, err)
 }
 
+// AllRows reads the rows of several parts, one part after the other, as [Rows] does.
+func AllRows(ctx context.Context, in store.Store, parts []journal.Part, s Selection, each func(arrow.RecordBatch) error) error {
+	for _, p := range parts {
+		if err := Rows(ctx, in, p, s, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Empty returns a part of a table without rows, as package sink writes it. It is made once:
 // each view of a table that a folder lacks takes its columns from it.
 func Empty(table string) (*File, error) {

@@ -190,14 +190,9 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 		}
 		return nil
 	}
-	for _, p := range parts["fetches"] {
-		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, read)
-		if err != nil {
-			return err
-		}
-	}
-	if len(targets) == 0 {
-		return nil
+	err := scan.AllRows(ctx, in, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, read)
+	if err != nil || len(targets) == 0 {
+		return err
 	}
 	found := &sorter.Sorter{Scratch: c.scratch, Memory: sorter.Memory}
 	defer found.Close()

@@ -34,35 +34,30 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 	if len(meant) == 0 {
 		return targets, nil
 	}
-	for _, p := range fetches {
-		err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
-			seq := scan.Column[*array.Int64](batch, "seq")
-			host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
-			for i := range int(batch.NumRows()) {
-				for _, k := range meant {
-					table, name := c.expectations.list[k].table(), host.Value(i)
-					if !c.saw(k, name, covered) {
-						continue
-					}
-					c.promises[k].Hosts++
-					if of := targets[table]; len(of) == 0 || of[len(of)-1] != seq.Value(i) {
-						targets[table] = append(of, seq.Value(i))
-					}
-					if table == "fetches" {
-						c.reachable(k, name, reason.Value(i))
-					}
+	err := scan.AllRows(ctx, in, fetches, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
+		seq := scan.Column[*array.Int64](batch, "seq")
+		host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
+		for i := range seq.Len() {
+			for _, k := range meant {
+				table, name := c.expectations.list[k].table(), host.Value(i)
+				if !c.saw(k, name, covered) {
+					continue
+				}
+				c.promises[k].Hosts++
+				if of := targets[table]; len(of) == 0 || of[len(of)-1] != seq.Value(i) {
+					targets[table] = append(of, seq.Value(i))
+				}
+				if table == "fetches" {
+					c.reachable(k, name, reason.Value(i))
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
+		return nil
+	})
 	for _, of := range targets {
 		slices.Sort(of)
 	}
-	return targets, nil
+	return targets, err
 }
 
 // reachable checks that a host is reachable.

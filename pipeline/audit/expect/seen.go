@@ -174,17 +174,15 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 			}
 			some = within(seqs)
 		}
-		for _, p := range parts[segment][table] {
-			err := scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
-				host, url := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "url")
-				for i := range int(batch.NumRows()) {
-					f(host.Value(i), url.Value(i))
-				}
-				return nil
-			})
-			if err != nil {
-				return err
+		err := scan.AllRows(ctx, in, parts[segment][table], scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
+			host, url := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "url")
+			for i := range host.Len() {
+				f(host.Value(i), url.Value(i))
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -192,22 +190,17 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 
 // seqsOf returns the targets of a segment that are some hosts.
 func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func(host string) bool) (out []int64, err error) {
-	for _, p := range fetches {
-		err = scan.Rows(ctx, in, p, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
-			seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
-			for i := range int(batch.NumRows()) {
-				if of(host.Value(i)) {
-					out = append(out, seq.Value(i))
-				}
+	err = scan.AllRows(ctx, in, fetches, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
+		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
+		for i := range seq.Len() {
+			if of(host.Value(i)) {
+				out = append(out, seq.Value(i))
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
+		return nil
+	})
 	slices.Sort(out)
-	return out, nil
+	return out, err
 }
 
 // within reports of a range whether it has any of some numbers, which are ascending.
