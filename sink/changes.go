@@ -48,7 +48,7 @@ func CreateChanges(s store.Store, m *journal.Manifest, against, toolVersion stri
 		c.Abort()
 		return nil, err
 	}
-	c.files = append(c.files, c.w)
+	c.part = c.w
 	return c, nil
 }
 
@@ -94,10 +94,8 @@ type annex struct {
 	store  store.Store
 	lock   *store.Lock
 	record journal.Comparison
-	files  []interface {
-		publish() error
-		discard()
-	}
+	part   openPart // of the table changes; nil for a check
+
 	expectations *store.File // nil without expectations
 }
 
@@ -178,8 +176,8 @@ func (a *annex) commit() error {
 	if err := a.store.Sync(path.Dir(name)); err != nil {
 		return err
 	}
-	for _, f := range a.files {
-		if err := f.publish(); err != nil {
+	if a.part != nil {
+		if err := a.part.publish(); err != nil {
 			return err
 		}
 	}
@@ -197,7 +195,7 @@ func (a *annex) commit() error {
 	if err != nil {
 		return fmt.Errorf("publish a comparison: %w", err)
 	}
-	a.files, a.expectations = nil, nil
+	a.part, a.expectations = nil, nil
 	a.close()
 	return nil
 }
@@ -205,13 +203,13 @@ func (a *annex) commit() error {
 // Abort removes the written files. An earlier comparison stays, unless publication
 // has started. After Commit it does nothing.
 func (a *annex) Abort() {
-	for _, f := range a.files {
-		f.discard()
+	if a.part != nil {
+		a.part.discard()
 	}
 	if a.expectations != nil {
 		a.expectations.Discard()
 	}
-	a.files, a.expectations = nil, nil
+	a.part, a.expectations = nil, nil
 	a.close()
 }
 

@@ -144,10 +144,8 @@ func (o *output) merge(t Totals, replaced []journal.Part, attempt string) (parts
 
 func writeTotals[R any](o *output, table string, rows []R, replaced []journal.Part, attempt string) (journal.Part, error) {
 	var n int64
-	for _, p := range replaced {
-		if p.Table == table {
-			n += p.Rows
-		}
+	for _, p := range journal.PartsOf(table, replaced) {
+		n += p.Rows
 	}
 	if n > 0 && len(rows) == 0 {
 		return journal.Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n, table)

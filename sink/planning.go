@@ -62,11 +62,11 @@ func (n *Planning) Scratch() (*store.Scratch, error) {
 // Add writes the list of the next shard.
 func (n *Planning) Add(rows int64, write func(io.Writer) error) error {
 	list := journal.List{Path: layout.List(n.plan.Run, len(n.plan.Lists), n.attempt), Rows: rows}
-	if err := n.copyTo(list.Path, &list.Digest, write); err != nil {
-		return err
+	var err error
+	if list.Digest, err = store.Write(n.store, list.Path, write); err == nil {
+		n.plan.Lists = append(n.plan.Lists, list)
 	}
-	n.plan.Lists = append(n.plan.Lists, list)
-	return nil
+	return err
 }
 
 // Finish writes the plan, unless another process has written the same one first.

@@ -85,11 +85,7 @@ func (r *Run) open(ctx context.Context) error {
 	} else if err != nil {
 		return refuse(err)
 	}
-	named := make(map[string]bool)
-	for _, p := range m.Files() {
-		named[p.Path] = true
-	}
-	if err := r.sweep(named); err != nil {
+	if err := r.sweep(m.Files()); err != nil {
 		return err
 	}
 	if m.Complete() {
@@ -140,16 +136,20 @@ func (r *Run) Committed(index int) *journal.Record {
 
 // sweep removes what an interrupted run left: temporary files, parts and counters
 // that no record names, and captures of committed segments.
-func (r *Run) sweep(named map[string]bool) error {
+func (r *Run) sweep(files []journal.Part) error {
 	if err := r.sweepCaptures(); err != nil {
 		return err
 	}
-	return r.output.sweep(named)
+	return r.output.sweep(files)
 }
 
-// sweep removes temporary files, and parts, counters and rejected lines of shards that
-// are not named.
-func (o *output) sweep(named map[string]bool) error {
+// sweep removes temporary files, and parts, counters and rejected lines of shards but for
+// the given files.
+func (o *output) sweep(files []journal.Part) error {
+	named := make(map[string]bool)
+	for _, p := range files {
+		named[p.Path] = true
+	}
 	remove := func(folder string, left func(name string) bool) error {
 		files, err := o.store.List(folder)
 		for _, f := range files {

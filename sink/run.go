@@ -304,11 +304,7 @@ func (r *Run) Parts(table string) (parts []journal.Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, record := range r.records {
-		for _, p := range record.Parts {
-			if p.Table == table {
-				parts = append(parts, p)
-			}
-		}
+		parts = append(parts, journal.PartsOf(table, record.Parts)...)
 	}
 	return parts
 }

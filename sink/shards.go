@@ -207,11 +207,7 @@ func (s *ShardedRun) Records() ([]*journal.Record, error) {
 func (s *ShardedRun) Parts(table string) (parts []journal.Part) {
 	records, _ := s.Records()
 	for _, r := range records {
-		for _, p := range r.Parts {
-			if p.Table == table {
-				parts = append(parts, p)
-			}
-		}
+		parts = append(parts, journal.PartsOf(table, r.Parts)...)
 	}
 	return parts
 }

@@ -64,8 +64,8 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal
 			for _, part := range group {
 				p.Rows += part.Rows
 			}
-			err := s.copyTo(p.Path, &p.Digest, func(w io.Writer) error { return joinParts(ctx, w, from, group) })
-			if err != nil {
+			var err error
+			if p.Digest, err = store.Write(s.store, p.Path, func(w io.Writer) error { return joinParts(ctx, w, from, group) }); err != nil {
 				return fmt.Errorf("copy table %s of shard %d: %w", table, r.Segment, err)
 			}
 			r.Parts = append(r.Parts, p)
@@ -80,7 +80,7 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal
 	if r.Shard.RejectedFile == nil {
 		return nil
 	}
-	return s.copyTo(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt), r.Shard.RejectedFile, func(w io.Writer) error {
+	_, err := store.Write(s.store, layout.ShardRejected(s.plan.Run, r.Segment, s.attempt), func(w io.Writer) error {
 		f, err := store.OpenWritten(ctx, from, layout.RunFile(s.plan.Run, layout.RejectedName), *m.RejectedFile)
 		if err != nil {
 			return err
@@ -89,6 +89,7 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal
 		_, err = io.Copy(w, f)
 		return err
 	})
+	return err
 }
 
 // Bounds of a part of a shard: bytes, unless a single part has more, the parts that it
@@ -111,29 +112,6 @@ func groupParts(parts []journal.Part) (groups [][]journal.Part) {
 		*last, bytes, rowGroups = append(*last, p), bytes+p.Bytes, rowGroups+n
 	}
 	return groups
-}
-
-// copyTo writes a file and sets its digest. After an error there is no such file.
-func (o *output) copyTo(name string, digest *store.Digest, write func(io.Writer) error) error {
-	return o.copyAnd((*store.File).Discard, name, digest, write)
-}
-
-// copyAnd writes a file, sets its digest, and calls failed after an error.
-func (o *output) copyAnd(failed func(*store.File), name string, digest *store.Digest, write func(io.Writer) error) error {
-	f, err := o.store.Create(name)
-	if err != nil {
-		return err
-	}
-	if err = write(f); err == nil {
-		*digest, err = f.Finish()
-	}
-	if err == nil {
-		err = f.Publish()
-	}
-	if err != nil {
-		failed(f)
-	}
-	return err
 }
 
 // discard removes the files of this attempt at a shard.

@@ -24,7 +24,12 @@ func (s *ShardedRun) Rejected(ctx context.Context, r *journal.Record) (io.ReadCl
 // a manifest names.
 func (s *ShardedRun) WriteRejected(write func(io.Writer) error) (*store.Digest, error) {
 	var digest store.Digest
-	err := s.copyAnd((*store.File).Abandon, layout.RunFile(s.plan.Run, layout.RejectedName), &digest, write)
+	f, err := s.store.Create(layout.RunFile(s.plan.Run, layout.RejectedName))
+	if err == nil {
+		if digest, err = f.Fill(write); err != nil {
+			f.Abandon()
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("write rejected.csv: %w", err)
 	}
@@ -87,11 +92,7 @@ func (s *ShardedRun) Sweep() error {
 	if err != nil {
 		return fmt.Errorf("clean up the run: %w", err)
 	}
-	named := make(map[string]bool)
-	for _, p := range m.Files() {
-		named[p.Path] = true
-	}
-	if err := s.sweep(named); err != nil {
+	if err := s.sweep(m.Files()); err != nil {
 		return err
 	}
 	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run), layout.Spool(s.plan.Run)} {

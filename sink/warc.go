@@ -152,8 +152,8 @@ func (s *ShardedRun) commitWARC(ctx context.Context, from store.Store, m *journa
 	}
 	p := journal.Part{Table: layout.WARCTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt), Rows: m.Targets}
 	r.WARC = &p
-	err := s.copyTo(p.Path, &p.Digest, func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) })
-	if err == nil {
+	var err error
+	if p.Digest, err = store.Write(s.store, p.Path, func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) }); err == nil {
 		err = s.store.Sync(layout.WARCFolder(s.plan.Run))
 	}
 	if err != nil {

@@ -87,15 +87,8 @@ var WaysToComplete = []string{
 }
 
 // PartsOf returns the parts of a table, in the order of the input.
-func (m *Manifest) PartsOf(table string) (parts []Part) {
-	for _, list := range [][]Part{m.RunParts, m.Parts} {
-		for _, p := range list {
-			if p.Table == table {
-				parts = append(parts, p)
-			}
-		}
-	}
-	return parts
+func (m *Manifest) PartsOf(table string) []Part {
+	return append(PartsOf(table, m.RunParts), PartsOf(table, m.Parts)...)
 }
 
 // ReadManifest reads the manifest of a run. For an incomplete run it has the parts

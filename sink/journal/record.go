@@ -72,6 +72,16 @@ type Part struct {
 	store.Digest
 }
 
+// PartsOf returns the parts of a table among others.
+func PartsOf(table string, among []Part) (parts []Part) {
+	for _, p := range among {
+		if p.Table == table {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
 const (
 	// SegmentsPerVolume separates the segments of files that are read at the same
 	// time: those of the third file are numbered from 200,000. Within a file,

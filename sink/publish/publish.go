@@ -21,7 +21,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
+	"path"
 	"slices"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
@@ -144,58 +144,43 @@ func (p *publisher) part(part journal.Part) (store.Digest, error) {
 		return store.Digest{}, err
 	}
 	defer in.Close()
-	out, err := p.create(part.Path)
-	if err != nil {
-		return store.Digest{}, err
-	}
 	older, err := isOlder(in, part)
-	rewrite := rewriterOf(p.Selection, part.Table, shorten, older)
-	if err == nil && rewrite != nil {
-		err = rewrite.write(p.ctx, out, in, part.Bytes)
-	} else if err == nil {
-		_, err = io.Copy(out, in)
-	}
 	if err != nil {
-		out.Discard()
 		return store.Digest{}, fmt.Errorf("publish %s: %w", part.Path, err)
 	}
-	digest, err := finish(out)
+	rewrite := rewriterOf(p.Selection, part.Table, shorten, older)
+	digest, err := p.file(part.Path, func(out io.Writer) (err error) {
+		if rewrite != nil {
+			err = rewrite.write(p.ctx, out, in, part.Bytes)
+		} else {
+			_, err = io.Copy(out, in)
+		}
+		if err != nil {
+			err = fmt.Errorf("publish %s: %w", part.Path, err)
+		}
+		return err
+	})
 	if err == nil && rewrite == nil && digest != part.Digest {
 		err = fmt.Errorf("publish %s: the copy has %d bytes of %d, or others", part.Path, digest.Bytes, part.Bytes)
 	}
 	return digest, err
 }
 
-func (p *publisher) create(name string) (*store.File, error) {
-	if err := p.Out.MakeFolder(filepath.ToSlash(filepath.Dir(name))); err != nil {
-		return nil, err
+// file writes a file, in a folder that may not exist yet.
+func (p *publisher) file(name string, write func(io.Writer) error) (store.Digest, error) {
+	if err := p.Out.MakeFolder(path.Dir(name)); err != nil {
+		return store.Digest{}, err
 	}
-	return p.Out.Create(name)
-}
-
-func finish(f *store.File) (store.Digest, error) {
-	digest, err := f.Finish()
-	if err == nil {
-		err = f.Publish()
-	}
-	if err != nil {
-		f.Discard()
-	}
-	return digest, err
+	return store.Write(p.Out, name, write)
 }
 
 // add writes small files.
 func (p *publisher) add(documents []describe.Document) error {
 	for _, d := range documents {
-		f, err := p.create(d.Name)
-		if err != nil {
+		digest, err := p.file(d.Name, func(w io.Writer) error {
+			_, err := w.Write(d.Text)
 			return err
-		}
-		if _, err := f.Write(d.Text); err != nil {
-			f.Discard()
-			return err
-		}
-		digest, err := finish(f)
+		})
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,6 +55,30 @@ func (f *File) Finish() (Digest, error) {
 // Publish gives the file its final name and replaces a file of that name. In a folder
 // it may come before Finish: then others can read the file while it is written.
 func (f *File) Publish() error { return f.publish() }
+
+// Fill writes the contents that write gives, and gives the file its final name.
+func (f *File) Fill(write func(io.Writer) error) (d Digest, err error) {
+	if err = write(f); err == nil {
+		d, err = f.Finish()
+	}
+	if err == nil {
+		err = f.Publish()
+	}
+	return d, err
+}
+
+// Write creates and fills a file. After an error there is no such file.
+func Write(s Store, name string, write func(io.Writer) error) (Digest, error) {
+	f, err := s.Create(name)
+	if err != nil {
+		return Digest{}, err
+	}
+	d, err := f.Fill(write)
+	if err != nil {
+		f.Discard()
+	}
+	return d, err
+}
 
 // Discard removes the file, even if it is published.
 func (f *File) Discard() { f.discard(true) }

@@ -94,11 +94,7 @@ func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *jo
 	}
 	if record.Expectations != nil {
 		named = append(named, layout.ExpectationsName)
-		f, err := v.open(ctx, path.Join(layout.ComparisonFolder(record.Run, record.Against), layout.ExpectationsName), *record.Expectations)
-		if f != nil {
-			f.Close()
-		}
-		if err != nil {
+		if err := v.contents(ctx, path.Join(layout.ComparisonFolder(record.Run, record.Against), layout.ExpectationsName), *record.Expectations); err != nil {
 			return err
 		}
 	}

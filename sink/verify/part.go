@@ -98,6 +98,15 @@ func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*o
 	return nil, nil
 }
 
+// contents verifies the contents of a file that has no rows.
+func (v *verifier) contents(ctx context.Context, name string, want store.Digest) error {
+	f, err := v.open(ctx, name, want)
+	if f != nil {
+		f.Close()
+	}
+	return err
+}
+
 // anyRows is the number of rows of a part that no record names: unknown.
 const anyRows = -1
 

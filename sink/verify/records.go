@@ -141,22 +141,14 @@ func (v *verifier) rejected(ctx context.Context, m *journal.Manifest) error {
 	if m.RejectedFile == nil {
 		return nil
 	}
-	f, err := v.open(ctx, layout.RunFile(v.run, layout.RejectedName), *m.RejectedFile)
-	if f != nil {
-		f.Close()
-	}
-	return err
+	return v.contents(ctx, layout.RunFile(v.run, layout.RejectedName), *m.RejectedFile)
 }
 
 // warc verifies the WARC files in the folder of the run.
 func (v *verifier) warc(ctx context.Context, m *journal.Manifest) error {
 	v.WARCFile = m.WARCFile
 	for _, p := range m.WARC {
-		f, err := v.open(ctx, p.Path, p.Digest)
-		if f != nil {
-			f.Close()
-		}
-		if err != nil {
+		if err := v.contents(ctx, p.Path, p.Digest); err != nil {
 			return err
 		}
 	}
