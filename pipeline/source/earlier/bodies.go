@@ -7,10 +7,7 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -18,10 +15,8 @@ import (
 // row group of fetches there is each body once, in the order in which rows first name
 // them; a body is held until the last row of the group that needs it.
 type bodyReader struct {
-	run    *Run
-	parts  []journal.Part // to read
-	file   io.Closer
-	next   *parquet.GenericReader[schema.Body]
+	rowReader[schema.Body]
+	limits limits
 	needed map[string]int // remaining rows of the group, by digest
 	held   map[string][]byte
 	packed map[string]bool // held compressed, by digest
@@ -52,14 +47,14 @@ func (b *bodyReader) body(ctx context.Context, named *string, host string) ([]by
 	}
 	digest := *named
 	for b.held[digest] == nil {
-		one, err := b.read(ctx)
+		one, err := b.next(ctx)
 		if err == io.EOF {
 			err = fmt.Errorf("the body of %s is not in the table bodies", host)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := b.check(&one); err != nil {
+		if err := b.check(one); err != nil {
 			return nil, err
 		}
 		if err := b.hold(one.ContentDigest, one.Body); err != nil {
@@ -67,46 +62,6 @@ func (b *bodyReader) body(ctx context.Context, named *string, host string) ([]by
 		}
 	}
 	return b.take(digest)
-}
-
-// read reads the next body.
-func (b *bodyReader) read(ctx context.Context) (_ schema.Body, err error) {
-	defer scan.Recovered(&err)
-	for {
-		if b.next == nil {
-			if len(b.parts) == 0 {
-				return schema.Body{}, io.EOF
-			}
-			f, err := scan.OpenPart(ctx, b.run.in, b.parts[0])
-			if err != nil {
-				return schema.Body{}, err
-			}
-			opened, err := openNeeded[schema.Body](f, b.parts[0])
-			if err != nil {
-				f.Close()
-				return schema.Body{}, err
-			}
-			b.file, b.next, b.parts = f, parquet.NewGenericReader[schema.Body](opened), b.parts[1:]
-		}
-		one := make([]schema.Body, 1)
-		n, err := b.next.Read(one)
-		if n > 0 {
-			return one[0], nil
-		}
-		if err != nil && err != io.EOF {
-			return schema.Body{}, err
-		}
-		b.close()
-	}
-}
-
-// close closes the part that is open.
-func (b *bodyReader) close() {
-	if b.next != nil {
-		b.next.Close()
-		b.file.Close()
-		b.next = nil
-	}
 }
 
 // heldPlain is the most bytes of bodies that are held as they are. Others are held

@@ -122,7 +122,7 @@ func TestHeldBodiesTakeLittleMemory(t *testing.T) {
 	}
 	rows = append(rows, rows...) // each body is needed again after all others
 	e := &Run{in: sinktest.Open(t, t.TempDir())}
-	r := &bodyReader{run: e, parts: []journal.Part{partOf(t, e.in.Path(""), "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}
+	r := &bodyReader{limits: e.limits, rowReader: rowReader[schema.Body]{in: e.in, atOnce: 1, parts: []journal.Part{partOf(t, e.in.Path(""), "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}}
 	defer r.close()
 	r.expect(rows, nil)
 	most := 0

@@ -175,9 +175,9 @@ func inputError(path string, err error) error {
 // readSegment emits the targets of a segment with their bodies and their own URLs.
 // Rows with the same body share it.
 func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
-	kept := &bodyReader{run: r, parts: parts.bodies}
+	kept := &bodyReader{rowReader: rowReader[schema.Body]{in: r.in, parts: parts.bodies, atOnce: 1}, limits: r.limits} // a body may be large
 	defer kept.close()
-	answers := &answerReader{run: r, parts: parts.answers}
+	answers := &answerReader{rowReader: rowReader[schema.Answer]{in: r.in, parts: parts.answers, atOnce: answersBatch}}
 	defer answers.close()
 	urls := r.ownURLs(ctx, parts.verdicts)
 	defer urls.stop()
