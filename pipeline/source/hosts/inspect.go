@@ -20,69 +20,79 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Inspect reads a hosts list once before the run, for its digest and its number of
-// lines, and to fail on an unreadable list before anything is fetched.
-func Inspect(ctx context.Context, path string) (journal.Input, error) {
+// opened is an open list, of Parquet or of text.
+type opened struct {
+	name    string
+	parquet *os.File // nil for text
+	text    io.Reader
+	close   func() error
+}
+
+// open opens the list at a path or URL. It returns nil for a pipe, which can be read only
+// once.
+func open(ctx context.Context, path string) (*opened, error) {
 	if remote.IsURL(path) {
-		return inspectURL(ctx, path)
+		return openURL(ctx, path)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return journal.Input{}, noFile(path, err)
-	}
-	if info.IsDir() {
-		return journal.Input{}, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
-	}
-	if !info.Mode().IsRegular() {
-		return journal.Input{Role: "hosts", Path: path}, nil // a pipe can be read only once
+	switch {
+	case err != nil:
+		return nil, noFile(path, err)
+	case info.IsDir():
+		return nil, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
+	case !info.Mode().IsRegular():
+		return nil, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return journal.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+		return nil, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
-	defer f.Close()
-	sum := sha256.New()
-	counted := func() (int64, error) {
-		if isParquet(f) {
-			return parquetRows(f, path, info.Size(), sum)
-		}
-		return input.CountLines(ctx, path, io.TeeReader(f, sum))
+	l := &opened{name: path, text: f, close: f.Close}
+	if isParquet(f) {
+		l.parquet = f
 	}
-	rows, err := counted()
-	if err != nil {
-		return journal.Input{}, err
-	}
-	return journal.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+	return l, nil
 }
 
-// inspectURL inspects a hosts list at a URL.
-func inspectURL(ctx context.Context, url string) (journal.Input, error) {
+// openURL opens a list at a URL. It copies Parquet, which is not read in order.
+func openURL(ctx context.Context, url string) (*opened, error) {
 	in, _, err := input.OpenURL(ctx, url)
 	if err != nil {
-		return journal.Input{}, err
+		return nil, err
 	}
-	defer in.Close()
-	name := remote.Name(url)
-	sum := sha256.New()
 	b := bufio.NewReaderSize(in, 1<<18)
-	var rows int64
-	if head, _ := b.Peek(len(parquetMagic)); string(head) == parquetMagic {
-		var f *os.File
-		if f, err = input.CopyURL(ctx, url); err != nil {
-			return journal.Input{}, err
-		}
-		defer f.Close()
-		var info os.FileInfo
-		if info, err = f.Stat(); err == nil {
-			rows, err = parquetRows(f, name, info.Size(), sum)
-		}
-	} else {
-		rows, err = input.CountLines(ctx, name, io.TeeReader(b, sum))
+	if head, _ := b.Peek(len(parquetMagic)); string(head) != parquetMagic {
+		return &opened{name: remote.Name(url), text: b, close: in.Close}, nil
 	}
+	in.Close()
+	f, err := input.CopyURL(ctx, url)
 	if err != nil {
-		return journal.Input{}, err
+		return nil, err
 	}
-	return journal.Input{Role: "hosts", Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+	return &opened{name: remote.Name(url), parquet: f, close: f.Close}, nil
+}
+
+// Inspect reads a hosts list once before the run, for its digest and its number of
+// lines, and to fail on an unreadable list before anything is fetched.
+func Inspect(ctx context.Context, path string) (in journal.Input, err error) {
+	l, err := open(ctx, path)
+	if err != nil {
+		return in, err
+	}
+	in = journal.Input{Role: "hosts", Path: path}
+	if l == nil {
+		return in, nil
+	}
+	defer l.close()
+	in.Path = l.name
+	sum := sha256.New()
+	if l.parquet != nil {
+		in.Rows, err = parquetRows(l.parquet, l.name, sum)
+	} else {
+		in.Rows, err = input.CountLines(ctx, l.name, io.TeeReader(l.text, sum))
+	}
+	in.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return in, err
 }
 
 // noFile makes the error of a list that cannot be opened. It helps the user who

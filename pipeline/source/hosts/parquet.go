@@ -48,12 +48,13 @@ func openParquet(f *os.File, name string) (*scan.File, error) {
 	return in, nil
 }
 
-func parquetRows(f *os.File, name string, size int64, sum io.Writer) (rows int64, err error) {
+// parquetRows returns the number of rows of a list, and writes its bytes to sum.
+func parquetRows(f *os.File, name string, sum io.Writer) (rows int64, err error) {
 	in, err := openParquet(f, name)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
 		return 0, &userfile.Error{Path: name, Err: err}
 	}
 	return in.Rows(), nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/store"
-	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // row is one line of a hosts list.
@@ -48,61 +46,35 @@ func (r *row) given() string {
 // pipe, which can be read only once, to sum. It returns when ctx ends, even while
 // standard input blocks.
 func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
-	name, in := "standard input", io.Reader(nil)
-	piped := path == "-"
-	switch {
-	case piped:
-	case remote.IsURL(path):
-		f, _, err := input.OpenURL(ctx, path)
-		if err != nil {
+	var l *opened
+	name := "standard input"
+	if path != "-" {
+		var err error
+		if l, err = open(ctx, path); err != nil {
 			return err
 		}
-		defer f.Close()
-		b := bufio.NewReaderSize(f, 1<<18)
-		if head, _ := b.Peek(len(parquetMagic)); string(head) == parquetMagic {
-			copied, err := input.CopyURL(ctx, path)
-			if err != nil {
-				return err
-			}
-			defer copied.Close()
-			return readParquetHosts(ctx, remote.Name(path), copied, yield)
-		}
-		name, in = remote.Name(path), b
-	default:
-		info, err := os.Stat(path)
-		if err != nil {
-			return noFile(path, err)
-		}
 		name = path
-		if piped = !info.Mode().IsRegular(); !piped {
-			f, err := os.Open(path)
-			if err != nil {
-				return &userfile.Error{Path: path, Err: errors.Unwrap(err)}
-			}
-			defer f.Close()
-			if isParquet(f) {
-				return readParquetHosts(ctx, path, f, yield)
-			}
-			in = f
-		}
 	}
-	if piped {
+	if l == nil {
 		pipe, done, err := input.Open(ctx, path)
 		if err != nil {
 			return err
 		}
-		defer done()
-		in = io.TeeReader(pipe, sum)
+		l = &opened{name: name, text: io.TeeReader(pipe, sum), close: func() error { done(); return nil }}
 	}
-	plain, done, err := input.Plain(in)
+	defer l.close()
+	if l.parquet != nil {
+		return readParquetHosts(ctx, l.name, l.parquet, yield)
+	}
+	plain, done, err := input.Plain(l.text)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return &userfile.Error{Path: name, Line: 1, Err: err}
+		return &userfile.Error{Path: l.name, Line: 1, Err: err}
 	}
 	defer done()
-	return readLines(name, store.While(ctx, plain), yield)
+	return readLines(l.name, store.While(ctx, plain), yield)
 }
 
 func readLines(name string, in io.Reader, yield func(row) error) error {
