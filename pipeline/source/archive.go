@@ -128,27 +128,14 @@ func (s *Source) openArchives(ctx context.Context) error {
 		}
 		var v *Volume
 		v = s.add(in, func(ctx context.Context, emit func(target.Target) error) error {
-			reject, done, err := s.rejects.Archive(i - from)
-			if err != nil {
-				return err
-			}
-			err = s.readArchive(ctx, v, reject, emit)
-			if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
-				err = e
-			}
-			return err
+			return s.accountFor(i-from, func(reject rejectRecord) error { return s.readArchive(ctx, v, reject, emit) })
 		})
 		v.volume, v.location, v.archive = i-from, at[i], &journal.ArchiveRecord{Bytes: in.Bytes}
 		v.pass = func(a *journal.ArchiveRecord) error {
-			_, done, err := s.rejects.Archive(i - from)
-			if err != nil {
-				return err
-			}
-			s.passed.Store(true)
-			s.identified(v, a.Bytes, a.Tag)
-			s.rejects.Skip(rejected.SkippedOf(a.Skipped))
-			s.progress(a.Bytes)
-			return done()
+			return s.passOver(i-from, a, func() (int64, error) {
+				s.identified(v, a.Bytes, a.Tag)
+				return a.Bytes, nil
+			})
 		}
 		if s.config.Limit == 0 && from <= i && i < to {
 			s.Total += v.input.Bytes
@@ -160,6 +147,35 @@ func (s *Source) openArchives(ctx context.Context) error {
 	s.number()
 	s.Volumes = s.Volumes[from:to]
 	return nil
+}
+
+// rejectRecord records what is wrong with a record of an archive.
+type rejectRecord func(offset int64, path, reason string) error
+
+// accountFor calls read with what records the damage of archive or block i, and ends the
+// record.
+func (s *Source) accountFor(i int, read func(rejectRecord) error) error {
+	reject, done, err := s.rejects.Archive(i)
+	if err != nil {
+		return err
+	}
+	err = read(reject)
+	if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
+		err = e
+	}
+	return err
+}
+
+// passOver accounts for archive or block i, which is not read. size returns its part of the
+// progress.
+func (s *Source) passOver(i int, a *journal.ArchiveRecord, size func() (int64, error)) error {
+	return s.accountFor(i, func(rejectRecord) error {
+		s.passed.Store(true)
+		s.rejects.Skip(rejected.SkippedOf(a.Skipped))
+		n, err := size()
+		s.progress(n)
+		return err
+	})
 }
 
 // identifying is the number of archives that are identified at the same time: servers
@@ -256,7 +272,7 @@ func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), 
 }
 
 // readArchive reads the archive of a volume.
-func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset int64, path, reason string) error, emit func(target.Target) error) error {
+func (s *Source) readArchive(ctx context.Context, v *Volume, reject rejectRecord, emit func(target.Target) error) error {
 	path := v.input.Path
 	in, done, err := s.openVolume(ctx, v)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 )
 
 // readBlock emits the captures of a block.
-func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject func(offset int64, path, reason string) error, emit func(target.Target) error) error {
+func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject rejectRecord, emit func(target.Target) error) error {
 	captures, err := s.places.block(i)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ type blockReader struct {
 	source   *Source
 	volume   *Volume
 	first    int64 // number before the first target
-	reject   func(offset int64, path, reason string) error
+	reject   rejectRecord
 	emit     func(target.Target) error
 	rejected int
 	records  warc.RecordReader

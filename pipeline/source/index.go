@@ -294,26 +294,13 @@ func (p *places) close() error {
 func (s *Source) addBlock(i int, bytes int64) {
 	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &journal.ArchiveRecord{Bytes: bytes}}
 	v.read = func(ctx context.Context, emit func(target.Target) error) error {
-		reject, done, err := s.rejects.Archive(i)
-		if err != nil {
-			return err
-		}
-		err = s.readBlock(ctx, i, v, reject, emit)
-		if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
-			err = e
-		}
-		return err
+		return s.accountFor(i, func(reject rejectRecord) error { return s.readBlock(ctx, i, v, reject, emit) })
 	}
 	v.pass = func(a *journal.ArchiveRecord) error {
-		_, done, err := s.rejects.Archive(i)
-		if err != nil {
-			return err
-		}
-		s.passed.Store(true)
-		s.rejects.Skip(rejected.SkippedOf(a.Skipped))
-		captures, err := s.places.block(i)
-		s.progress(int64(len(captures)))
-		return errors.Join(err, done())
+		return s.passOver(i, a, func() (int64, error) {
+			captures, err := s.places.block(i)
+			return int64(len(captures)), err
+		})
 	}
 	s.Volumes = append(s.Volumes, v)
 }
