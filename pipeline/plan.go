@@ -34,9 +34,12 @@ func (c *Config) planOf(began time.Time, s *source.Source) journal.Plan {
 			}
 		}
 	} else {
-		p.Inputs, p.FromShards, p.Earlier, p.Repeated = s.Inputs(), s.FromShards(), s.Earlier(), s.Repeated()
-		if p.AsOf == nil {
-			p.AsOf = s.AsOf()
+		p.Inputs, p.Repeated = s.Inputs(), s.Repeated()
+		if from := s.From(); from != nil {
+			p.FromShards, p.Earlier = from.ShardsOfHosts(), from.Choices()
+			if p.AsOf == nil {
+				p.AsOf = &from.Date
+			}
 		}
 	}
 	p.Inputs = append(p.Inputs, c.Inputs...)

@@ -22,7 +22,7 @@ func (s *Source) openRun(ctx context.Context) error {
 		return err
 	}
 	s.from = run
-	shards, isOfShards := s.FromShards(), run.Manifest.Shards > 1
+	shards, isOfShards := run.Manifest.ShardsOfHosts(), run.Manifest.Shards > 1
 	if shard.IsPart() && shards > 0 {
 		// Otherwise a shard would have targets of several, out of order.
 		if run.Manifest.Shards != shards {

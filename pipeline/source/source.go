@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -153,29 +152,12 @@ func (s *Source) openLists(ctx context.Context) error {
 	return nil
 }
 
-// FromShards returns the number of shards of hosts of the earlier run whose captures
-// the source reads, or 0.
-func (s *Source) FromShards() int {
-	if s.from == nil {
-		return 0
-	}
-	return s.from.Manifest.ShardsOfHosts()
-}
-
-// AsOf returns the date of the earlier run whose captures the source reads, or nil.
-func (s *Source) AsOf() *time.Time {
+// From returns the manifest of the earlier run whose captures the source reads, or nil.
+func (s *Source) From() *journal.Manifest {
 	if s.from == nil {
 		return nil
 	}
-	return &s.from.Manifest.Date
-}
-
-// Earlier says how that run chose its hosts; see [journal.Plan].
-func (s *Source) Earlier() []journal.Choice {
-	if s.from == nil {
-		return nil
-	}
-	return s.from.Manifest.Choices()
+	return s.from.Manifest
 }
 
 // Repeated returns the archives that the input names again; they are read once.
