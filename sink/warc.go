@@ -78,7 +78,7 @@ func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []journa
 // one of the same ID, which is in s, the file of that one goes. Any other file is an
 // error: none is replaced. s may be nil.
 func FreeWARCOut(s store.Store, run, file string) error {
-	there, err := store.DigestOfFile(file)
+	there, err := store.DigestOfFile(context.Background(), file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (o *output) writeWARC(m *journal.Manifest, file string) error {
 
 func (o *output) putWARC(m *journal.Manifest, file string) (store.Digest, error) {
 	join := func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) }
-	there, err := store.DigestOfFile(file)
+	there, err := store.DigestOfFile(context.Background(), file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return store.WriteFile(file, join)
 	}

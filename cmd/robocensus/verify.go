@@ -91,7 +91,7 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 		if v.WARCFile == nil {
 			return exit.Usagef("run %s wrote no file of requests and answers: leave out --warc", run)
 		}
-		digest, err := store.DigestOfFile(warc)
+		digest, err := store.DigestOfFile(ctx, warc)
 		if err != nil {
 			return err
 		}

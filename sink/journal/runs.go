@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -226,13 +227,8 @@ func Runs(s store.Store) ([]RunInfo, error) {
 			})
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b RunInfo) int { return cmp.Or(date(a).Compare(date(b)), cmp.Compare(a.Run, b.Run)) })
+	slices.SortStableFunc(runs, func(a, b RunInfo) int {
+		return cmp.Or(schema.OrZero(a.Date).Compare(schema.OrZero(b.Date)), cmp.Compare(a.Run, b.Run))
+	})
 	return runs, nil
-}
-
-func date(r RunInfo) time.Time {
-	if r.Date == nil {
-		return time.Time{}
-	}
-	return *r.Date
 }

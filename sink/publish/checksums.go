@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -58,7 +56,7 @@ func digests(ctx context.Context, folder string, names []string) ([]describe.Fil
 	files := make([]describe.File, len(names))
 	err := atOnce(ctx, len(names), func(ctx context.Context, i int) error {
 		name := names[i]
-		digest, err := digestOf(ctx, filepath.Join(folder, filepath.FromSlash(name)))
+		digest, err := store.DigestOfFile(ctx, filepath.Join(folder, filepath.FromSlash(name)))
 		files[i] = describe.File{Name: name, Digest: digest}
 		if path.Ext(name) == ".parquet" {
 			files[i].Table, _, _ = strings.Cut(name, "/")
@@ -66,25 +64,6 @@ func digests(ctx context.Context, folder string, names []string) ([]describe.Fil
 		return err
 	})
 	return files, err
-}
-
-func digestOf(ctx context.Context, name string) (d store.Digest, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return d, err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	for err == nil && ctx.Err() == nil {
-		var n int64
-		n, err = io.CopyN(sum, f, 16<<20)
-		d.Bytes += n
-	}
-	if err != nil && err != io.EOF {
-		return d, err
-	}
-	d.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return d, ctx.Err()
 }
 
 // checksums returns checksums.sha256, for sha256sum -c.

@@ -31,8 +31,15 @@ func (m *Measure) Write(p []byte) (int, error) {
 // Digest returns the digest of what was written so far.
 func (m *Measure) Digest() Digest { return Digest{m.bytes, hex.EncodeToString(m.sum.Sum(nil))} }
 
+// digestOf reads a file and returns its digest.
+func digestOf(ctx context.Context, f *os.File) (Digest, error) {
+	m := NewMeasure()
+	_, err := io.Copy(m, While(ctx, f))
+	return m.Digest(), err
+}
+
 // DigestOfFile returns the digest of a file, which need not be in an output folder.
-func DigestOfFile(path string) (Digest, error) {
+func DigestOfFile(ctx context.Context, path string) (Digest, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s %w", path, errNotRegular)
@@ -45,9 +52,7 @@ func DigestOfFile(path string) (Digest, error) {
 		return Digest{}, err
 	}
 	defer f.Close()
-	m := NewMeasure()
-	_, err = io.Copy(m, f)
-	return m.Digest(), err
+	return digestOf(ctx, f)
 }
 
 // OpenWritten opens a file whose contents match want, else returns [ErrOtherBytes].
@@ -72,12 +77,12 @@ func (d Digest) check(ctx context.Context, f *os.File) error {
 	if info.Size() != d.Bytes {
 		return fmt.Errorf("has %d bytes, but %d were written", info.Size(), d.Bytes)
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, While(ctx, f)); err != nil {
+	got, err := digestOf(ctx, f)
+	if err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != d.SHA256 {
-		return fmt.Errorf("%w: SHA-256 %.12s… and not %.12s…", ErrOtherBytes, got, d.SHA256)
+	if got.SHA256 != d.SHA256 {
+		return fmt.Errorf("%w: SHA-256 %.12s… and not %.12s…", ErrOtherBytes, got.SHA256, d.SHA256)
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return err

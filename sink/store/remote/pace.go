@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
@@ -48,9 +47,6 @@ func NewServers(l Limits) *Servers {
 // Open opens an object to read it once, from its beginning, and takes a single request
 // at an https URL. The size of the object is known.
 func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *Object, error) {
-	if err := check(rawURL); err != nil {
-		return nil, nil, err
-	}
 	at, err := s.of(rawURL)
 	if err != nil {
 		return nil, nil, err
@@ -80,9 +76,6 @@ func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *
 // OpenRange opens the bytes of an object from an offset up to another, with a single
 // request. What is read is shorter if the object is.
 func (s *Servers) OpenRange(ctx context.Context, rawURL string, from, to int64) (io.ReadCloser, error) {
-	if err := check(rawURL); err != nil {
-		return nil, err
-	}
 	at, err := s.of(rawURL)
 	if err != nil {
 		return nil, err
@@ -110,9 +103,7 @@ func (s *Servers) OpenRange(ctx context.Context, rawURL string, from, to int64) 
 
 // bucket returns the bucket of an object, which stays open, and the object's name there.
 func (s *Servers) bucket(ctx context.Context, rawURL string) (b *Bucket, name string, err error) {
-	scheme, rest, _ := strings.Cut(rawURL, "://")
-	bucket, name, _ := strings.Cut(rest, "/")
-	root := scheme + "://" + bucket
+	root, name := split(rawURL)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b = s.buckets[root]; b == nil {
@@ -136,8 +127,11 @@ func (s *Servers) Close() {
 	}
 }
 
-// of returns the server of a URL.
+// of returns the server of a URL that this build can read.
 func (s *Servers) of(rawURL string) (*server, error) {
+	if err := check(rawURL); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: Name(rawURL), Err: errors.Unwrap(err)}

@@ -95,6 +95,14 @@ func check(url string) error {
 	return fmt.Errorf("%s: %w: the scheme must be one of %s", Name(url), ErrScheme, strings.Join(schemes, ", "))
 }
 
+// split divides the URL of an object into that of its bucket and its name, which is taken
+// byte for byte: a//b is another object than a/b.
+func split(url string) (root, name string) {
+	scheme, rest, _ := strings.Cut(url, "://")
+	bucket, name, _ := strings.Cut(rest, "/")
+	return scheme + "://" + bucket, name
+}
+
 // Open finds an object. It returns [fs.ErrNotExist] if there is none.
 func Open(ctx context.Context, url string) (*Object, error) {
 	if err := check(url); err != nil {
@@ -103,13 +111,11 @@ func Open(ctx context.Context, url string) (*Object, error) {
 	if schemeOf(url) == "https" {
 		return openHTTPS(ctx, url)
 	}
-	// The name is taken byte for byte: a//b is another object than a/b.
-	scheme, rest, _ := strings.Cut(url, "://")
-	bucket, name, _ := strings.Cut(rest, "/")
+	root, name := split(url)
 	if name == "" || strings.HasSuffix(name, "/") {
 		return nil, &fs.PathError{Op: "open", Path: url, Err: errors.New("is a folder; give the URL of an object")}
 	}
-	b, err := OpenBucket(ctx, scheme+"://"+bucket)
+	b, err := OpenBucket(ctx, root)
 	if err != nil {
 		return nil, err
 	}
