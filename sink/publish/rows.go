@@ -211,7 +211,7 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 		if err := r.lookAhead(ctx, part); err != nil || r.wanted == 0 {
 			return err
 		}
-		selection.Wanted = r.hosts.within
+		selection.Wanted = scan.Within(r.hosts.sampled)
 	}
 	if err := scan.Rows(ctx, r.runs[side].in, part, selection, r.batch); err != nil {
 		return err
@@ -335,12 +335,6 @@ func (h *sampledHosts) rows(seqs *array.Int64, spare []bool, n *int64) []bool {
 		}
 	}
 	return wanted
-}
-
-// within reports whether a row group may have rows that are wanted.
-func (h *sampledHosts) within(least, greatest int64) bool {
-	at, _ := slices.BinarySearch(h.sampled, least)
-	return at < len(h.sampled) && h.sampled[at] <= greatest
 }
 
 // lookAhead reads the seqs of a part, and counts those that are wanted: the statistics by

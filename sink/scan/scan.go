@@ -154,6 +154,15 @@ type Selection struct {
 	Wanted func(least, greatest int64) bool
 }
 
+// Within returns a value of Selection.Wanted, for rows whose seqs are among some, which
+// ascend.
+func Within(seqs []int64) func(least, greatest int64) bool {
+	return func(least, greatest int64) bool {
+		i, _ := slices.BinarySearch(seqs, least)
+		return i < len(seqs) && seqs[i] <= greatest
+	}
+}
+
 const (
 	// batchRows is the most rows of a batch. The first batch has firstRows, because
 	// a cell may have a megabyte.

@@ -155,9 +155,8 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	if len(c.Tables) == 0 {
 		also := f.alsoAs != "" || len(f.Config.Source.WARC) > 0 || f.Config.Source.Paths != ""
 		if f.Config.Source.FromRun != "" && !f.Config.Source.Planning {
-			if also, err = earlier.HasAnswers(ctx, f.Config.Source.FromRun); err != nil {
-				also = false // opening the source says why
-			}
+			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
+			also = err == nil && m.HasAnswers() // opening the source reports an error
 		}
 		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return t == "bodies" || t == "answers" && !also })
 	}

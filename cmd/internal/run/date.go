@@ -25,9 +25,9 @@ func (f *Flags) setDate(ctx context.Context, c *pipeline.Config) error {
 		if f.Config.Source.FromRun == "" {
 			return nil
 		}
-		date, err := earlier.DateOf(ctx, f.Config.Source.FromRun)
-		if err == nil && isFuture(date) { // the source reports the error
-			return exit.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then, f.Config.Source.FromRun, date.Format(time.RFC3339), now.Format(time.RFC3339))
+		m, err := earlier.Head(ctx, f.Config.Source.FromRun)
+		if err == nil && isFuture(m.Date) { // the source reports the error
+			return exit.Usagef("--from-run %s: its date, %s, is in the future, and it is %s: give --as-of another date; "+then, f.Config.Source.FromRun, m.Date.Format(time.RFC3339), now.Format(time.RFC3339))
 		}
 		return nil
 	}

@@ -219,10 +219,11 @@ func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 	if c.Source.FromRun == "" {
 		return
 	}
-	missed, err := earlier.MissedBy(ctx, c.Source.FromRun)
+	m, err := earlier.Head(ctx, c.Source.FromRun)
 	if err != nil {
 		return // the run fails
 	}
+	missed := earlier.MissedBy(m)
 	if missed.OwnURLs && (slices.Contains(c.Tables, "verdicts") || slices.Contains(c.Tables, "summary")) {
 		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts that name them")
 	}

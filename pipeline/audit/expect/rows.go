@@ -78,7 +78,7 @@ func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targ
 	}
 	var wanted func(least, greatest int64) bool
 	if targets != nil {
-		wanted = within(targets)
+		wanted = scan.Within(targets)
 	}
 	columns := map[string][]string{
 		"policies": {"seq", "host", "agent", "category", "profile", "class", "ai_train", "ai_input", "search"},

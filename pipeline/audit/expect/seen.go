@@ -2,7 +2,6 @@ package expect
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -77,6 +77,7 @@ func (c *Checker) sawURL(k int, url string) { c.coverage[k].urls[url] = checked 
 // gaps returns what of expectation k was about nothing, and the hosts of which nothing
 // was seen.
 func (c *Checker) gaps(k int) (nothing, unseen string) {
+	const most = 3 // words that are named
 	words := func(of map[string]seen, how seen) (out []string) {
 		for _, word := range slices.Sorted(maps.Keys(of)) {
 			if of[word] == how {
@@ -86,15 +87,15 @@ func (c *Checker) gaps(k int) (nothing, unseen string) {
 		return out
 	}
 	if globs := words(c.coverage[k].hosts, nowhere); len(globs) > 0 {
-		nothing = "no host matches " + few(globs)
+		nothing = "no host matches " + past.Some(globs, most)
 	} else if urls := words(c.coverage[k].urls, nowhere); len(urls) > 0 {
-		nothing = "no host that it covers has the URL " + few(urls)
+		nothing = "no host that it covers has the URL " + past.Some(urls, most)
 	}
 	if names := words(c.coverage[k].identities, nowhere); len(names) > 0 && nothing == "" {
-		nothing = "no host that it covers was asked as " + few(names)
+		nothing = "no host that it covers was asked as " + past.Some(names, most)
 	}
 	if globs := words(c.coverage[k].hosts, covered); len(globs) > 0 {
-		unseen = "nothing was seen of " + few(globs)
+		unseen = "nothing was seen of " + past.Some(globs, most)
 	}
 	return nothing, unseen
 }
@@ -172,7 +173,7 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 			if len(seqs) == 0 {
 				continue
 			}
-			some = within(seqs)
+			some = scan.Within(seqs)
 		}
 		err := scan.AllRows(ctx, in, parts[segment][table], scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
 			host, url := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "url")
@@ -201,22 +202,4 @@ func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func
 	})
 	slices.Sort(out)
 	return out, err
-}
-
-// within reports of a range whether it has any of some numbers, which are ascending.
-func within(seqs []int64) func(least, greatest int64) bool {
-	return func(least, greatest int64) bool {
-		i, _ := slices.BinarySearch(seqs, least)
-		return i < len(seqs) && seqs[i] <= greatest
-	}
-}
-
-// few joins the first few of many words.
-func few(words []string) string {
-	const most = 3
-	text := strings.Join(words[:min(most, len(words))], ", ")
-	if more := len(words) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

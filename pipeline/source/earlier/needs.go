@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -42,17 +41,8 @@ type Missed struct {
 	Columns []string // columns, as table.column, that are shown and counted
 }
 
-// DateOf returns the date of the run DIR/_runs/ID.
-func DateOf(ctx context.Context, folder string) (date time.Time, err error) {
-	m, err := headOf(ctx, folder)
-	if err != nil {
-		return date, err
-	}
-	return m.Date, nil
-}
-
-// headOf reads the manifest of the run DIR/_runs/ID without its parts.
-func headOf(ctx context.Context, folder string) (*journal.Manifest, error) {
+// Head reads the manifest of the run DIR/_runs/ID without its parts.
+func Head(ctx context.Context, folder string) (*journal.Manifest, error) {
 	dir, id := runAt(folder)
 	in, err := store.Open(ctx, dir)
 	if err != nil {
@@ -62,26 +52,12 @@ func headOf(ctx context.Context, folder string) (*journal.Manifest, error) {
 	return journal.ReadManifestHead(in, id)
 }
 
-// HasAnswers reports whether the run DIR/_runs/ID has answers to identities that can be
-// re-evaluated.
-func HasAnswers(ctx context.Context, folder string) (bool, error) {
-	m, err := headOf(ctx, folder)
-	if err != nil {
-		return false, err
-	}
-	return m.HasAnswers(), nil
-}
-
-// MissedBy returns what the run DIR/_runs/ID cannot tell.
-func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
-	m, err := headOf(ctx, folder)
-	if err != nil {
-		return missed, err
-	}
+// MissedBy returns what a run cannot tell.
+func MissedBy(m *journal.Manifest) Missed {
 	source := journal.StoredIn(m.Inputs)
 	asked := source == nil || source.Value == "" // by the run, or by one that it re-evaluates
 	listed := slices.ContainsFunc(m.Choices(), func(c journal.Choice) bool {
 		return slices.ContainsFunc(c.Inputs, func(in journal.Input) bool { return in.Role == "hosts" })
 	})
-	return Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without)}, nil
+	return Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without)}
 }
