@@ -291,12 +291,8 @@ func CheckURL(url string, absolute bool) error {
 func WithOthers(profiles []*robots.Profile) []*robots.Profile {
 	out := profiles
 	for _, name := range robots.ProfileNames() {
-		p, _ := robots.ProfileNamed(name)
-		known := false
-		for _, q := range profiles {
-			known = known || q.Name == name
-		}
-		if !known {
+		if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.Name == name }) {
+			p, _ := robots.ProfileNamed(name)
 			out = append(out, p)
 		}
 	}

@@ -28,7 +28,7 @@ type explainer struct {
 	readings []*explained
 	body     []byte
 
-	disallowed, undefined bool
+	verdicts verdicts
 
 	labels usage.Vocabulary // nil unless uses are asked for
 	tokens []schema.Agent   // the policy tokens that bind the agent: agents of the first judge, after it
@@ -207,10 +207,23 @@ func (e *explainer) exit() error {
 			return err
 		}
 	}
+	return e.verdicts.code()
+}
+
+// verdicts are what the verdicts of a command come to.
+type verdicts struct{ disallowed, undefined bool }
+
+func (v *verdicts) add(value robots.Value) {
+	v.disallowed = v.disallowed || value == robots.Disallowed
+	v.undefined = v.undefined || value == robots.Undefined
+}
+
+// code returns the exit code, nil if everything is allowed.
+func (v *verdicts) code() error {
 	switch {
-	case e.disallowed:
+	case v.disallowed:
 		return exit.Disallowed
-	case e.undefined:
+	case v.undefined:
 		return exit.Undefined
 	}
 	return nil
@@ -229,8 +242,7 @@ func (r *explained) Verdict(url string) robots.Verdict {
 func (e *explainer) explain(url string) {
 	first := e.readings[0]
 	v := first.Verdict(url)
-	e.disallowed = e.disallowed || v.Value == robots.Disallowed
-	e.undefined = e.undefined || v.Value == robots.Undefined
+	e.verdicts.add(v.Value)
 	colour := map[robots.Value]screen.Style{robots.Allowed: screen.Green, robots.Disallowed: screen.Red, robots.Undefined: screen.Yellow}[v.Value]
 	fmt.Fprintf(e.out, "%s  %s may %s\n", screen.Paint(e.out, colour, strings.ToUpper(v.Value.String())), visible.Text(e.agent.Name), map[robots.Value]string{
 		robots.Allowed: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",

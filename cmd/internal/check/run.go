@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -21,7 +20,6 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
-	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -65,7 +63,7 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	}
 	c := &RunChecker{Run: lookup.Open(in, m), Profile: profile, Agent: agent, of: make(map[string]map[string]*URLJudge)}
 	defer c.Run.Close()
-	list := &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
+	list := f.newList(stdout)
 	io.WriteString(stderr, remark)
 	err = f.eachURL(ctx, stdin, func(s registry.Sample) error {
 		if s.Origin == nil {

@@ -47,7 +47,7 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 		return err
 	}
 	profiles = f.ForAgent(profiles, agent)
-	list := &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
+	list := f.newList(stdout)
 	capture, err := f.captureOf(ctx, args[0], profiles, stdin)
 	if err != nil {
 		return err
@@ -173,8 +173,13 @@ type urlList struct {
 	origin        *fetch.Origin // of the file, nil if it is not known
 	before, after *URLJudge     // before is nil without --changed-from
 
-	printed               int
-	disallowed, undefined bool
+	printed  int
+	verdicts verdicts
+}
+
+// newList prints to stdout what is judged of the list that --urls names.
+func (f *flags) newList(stdout io.Writer) *urlList {
+	return &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
 }
 
 // judgedURL is an element of check --urls --json.
@@ -199,8 +204,7 @@ func (l *urlList) judge(s registry.Sample) error {
 		v = robots.Verdict{Value: robots.Undefined, Reason: robots.ReasonUndefined, Rule: -1}
 	}
 	if l.before == nil {
-		l.disallowed = l.disallowed || v.Value == robots.Disallowed
-		l.undefined = l.undefined || v.Value == robots.Undefined
+		l.verdicts.add(v.Value)
 		return l.print(s.URL, v, nil)
 	}
 	if was := l.before.Verdict(s.URL); was.Value != v.Value {
@@ -268,10 +272,8 @@ func (l *urlList) finish() error {
 	switch err := written(0, l.out.Flush()); {
 	case err != nil:
 		return err
-	case l.disallowed, l.before != nil && l.printed > 0:
-		return exit.Disallowed
-	case l.undefined:
-		return exit.Undefined
+	case l.before != nil && l.printed > 0:
+		return exit.Different
 	}
-	return nil
+	return l.verdicts.code()
 }

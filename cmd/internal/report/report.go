@@ -183,42 +183,28 @@ func (d *data) page() *draw.Page {
 		p.Tiles = d.tiles()
 	}
 	add := func(title string, figures ...*draw.Figure) {
-		s := draw.Section{Title: title}
-		for _, f := range figures {
-			if f != nil { // nil: the run has no counters for it
-				f.File, f.Source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
-				if !m.Complete() {
-					f.SQL = notYet + f.SQL
-				}
-				s.Figures = append(s.Figures, f)
+		for _, f := range p.Add(title, figures...) {
+			f.File, f.Source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
+			if !m.Complete() {
+				f.SQL = notYet + f.SQL
 			}
-		}
-		if len(s.Figures) > 0 {
-			p.Sections = append(p.Sections, s)
 		}
 	}
 	if c := d.changes; c != nil {
 		add("What changed since "+c.Since, append([]*draw.Figure{d.beforeCategories(), d.beforeAgents(), d.beforeAverage()}, c.Figures(d.all())...)...)
 	}
-	if d.known > 0 {
-		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
-		add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.preferenceRemarks())
-	}
-	if d.known > 0 {
-		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
-		add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
-	}
-	if d.known > 0 {
-		add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
-			d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),
-			d.turnedAwayBy("turned-away-categories", "category", func(l counters.Label) string { return l.Category }, categoryOrNone))
-		add("What do hosts answer?", d.answers(), d.errors(), d.walls())
-	} else {
-		add("How the attempts failed", d.errors(), d.answers(), d.walls())
-	}
 	if d.known == 0 {
+		add("How the attempts failed", d.errors(), d.answers(), d.walls())
 		return p
 	}
+	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
+	add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.preferenceRemarks())
+	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
+	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
+	add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
+		d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),
+		d.turnedAwayBy("turned-away-categories", "category", func(l counters.Label) string { return l.Category }, categoryOrNone))
+	add("What do hosts answer?", d.answers(), d.errors(), d.walls())
 	add("What is in the files?", d.sizes(), d.features(), d.delays(), d.sitemaps(), d.fields())
 	add("Where do the profiles differ?", d.profiles(), d.profileAgents())
 	add("What is wrong with the files?", d.flaws(), d.bodies(), d.parity(), d.parityCauses())

@@ -19,6 +19,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -49,6 +50,16 @@ type Tile struct{ Name, Value, Note string }
 type Section struct {
 	Title   string
 	Figures []*Figure
+}
+
+// Add adds a section and returns its figures: those that are not nil, because the run has
+// counters for them.
+func (p *Page) Add(title string, figures ...*Figure) []*Figure {
+	figures = slices.DeleteFunc(figures, func(f *Figure) bool { return f == nil })
+	if len(figures) > 0 {
+		p.Sections = append(p.Sections, Section{title, figures})
+	}
+	return figures
 }
 
 // Render returns the page as HTML.

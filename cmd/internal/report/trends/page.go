@@ -87,18 +87,11 @@ func (d *seriesData) page() *draw.Page {
 	cautious := false
 	p.Tiles = d.tiles()
 	add := func(title string, figures ...*draw.Figure) {
-		s := draw.Section{Title: title}
-		for _, f := range figures {
-			if f != nil {
-				if !cautious && slices.ContainsFunc(f.Multiples, (*draw.Multiple).HasHollow) {
-					cautious, f.Note = true, strings.TrimSpace(f.Note+" "+aboutCautions)
-				}
-				f.File, f.Source = "robocensus-series-"+f.ID, p.Title
-				s.Figures = append(s.Figures, f)
+		for _, f := range p.Add(title, figures...) {
+			if !cautious && slices.ContainsFunc(f.Multiples, (*draw.Multiple).HasHollow) {
+				cautious, f.Note = true, strings.TrimSpace(f.Note+" "+aboutCautions)
 			}
-		}
-		if len(s.Figures) > 0 {
-			p.Sections = append(p.Sections, s)
+			f.File, f.Source = "robocensus-series-"+f.ID, p.Title
 		}
 	}
 	add("Do hosts shut out AI crawlers?", d.training(), d.ofCategories(), d.ofStrata())
