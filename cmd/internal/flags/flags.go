@@ -70,18 +70,18 @@ func Explain(set *pflag.FlagSet, err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%s is not a flag; see --help", syntax.GetSpecifiedFlag())
 	case errors.As(err, &invalid):
-		return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), Wanted(invalid.GetFlag(), invalid.GetValue()))
+		return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), Wanted(invalid))
 	}
 	return err
 }
 
-// Wanted describes the value that a flag takes, for an error about value.
-func Wanted(flag *pflag.Flag, value string) error {
-	switch flag.Value.Type() {
+// Wanted describes the value that a flag takes.
+func Wanted(invalid *pflag.InvalidValueError) error {
+	switch invalid.GetFlag().Value.Type() {
 	case "bool":
 		return errors.New("expected true or false")
 	case "int", "int64":
-		if strings.Trim(value, "-0123456789") == "" {
+		if strings.Trim(invalid.GetValue(), "-0123456789") == "" {
 			return errors.New("expected a whole number that is not too large")
 		}
 		return errors.New("expected a whole number")
@@ -89,12 +89,8 @@ func Wanted(flag *pflag.Flag, value string) error {
 		return errors.New("expected a number")
 	case "duration":
 		return errors.New("expected a time with its unit, such as 30s, 5m or 24h")
-	case "size":
-		return errors.New("expected a size such as 512M or 2G")
-	case "pace":
-		return errors.New("expected requests a second up to 10000 and, if you like, requests at once, such as 5 or 5,2")
 	case "stringSlice":
 		return errors.New("expected words separated by commas")
 	}
-	return errors.New("expected another value")
+	return invalid.Unwrap() // a type of our own says it
 }

@@ -220,8 +220,10 @@ func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
 	if value.Kind != yaml.ScalarNode {
 		return errors.New("expected one value")
 	}
-	if err := set.Set(flag.Name, value.Value); err != nil {
-		return fmt.Errorf("%w, got %q", flags.Wanted(flag, value.Value), value.Value)
+	err := set.Set(flag.Name, value.Value)
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("%w, got %q", flags.Wanted(invalid), value.Value)
 	}
-	return nil
+	return err
 }
