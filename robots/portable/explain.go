@@ -265,16 +265,22 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 		of = of[:n+1]
 	}
 	for i := len(of) - 1; i >= 0 && len(of) > 1; i-- {
-		if less := slices.Delete(slices.Clone(of), i, i+1); e.agree(applied(f, less), last, cut) {
-			of = less
+		before := f
+		if i > 0 {
+			before = after[i-1]
+		}
+		if e.agree(applied(before, of[i+1:]), last, cut) {
+			of = slices.Delete(of, i, i+1)
 		}
 		if e.spent() {
 			return nil, nil
 		}
 	}
 	var causes []*step
-	for i, s := range of {
-		touched := s.touches(applied(f, of[:i]))
+	now = f
+	for _, s := range of {
+		touched := s.touches(now)
+		now = applied(now, []*step{s})
 		if k := slices.Index(causes, s); k >= 0 {
 			lines[k] = append(lines[k], touched...)
 			slices.Sort(lines[k])
