@@ -104,7 +104,7 @@ func (p *Profile) checkRead() error {
 			f := got.Type().Field(i)
 			name := f.Tag.Get("yaml")
 			if !f.Anonymous && !slices.Contains(readToo, name) && !reflect.DeepEqual(got.Field(i).Interface(), want.Field(i).Interface()) {
-				return fmt.Errorf("profile %s: %s: does not apply to a dialect, which has fields of its own", p.Name, name)
+				return fmt.Errorf("profile %s: %s: does not apply to a dialect, which has fields of its own; say %v, or derive the profile from a dialect", p.Name, name, want.Field(i))
 			}
 		}
 	}

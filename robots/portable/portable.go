@@ -60,7 +60,7 @@ const (
 	mostAgents = 64
 	mostPaths  = 4096
 	mostLines  = 64      // lines of a step that are tried one by one
-	mostParts  = 256     // of a step's lines, for which it is tried
+	mostParts  = 256     // parts of a step's lines that are tried
 	mostWork   = 1 << 30 // once it is done, no further step begins
 	mostPart   = 32      // the part of it for asking all questions once, and for one example
 	stepWork   = 16      // of a step, for each byte: it reads the file once or twice
@@ -80,11 +80,11 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 	unaskedAgents, unaskedPaths := c.ask(body)
 	f := readFile(body)
 	google, differ := c.answers(f.bytes())
-	original := c.read(f.bytes())
 	r := &Report{
 		Questions: len(google), Differing: differ.questions(), Findings: []Finding{},
 		UnaskedAgents: unaskedAgents, UnaskedPaths: unaskedPaths, Truncated: len(body) < whole,
 	}
+	var original *robots.Judge // google's policies of the file as it is
 	for _, s := range steps {
 		if len(differ) == 0 {
 			break // the file is well as it is
@@ -102,12 +102,15 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 		if !slices.Equal(google, same) || len(left) > len(differ) {
 			continue
 		}
+		if original == nil {
+			original = c.read(body)
+		}
 		lines := s.touches(f)
-		if c.differ(original, next) {
+		if c.differ(original, next) == robots.Differs {
 			if next, lines = c.part(&s, f, original, lines); next == nil {
 				continue
 			}
-			if _, left = c.answers(next.bytes()); len(left) > len(differ) {
+			if same, left = c.answers(next.bytes()); !slices.Equal(google, same) || len(left) > len(differ) {
 				continue
 			}
 		}
@@ -141,10 +144,11 @@ func (c *checker) read(body []byte) *robots.Judge {
 	return judge
 }
 
-// differ reports whether a file is known to mean something else to google, also on paths
-// that nobody is asked about: a step may make a rule shorter than another one that matches
-// such a path. For hostile files that would take too long to find out.
-func (c *checker) differ(original *robots.Judge, f *file) bool {
+// differ compares what a file means to google with its meaning before, also on paths that
+// nobody is asked about: a step may make a rule shorter than another one that matches such a
+// path. Where that would take too long, it is undecided.
+func (c *checker) differ(original *robots.Judge, f *file) robots.Difference {
+	worst := robots.Same
 	now, asked := c.read(f.bytes()), make(map[[2]int]bool)
 	for i := range c.agents {
 		a, b := original.Policy(i), now.Policy(i)
@@ -152,15 +156,17 @@ func (c *checker) differ(original *robots.Judge, f *file) bool {
 			asked[pair] = true
 			d, work := robots.Differ(a, b, min(explainWork, c.most-c.work))
 			if c.work += work; d == robots.Differs {
-				return true
+				return d
 			}
+			worst = max(worst, d)
 		}
 	}
-	return false
+	return worst
 }
 
-// part applies a step to those of its lines whose change leaves the meaning of a file to
-// google as it is: to halves of them, and halves of these, until that takes too long.
+// part applies a step, which as a whole changes the meaning of a file to google, to those of
+// its lines for which it is proven that it does not: to halves of them, and halves of these,
+// until that takes too long.
 func (c *checker) part(s *step, f *file, original *robots.Judge, lines []int) (next *file, changed []int) {
 	with, tries := make(map[int]bool), 0
 	var add func(some []int)
@@ -173,7 +179,7 @@ func (c *checker) part(s *step, f *file, original *robots.Judge, lines []int) (n
 		for _, n := range some {
 			with[n] = true
 		}
-		if try := s.apply(f, func(n int) bool { return with[n] }); try != nil && !c.differ(original, try) {
+		if try := s.apply(f, func(n int) bool { return with[n] }); try != nil && c.differ(original, try) == robots.Same {
 			next, changed = try, append(changed, some...)
 			return
 		}

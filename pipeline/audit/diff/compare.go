@@ -28,7 +28,7 @@ type comparison struct {
 	emitted   int                       // rows
 	unsettled int                       // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
 	both      []policyPair              // policies that both runs have, as the later run lists them
-	at        map[records.PolicyKey]int // their indices in both
+	at        map[records.PolicyKey]int // their indices in both; negative for those of the earlier run alone
 	earlier   []records.Policy          // those of the earlier run
 	files     stated.Files
 	groupsFor map[string]bool // tokens, in lower case, whose groups agents of the registry follow

@@ -56,7 +56,7 @@ func (d *differ) planProfiles() {
 				kinds = append(kinds, k.Name)
 			}
 		}
-		d.note("the first profiles differ (%s): no change of the kinds %s is found", how, strings.Join(kinds, ", "))
+		d.note("the first profiles differ (%s): the tables show no change of the kinds %s", how, strings.Join(kinds, ", "))
 	}
 	switch {
 	case len(d.common)+len(d.others) == 0:

@@ -47,6 +47,9 @@ func (d *differ) planPreferences() {
 // unless the agent is shut out in one of the runs: there nothing is stated, as the row of
 // its class says.
 func (c *comparison) preferences(p *pair) error {
+	if !c.d.sameReading {
+		return nil // the tables show statements and groups as the first profile reads them
+	}
 	names := c.d.names
 	unknown, shut := summary.ClassNames[summary.ClassUnknown], summary.ClassNames[robots.DisallowAll]
 	for i := range c.both {

@@ -29,7 +29,7 @@ const boundAgents = "- {name: RoboTestA, category: search, policy_tokens: [RoboT
 	"- {name: RoboToken, category: ai-training, kind: token, uses: [ai-train, ai-input], falls_back_to: [\"*\"]}\n"
 
 // A statingRun is a run of one host with labels about use and templates.
-type statingRun struct{ text, agents, uses, templates, profile string }
+type statingRun struct{ text, agents, uses, templates, first, profile string } // first is google if not set
 
 // run writes it to dir.
 func (s statingRun) run(t testing.TB, dir, id string) {
@@ -39,8 +39,11 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 	}
 	folder := t.TempDir()
 	pipelinetest.Must(t, os.WriteFile(filepath.Join(folder, "h.example"), []byte(s.text), 0o666))
-	google, _ := robots.ProfileNamed("google")
-	profiles := []*robots.Profile{google}
+	if s.first == "" {
+		s.first = robots.DefaultReader
+	}
+	first, _ := robots.ProfileNamed(s.first)
+	profiles := []*robots.Profile{first}
 	if s.profile != "" {
 		further, _ := robots.ProfileNamed(s.profile)
 		profiles = append(profiles, further)
@@ -133,6 +136,12 @@ func TestPreferencesChange(t *testing.T) {
 		if diff := cmp.Diff(row.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", row.clause, diff)
 		}
+	}
+	// The tables show statements and groups as the first profile reads them.
+	after := statingRun{text: star + "Content-Signal: ai-train=no", first: "rfc9309", profile: "google"}
+	got, r := changesOfStating(t, statingRun{text: star, profile: "rfc9309"}, after, nil, "preference")
+	if got != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "the first profiles differ (google, then rfc9309): the tables show no change of the kinds rules, preference, ") {
+		t.Errorf("under other first profiles: %q, notes %q", got, r.Notes)
 	}
 }
 

@@ -31,8 +31,8 @@ func (c *comparison) verdicts(p *pair) error {
 	return nil
 }
 
-// earlierBlocks finds the verdicts of a target in the earlier run, by policy. Both runs
-// list policies in one order, but for agents and profiles that only one of them has.
+// earlierBlocks finds the verdicts of a target in the earlier run, by policy. Runs mostly
+// list policies in one order.
 type earlierBlocks struct {
 	records.Blocks
 	passed map[records.PolicyKey]records.Decoder // blocks that were read to find others

@@ -15,7 +15,7 @@ type Blocks struct {
 	Rest  Decoder
 	Texts []string  // of [Names]
 	own   []string  // the target's own URLs read so far
-	Key   PolicyKey // the policy of list
+	Key   PolicyKey // the policy of List
 	List  []Verdict
 }
 
