@@ -5,6 +5,7 @@
 //   - run.go, urls.go: of a list of URLs, by a file or by a run
 //   - portable.go: of a file, about parsers that read it differently
 //   - jsonl.go: questions and answers as JSON
+//   - decision.go: what decides, as JSON and as an exit code
 //   - explain.go, uses.go: what decides, in words
 //   - compare.go: the command compare
 package check

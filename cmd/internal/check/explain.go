@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -49,23 +48,6 @@ type explainedURL struct {
 	Truncated  bool              `json:"truncated,omitempty"`
 
 	Uses *map[string]useAnswer `json:"uses,omitempty"`
-}
-
-// A Decision is a verdict and what decides it, as JSON has them.
-type Decision struct {
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Line    int32  `json:"line"` // 0 if no rule decides
-	Pattern string `json:"pattern"`
-}
-
-// DecisionOf returns the decision of a verdict on a URL of a file.
-func DecisionOf(f *robots.File, v robots.Verdict) Decision {
-	d := Decision{Verdict: v.Value.String(), Reason: v.Reason.String()}
-	if v.Rule >= 0 {
-		d.Line, d.Pattern = f.Rules[v.Rule].Line, schema.Text(f.Rules[v.Rule].Pattern)
-	}
-	return d
 }
 
 // explained is what a profile makes of a capture, for some agents.
@@ -208,25 +190,6 @@ func (e *explainer) exit() error {
 		}
 	}
 	return e.verdicts.code()
-}
-
-// verdicts are what the verdicts of a command come to.
-type verdicts struct{ disallowed, undefined bool }
-
-func (v *verdicts) add(value robots.Value) {
-	v.disallowed = v.disallowed || value == robots.Disallowed
-	v.undefined = v.undefined || value == robots.Undefined
-}
-
-// code returns the exit code, nil if everything is allowed.
-func (v *verdicts) code() error {
-	switch {
-	case v.disallowed:
-		return exit.Disallowed
-	case v.undefined:
-		return exit.Undefined
-	}
-	return nil
 }
 
 // Verdict returns the verdict of a reading on a URL.
