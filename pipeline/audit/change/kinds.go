@@ -150,22 +150,23 @@ func of(why string) map[string]string {
 
 // Kinds holds the values of the column kind, in the order in which a host's rows
 // are written.
-var Kinds = func() (names []string) {
-	for i := range All {
-		names = append(names, All[i].Name)
-	}
-	return names
-}()
+var Kinds = kindsWith(func(*Kind) bool { return true })
 
 // OwnKinds lists the kinds that hosts of one template do not share.
-var OwnKinds = func() (names []string) {
+var OwnKinds = kindsWith(func(k *Kind) bool { return k.Own })
+
+// ReadingKinds lists the kinds that need the same first profile in both runs.
+var ReadingKinds = kindsWith(func(k *Kind) bool { return k.Reading })
+
+// kindsWith returns the names of the kinds for which is holds, in their order.
+func kindsWith(is func(*Kind) bool) (names []string) {
 	for i := range All {
-		if All[i].Own {
+		if is(&All[i]) {
 			names = append(names, All[i].Name)
 		}
 	}
 	return names
-}()
+}
 
 var (
 	Classes      = summary.ClassNames[:summary.ClassUnknown]

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,10 +18,10 @@ import (
 func TestAgentsInAnotherOrder(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	const rest = "User-agent: RoboTestC\nDisallow: /x\nUser-agent: RoboTestD\nDisallow: /\n"
-	texts := [2]string{
+	texts := map[string][2]string{"h.example": {
 		"User-agent: RoboTestA\nDisallow: /private\nUser-agent: RoboTestB\nDisallow: /\n" + rest,
 		"User-agent: RoboTestA\nDisallow:\nUser-agent: RoboTestB\nDisallow: /private\n" + rest,
-	}
+	}}
 	samples, err := registry.ParseSamples("urls", []byte("/\n/private\n"))
 	pipelinetest.Must(t, err)
 	want := []string{
@@ -35,14 +34,11 @@ func TestAgentsInAnotherOrder(t *testing.T) {
 		{"- {name: RoboTestA}\n- {name: RoboTestB}\n- {name: RoboTestC}\n", "- {name: RoboTestC}\n- {name: RoboTestB}\n- {name: RoboTestA}\n"},
 		{"- {name: RoboTestD}\n- {name: RoboTestA}\n- {name: RoboTestB}\n", "- {name: RoboTestB}\n- {name: RoboTestC}\n- {name: RoboTestA}\n"},
 	} {
-		dir := t.TempDir()
-		for i, run := range []string{"a", "b"} {
+		dir := eachFolder(t, texts, func(dir, run, folder string, i int) {
 			agents, _, err := registry.ParseAgents("agents", []byte(lists[i]))
 			pipelinetest.Must(t, err)
-			folder := t.TempDir()
-			pipelinetest.Must(t, os.WriteFile(folder+"/h.example", []byte(texts[i]), 0o666))
 			audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}, Samples: samples})
-		}
+		})
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		pipelinetest.Must(t, err)
 		if diff := cmp.Diff(want, shownChanges(t, dir)); diff != "" {

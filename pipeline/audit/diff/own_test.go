@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -44,14 +43,9 @@ func TestOwnComparesByEachParser(t *testing.T) {
 			"both.example rules minor - - own - - undecided - -",
 		}},
 	} {
-		dir := t.TempDir()
-		for i, run := range []string{"a", "b"} {
-			folder := t.TempDir()
-			for host, text := range texts {
-				pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
-			}
+		dir := eachFolder(t, texts, func(dir, run, folder string, _ int) {
 			audittest.StoredRunOf(t, dir, run, folder, c.tables, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{own}})
-		}
+		})
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b"})
 		pipelinetest.Must(t, err)
 		var got []string

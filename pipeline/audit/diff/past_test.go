@@ -143,21 +143,17 @@ func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 // entry, and no change by the entry alone.
 func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
-	dir := t.TempDir()
 	texts := map[string][2]string{
 		"comment.example": {"User-agent: Other\nDisallow: /\n", "# today\nUser-agent: Other\nDisallow: /\n"},
 		"shut.example":    {"User-agent: *\nDisallow: /x\n", "User-agent: *\nDisallow: /\n"},
 		"part.example":    {"User-agent: *\nDisallow: /x\n", "User-agent: *\nDisallow: /x\nDisallow: /y\n"},
 	}
-	for i, list := range []string{"- {name: RoboTestA, tokens: [Other]}\n- {name: RoboTestB}\n", "- {name: RoboTestA}\n- {name: RoboTestB}\n"} {
-		folder := t.TempDir()
-		for host, text := range texts {
-			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
-		}
-		agents, _, err := registry.ParseAgents("agents", []byte(list))
+	lists := []string{"- {name: RoboTestA, tokens: [Other]}\n- {name: RoboTestB}\n", "- {name: RoboTestA}\n- {name: RoboTestB}\n"}
+	dir := eachFolder(t, texts, func(dir, run, folder string, i int) {
+		agents, _, err := registry.ParseAgents("agents", []byte(lists[i]))
 		pipelinetest.Must(t, err)
-		audittest.StoredRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}})
-	}
+		audittest.StoredRunOf(t, dir, run, folder, tablesOfRules, evaluate.Config{Agents: agents, Profiles: []*robots.Profile{google}})
+	})
 	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*", "no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]", "no_change: sitemap"}
 	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: expected(t, promises...)})
 	pipelinetest.Must(t, err)

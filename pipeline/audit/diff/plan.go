@@ -50,13 +50,7 @@ func (d *differ) planProfiles() {
 		if before == after {
 			how = "the runs define " + cmp.Or(after, "none") + " differently"
 		}
-		var kinds []string
-		for _, k := range change.All {
-			if k.Reading {
-				kinds = append(kinds, k.Name)
-			}
-		}
-		d.note("the first profiles differ (%s): the tables show no change of the kinds %s", how, strings.Join(kinds, ", "))
+		d.note("the first profiles differ (%s): the tables show no change of the kinds %s", how, strings.Join(change.ReadingKinds, ", "))
 	}
 	switch {
 	case len(d.common)+len(d.others) == 0:

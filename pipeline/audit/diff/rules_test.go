@@ -19,13 +19,19 @@ import (
 // twoFolders makes the runs a and b of texts by host.
 func twoFolders(t *testing.T, texts map[string][2]string, tables string, profiles ...*robots.Profile) (dir string) {
 	t.Helper()
+	return eachFolder(t, texts, func(dir, run, folder string, _ int) { audittest.StoredRun(t, dir, run, folder, tables, profiles...) })
+}
+
+// eachFolder makes the runs a and b, of index 0 and 1, by store, each from a folder of texts.
+func eachFolder(t *testing.T, texts map[string][2]string, store func(dir, run, folder string, i int)) (dir string) {
+	t.Helper()
 	dir = t.TempDir()
 	for i, run := range []string{"a", "b"} {
 		folder := t.TempDir()
 		for host, text := range texts {
 			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
 		}
-		audittest.StoredRun(t, dir, run, folder, tables, profiles...)
+		store(dir, run, folder, i)
 	}
 	return dir
 }
