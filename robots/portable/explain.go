@@ -52,12 +52,12 @@ type Explainer struct {
 	judges  [2]*robots.Judge
 	files   [2]robots.File
 	as      *robots.Judge // of the file as it is, for google
-	is      robots.File
 	shown
 	witness [2]robots.Target // its path
 	steps   []step
 	part    *step // leaves out names that are part of the crawler's
 	others  *step // leaves out other crawlers
+	unlike  step  // leaves out those whose names are not similar
 	bytes   int   // that may still be read about this file
 	work    int   // of comparisons that may still be done
 }
@@ -84,6 +84,9 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	}
 	part, rules := at("part_of_name"), at("orphan_rule")
 	e.steps = slices.Concat(e.steps[:rules], e.steps[part:part+1], e.steps[rules:part], e.steps[part+1:])
+	e.unlike.change = dropNames(func(l *line) bool {
+		return l.kind == agentLine && l.token != "*" && len(l.value) > 0 && !e.Concerns(l.value) && !strings.Contains(e.token, l.token)
+	})
 	e.part, e.others = &e.steps[at("part_of_name")], &e.steps[at("other_names")]
 	return e
 }
@@ -122,28 +125,29 @@ func (e *Explainer) Concerns(value []byte) bool {
 // are causes that it takes together.
 func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
 	e.bytes, e.work = explainBytes, explainWorkings
-	body = body[:min(len(body), e.readers[0].SizeLimit)]
-	google, parser := e.policies(body, cut)
-	p = Parity{Named: google.Match == robots.OwnGroup || parser.Match == robots.OwnGroup, Google: google.Class(), Parser: parser.Class(), GroupLine: parser.GroupLine}
+	google := &e.files[0]
+	google.Cut = cut
+	google.Parse(body, e.readers[0])
+	a, b := e.policies(google)
+	p = Parity{Named: a.Match == robots.OwnGroup || b.Match == robots.OwnGroup, Google: a.Class(), Parser: b.Class(), GroupLine: b.GroupLine}
 	if p.GroupLine == 0 {
-		p.GroupLine = google.GroupLine
+		p.GroupLine = a.GroupLine
 	}
 	if !p.Named {
 		return p
 	}
-	if p.Difference = e.differ(google, parser); p.Difference == robots.Differs {
+	if p.Difference = e.differ(a, b); p.Difference == robots.Differs {
 		e.shown.path = "/"
-		w, _, work := robots.Distinguish(google, parser, explainWork, true)
+		w, _, work := robots.Distinguish(a, b, explainWork, true)
 		if e.work -= work; w != nil {
 			e.path = w.Path
 		}
 		for i, reader := range e.readers {
 			e.witness[i] = reader.LiteralTarget("http://h" + e.path)
 		}
-		e.is.Cut = cut
-		e.is.Parse(body, e.readers[0])
-		e.as.Load(&e.is)
-		p.Causes = e.causes(readFile(body), cut)
+		whole := readFile(google.Body(), google.Truncated)
+		e.as.Load(&whole.read)
+		p.Causes = e.causes(whole)
 	}
 	return p
 }
@@ -158,22 +162,22 @@ func (e *Explainer) differ(a, b *robots.Policy) robots.Difference {
 // spent reports that no further step may be tried.
 func (e *Explainer) spent() bool { return e.bytes < 0 || e.work < 0 }
 
-// policies returns the policies of a file for the crawler as google and as its parser read
-// it. They are valid until the next call.
-func (e *Explainer) policies(body []byte, cut bool) (google, parser *robots.Policy) {
+// policies returns the policies of a file, which google has read, for the crawler as google
+// and as its parser read it. They are valid until the next call.
+func (e *Explainer) policies(read *robots.File) (google, parser *robots.Policy) {
+	body := read.Body()
 	e.bytes -= len(body) + 1
-	for i, p := range e.readers {
-		e.files[i].Cut = cut
-		e.files[i].Parse(body, p)
-		e.judges[i].Load(&e.files[i])
-	}
+	e.files[1].Cut = read.Truncated
+	e.files[1].Parse(body, e.readers[1])
+	e.judges[0].Load(read)
+	e.judges[1].Load(&e.files[1])
 	return e.judges[0].Policy(0), e.judges[1].Policy(0)
 }
 
 // agree reports whether no normalized URL shows a difference after a step.
 // One that people are advised to take must change nothing for google.
-func (e *Explainer) agree(f *file, s *step, cut bool) bool {
-	google, parser := e.policies(f.bytes(), cut)
+func (e *Explainer) agree(f *file, s *step) bool {
+	google, parser := e.policies(&f.read)
 	if google.Judge(&e.witness[0]).Value != parser.Judge(&e.witness[1]).Value {
 		return false
 	}
@@ -190,17 +194,24 @@ func (e *Explainer) agree(f *file, s *step, cut bool) bool {
 }
 
 // causes finds out why the readings of a file differ: first without other crawlers' groups,
-// which is less to read, if that is why for the whole file too.
-func (e *Explainer) causes(whole *file, cut bool) []Cause {
-	if less := e.others.apply(whole, nil); less != nil && !e.agree(less, e.others, cut) {
-		if of, lines := e.settle(less, cut); of != nil && e.agree(applied(whole, of), of[len(of)-1], cut) {
-			if len(of) == 1 && !e.enough(whole, of[0], lines[0], cut) {
-				lines[0] = e.lines(of[0], whole, cut)
+// then with those alone whose names are similar. That is less to read, if it is why for the
+// whole file too.
+func (e *Explainer) causes(whole *file) []Cause {
+	tried := 0
+	for _, s := range []*step{e.others, &e.unlike} {
+		less := s.apply(whole, nil)
+		if less == nil || len(less.lines) == tried || e.agree(less, s) {
+			continue
+		}
+		tried = len(less.lines)
+		if of, lines := e.settle(less); of != nil && e.agree(applied(whole, of), of[len(of)-1]) {
+			if len(of) == 1 && !e.enough(whole, of[0], lines[0]) {
+				lines[0] = e.lines(of[0], whole)
 			}
 			return whole.named(of, lines)
 		}
 	}
-	if of, lines := e.settle(whole, cut); of != nil {
+	if of, lines := e.settle(whole); of != nil {
 		return whole.named(of, lines)
 	}
 	return []Cause{{Key: Unexplained}}
@@ -226,14 +237,14 @@ func (f *file) named(of []*step, lines [][]int) (out []Cause) {
 
 // settle returns the first step after which the readings of a file agree, or the steps that
 // it takes together, with their lines; nil if there is none, or finding it takes too long.
-func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
+func (e *Explainer) settle(f *file) (of []*step, lines [][]int) {
 	if len(f.lines) > mostExplained || e.spent() {
 		return nil, nil
 	}
 	for i := range e.steps {
 		s := &e.steps[i]
-		if next := s.apply(f, nil); next != nil && e.agree(next, s, cut) {
-			return []*step{s}, [][]int{e.lines(s, f, cut)}
+		if next := s.apply(f, nil); next != nil && e.agree(next, s) {
+			return []*step{s}, [][]int{e.lines(s, f)}
 		}
 		if e.spent() {
 			return nil, nil
@@ -256,9 +267,9 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 		}
 		take(&e.steps[i])
 	}
-	if !e.agree(now, last, cut) {
+	if !e.agree(now, last) {
 		// A letter for a wildcard may part readings that the steps before bring together.
-		n := slices.IndexFunc(after, func(f *file) bool { return !e.spent() && e.agree(f, last, cut) })
+		n := slices.IndexFunc(after, func(f *file) bool { return !e.spent() && e.agree(f, last) })
 		if n < 0 {
 			return nil, nil
 		}
@@ -269,7 +280,7 @@ func (e *Explainer) settle(f *file, cut bool) (of []*step, lines [][]int) {
 		if i > 0 {
 			before = after[i-1]
 		}
-		if e.agree(applied(before, of[i+1:]), last, cut) {
+		if e.agree(applied(before, of[i+1:]), last) {
 			of = slices.Delete(of, i, i+1)
 		}
 		if e.spent() {
@@ -301,14 +312,14 @@ func (f *file) linesAt(numbers []int) (lines []Line) {
 
 // lines returns the lines of which each alone is enough for a step; if none is, lines that
 // are enough together, of which none can be left out.
-func (e *Explainer) lines(s *step, f *file, cut bool) []int {
+func (e *Explainer) lines(s *step, f *file) []int {
 	lines := s.touches(f)
 	if len(lines) == 1 {
 		return lines
 	}
 	if part := (len(lines) + mostLines - 1) / mostLines; part > 1 { // too many for one by one
 		for i := len(lines) - part; i > -part && !e.spent(); i -= part {
-			if less := slices.Delete(slices.Clone(lines), max(i, 0), i+part); len(less) > 0 && e.enough(f, s, less, cut) {
+			if less := slices.Delete(slices.Clone(lines), max(i, 0), i+part); len(less) > 0 && e.enough(f, s, less) {
 				lines = less
 			}
 		}
@@ -319,7 +330,7 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 		if e.spent() {
 			return lines
 		}
-		if e.enough(f, s, []int{line}, cut) {
+		if e.enough(f, s, []int{line}) {
 			enough = append(enough, line)
 		}
 	}
@@ -328,7 +339,7 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 	}
 	for i := len(lines) - 1; i >= 0 && len(lines) > 1 && !e.spent(); i-- {
 		less := slices.Delete(slices.Clone(lines), i, i+1)
-		if e.enough(f, s, less, cut) {
+		if e.enough(f, s, less) {
 			lines = less
 		}
 	}
@@ -336,7 +347,7 @@ func (e *Explainer) lines(s *step, f *file, cut bool) []int {
 }
 
 // enough reports whether the readings of a file agree after a step on some lines.
-func (e *Explainer) enough(f *file, s *step, lines []int, cut bool) bool {
+func (e *Explainer) enough(f *file, s *step, lines []int) bool {
 	next := s.apply(f, func(n int) bool { return slices.Contains(lines, n) })
-	return next != nil && e.agree(next, s, cut)
+	return next != nil && e.agree(next, s)
 }

@@ -120,6 +120,34 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Causes are found however many other crawlers a file names, and a line that is cut is not
+// moved to where it would count.
+func TestExplainLongAndCut(t *testing.T) {
+	var others strings.Builder
+	for i := range 700 {
+		fmt.Fprintf(&others, "User-agent: other%d\nDisallow: /\n\n", i)
+	}
+	google, _ := robots.ProfileNamed(robots.DefaultReader)
+	tooLong := "User-agent: Spider\nDisallow: /a\nAllow: /ab\n"
+	tooLong += "#" + strings.Repeat("x", google.SizeLimit-len(tooLong)-len("#\nDisallow: /abc")) + "\nDisallow: /abcd\n"
+	for _, c := range []struct {
+		parser, body string
+		cut          bool
+		want         string
+	}{
+		{"heritrix", "User-agent: *\nDisallow /a\n\nUser-agent: pid\nDisallow:\n\n" + others.String(), false, "different partial allow_all misspelt 2 part_of_name 4"},
+		{"wget", others.String() + "User-agent: Spider/1\nDisallow: /\n", false, "different disallow_all allow_all text_behind_name 2101"},
+		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", false, "different partial partial shorter_first 2 4"},
+		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", true, "different partial partial shorter_first 2 3"},
+		{"wget", tooLong, false, "different partial partial shorter_first 2 3"},
+	} {
+		p := explainer(t, c.parser, "Spider").Compare([]byte(c.body), c.cut)
+		if got := told(&p); got != c.want {
+			t.Errorf("%s of %d bytes, cut %t: %s; want %s", c.parser, len(c.body), c.cut, got, c.want)
+		}
+	}
+}
+
 // A file that names somebody else is of no concern, whatever it says.
 func TestUnnamed(t *testing.T) {
 	x := explainer(t, "heritrix", "Spider")
@@ -207,8 +235,8 @@ func TestExplainRealFiles(t *testing.T) {
 				}
 				found[p.Causes[0].Key]++
 				s := &x.steps[slices.IndexFunc(x.steps, func(s step) bool { return s.key == p.Causes[0].Key })]
-				next := s.apply(readFile(body), nil)
-				a, b := x.policies(next.bytes(), false)
+				next := s.apply(readFile(body, false), nil)
+				a, b := x.policies(&next.read)
 				for i := range f.Rules {
 					path := concrete(&f.Rules[i])
 					ta, tb := x.readers[0].Target(path), x.readers[1].Target(path)
@@ -243,13 +271,12 @@ func TestAgree(t *testing.T) {
 		if strings.Contains(body, "/b") && len(body) < 100 {
 			was = "User-agent: Spider\nDisallow: /a\n"
 		} else if len(body) > 100 {
-			if a, b := x.policies([]byte(body), false); x.differ(a, b) != robots.DifferenceUndecided {
+			if a, b := x.policies(&readFile([]byte(body), false).read); x.differ(a, b) != robots.DifferenceUndecided {
 				t.Fatal("entangled rules are decided")
 			}
 		}
-		x.is.Parse([]byte(was), x.readers[0])
-		x.as.Load(&x.is)
-		if got := x.agree(readFile([]byte(body)), &step{advice: "some"}, false); got != want {
+		x.as.Load(&readFile([]byte(was), false).read)
+		if got := x.agree(readFile([]byte(body), false), &step{advice: "some"}); got != want {
 			t.Errorf("%q: %t", body, got)
 		}
 	}

@@ -75,10 +75,12 @@ func Check(body []byte, parsers []*robots.Profile) *Report {
 // examine begins no step after most work. It also returns the work that it took.
 func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 	whole := len(body)
-	body = body[:min(len(body), parsers[0].SizeLimit)]
+	if limit := parsers[0].SizeLimit; whole > limit {
+		body = body[:bytes.LastIndexAny(body[:limit], "\r\n")+1] // a line that is cut does not count
+	}
 	c := &checker{parsers: parsers, size: len(body), most: most}
 	unaskedAgents, unaskedPaths := c.ask(body)
-	f := readFile(body)
+	f := readFile(body, false)
 	google, differ := c.answers(f.bytes())
 	r := &Report{
 		Questions: len(google), Differing: differ.questions(), Findings: []Finding{},

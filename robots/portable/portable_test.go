@@ -396,6 +396,11 @@ func TestCheckIsBounded(t *testing.T) {
 	if r := Check([]byte(long), all); !r.Truncated || r.Whole() {
 		t.Errorf("of a file that is cut: %+v", r)
 	}
+	long = "User-agent: Spider\nDisallow: /b*\n"
+	long += "#" + strings.Repeat("x", all[0].SizeLimit-len(long)-len("#\nDisallow: /*c")) + "\nDisallow: /*cd\n"
+	if r := Check([]byte(long), all); len(r.Findings) != 1 || strings.Contains(r.File, "/*c") {
+		t.Errorf("a line that is cut counts: %+v", r.Findings)
+	}
 	if r := Check([]byte("User-agent: a\nDisallow: /b\n"), all); !r.Whole() {
 		t.Errorf("of a short file: %+v", r)
 	}
@@ -414,7 +419,7 @@ func TestLinesFoundAtOnce(t *testing.T) {
 		{"blank", (*file).blanksInGroups, "\nUser-agent: a\n\n#x\nDisallow: /a\n\nAllow: /b\n\nUser-agent: b\nDisallow: /\n\nSitemap: x\n\n", []int{3, 4, 6, 11}},
 	} {
 		var got []int
-		for i, found := range c.find(readFile([]byte(c.body))) {
+		for i, found := range c.find(readFile([]byte(c.body), false)) {
 			if found {
 				got = append(got, i+1)
 			}
@@ -424,7 +429,7 @@ func TestLinesFoundAtOnce(t *testing.T) {
 		}
 	}
 	// A file does not grow without bound where crawlers share groups.
-	f := readFile([]byte(hostileFiles(20_000)["shared groups"]))
+	f := readFile([]byte(hostileFiles(20_000)["shared groups"]), false)
 	if n := len(f.lines); len(mergeGroups(f, func(int) bool { return true })) > 0 && len(f.lines) > (mostGrowth+1)*n {
 		t.Errorf("%d lines become %d", n, len(f.lines))
 	}

@@ -32,24 +32,35 @@ type line struct {
 	orphan bool   // a rule before any agent
 }
 
+// A file is lines, and how google reads them.
 type file struct {
 	bom   bool
 	lines []line
+	cut   bool        // the file as given is longer
+	tail  []byte      // its last line, which is cut and does not count
+	read  robots.File // as google reads it
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// readFile reads the lines of a file as google does.
-func readFile(body []byte) *file {
-	f := &file{bom: bytes.HasPrefix(body, utf8BOM)}
+// readFile reads the lines of a file as google does. Of one that is cut the last does not
+// count.
+func readFile(body []byte, cut bool) *file {
+	f := &file{bom: bytes.HasPrefix(body, utf8BOM), cut: cut}
 	for text, end := range robots.SplitLines(bytes.TrimPrefix(body, utf8BOM)) {
 		f.lines = append(f.lines, line{number: len(f.lines) + 1, text: text, end: string(end)})
+	}
+	if n := len(f.lines) - 1; cut && n >= 0 && f.lines[n].end == "" {
+		f.tail, f.lines = f.lines[n].text, f.lines[:n]
 	}
 	f.classify()
 	return f
 }
 
-func (f *file) clone() *file { return &file{bom: f.bom, lines: slices.Clone(f.lines)} }
+// clone returns a copy for a step, which classifies it.
+func (f *file) clone() *file {
+	return &file{bom: f.bom, lines: slices.Clone(f.lines), cut: f.cut, tail: f.tail}
+}
 
 func (f *file) bytes() []byte {
 	var out []byte
@@ -62,7 +73,7 @@ func (f *file) bytes() []byte {
 			out = append(out, '\n') // it was moved from the end
 		}
 	}
-	return out
+	return append(out, f.tail...)
 }
 
 // textOrBytes returns a file as text, which JSON can hold, or as the bytes that it has.
@@ -76,9 +87,8 @@ func textOrBytes(file []byte) (text string, bytes []byte) {
 // classify finds out what google takes each line for.
 func (f *file) classify() {
 	google, _ := robots.ProfileNamed(robots.DefaultReader)
-	var parsed robots.File
-	body := f.bytes()
-	parsed.Parse(body, google)
+	f.read.Cut = f.cut
+	f.read.Parse(f.bytes(), google)
 	for i := range f.lines {
 		l := &f.lines[i]
 		l.kind, l.value, l.token, l.orphan = otherLine, nil, "", false
@@ -87,15 +97,15 @@ func (f *file) classify() {
 		}
 	}
 	at := func(n int32) *line { return &f.lines[n-1] }
-	for i := range parsed.Agents {
-		a := &parsed.Agents[i]
+	for i := range f.read.Agents {
+		a := &f.read.Agents[i]
 		l := at(a.Line)
-		l.kind, l.value, l.token = agentLine, bytes.Clone(a.Value), strings.ToLower(string(a.Wide))
+		l.kind, l.value, l.token = agentLine, a.Value, strings.ToLower(string(a.Wide))
 	}
-	for i := range parsed.Rules {
-		r := &parsed.Rules[i]
+	for i := range f.read.Rules {
+		r := &f.read.Rules[i]
 		l := at(r.Line)
-		l.kind, l.value, l.allow, l.orphan = ruleLine, bytes.Clone(r.Pattern), r.Kind == robots.Allow, r.Group < 0
+		l.kind, l.value, l.allow, l.orphan = ruleLine, r.Pattern, r.Kind == robots.Allow, r.Group < 0
 	}
 }
 
