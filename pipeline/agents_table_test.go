@@ -146,8 +146,8 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 			}, list(segmentTargets*2))
 			c.Tables = []string{"fetches", "agents"}
 			c.Evaluate.Agents = append(c.Evaluate.Agents, schema.Agent{
-				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: schema.Some("X"), Category: "search",
-				UserAgent: schema.Some("X-Images/1.0"), IgnoresStar: true, UserTriggered: true,
+				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: new("X"), Category: "search",
+				UserAgent: new("X-Images/1.0"), IgnoresStar: true, UserTriggered: true,
 			})
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()

@@ -117,7 +117,7 @@ func TestExamplesAreOfTheBestRanks(t *testing.T) {
 		e.Begin(host, nil)
 		e.Add("line_class", "nul", 1, host)
 	}
-	e.Begin("r9", schema.Some(int64(9)))
+	e.Begin("r9", new(int64(9)))
 	e.Add("line_class", "nul", 1, "r9")
 	var got []string
 	for _, row := range e.Rows() {

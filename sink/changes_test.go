@@ -27,7 +27,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, host := range hosts {
-			if err := c.Write(schema.Change{Host: host, Kind: "text", Severity: "cosmetic", Before: schema.Some("x"), LineAfter: schema.Some[int32](3)}); err != nil {
+			if err := c.Write(schema.Change{Host: host, Kind: "text", Severity: "cosmetic", Before: new("x"), LineAfter: new(int32(3))}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -183,7 +183,7 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 		f, err := c.Expectations()
 		must(t, err)
 		for _, host := range hosts {
-			must(t, c.Write(schema.Change{Host: host, BeforeRun: schema.Some("a")}))
+			must(t, c.Write(schema.Change{Host: host, BeforeRun: new("a")}))
 			f.Write([]byte(host))
 		}
 		must(t, c.Commit())

@@ -36,11 +36,11 @@ func exported(t *testing.T) (dir string, run *Run) {
 		seq := int64((index + 1) * targetsOfSegment)
 		when := time.Date(2026, 11, 20, 10, 15, index, 123456000, time.UTC)
 		must(t, s.Fetches.Write(schema.Fetch{
-			Seq: seq, Host: "müller.example", Rank: schema.Some(int64(7)), FetchTime: when, UnreachableSince: &when, Status: schema.Some(int32(301)),
-			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: schema.Some(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}},
+			Seq: seq, Host: "müller.example", Rank: new(int64(7)), FetchTime: when, UnreachableSince: &when, Status: new(int32(301)),
+			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: new(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}},
 		}))
 		s.Targets++
-		must(t, s.Groups.Write(schema.Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: schema.Some(1.5)}))
+		must(t, s.Groups.Write(schema.Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: new(1.5)}))
 		must(t, s.Bodies.Write(schema.Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
 		var rows []schema.Verdict
 		for i := range 8192 {

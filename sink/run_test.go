@@ -91,12 +91,12 @@ func fill(s *Segment, index int) error {
 			s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
 			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}),
 			s.Signals.Write(schema.Signal{Seq: seq, Line: 3}),
-			s.Preferences.Write(schema.Preference{Seq: seq, Line: schema.Some(int32(3))}),
+			s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}),
 			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}),
 			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, schema.Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
 			s.Policies.Write(schema.Policy{Seq: seq, Host: host}),
 			s.Verdicts.Write(schema.Verdict{Seq: seq, Host: host}, schema.Verdict{Seq: seq, Host: host, URL: "/"}),
-			s.Examples.Write(schema.Example{Metric: "line_class", Host: host, Line: schema.Some(int32(2))}),
+			s.Examples.Write(schema.Example{Metric: "line_class", Host: host, Line: new(int32(2))}),
 			s.Bodies.Write(schema.Body{ContentDigest: schema.ContentDigest([]byte(host)), Body: []byte(host)}),
 		); err != nil {
 			return err

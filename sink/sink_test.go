@@ -179,11 +179,11 @@ func TestRowsReadBack_NoRace(t *testing.T) {
 	rank, zero, empty := int64(7), int64(0), ""
 	when := time.Date(2026, 11, 20, 10, 15, 0, 123456000, time.UTC)
 	must(t, s.Fetches.Write(
-		schema.Fetch{Seq: 1, Host: "a.example", Rank: &rank, FetchTime: when, Status: schema.Some(int32(200)), BodyBytes: &zero, Server: &empty,
-			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: schema.Some(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}}},
+		schema.Fetch{Seq: 1, Host: "a.example", Rank: &rank, FetchTime: when, Status: new(int32(200)), BodyBytes: &zero, Server: &empty,
+			Hops: []schema.Hop{{URL: "http://a.example/robots.txt", Status: new(int32(301))}, {URL: "https://a.example/robots.txt", Status: nil}}},
 		schema.Fetch{Seq: 2, Host: "b.example", FetchTime: when}))
 	must(t, s.Verdicts.Write(
-		schema.Verdict{Seq: 1, Verdict: "disallow", RulePattern: &empty, RuleLine: schema.Some(int32(4)), GroupAgent: schema.Some("*")},
+		schema.Verdict{Seq: 1, Verdict: "disallow", RulePattern: &empty, RuleLine: new(int32(4)), GroupAgent: new("*")},
 		schema.Verdict{Seq: 2, Verdict: "allow"}))
 	must(t, s.Groups.Write(schema.Group{Seq: 1, Agents: []string{"a", "b"}}, schema.Group{Seq: 1}))
 	must(t, s.Bodies.Write(schema.Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
@@ -237,7 +237,7 @@ func TestNullsAmongValues_NoRace(t *testing.T) {
 			for _, line := range batch {
 				v := schema.Verdict{RuleLine: schema.NonZero(line), GroupAgent: schema.NonZero(strings.Repeat("a", int(line)))}
 				if line > 1 {
-					v.RuleKind = schema.Some("allow")
+					v.RuleKind = new("allow")
 				}
 				rows = append(rows, v)
 			}

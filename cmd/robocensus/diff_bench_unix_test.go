@@ -94,10 +94,10 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 
 func writeBenchHost(s *sink.Segment, seq int64, host, version int) error {
 	name := fmt.Sprintf("h%07d.example", host)
-	origin, rank := "https://"+name, schema.Some(int64(host+1))
+	origin, rank := "https://"+name, new(int64(host+1))
 	err := s.Fetches.Write(schema.Fetch{
 		Seq: seq, Host: name, Origin: origin, Rank: rank, Outcome: "conditional_allow", Reason: "success", FetchTime: time.Unix(1_700_000_000, 0),
-		FinalURL: schema.Some(origin + "/robots.txt"), ContentDigest: schema.Some(fmt.Sprintf("%024d%08d", host, version)),
+		FinalURL: new(origin + "/robots.txt"), ContentDigest: new(fmt.Sprintf("%024d%08d", host, version)),
 	})
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func writeBenchHost(s *sink.Segment, seq int64, host, version int) error {
 				Verdict: "allow", Reason: "no_rule", GroupAgent: &star,
 			}
 			if (host+u)%4 == 0 || class != "partial" || version == 1 && host%2 == 0 && a == 5 && u == 7 {
-				v.Verdict, v.Reason, v.RuleKind, v.RulePattern, v.RuleLine = "disallow", "rule", schema.Some("disallow"), schema.Some("/section"), schema.Some(int32(u+2))
+				v.Verdict, v.Reason, v.RuleKind, v.RulePattern, v.RuleLine = "disallow", "rule", new("disallow"), new("/section"), new(int32(u+2))
 			}
 			if err := s.Verdicts.Write(v); err != nil {
 				return err

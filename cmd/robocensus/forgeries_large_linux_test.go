@@ -101,7 +101,7 @@ var largeForgeries = []aForgery{
 	}},
 	{name: "fetches: a hundred thousand hops", large: true, forge: func(f *forgedSet) bool {
 		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
-			rows[0].Hops = slices.Repeat([]schema.Hop{{URL: "http://h.example/", Status: schema.Some(int32(302))}}, 1_000_000)
+			rows[0].Hops = slices.Repeat([]schema.Hop{{URL: "http://h.example/", Status: new(int32(302))}}, 1_000_000)
 			return rows
 		})
 	}},
@@ -114,7 +114,7 @@ var largeForgeries = []aForgery{
 	{name: "summary: a million counters", large: true, refused: []string{"report"}, forge: func(f *forgedSet) bool {
 		return changed(f, "summary", func(c *rand.Rand, rows []schema.Count) []schema.Count {
 			for i := range 3_000_000 {
-				rows = append(rows, schema.Count{Metric: "status", Stratum: "unranked", Key: schema.Some(fmt.Sprint(i)), Count: 1})
+				rows = append(rows, schema.Count{Metric: "status", Stratum: "unranked", Key: new(fmt.Sprint(i)), Count: 1})
 			}
 			return rows
 		})
@@ -198,7 +198,7 @@ func (f *forgedSet) bomb(n, size int, reverse bool) bool {
 		rows[i] = all[at]
 		rows[i].Seq, rows[i].Host = int64(i+1), fmt.Sprintf("h%d.example", i)
 		rows[i].Origin = "https://" + rows[i].Host
-		rows[i].ContentDigest, rows[i].BodyBytes = schema.Some(schema.ContentDigest(own(i))), schema.Some(int64(size))
+		rows[i].ContentDigest, rows[i].BodyBytes = new(schema.ContentDigest(own(i))), new(int64(size))
 	}
 	like := f.content(bodies)
 	name := filepath.Join(f.dir, bodies.Path)

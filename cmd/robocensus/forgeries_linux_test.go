@@ -174,7 +174,7 @@ var forgeries = []aForgery{
 	}},
 	{name: "fetches: an unknown class of errors", refused: []string{"verify", "reproduce", "from-run"}, forge: func(f *forgedSet) bool {
 		return changed(f, "fetches", func(c *rand.Rand, rows []schema.Fetch) []schema.Fetch {
-			rows[c.IntN(len(rows))].ErrorClass = schema.Some("odd\x1b[31m")
+			rows[c.IntN(len(rows))].ErrorClass = new("odd\x1b[31m")
 			return rows
 		})
 	}},

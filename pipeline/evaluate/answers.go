@@ -71,20 +71,20 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 	}
 	a.Hops = hopsOf(c.Hops)
 	if c.Err != nil {
-		a.Error = schema.Some(schema.TextString(c.Err.Error()))
+		a.Error = new(schema.TextString(c.Err.Error()))
 	} else if failure != "" {
-		a.Error = schema.Some(fmt.Sprintf("the final status is %d", c.Status()))
+		a.Error = new(fmt.Sprintf("the final status is %d", c.Status()))
 	}
 	if c.Cut != nil {
-		a.BodyBytes = schema.Some(int64(*c.Cut))
+		a.BodyBytes = new(int64(*c.Cut))
 	}
 	if body := c.Whole(); body != nil {
-		a.BodyBytes = schema.Some(int64(len(body)))
+		a.BodyBytes = new(int64(len(body)))
 		if mine := own.Whole(); mine != nil {
-			a.Same = schema.Some(bytes.Equal(mine, body) && own.Truncated == c.Truncated)
+			a.Same = new(bytes.Equal(mine, body) && own.Truncated == c.Truncated)
 		}
 		if a.ContentDigest = row.ContentDigest; a.Same == nil || !*a.Same || row.StaleSince != nil {
-			a.ContentDigest = schema.Some(schema.ContentDigest(body))
+			a.ContentDigest = new(schema.ContentDigest(body))
 		}
 	}
 	relation, difference := e.relate(r, agent, own, c, read)

@@ -162,5 +162,5 @@ func optional(b []byte) *string {
 	if b == nil {
 		return nil
 	}
-	return schema.Some(schema.Text(b))
+	return new(schema.Text(b))
 }

@@ -181,7 +181,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			}
 			entry.stances = p.Stances(e.config.Labels, r.tokens[slot]...)
 			if p.HasCrawlDelay {
-				entry.crawlDelay = schema.Some(p.CrawlDelay)
+				entry.crawlDelay = new(p.CrawlDelay)
 			}
 			c.policies[i], last = entry, entry
 		}

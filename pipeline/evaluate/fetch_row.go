@@ -46,28 +46,28 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 	}
 	switch {
 	case c.Err != nil:
-		row.Error = schema.Some(schema.TextString(c.Err.Error()))
+		row.Error = new(schema.TextString(c.Err.Error()))
 	case failure != "":
-		row.Error = schema.Some(fmt.Sprintf("the final status is %d", c.Status()))
+		row.Error = new(fmt.Sprintf("the final status is %d", c.Status()))
 	}
 	if s := t.Stored; s != nil && s.Mismatch != "" && row.Error == nil {
 		row.Error = &s.Mismatch
 	}
 	if c.Remote.IsValid() {
-		row.RemoteAddress = schema.Some(c.Remote.Addr().String())
+		row.RemoteAddress = new(c.Remote.Addr().String())
 	}
 	if since := first.answer.UnreachableSince; !since.IsZero() {
-		row.UnreachableSince = schema.Some(since.UTC().Truncate(time.Microsecond))
+		row.UnreachableSince = new(since.UTC().Truncate(time.Microsecond))
 	}
 	addFacts(&row, c, facts)
 	switch {
 	case first.answer.UseCopy:
-		row.StaleSince = schema.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
-		row.BodyBytes, row.BodyTruncated = schema.Some(int64(len(first.body))), first.content.file.Truncated
+		row.StaleSince = new(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
+		row.BodyBytes, row.BodyTruncated = new(int64(len(first.body))), first.content.file.Truncated
 	case c.Cut != nil:
-		row.BodyBytes, row.BodyTruncated = schema.Some(int64(*c.Cut)), c.Truncated
+		row.BodyBytes, row.BodyTruncated = new(int64(*c.Cut)), c.Truncated
 	case c.Body != nil:
-		row.BodyBytes, row.BodyTruncated = schema.Some(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
+		row.BodyBytes, row.BodyTruncated = new(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
 	}
 	if first.body != nil {
 		digest := first.content.digest
@@ -90,7 +90,7 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 		kept, cut = true, c.Copy.Truncated
 		row.CopyDigest = row.ContentDigest
 		if row.CopyDigest == nil {
-			row.CopyDigest = schema.Some(schema.ContentDigest(c.Copy.Body))
+			row.CopyDigest = new(schema.ContentDigest(c.Copy.Body))
 		}
 	}
 	if kept && (cut || row.BodyTruncated) {
@@ -112,7 +112,7 @@ func addFacts(row *schema.Fetch, c *fetch.Capture, facts *answer.Facts) {
 		since = s.Next
 	}
 	if c.Copy != nil {
-		row.CopyTime = schema.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
+		row.CopyTime = new(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
 	}
 }
 
@@ -127,14 +127,14 @@ func header(value *string) *string {
 	if value == nil {
 		return nil
 	}
-	return schema.Some(schema.TextString(*value))
+	return new(schema.TextString(*value))
 }
 
 func micros(d *time.Duration) *int64 {
 	if d == nil {
 		return nil
 	}
-	return schema.Some(d.Microseconds())
+	return new(d.Microseconds())
 }
 
 // sourceOf returns where the target's capture comes from.
@@ -152,7 +152,7 @@ func sourceOf(t *target.Target) string {
 // the capture does not know.
 func addStored(row *schema.Fetch, s *target.Stored) {
 	if s.WARC != "" {
-		row.WARCFile, row.WARCOffset, row.WARCLength = schema.Some(schema.TextString(s.WARC)), schema.Some(s.Offset), schema.NonZero(s.Length)
+		row.WARCFile, row.WARCOffset, row.WARCLength = new(schema.TextString(s.WARC)), new(s.Offset), schema.NonZero(s.Length)
 	}
 	if s.Bytes != nil && row.BodyBytes == nil {
 		row.BodyBytes, row.BodyTruncated = s.Bytes, s.Truncated

@@ -18,7 +18,7 @@ func TestHostLine(t *testing.T) {
 		Agents: []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}, {Name: "C", Tokens: []string{"C"}}}, Profiles: profilesNamed("google", "urllib-2025"),
 	}).Evaluator()
 	own := Prepare(Config{
-		Agents: []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "C", Tokens: []string{"C"}, ReadsAs: schema.Some("urllib-2025")}}, Profiles: profilesNamed("own"), Readers: readers("google", "urllib-2025"),
+		Agents: []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "C", Tokens: []string{"C"}, ReadsAs: new("urllib-2025")}}, Profiles: profilesNamed("own"), Readers: readers("google", "urllib-2025"),
 	}).Evaluator()
 	o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
 	blank := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: A\nUser-agent: C\n\nDisallow: /\n")}

@@ -54,7 +54,7 @@ func TestFailuresOfHosts(t *testing.T) {
 		answer.ErrorRedirectLoop: 0, answer.ErrorAddressBlocked: 0, answer.ErrorNoRoute: 0, answer.ErrorCanceled: 0,
 	} {
 		got := countsOf(t, func(e *Evaluator) {
-			e.countNetwork(&schema.Fetch{Source: "network", TLD: schema.Some("com"), ErrorClass: schema.NonZero(string(class))}, summary.Unranked)
+			e.countNetwork(&schema.Fetch{Source: "network", TLD: new("com"), ErrorClass: schema.NonZero(string(class))}, summary.Unranked)
 		})
 		if got["tld com"] != 1 || got["tld_failed com"] != want {
 			t.Errorf("%q: %v, want %d failed", class, got, want)
@@ -66,7 +66,7 @@ func TestFailuresOfHosts(t *testing.T) {
 func TestTimesAreOfThisRun(t *testing.T) {
 	for source, want := range map[string]int64{"network": 1, "cache": 0} {
 		got := countsOf(t, func(e *Evaluator) {
-			e.countNetwork(&schema.Fetch{Source: source, TLD: schema.Some("com"), TotalMicros: schema.Some(int64(summary.SlowMicros))}, summary.Unranked)
+			e.countNetwork(&schema.Fetch{Source: source, TLD: new("com"), TotalMicros: new(int64(summary.SlowMicros))}, summary.Unranked)
 		})
 		if timed := got["total_us "+summary.BinOf(summary.SlowMicros).String()]; timed != want || got["tld_slow com"] != want {
 			t.Errorf("an answer of %s: %v, want %d with a time", source, got, want)

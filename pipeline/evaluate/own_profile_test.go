@@ -111,7 +111,7 @@ func indexOf(names []string, name string) int {
 // Own is compared with other profiles agent by agent, and gives the same as first and as
 // second profile.
 func TestOwnVersusFirst(t *testing.T) {
-	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: schema.Some("urllib-2025")}}
+	agents := []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}, ReadsAs: new("urllib-2025")}}
 	config := Config{Agents: agents, Profiles: profilesNamed("own", "google"), Readers: readers("google", "urllib-2025")}
 	first := Prepare(config).Evaluator()
 	config.Profiles = profilesNamed("google", "own")

@@ -16,16 +16,16 @@ func (e *Evaluator) pageRows(row *schema.Fetch, front *fetch.Front) {
 	if front == nil || len(front.Header) == 0 {
 		return
 	}
-	path := schema.Some("/")
+	path := new("/")
 	if u, err := url.Parse(front.Hops[len(front.Hops)-1].URL); err == nil {
-		path = schema.Some(schema.TextString(u.RequestURI()))
+		path = new(schema.TextString(u.RequestURI()))
 	}
 	var of contradiction.Finder
 	names := make(map[string]int32)
 	for _, s := range e.config.Labels.OfPage(front.Header) {
 		r := schema.Preference{
-			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: schema.Some(s.Agent), Scope: "page",
-			Mechanism: usage.PageHeader.String(), Header: schema.Some(s.Header), Path: path,
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: new(s.Agent), Scope: "page",
+			Mechanism: usage.PageHeader.String(), Header: new(s.Header), Path: path,
 		}
 		state(&r, &s.Statement)
 		e.preferences = append(e.preferences, r)
@@ -42,7 +42,7 @@ func addFront(row *schema.Fetch, front *fetch.Front) {
 	if front == nil {
 		return
 	}
-	row.FrontPage, row.FrontErrorClass = schema.Some(string(front.Outcome)), schema.NonZero(string(front.Error))
+	row.FrontPage, row.FrontErrorClass = new(string(front.Outcome)), schema.NonZero(string(front.Error))
 	row.FrontHops = hopsOf(front.Hops)
 	for _, h := range front.Header {
 		row.FrontHeaders = append(row.FrontHeaders, schema.HeaderLine{Name: h.Name, Value: header(h.Value)})

@@ -100,7 +100,7 @@ func (e *Evaluator) parityRows(row *schema.Fetch, f *robots.File, dst []schema.L
 				agent := &e.config.Agents[p.agent]
 				dst = append(dst, schema.Line{
 					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number), GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: schema.Text(line.Text),
-					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: schema.Some(c.Key), Causes: schema.Some(int32(len(p.Causes))),
+					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: new(c.Key), Causes: new(int32(len(p.Causes))),
 				})
 			}
 		}
@@ -117,7 +117,7 @@ func (e *Evaluator) parityOf(agent int) *string {
 	all := e.readings[0].content.parities
 	for i := range all {
 		if all[i].agent == agent {
-			return schema.Some(all[i].effect())
+			return new(all[i].effect())
 		}
 	}
 	return nil

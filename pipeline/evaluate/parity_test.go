@@ -19,10 +19,10 @@ import (
 // every profile, whether or not the content is cached.
 func TestParity(t *testing.T) {
 	agents := []schema.Agent{
-		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: schema.Some("wget")},
-		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: schema.Some("heritrix")},
+		{Name: "Spider", Tokens: []string{"Spider"}, Category: "other", ReadsAs: new("wget")},
+		{Name: "Crawler", Tokens: []string{"Crawler"}, Category: "archive", ReadsAs: new("heritrix")},
 		{Name: "Plain", Tokens: []string{"Plain"}, Category: "other"},
-		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: schema.Some("heritrix"), Kind: registry.KindToken},
+		{Name: "Token", Tokens: []string{"Token"}, Category: "other", ReadsAs: new("heritrix"), Kind: registry.KindToken},
 	}
 	for _, c := range []struct{ body, rows, counts string }{
 		{"User-agent: *\nDisallow: /*a\n\nUser-agent: Plain\nUser-agent: Token\nDisallow: /*b\n", "", ""},

@@ -52,7 +52,7 @@ func state(r *schema.Preference, s *usage.Statement) {
 		r.Use = &registry.UseNames[s.Use]
 	}
 	if s.Preference != usage.Unknown {
-		r.Preference = schema.Some(s.Preference.String())
+		r.Preference = new(s.Preference.String())
 	}
 }
 
@@ -76,7 +76,7 @@ func (e *Evaluator) tokenRows(row *schema.Fetch, f *robots.File, token *schema.A
 			for _, use := range token.Uses {
 				e.preferences = append(e.preferences, schema.Preference{
 					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: usage.PolicyToken.String(),
-					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: schema.Some(usage.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
+					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: new(usage.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
 				})
 			}
 		}
@@ -99,7 +99,7 @@ func groupAgent(f *robots.File, group int32) *string {
 			break
 		}
 	}
-	return schema.Some(strings.ToLower(schema.Text(first)))
+	return new(strings.ToLower(schema.Text(first)))
 }
 
 // scopeOf returns where a line about use stands.

@@ -39,7 +39,7 @@ func TestPreferenceRows(t *testing.T) {
 	f := &e.readings[0].content.file
 	e.indexes = make([]int32, len(f.Groups))
 	var got []string
-	e.preferenceRows(&schema.Fetch{Seq: 7, Host: "h", Rank: schema.Some(int64(3)), Origin: "https://h"}, f)
+	e.preferenceRows(&schema.Fetch{Seq: 7, Host: "h", Rank: new(int64(3)), Origin: "https://h"}, f)
 	for _, r := range e.preferences {
 		if r.Seq != 7 || r.Host != "h" || *r.Rank != 3 || r.Origin != "https://h" {
 			t.Errorf("%+v", r)

@@ -48,13 +48,13 @@ func TestReadingARun(t *testing.T) {
 	dir := t.TempDir()
 	plan := journal.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
 	agents := []schema.Agent{
-		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: schema.Some("A/1"), IgnoresStar: true},
+		{Name: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: new("A/1"), IgnoresStar: true},
 		{Name: "D", Category: "other", Tokens: []string{"D"}},
 	}
 	source := func(key string, n int64) schema.Count {
 		return schema.Count{Metric: "source", Stratum: "unranked", Key: &key, Count: n}
 	}
-	policy := schema.Count{Metric: "policy", Stratum: "unranked", Agent: schema.Some("A"), Category: schema.Some("search"), Key: schema.Some("partial"), Count: 1}
+	policy := schema.Count{Metric: "policy", Stratum: "unranked", Agent: new("A"), Category: new("search"), Key: new("partial"), Count: 1}
 	r := write(t, dir, plan, agents, source("cache", 2), source("network", 2), source("warc", 3), policy)
 	if r.Source != "network" {
 		t.Errorf("most answers come from %q", r.Source)

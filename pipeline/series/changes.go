@@ -46,7 +46,7 @@ func readChanges(ctx context.Context, c Config, before, after *journal.Manifest)
 		}
 		for i, cell := range cells {
 			if cell != nil {
-				cells[i] = schema.Some(strings.Clone(*cell))
+				cells[i] = new(strings.Clone(*cell))
 			}
 		}
 		counter.Add(&schema.Change{Kind: *cells[1], Severity: *cells[2], Agent: cells[3], Category: cells[4], Profile: cells[5], Before: cells[6], After: cells[7]})

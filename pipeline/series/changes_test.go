@@ -13,7 +13,7 @@ import (
 )
 
 func class(agent string) schema.Change {
-	return schema.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: schema.Some("search"), Profile: schema.Some("google"), Before: schema.Some("partial"), After: schema.Some("disallow_all")}
+	return schema.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: new("search"), Profile: new("google"), Before: new("partial"), After: new("disallow_all")}
 }
 
 // Hosts that could not be read in one of two runs are not a base of changes.
@@ -72,7 +72,7 @@ func TestChangesOfNeighbours(t *testing.T) {
 	must(t, err)
 	defer out.Abort()
 	row := func(origin, kind, agent, profile, before, after string) schema.Change {
-		return schema.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: schema.Some("x"), Profile: &profile, Before: schema.NonZero(before), After: &after}
+		return schema.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: new("x"), Profile: &profile, Before: schema.NonZero(before), After: &after}
 	}
 	must(t, out.Write(
 		row("a", "rules", "A", "google", "", "both"), row("a", "policy_class", "B", "google", "partial", "disallow_all"),

@@ -170,7 +170,7 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 			_, host, _ := strings.Cut(origin, "://")
 			f := schema.Fetch{Seq: int64(seq), Host: host, Origin: origin, Port: 80, Outcome: "conditional_allow", Reason: "success"}
 			if seq == 0 {
-				f.FallbackErrorClass = schema.Some("timeout")
+				f.FallbackErrorClass = new("timeout")
 			}
 			must(t, s.Fetches.Write(f))
 			must(t, s.Policies.Write(schema.Policy{Seq: f.Seq, Host: host, Origin: origin, Agent: "A", Category: "ai-training", Profile: "google", Outcome: f.Outcome, Class: "partial"}))

@@ -226,7 +226,7 @@ func (s *hostSegment) preferenceRows(batch arrow.RecordBatch) func(i, host int) 
 		p := schema.Preference{Scope: scopes.Value(i), Mechanism: mechanisms.Value(i)}
 		for cell, column := range map[**string]*array.String{&p.Use: uses, &p.Preference: preferences, &p.Remark: remarks} {
 			if column.IsValid(i) {
-				*cell = schema.Some(column.Value(i))
+				*cell = new(column.Value(i))
 			}
 		}
 		if key := summary.PreferenceKey(&p); key != "" {

@@ -48,7 +48,7 @@ func TestCoverageOfSignals(t *testing.T) {
 		for range fewHosts(r) {
 			f := schema.Fetch{Seq: seq, Host: fmt.Sprintf("h%d.%s", seq, domain), Origin: "https://x", Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success"}
 			if seq%4 > 0 { // every fourth host has no file
-				f.ContentDigest = schema.Some("x")
+				f.ContentDigest = new("x")
 				f.IsUTF8 = true
 				counts.Add("body_bytes", summary.Unranked, "0")
 			}

@@ -54,9 +54,9 @@ func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...st
 		for i, host := range hosts[from:min(from+40, len(hosts))] {
 			seq := int64(from + i)
 			domain := host[strings.IndexByte(host, '.')+1:]
-			f := schema.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success", Status: schema.Some(int32(200))}
+			f := schema.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success", Status: new(int32(200))}
 			if i%3 == 0 {
-				f.Rank = schema.Some(seq + 1)
+				f.Rank = new(seq + 1)
 			}
 			if m[host]["A"] == "unknown" {
 				f.Outcome, f.Reason, f.Status = []string{"full_disallow", "undefined"}[i%2], "network_failure", nil

@@ -12,15 +12,15 @@ import (
 
 func simplePoint(run int, agent string, count, of int64) schema.Point {
 	p := schema.Point{
-		Metric: "policy", Population: All, Stratum: All, Agent: &agent, Profile: schema.Some("google"), Key: schema.Some("disallow_all"),
+		Metric: "policy", Population: All, Stratum: All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"),
 		Run: fmt.Sprint("r", run), Date: time.Date(2026, time.Month(run), 1, 0, 0, 0, 0, time.UTC), Base: baseHosts, Count: count, Denominator: of,
 	}
 	if run > 1 {
-		p.Comparable = schema.Some(true)
+		p.Comparable = new(true)
 	}
 	if of > 0 {
 		e := wilson(float64(count), float64(of))
-		p.Share, p.Low, p.High, p.Method = &e.share, &e.low, &e.high, schema.Some("wilson")
+		p.Share, p.Low, p.High, p.Method = &e.share, &e.low, &e.high, new("wilson")
 	}
 	return p
 }
@@ -97,12 +97,12 @@ func TestMoversAreNotChance(t *testing.T) {
 // A figure is compared from the earliest run from which on all neighbours are
 // comparable, and not at all if the last two are not.
 func TestMoversBetweenComparableRuns(t *testing.T) {
-	broken := func(p schema.Point) schema.Point { p.Comparable = schema.Some(false); return p }
+	broken := func(p schema.Point) schema.Point { p.Comparable = new(false); return p }
 	signal := func(p schema.Point) schema.Point {
-		p.Metric, p.Key, p.Agent = "signal", schema.Some("content-signal ai-train=no"), nil
+		p.Metric, p.Key, p.Agent = "signal", new("content-signal ai-train=no"), nil
 		return p
 	}
-	rfc := func(p schema.Point) schema.Point { p.Profile = schema.Some("rfc9309"); return p }
+	rfc := func(p schema.Point) schema.Point { p.Profile = new("rfc9309"); return p }
 	m := seriesOf(3,
 		simplePoint(1, "all", 100, 1000), simplePoint(2, "all", 200, 1000), simplePoint(3, "all", 300, 1000),
 		simplePoint(1, "late", 900, 1000), broken(simplePoint(2, "late", 200, 1000)), simplePoint(3, "late", 800, 1000),
@@ -131,7 +131,7 @@ func TestMoversBetweenComparableRuns(t *testing.T) {
 func TestMoversOfClusters(t *testing.T) {
 	a, b := simplePoint(1, "x", 100, 1000), simplePoint(2, "x", 200, 1000)
 	for _, p := range []*schema.Point{&a, &b} {
-		p.Method, p.Low, p.High = schema.Some("clustered"), schema.Some(*p.Share-0.06), schema.Some(*p.Share+0.06)
+		p.Method, p.Low, p.High = new("clustered"), new(*p.Share-0.06), new(*p.Share+0.06)
 	}
 	low, high := difference(&a, &b, normal95)
 	near(t, "low", low, 0.1-0.0849, 0.0001)

@@ -22,7 +22,7 @@ func TestFrontPagesOfRuns(t *testing.T) {
 	count := func(metric, key string, n int64) schema.Count {
 		c := schema.Count{Metric: metric, Stratum: summary.Unranked, Key: schema.NonZero(key), Count: n}
 		if metric == "page_refusal" {
-			c.Profile = schema.Some("google")
+			c.Profile = new("google")
 		}
 		return c
 	}
@@ -31,7 +31,7 @@ func TestFrontPagesOfRuns(t *testing.T) {
 		{count("targets", "", 100), count("front_page", "read", 80), count("front_page", "failed", 20), count("page_preference", "x-robots-tag ai-train disallow", 8), count("page_refusal", "any", 8), count("page_refusal", "alone", 2)},
 		{count("targets", "", 100), count("front_page", "read", 50), count("front_page", "failed", 50)},
 	} {
-		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{"google"}, Tables: []string{"summary"}, AsOf: schema.Some(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
+		run, err := sink.Create(dir, journal.Plan{Run: fmt.Sprint("r", i), Profiles: []string{"google"}, Tables: []string{"summary"}, AsOf: new(time.Date(2026, 1, 1+7*i, 0, 0, 0, 0, time.UTC))})
 		must(t, err)
 		s, err := run.Segment(0)
 		must(t, err)

@@ -62,9 +62,9 @@ func TestAnyOfACategory(t *testing.T) {
 // Each cell of the CSV stands under its column; null is empty.
 func TestColumnsOfCSV(t *testing.T) {
 	point := schema.Point{
-		Metric: "policy", Population: "all", Stratum: "1-1000", Agent: schema.Some("=A"), Category: schema.Some("c"), Profile: schema.Some("p"), Key: schema.Some("k"),
-		Run: "r", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Base: "hosts", Count: 1, Denominator: 2, Share: schema.Some(0.5), Low: schema.Some(0.25), High: schema.Some(0.75),
-		Method: schema.Some("clustered"), DesignEffect: schema.Some(1.5), Clusters: schema.Some(int64(7)), Caution: schema.Some("rare"), Comparable: schema.Some(false), WhyNot: schema.Some("why"),
+		Metric: "policy", Population: "all", Stratum: "1-1000", Agent: new("=A"), Category: new("c"), Profile: new("p"), Key: new("k"),
+		Run: "r", Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Base: "hosts", Count: 1, Denominator: 2, Share: new(0.5), Low: new(0.25), High: new(0.75),
+		Method: new("clustered"), DesignEffect: new(1.5), Clusters: new(int64(7)), Caution: new("rare"), Comparable: new(false), WhyNot: new("why"),
 	}
 	var out strings.Builder
 	must(t, WriteCSV(&out, []schema.Point{point, {Metric: "targets"}}))

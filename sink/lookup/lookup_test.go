@@ -284,7 +284,7 @@ func TestBodies(t *testing.T) {
 		must(t, s.Bodies.Write(schema.Body{ContentDigest: digests[len(digests)-1], Body: []byte(kept)}))
 	}
 	for i, f := range []schema.Fetch{
-		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]}, {}, {ContentDigest: schema.Some("ABSENT")},
+		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]}, {}, {ContentDigest: new("ABSENT")},
 	} {
 		f.Seq, f.Host = int64(i+1), fmt.Sprintf("h%d.example", i)
 		must(t, s.Fetches.Write(f))

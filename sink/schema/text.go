@@ -61,9 +61,6 @@ func isPlain(s string) bool {
 	return true
 }
 
-// Some returns a cell of a nullable column that is not null.
-func Some[T any](value T) *T { return &value }
-
 // OrZero returns the value of a nullable cell, the zero value for null.
 func OrZero[T any](cell *T) (value T) {
 	if cell != nil {

@@ -176,10 +176,10 @@ func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
 	for i := range int(batch.NumRows()) {
 		x := schema.Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: shown.Value(i)}
 		if rank.IsValid(i) {
-			x.Rank = schema.Some(rank.Value(i))
+			x.Rank = new(rank.Value(i))
 		}
 		if line.IsValid(i) {
-			x.Line = schema.Some(line.Value(i))
+			x.Line = new(line.Value(i))
 		}
 		if err := e.keep(x); err != nil {
 			return err

@@ -56,7 +56,7 @@ func fill(t *testing.T, s *sink.Segment, index int) {
 		must(t, errors.Join(
 			s.Fetches.Write(schema.Fetch{Seq: seq, Host: host}), s.Groups.Write(schema.Group{Seq: seq}, schema.Group{Seq: seq, GroupIndex: 1}),
 			s.Rules.Write(schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
-			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}), s.Signals.Write(schema.Signal{Seq: seq, Line: 3}), s.Preferences.Write(schema.Preference{Seq: seq, Line: schema.Some(int32(3))}), s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}),
+			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}), s.Signals.Write(schema.Signal{Seq: seq, Line: 3}), s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}), s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}),
 			s.Policies.Write(schema.Policy{Seq: seq, Host: host}), s.Verdicts.Write(schema.Verdict{Seq: seq}, schema.Verdict{Seq: seq, URL: "/"}),
 			s.Examples.Write(schema.Example{Metric: "line_class", Host: host}), s.Bodies.Write(schema.Body{ContentDigest: schema.ContentDigest([]byte(host)), Body: []byte(host)}),
 		))
@@ -493,7 +493,7 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 	must(t, err)
 	c, err := sink.CreateChanges(sinktest.Open(t, good), m, "a", "v1")
 	must(t, err)
-	must(t, c.Write(schema.Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: schema.Some("a")}))
+	must(t, c.Write(schema.Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: new("a")}))
 	broken, err := c.Expectations()
 	must(t, err)
 	broken.Write([]byte("expectation,host\n"))

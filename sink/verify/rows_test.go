@@ -89,7 +89,7 @@ func TestRowsThatDoNotFitTogether_NoRace(t *testing.T) {
 		want  []string
 	}{
 		"nothing":                    {func(*rows) {}, nil},
-		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = schema.Some("odd\x1b[31m") }, []string{fetches + ": value"}},
+		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = new("odd\x1b[31m") }, []string{fetches + ": value"}},
 		"an unknown verdict":         {func(r *rows) { r.verdicts[0].Verdict = "maybe" }, []string{verdicts + ": value"}},
 		"two bodies, swapped":        {func(r *rows) { r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body, r.bodies[0].Body }, []string{bodies + ": body"}},
 		"one byte of a body":         {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},

@@ -111,11 +111,11 @@ func (s scope) files(in files, table string) (string, error) {
 	if parts := s.parts[table]; len(parts) > 0 {
 		found = parts
 	} else if in.base == "" {
-		return quoteSQL(pattern), nil
+		return Quote(pattern), nil
 	}
 	quoted := make([]string, len(found))
 	for i, name := range found {
-		quoted[i] = quoteSQL(in.base + name)
+		quoted[i] = Quote(in.base + name)
 	}
 	return "[\n    " + strings.Join(quoted, ",\n    ") + "]", nil
 }
@@ -156,7 +156,7 @@ func (s scope) view(in files, table string) (string, error) {
 	}
 	where := ""
 	if s.profile != "" {
-		switch only := "profile = " + quoteSQL(s.profile); table {
+		switch only := "profile = " + Quote(s.profile); table {
 		case "policies", "verdicts":
 			where = "\n  WHERE " + only
 		case "summary", "changes":
@@ -214,7 +214,7 @@ func (s scope) rows(in files, table string) (string, error) {
 	}
 	// LIMIT keeps DuckDB from pushing down the conditions of a query. No null
 	// fulfils them, so the query would return no rows instead of the error.
-	return fmt.Sprintf("(SELECT %s WHERE error(%s) LIMIT 1)", strings.Join(nulls, ", "), quoteSQL(why)), nil
+	return fmt.Sprintf("(SELECT %s WHERE error(%s) LIMIT 1)", strings.Join(nulls, ", "), Quote(why)), nil
 }
 
 // typeSQL returns the DuckDB type of a column.
@@ -246,5 +246,7 @@ func typeSQL(t arrow.DataType) string {
 	panic("views.sql: no type of DuckDB for " + t.String()) // a row type of package sink needs a case above
 }
 
-func quoteSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-func nameSQL(text string) string  { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
+// Quote quotes a text for SQL.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+func nameSQL(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }

@@ -218,7 +218,7 @@ func textOf(in files, runs []*journal.Manifest, how string, published bool) ([]b
 		if published {
 			s = s.inDataSet()
 		}
-		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
+		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, Quote(s.schema))
 		// A view must come after those that it joins; TableNames has that order.
 		for _, table := range append(slices.Clone(schema.TableNames), "changes") {
 			view, err := s.view(in, table)
@@ -233,7 +233,7 @@ func textOf(in files, runs []*journal.Manifest, how string, published bool) ([]b
 			}
 			for _, d := range sink.Dictionary() {
 				if d.Table == table && !gone[table+"."+d.Column] {
-					fmt.Fprintf(&out, "COMMENT ON COLUMN %s.%s IS %s;\n", table, nameSQL(d.Column), quoteSQL(d.Meaning))
+					fmt.Fprintf(&out, "COMMENT ON COLUMN %s.%s IS %s;\n", table, nameSQL(d.Column), Quote(d.Meaning))
 				}
 			}
 		}

@@ -6,7 +6,6 @@ package diffs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -127,9 +126,7 @@ func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Wr
 	}
 	switch format {
 	case "json":
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		err = e.Encode(result)
+		err = screen.JSON(stdout, result)
 	case "markdown":
 		showDiff(&screen.Markdown{Out: stdout}, result)
 	default:

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // heads returns the heads of values that are shares of both bases.
@@ -122,7 +123,7 @@ func (d *data) aiTraining() *draw.Figure {
 	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
 		counters.SumIf("metric = 'targets'", "hosts"), counters.WithRules("") + "::BIGINT AS with_rules",
 		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"), counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
-	}, ",\n  ") + "\n" + d.from("targets outcome reason challenge category", false) + " AND (profile IS NULL OR profile = " + counters.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
+	}, ",\n  ") + "\n" + d.from("targets outcome reason challenge category", false) + " AND (profile IS NULL OR profile = " + views.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
 	return f
 }
 
@@ -135,7 +136,7 @@ func withRules(n, of int64) string {
 }
 
 func ofCategory(key string) string {
-	return "category = " + counters.Quote(counters.Headline) + " AND key = " + counters.Quote(key)
+	return "category = " + views.Quote(counters.Headline) + " AND key = " + views.Quote(key)
 }
 
 // leadingAgents is the number of agents for which a figure names hosts.

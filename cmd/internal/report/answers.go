@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // answerKinds classify answers by what they show: an outage is not a policy. one
@@ -100,7 +101,7 @@ func (d *data) answers() *draw.Figure {
 		var keys []string
 		for _, evidence := range k.evidence {
 			for _, reason := range evidence.Reasons() {
-				keys = append(keys, counters.Quote(string(reason)))
+				keys = append(keys, views.Quote(string(reason)))
 			}
 		}
 		columns = append(columns, counters.SumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // allAgents is the row of [data.beforeAverage] that adds up its categories.
@@ -90,6 +91,6 @@ SELECT coalesce(category, '%[4]s') AS category, count(*) AS agents, sum(before):
   (SELECT %[5]s FROM history.summary WHERE run = %[1]s)::BIGINT AS of_before,
   (SELECT %[5]s FROM history.summary WHERE run = %[2]s)::BIGINT AS of_after
 FROM agents GROUP BY GROUPING SETS ((), (category)) ORDER BY grouping(agents.category) DESC, category`,
-		counters.Quote(d.against), counters.Quote(d.run), counters.Quote(d.profile), allAgents, whole)
+		views.Quote(d.against), views.Quote(d.run), views.Quote(d.profile), allAgents, whole)
 	return f
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // earlier holds the counters of the run that the page compares with.
@@ -75,7 +76,7 @@ type moved struct {
 // are, and the sum of counters that gives them.
 func (d *data) beforeBase() (of [2]int64, base, sum string) {
 	if d.byRules() {
-		return [2]int64{d.before.files, d.files}, "hosts with rules", counters.WithRules("profile = " + counters.Quote(d.profile))
+		return [2]int64{d.before.files, d.files}, "hosts with rules", counters.WithRules("profile = " + views.Quote(d.profile))
 	}
 	return [2]int64{d.before.hosts, d.hosts}, "hosts", "sum(count) FILTER (metric = 'targets')"
 }
@@ -108,7 +109,7 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 	}
 	f.Fit(base)
 	f.Shorten()
-	runs := func(run string) string { return "run = " + counters.Quote(run) }
+	runs := func(run string) string { return "run = " + views.Quote(run) }
 	sum := func(run string) string {
 		return fmt.Sprintf("coalesce(sum(count) FILTER (%s AND %s), 0)::BIGINT", runs(run), condition)
 	}
@@ -116,7 +117,7 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 		return fmt.Sprintf("(SELECT %s FROM history.summary WHERE %s)::BIGINT", whole, runs(run))
 	}
 	f.SQL = fmt.Sprintf("FROM (SELECT %s,\n    %s AS before,\n    %s AS after,\n    %s AS of_before,\n    %s AS of_after\n  FROM history.summary WHERE run IN (%s, %s) AND metric = %s AND profile = %s\n  GROUP BY %[1]s HAVING count(DISTINCT run) = 2 AND before + after > 0)\nORDER BY %[10]s, %[1]s",
-		head, sum(d.against), sum(d.run), total(d.against), total(d.run), counters.Quote(d.against), counters.Quote(d.run), counters.Quote(metric), counters.Quote(d.profile), order)
+		head, sum(d.against), sum(d.run), total(d.against), total(d.run), views.Quote(d.against), views.Quote(d.run), views.Quote(metric), views.Quote(d.profile), order)
 	return f
 }
 
@@ -149,7 +150,7 @@ func (d *data) beforeCategories() *draw.Figure {
 	return d.beforeAfter(&draw.Figure{
 		ID: "before-categories", Names: words.Category.Of,
 		Note: "A host counts where its file lets at least one agent of the category fetch nothing, by name or by the group for all (*). Categories that both runs have.",
-	}, "category", "category", "key IN ('all', 'some')", "category = "+counters.Quote(counters.Headline)+" DESC, after DESC, before DESC", all, func(shares string) string {
+	}, "category", "category", "key IN ('all', 'some')", "category = "+views.Quote(counters.Headline)+" DESC, after DESC, before DESC", all, func(shares string) string {
 		if all[0].name == counters.Headline {
 			return shares + " shut out an agent for AI training"
 		}

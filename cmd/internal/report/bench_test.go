@@ -80,7 +80,7 @@ func benchRows(segment int) (counts []schema.Count, examples []schema.Example) {
 				{"policy_explicit", "disallow_all"}, {"verdict", "allow"}, {"verdict", "disallow"},
 			} {
 				counts = append(counts, schema.Count{
-					Metric: of[0], Stratum: stratum, Agent: schema.Some(fmt.Sprint("agent-", agent)), Category: schema.Some("seo"), Profile: schema.Some("google"), Key: &of[1],
+					Metric: of[0], Stratum: stratum, Agent: new(fmt.Sprint("agent-", agent)), Category: new("seo"), Profile: new("google"), Key: &of[1],
 					Count: int64(100 + (segment*31+agent*7)%97),
 				})
 			}

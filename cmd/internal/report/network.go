@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 func (d *data) times() *draw.Figure {
@@ -120,7 +121,7 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 		f.Examples = d.examples.List("Others", "Server header", "server", nil, "other")
 	}
 	f.SQL = fmt.Sprintf("SELECT key AS %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY key HAVING hosts >= %d AND key <> 'none'\nORDER BY greatest(failed, slow) / hosts DESC, hosts DESC, key LIMIT %d", metric,
-		counters.SumIf("metric = "+counters.Quote(metric), "hosts"), counters.SumIf("metric = "+counters.Quote(metric+"_failed"), "failed"), counters.SumIf("metric = "+counters.Quote(metric+"_slow"), "slow"),
+		counters.SumIf("metric = "+views.Quote(metric), "hosts"), counters.SumIf("metric = "+views.Quote(metric+"_failed"), "failed"), counters.SumIf("metric = "+views.Quote(metric+"_slow"), "slow"),
 		d.from(metric+" "+metric+"_failed "+metric+"_slow", false), d.enough(), networkListed)
 	return f
 }

@@ -43,6 +43,7 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // ErrNoSummary reports a run that cannot be drawn.
@@ -165,7 +166,7 @@ func (d *data) page() *draw.Page {
 	if d.archived && d.captured != d.hosts {
 		several := "An archive may have several captures of a host, and each of them counts as a host here."
 		if slices.Contains(m.Tables, "fetches") && m.Complete() {
-			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", counters.Quote(m.Run))
+			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", views.Quote(m.Run))
 		}
 		p.Remarks = append(p.Remarks, several)
 	}

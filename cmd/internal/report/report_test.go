@@ -83,25 +83,25 @@ func hostilePage(t testing.TB) []byte {
 			"tld", "tld_failed", "tld_slow", "address_block", "address_block_failed", "server", "server_slow", "body_bytes", "lines", "crawl_delay", "sitemaps", "total_us",
 		} {
 			counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Key: &evil, Count: n})
-			examples = append(examples, schema.Example{Metric: metric, Key: evil, Host: evil, Line: schema.Some(int32(7)), Text: evil})
+			examples = append(examples, schema.Example{Metric: metric, Key: evil, Host: evil, Line: new(int32(7)), Text: evil})
 		}
-		outcome := schema.Count{Metric: "reason", Stratum: evil, Profile: schema.Some("google"), Key: schema.Some("success"), Count: n}
-		counts = append(counts, outcome, schema.Count{Metric: "category", Stratum: evil, Category: schema.Some(counters.Headline), Profile: schema.Some("google"), Key: schema.Some("some"), Count: 3})
+		outcome := schema.Count{Metric: "reason", Stratum: evil, Profile: new("google"), Key: new("success"), Count: n}
+		counts = append(counts, outcome, schema.Count{Metric: "category", Stratum: evil, Category: new(counters.Headline), Profile: new("google"), Key: new("some"), Count: 3})
 		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict"} {
 			for _, key := range []string{"disallow_all", "some"} {
-				counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: schema.Some("google"), Key: schema.Some(key), Count: n})
+				counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: new("google"), Key: new(key), Count: n})
 			}
 		}
 		examples = append(examples, schema.Example{Metric: "body_bytes", Key: "largest", Host: evil, Text: evil}, schema.Example{Metric: "total_us", Key: "slowest", Host: evil, Text: evil},
 			schema.Example{Metric: "server", Key: "other", Host: evil, Text: evil}, schema.Example{Metric: "sitemap", Key: "relative", Host: evil, Text: evil})
 		for _, severity := range []string{evil, "critical", "major", "minor"} {
-			changes = append(changes, schema.Change{Host: evil, Origin: evil + severity, Rank: schema.Some(int64(i)), Kind: evil, Severity: severity, Agent: &evil, Category: &evil, URL: &evil, Before: &evil, After: &evil},
-				schema.Change{Host: evil, Origin: evil + severity, Kind: "policy_class", Severity: severity, Agent: &evil, Category: &evil, Profile: schema.Some("google"), URL: &evil, Before: schema.Some("partial"), After: schema.Some("disallow_all")})
+			changes = append(changes, schema.Change{Host: evil, Origin: evil + severity, Rank: new(int64(i)), Kind: evil, Severity: severity, Agent: &evil, Category: &evil, URL: &evil, Before: &evil, After: &evil},
+				schema.Change{Host: evil, Origin: evil + severity, Kind: "policy_class", Severity: severity, Agent: &evil, Category: &evil, Profile: new("google"), URL: &evil, Before: new("partial"), After: new("disallow_all")})
 		}
 	}
 	for _, metric := range []string{"sitemaps", "sitemap", "body_bytes", "crawl_delay", "lines", "total_us"} {
 		for _, key := range []string{"0", "9200000000000000000-9223372036854775807", "9223372036854775807-", "relative"} {
-			counts = append(counts, schema.Count{Metric: metric, Stratum: "unranked", Key: schema.Some(key), Count: 3})
+			counts = append(counts, schema.Count{Metric: metric, Stratum: "unranked", Key: new(key), Count: 3})
 		}
 	}
 	p := plan("b")
@@ -185,7 +185,7 @@ func count1(metric, key string, n int64) schema.Count {
 
 // agentCount returns a counter of an agent.
 func agentCount(metric, agent, category, key string, n int64) schema.Count {
-	return schema.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: schema.Some("google"), Key: &key, Count: n}
+	return schema.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: new("google"), Key: &key, Count: n}
 }
 
 func profiled(metric, key, profile string, n int64) schema.Count {
@@ -401,7 +401,7 @@ func TestFiguresCanBeTakenAway(t *testing.T) {
 	writeRun(t, dir, plan("r"), 1, []schema.Count{
 		count1("targets", "", 10), profiled("reason", "success", "google", 10), profiled("outcome", "conditional_allow", "google", 10),
 		agentCount("policy", "-agent", "other", "disallow_all", 3), agentCount("policy", "<b>", "other", "allow_all", 10), count1("body_bytes", "57", 10),
-	}, []schema.Example{{Metric: "body_bytes", Key: "largest", Host: "h", Text: "57", Rank: schema.Some(int64(1234))}})
+	}, []schema.Example{{Metric: "body_bytes", Key: "largest", Host: "h", Text: "57", Rank: new(int64(1234))}})
 	tree, err := html.Parse(bytes.NewReader(drawn(t, dir, "r", "")))
 	must(t, err)
 	figures, ids := 0, make(map[string]bool)
@@ -511,10 +511,10 @@ func TestSentencesOfChanges(t *testing.T) {
 	policy := func(host, agent, after string) schema.Change {
 		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
 		return schema.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
-			Agent: &agent, Category: schema.Some(counters.Headline), Profile: schema.Some("google"), Before: &before, After: &after}
+			Agent: &agent, Category: new(counters.Headline), Profile: new("google"), Before: &before, After: &after}
 	}
 	rules := func(host, agent, how string) schema.Change {
-		return schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: schema.Some(counters.Headline), Profile: schema.Some("google"), After: &how}
+		return schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: new(counters.Headline), Profile: new("google"), After: &how}
 	}
 	of := func(host, kind, severity string) schema.Change {
 		return schema.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}

@@ -9,23 +9,24 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // from returns the FROM and WHERE clauses for the counters of metrics. It names
 // the run, because the page is kept, and the bare view summary shows only the last
 // run.
 func (d *data) from(metrics string, profiled bool) string {
-	s := fmt.Sprintf("FROM history.summary WHERE run = %s AND metric ", counters.Quote(d.run))
+	s := fmt.Sprintf("FROM history.summary WHERE run = %s AND metric ", views.Quote(d.run))
 	if names := strings.Fields(metrics); len(names) == 1 {
-		s += "= " + counters.Quote(names[0])
+		s += "= " + views.Quote(names[0])
 	} else {
 		for i := range names {
-			names[i] = counters.Quote(names[i])
+			names[i] = views.Quote(names[i])
 		}
 		s += "IN (" + strings.Join(names, ", ") + ")"
 	}
 	if profiled {
-		s += " AND profile = " + counters.Quote(d.profile)
+		s += " AND profile = " + views.Quote(d.profile)
 	}
 	return s
 }

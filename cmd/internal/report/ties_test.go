@@ -22,7 +22,7 @@ func TestTitlesOfTies(t *testing.T) {
 	versus := func(agent string, different, equal int64) []schema.Count {
 		of := func(key string, n int64) schema.Count {
 			c := agentCount("versus_first", agent, "ai-training", key, n)
-			c.Profile = schema.Some("rfc9309")
+			c.Profile = new("rfc9309")
 			return c
 		}
 		return []schema.Count{of("different", different), of("equal", equal)}

@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
@@ -267,7 +268,7 @@ func (f *Flags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	if len(names) == 0 {
 		return
 	}
-	fmt.Fprintf(stderr, "note: %s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n", words.Some(names, 3))
+	fmt.Fprintf(stderr, "note: %s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n", past.Some(names, 3))
 }
 
 // promises checks a finished run against the expectations.

@@ -8,6 +8,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -113,7 +114,7 @@ func markLines(marks []series.Mark) (lines []string) {
 		case what[m.Kind] == "" || len(agents) <= mostAgents:
 			lines = append(lines, m.Run+": "+m.Text)
 		case m.Of == agents[0]:
-			named := fmt.Sprintf("%s (%s)", words.Count(int64(len(agents)), "agent"), words.Some(agents, mostAgents))
+			named := fmt.Sprintf("%s (%s)", words.Count(int64(len(agents)), "agent"), past.Some(agents, mostAgents))
 			lines = append(lines, m.Run+": "+fmt.Sprintf(what[m.Kind], named))
 		}
 	}

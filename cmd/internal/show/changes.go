@@ -6,8 +6,8 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/diffs"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
-	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -71,7 +71,7 @@ func toldChanges(p screen.Page, rows []schema.Change, before string) (lines []st
 	}
 	for _, f := range all {
 		if len(f.agents) > 1 {
-			f.Agent = schema.Some(words.Some(f.agents, mostNamed))
+			f.Agent = new(past.Some(f.agents, mostNamed))
 		}
 		line := f.Severity + ", " + diffs.ToldOfHost(p, f.Example)
 		if f.BeforeRun != nil && *f.BeforeRun != before {

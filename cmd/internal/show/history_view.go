@@ -5,11 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // mostClosedNamed is how many agents that are shut out a line names.
@@ -122,7 +123,7 @@ func (h *historian) shutOut(p *screen.Text, e *event) string {
 	case n == len(e.view.policies):
 		return "shuts out all agents"
 	default:
-		return p.Foreign("shuts out " + words.Some(e.Closed, mostClosedNamed))
+		return p.Foreign("shuts out " + past.Some(e.Closed, mostClosedNamed))
 	}
 }
 
@@ -134,7 +135,7 @@ func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []
 	ofLast := fmt.Sprintf("SEMI JOIN (SELECT run, seq FROM history.fetches WHERE %s %s) USING (run, seq)", of, last)
 	only := ""
 	for i, agent := range agents {
-		only += map[bool]string{true: " AND lower(agent) IN (", false: ", "}[i == 0] + "lower(" + counters.Quote(agent) + ")"
+		only += map[bool]string{true: " AND lower(agent) IN (", false: ", "}[i == 0] + "lower(" + views.Quote(agent) + ")"
 	}
 	if only != "" {
 		only += ")"
@@ -147,11 +148,11 @@ FROM (SELECT r.date, p.run, p.origin, p.agent, p.class, lag(p.class) OVER (PARTI
       FROM history.policies p %s JOIN history.runs r USING (run)
       WHERE p.class <> 'unknown' AND p.%s AND p.profile = %s)
 WHERE class <> before%s ORDER BY date, origin, agent;
-`, ofLast, of, counters.Quote(profile), only)
+`, ofLast, of, views.Quote(profile), only)
 	// Runs that are not neighbours may have been compared too.
 	fmt.Fprintf(out, `FROM history.changes WHERE %s AND (profile IS NULL OR profile = %s)
   AND (run, against) IN (SELECT run, lag(run) OVER (ORDER BY date, run) FROM history.runs) ORDER BY run, origin;
-`, of, counters.Quote(profile))
+`, of, views.Quote(profile))
 	if answered {
 		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
 FROM history.answers a %s JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;

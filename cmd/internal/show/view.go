@@ -11,13 +11,13 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/check"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
-	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // hostView is what a run has about an origin, for people and as JSON.
@@ -149,7 +149,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	}
 	body, err := lookup.Body(ctx, r, t)
 	if body != nil {
-		v.Body, v.body = schema.Some(schema.Text(body)), body
+		v.Body, v.body = new(schema.Text(body)), body
 	}
 	return v, err
 }
@@ -309,27 +309,27 @@ func (v *hostView) printAgent(p *screen.Text, a *agentView) {
 // condition returns the SQL that chooses the rows of what is asked about.
 func condition(asked fetch.Origin) string {
 	if asked.Scheme != "" {
-		return "origin = " + counters.Quote(asked.String())
+		return "origin = " + views.Quote(asked.String())
 	}
-	return "host = " + counters.Quote(asked.Host)
+	return "host = " + views.Quote(asked.Host)
 }
 
 // showQueries prints the queries of which show tells the answers.
 func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string, hasAnswers bool) {
 	for _, o := range asked {
-		of := "run = " + counters.Quote(run) + " AND " + condition(o)
+		of := "run = " + views.Quote(run) + " AND " + condition(o)
 		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
 		fmt.Fprintf(out, "SELECT seq, class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY seq, class;\n", of)
-		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, counters.Quote(profile))
+		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, views.Quote(profile))
 		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY seq, first_line, last_line, template;\n", of)
 		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if hasAnswers {
 			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
 		}
 		for _, agent := range agents {
-			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, counters.Quote(profile), counters.Quote(agent))
+			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, views.Quote(profile), views.Quote(agent))
 			for _, url := range urls {
-				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of, counters.Quote(agent), counters.Quote(url))
+				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of, views.Quote(agent), views.Quote(url))
 			}
 		}
 	}

@@ -6,12 +6,11 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/sink/lookup"
-	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A wall is not a robots.txt, though it has the status and bytes of one.
 func TestAWallIsNamed(t *testing.T) {
-	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: schema.Some(int64(86)), Challenge: schema.Some("cloudflare"), target: &lookup.Target{}}
+	v := &hostView{Origin: "https://a.example", Reason: "success", Bytes: new(int64(86)), Challenge: new("cloudflare"), target: &lookup.Target{}}
 	var out strings.Builder
 	v.print(&screen.Text{Out: &out})
 	if text := out.String(); !strings.Contains(text, ": a wall (Cloudflare), so that the host counts as unread; by its status a robots.txt\n") || strings.Contains(text, "file:") {

@@ -165,11 +165,3 @@ func More(counts []int64, shown int, noun string) string {
 	}
 	return "and " + Number(int64(tied)) + " more with " + Count(last, noun) + ", " + Number(int64(fewer)) + " with fewer"
 }
-
-// Some joins names, or the first few of many.
-func Some(names []string, most int) string {
-	if more := len(names) - most; more > 0 {
-		return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(more) + " more"
-	}
-	return strings.Join(names, ", ")
-}

@@ -134,7 +134,7 @@ const Challenged = "challenge"
 // UnreachableSince begins the text of an outage that followed another one.
 const UnreachableSince = "unreachable since "
 
-func Number(v float64) *string { return schema.Some(strconv.FormatFloat(v, 'f', -1, 64)) }
+func Number(v float64) *string { return new(strconv.FormatFloat(v, 'f', -1, 64)) }
 
 // RulesUndecided is the value of the column after if the meaning of rules, or of statements
 // about use, could not be compared.

@@ -112,7 +112,7 @@ func (c *comparison) answers(p *pair) error {
 			if q[0].SameFile(q[1]) {
 				continue
 			}
-			row.After = schema.Some(change.RulesUndecided) // another file, of the same relation to the host's own
+			row.After = new(change.RulesUndecided) // another file, of the same relation to the host's own
 		}
 		row.Severity = change.AnswerSeverity(*row.Before, *row.After)
 		if q[1].Agent != "" {

@@ -32,7 +32,7 @@ type answeredHost struct {
 // and nothing in most of them. tokens are further ones of GPTBot.
 func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, tokens ...string) {
 	t.Helper()
-	run, err := sink.Create(dir, journal.Plan{Run: id, Profiles: []string{"google"}, Tables: schema.TableNames, AsOf: schema.Some(audittest.FirstDay.AddDate(0, 0, day))})
+	run, err := sink.Create(dir, journal.Plan{Run: id, Profiles: []string{"google"}, Tables: schema.TableNames, AsOf: new(audittest.FirstDay.AddDate(0, 0, day))})
 	pipelinetest.Must(t, err)
 	s, err := run.Segment(0)
 	pipelinetest.Must(t, err)
@@ -55,7 +55,7 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			if control {
 				kind = summary.Control + name
 			}
-			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: "answer", Stratum: summary.Unranked, Agent: schema.NonZero(agent), Key: schema.Some(kind + " " + f[1]), Count: 1}))
+			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: "answer", Stratum: summary.Unranked, Agent: schema.NonZero(agent), Key: new(kind + " " + f[1]), Count: 1}))
 			pipelinetest.Must(t, s.Answers.Write(schema.Answer{
 				Seq: host.Seq, Host: host.Host, Origin: host.Origin, Identity: name, IsControl: control, UserAgent: name + "/1", Agent: schema.NonZero(agent),
 				FetchTime: host.FetchTime, Outcome: "undefined", Reason: "success", Treatment: f[1], Policy: strings.ReplaceAll(f[2], "-", "unknown"), ContentDigest: schema.NonZero(strings.Trim(f[3], "-")), Class: "partial",
@@ -78,7 +78,7 @@ func answeredRun(t *testing.T, dir, id string, day int, hosts ...[]string) {
 		reason, digest, _ := strings.Cut(host[0], " ")
 		row := audittest.Fetch(fmt.Sprintf("https://h%d.example", i), reason, strings.Trim(digest, "-"), day)
 		if reason == change.Challenged {
-			row.Outcome, row.Reason, row.Challenge = "full_allow", "client_error", schema.Some("cloudflare")
+			row.Outcome, row.Reason, row.Challenge = "full_allow", "client_error", new("cloudflare")
 		}
 		rows = append(rows, answeredHost{row, host[1:]})
 	}

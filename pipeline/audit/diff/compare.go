@@ -145,7 +145,7 @@ func (c *comparison) reachability(a, b *records.Fetched) error {
 	case a.Since != 0 && b.Since != 0 && a.Since != b.Since:
 		// The host was reachable in between.
 		since := func(f *records.Fetched) *string {
-			return schema.Some(change.UnreachableSince + time.UnixMicro(f.Since).UTC().Format(time.RFC3339))
+			return new(change.UnreachableSince + time.UnixMicro(f.Since).UTC().Format(time.RFC3339))
 		}
 		row.Before, row.After = since(a), since(b)
 	case a.Outcome == b.Outcome:
@@ -311,11 +311,11 @@ func (c *comparison) sitemaps(p *pair) error {
 		order := compareHeads(before, after, cmp.Compare[string])
 		row := schema.Change{Kind: "sitemap", Severity: change.Minor}
 		if order <= 0 {
-			row.Before, row.LineBefore = &before[0], schema.Some(linesBefore[before[0]])
+			row.Before, row.LineBefore = &before[0], new(linesBefore[before[0]])
 			row.URL, before = row.Before, before[1:]
 		}
 		if order >= 0 {
-			row.After, row.LineAfter = &after[0], schema.Some(linesAfter[after[0]])
+			row.After, row.LineAfter = &after[0], new(linesAfter[after[0]])
 			row.URL, after = row.After, after[1:]
 		}
 		if order != 0 {

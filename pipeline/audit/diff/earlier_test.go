@@ -192,7 +192,7 @@ func TestOutagesOfManyWeeks(t *testing.T) {
 // not, and the other way round; where the second gave it up, https is unread.
 func TestOutagesOfAScheme(t *testing.T) {
 	fellBack := func(f schema.Fetch) schema.Fetch {
-		f.FallbackErrorClass = schema.Some("timeout")
+		f.FallbackErrorClass = new("timeout")
 		return f
 	}
 	https := func(digest string) schema.Fetch { return audittest.Fetch("https://h.example", "success", digest, 0) }

@@ -156,22 +156,22 @@ func plantAnswers(t *testing.T) string {
 	}
 	moved := answered("success", "conditional_allow")
 	fellBack := moved
-	fellBack.Origin, fellBack.FallbackErrorClass = "http://x", schema.Some("timeout")
+	fellBack.Origin, fellBack.FallbackErrorClass = "http://x", new("timeout")
 	add(moved, fellBack)
 	long := answered("server_error", "full_disallow")
 	again := long
-	long.UnreachableSince, again.UnreachableSince = schema.Some(audittest.FirstDay), schema.Some(audittest.FirstDay.Add(time.Hour))
+	long.UnreachableSince, again.UnreachableSince = new(audittest.FirstDay), new(audittest.FirstDay.Add(time.Hour))
 	add(long, again)
 	for _, from := range []string{"https://y.example/robots.txt", "https://x.example/robots.txt"} {
 		before, after := moved, moved
-		before.FinalURL, after.FinalURL = schema.Some(from), schema.Some(plantedURL)
+		before.FinalURL, after.FinalURL = new(from), new(plantedURL)
 		add(before, after)
 		add(after, before)
 	}
 	text := moved
-	text.ContentDigest = schema.Some(strings.Repeat("A", 32))
+	text.ContentDigest = new(strings.Repeat("A", 32))
 	other := text
-	other.ContentDigest = schema.Some(strings.Repeat("B", 32))
+	other.ContentDigest = new(strings.Repeat("B", 32))
 	add(text, other)
 	for _, outcome := range []string{"conditional_allow", "full_allow", "full_disallow", "undefined"} {
 		n++

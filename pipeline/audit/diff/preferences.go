@@ -86,7 +86,7 @@ func (c *comparison) preferenceRow(two [2]records.Policy, use usage.Use) *schema
 	names := c.d.names
 	agent, profile := names.Text(two[1].Agent), names.Text(two[1].Profile)
 	row := &schema.Change{
-		Kind: "preference", Agent: &agent, Category: c.category(agent), Profile: &profile, Use: schema.Some(use.String()),
+		Kind: "preference", Agent: &agent, Category: c.category(agent), Profile: &profile, Use: new(use.String()),
 		Before: names.Optional(two[0].Stances[use]), After: names.Optional(two[1].Stances[use]),
 	}
 	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
@@ -100,7 +100,7 @@ func (c *comparison) preferenceRow(two [2]records.Policy, use usage.Use) *schema
 		if c.files.Alike(question) {
 			return nil
 		}
-		row.After = schema.Some(change.RulesUndecided)
+		row.After = new(change.RulesUndecided)
 	}
 	row.Severity = change.PreferenceSeverity(schema.OrZero(row.Before), schema.OrZero(row.After))
 	row.LineBefore, row.LineAfter = c.files.Lines(question, before, after)

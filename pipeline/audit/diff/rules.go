@@ -155,7 +155,7 @@ func (c *comparison) rules(p *pair) error {
 			c.proven = false
 			if (result != nil || first && j.strangers || c.anyPartial(j)) && undecided != j.under {
 				undecided = j.under
-				if err := c.emit(schema.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under, After: schema.Some(change.RulesUndecided)}); err != nil {
+				if err := c.emit(schema.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under, After: new(change.RulesUndecided)}); err != nil {
 					return err
 				}
 			}
@@ -203,11 +203,11 @@ func (c *comparison) ruleRows(p *pair, profile string, result *meaning.Result) e
 	var covered map[string]*schema.Change // the rows of kind group, by token
 	for i := range result.Differences {
 		x := &result.Differences[i]
-		row := schema.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile, After: schema.Some(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
+		row := schema.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile, After: new(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
 		if x.Path != "" {
 			row.URL = &x.Path
 			if strings.HasPrefix(x.Path, "//") {
-				row.URL = schema.Some(c.base.Origin + x.Path) // the path alone would name a host
+				row.URL = new(c.base.Origin + x.Path) // the path alone would name a host
 			}
 		}
 		if x.Stranger {

@@ -43,13 +43,13 @@ func diffOf(t *testing.T, dir string) []string {
 
 func TestDiffPairsRowsByOrigin(t *testing.T) {
 	fellBack := audittest.Fetch("http://h.example", "success", "T", 0)
-	fellBack.FallbackErrorClass = schema.Some("timeout")
+	fellBack.FallbackErrorClass = new("timeout")
 	later := fellBack
-	later.ContentDigest, later.FetchTime = schema.Some("U"), audittest.FirstDay.AddDate(0, 0, 1)
+	later.ContentDigest, later.FetchTime = new("U"), audittest.FirstDay.AddDate(0, 0, 1)
 	ported := audittest.Fetch("https://h.example:8443", "success", "T", 0)
 	ported.Host = "h.example"
 	since := func(f schema.Fetch, day int) schema.Fetch {
-		f.UnreachableSince = schema.Some(audittest.FirstDay.AddDate(0, 0, day))
+		f.UnreachableSince = new(audittest.FirstDay.AddDate(0, 0, day))
 		return f
 	}
 	for _, row := range []struct {

@@ -117,7 +117,7 @@ func (e *Example) on(x *way) *Example {
 	out.Host, out.Origin, out.Rank, out.LineBefore, out.LineAfter = x.host, x.origin, x.rank, x.lines[0], x.lines[1]
 	for _, s := range []**string{&out.URL, &out.Before, &out.After} {
 		if *s != nil {
-			*s = schema.Some(strings.ReplaceAll(**s, e.Host, x.host))
+			*s = new(strings.ReplaceAll(**s, e.Host, x.host))
 		}
 	}
 	return &out

@@ -34,15 +34,15 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 		for i, rank := range strings.Fields(c.ranks) {
 			host := string(rune('a'+i)) + ".example"
 			row := schema.Change{
-				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: schema.Some("GPTBot"), URL: schema.Some("https://" + host + "/x"),
-				Before: schema.Some("allow"), After: schema.Some("disallow"), LineBefore: schema.Some(int32(host[0]) + 1), LineAfter: schema.Some(int32(host[0])),
+				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: new("GPTBot"), URL: new("https://" + host + "/x"),
+				Before: new("allow"), After: new("disallow"), LineBefore: new(int32(host[0]) + 1), LineAfter: new(int32(host[0])),
 			}
 			var n int64
 			if _, err := fmt.Sscan(rank, &n); err == nil {
 				row.Rank = &n
 			}
 			w.Add(&row)
-			w.Add(&schema.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major, Before: schema.Some("https://x/"), After: &host})
+			w.Add(&schema.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major, Before: new("https://x/"), After: &host})
 			w.EndOfHost()
 		}
 		got := w.Commonest()
@@ -58,8 +58,8 @@ func TestExamplesOfTheHostItself(t *testing.T) {
 	r := newResult(Config{}, nil, nil)
 	for _, host := range []string{"a.example", "b.example"} {
 		for _, row := range []schema.Change{
-			{Kind: "group", Severity: change.Minor, Agent: schema.Some("x"), After: schema.Some("empty")},
-			{Kind: "redirect", Severity: change.Major, Before: schema.Some("https://a/"), After: schema.Some("https://b/")},
+			{Kind: "group", Severity: change.Minor, Agent: new("x"), After: new("empty")},
+			{Kind: "redirect", Severity: change.Major, Before: new("https://a/"), After: new("https://b/")},
 		} {
 			row.Host, row.Origin = host, "https://"+host
 			r.add(&row)

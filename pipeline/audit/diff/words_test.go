@@ -168,7 +168,7 @@ func TestWhoseWordsAStatementIs(t *testing.T) {
 func TestWordsTellWaysApart(t *testing.T) {
 	var w Ways
 	for _, c := range []struct{ host, template string }{{"a.example", "t"}, {"b.example", ""}, {"c.example", "t"}, {"d.example", "u"}} {
-		w.Add(&schema.Change{Host: c.host, Origin: "https://" + c.host, Kind: "policy_class", Severity: change.Critical, Agent: schema.Some("GPTBot"), Before: schema.Some("partial"), After: schema.Some("disallow_all"), Template: schema.NonZero(c.template)})
+		w.Add(&schema.Change{Host: c.host, Origin: "https://" + c.host, Kind: "policy_class", Severity: change.Critical, Agent: new("GPTBot"), Before: new("partial"), After: new("disallow_all"), Template: schema.NonZero(c.template)})
 		w.EndOfHost()
 	}
 	got := w.Commonest()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -82,7 +81,7 @@ func (c *Checker) answers(s *selection, meant []int, batch arrow.RecordBatch) {
 			}
 			b := Breach{Host: strings.Clone(host.Value(i)), Found: "as " + identity.Value(i) + ": " + found}
 			if !agent.IsNull(i) {
-				b.Agent = schema.Some(strings.Clone(agent.Value(i)))
+				b.Agent = new(strings.Clone(agent.Value(i)))
 			}
 			c.breach(k, b)
 		}

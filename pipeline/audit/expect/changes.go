@@ -60,9 +60,9 @@ func (x *expectation) forbids(row *schema.Change) bool {
 		return false
 	}
 	as := *row
-	as.Kind, as.Severity, as.After = "rules", change.RulesSeverity(move.Closes), schema.Some(change.RulesAfter[robots.Looser])
+	as.Kind, as.Severity, as.After = "rules", change.RulesSeverity(move.Closes), new(change.RulesAfter[robots.Looser])
 	if move.Closes {
-		as.After = schema.Some(change.RulesAfter[robots.Stricter])
+		as.After = new(change.RulesAfter[robots.Stricter])
 	}
 	return x.names(&as)
 }

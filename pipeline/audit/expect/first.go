@@ -59,7 +59,7 @@ func firstRows(ctx context.Context, in store.Store, m *journal.Manifest, table s
 			}
 			for i := range int(batch.NumRows()) {
 				if first == nil {
-					first = schema.Some(seq.Value(i))
+					first = new(seq.Value(i))
 				}
 				if *first != seq.Value(i) {
 					return errEnoughRows

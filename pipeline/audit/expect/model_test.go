@@ -188,7 +188,7 @@ func TestALimitThatNothingCanExceed(t *testing.T) {
 // A change whose meaning is undecided breaks a promise for certain only if any change
 // of the agent does. Of some URLs or severities, it may be about others.
 func TestUndecidedChangesThatMayBeMeant(t *testing.T) {
-	url := schema.Some("/x")
+	url := new("/x")
 	for _, row := range []struct {
 		name string
 		x    expectation
@@ -201,7 +201,7 @@ func TestUndecidedChangesThatMayBeMeant(t *testing.T) {
 		{"of another agent", expectation{NoChange: words{"rules"}, Agents: words{"Other"}}, nil, false},
 		{"under another profile", expectation{NoChange: words{"rules"}, Profile: words{"other"}}, nil, false},
 	} {
-		change := &schema.Change{Kind: "rules", Agent: schema.Some("GPTBot"), Profile: schema.Some("google"), URL: row.url, After: schema.Some(change.RulesUndecided)}
+		change := &schema.Change{Kind: "rules", Agent: new("GPTBot"), Profile: new("google"), URL: row.url, After: new(change.RulesUndecided)}
 		row.x.kinds = row.x.NoChange
 		if got := row.x.dependsOn(change); got != row.want {
 			t.Errorf("a promise about %s: %v, want %v", row.name, got, row.want)

@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -151,7 +150,7 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 				continue
 			}
 			breach := func(found string) {
-				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: schema.Some(strings.Clone(agent.Value(i))), Profile: schema.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(found)})
+				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: new(strings.Clone(agent.Value(i))), Profile: new(strings.Clone(profile.Value(i))), Found: strings.Clone(found)})
 			}
 			if x.what != "preference" {
 				if s.checked(c, k, host.Value(i)); !x.Class.has(class.Value(i)) {
@@ -197,11 +196,11 @@ func (c *Checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
 				continue
 			}
 			b := Breach{
-				Host: strings.Clone(host.Value(i)), Agent: schema.Some(strings.Clone(agent.Value(i))), Profile: schema.Some(strings.Clone(profile.Value(i))),
-				URL: schema.Some(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
+				Host: strings.Clone(host.Value(i)), Agent: new(strings.Clone(agent.Value(i))), Profile: new(strings.Clone(profile.Value(i))),
+				URL: new(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
 			}
 			if !line.IsNull(i) {
-				b.Line = schema.Some(line.Value(i))
+				b.Line = new(line.Value(i))
 			}
 			c.breach(k, b)
 		}

@@ -56,7 +56,7 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 		"a body too few":           {func(s []segment) { s[0].bodies = s[0].bodies[:1] }, "the body of b.example is not in the table bodies"},
 		"targets fall":             {func(s []segment) { slices.Reverse(s[0].fetches); slices.Reverse(s[0].bodies) }, "seq 1 follows seq 2"},
 		"a body above the limit":   {func(s []segment) { s[1].bodies[1].Body = make([]byte, 101) }, "has a body of 101 bytes, and the run kept at most 100"},
-		"an unknown error":         {func(s []segment) { s[1].fetches[0].ErrorClass = schema.Some("odd\x1b[31m") }, `seq 3: column error_class has "odd\x1b[31m", which is not one of its values`},
+		"an unknown error":         {func(s []segment) { s[1].fetches[0].ErrorClass = new("odd\x1b[31m") }, `seq 3: column error_class has "odd\x1b[31m", which is not one of its values`},
 		"an unknown source":        {func(s []segment) { s[0].fetches[0].Source = "elsewhere" }, "column source has"},
 		"a target twice":           {func(s []segment) { s[1].fetches[1].Seq = 3 }, "seq 3 follows seq 3"},
 		"a target in two segments": {func(s []segment) { s[1].fetches[0].Seq = 2 }, "targets are counted twice"},

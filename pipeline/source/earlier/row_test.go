@@ -15,8 +15,8 @@ import (
 func TestFrontPageOfARow(t *testing.T) {
 	value := "noai"
 	row := &schema.Fetch{
-		Scheme: "https", Host: "a.example", Port: 443, FrontPage: schema.Some("failed"), FrontErrorClass: schema.Some("reset"),
-		FrontHops:    []schema.Hop{{URL: "https://a.example/", Status: schema.Some(int32(301))}, {URL: "https://a.example/en"}},
+		Scheme: "https", Host: "a.example", Port: 443, FrontPage: new("failed"), FrontErrorClass: new("reset"),
+		FrontHops:    []schema.Hop{{URL: "https://a.example/", Status: new(int32(301))}, {URL: "https://a.example/en"}},
 		FrontHeaders: []schema.HeaderLine{{Name: "x-robots-tag", Value: &value}, {Name: "tdm-policy"}},
 	}
 	want := &fetch.Front{

@@ -12,6 +12,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // FiguresName is the query that gives the figures of the data sheet from the tables.
@@ -94,7 +95,7 @@ func (p *DataSet) figures() string {
 				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
 			case "summary":
 				add("SELECT '%s', '%s', key, sum(count)::BIGINT FROM history.summary WHERE run = '%[1]s' AND metric = '%[2]s' AND profile IS NOT DISTINCT FROM %s GROUP BY ALL",
-					m.Run, column, map[string]string{"outcome": "'" + strings.ReplaceAll(m.Profiles[0], "'", "''") + "'", "error_class": "NULL"}[column])
+					m.Run, column, map[string]string{"outcome": views.Quote(m.Profiles[0]), "error_class": "NULL"}[column])
 			}
 		}
 	}

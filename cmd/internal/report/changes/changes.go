@@ -170,7 +170,7 @@ func (r *changeRow) text(cell *string) *string {
 	}
 	known := r.texts[*cell]
 	if known == nil {
-		known = schema.Some(strings.Clone(*cell))
+		known = new(strings.Clone(*cell))
 		if len(*cell) > changeTextSize {
 			return known
 		}
@@ -188,7 +188,7 @@ func integer[T int32 | int64](cell *string) *T {
 	if err != nil {
 		return nil
 	}
-	return schema.Some(T(n))
+	return new(T(n))
 }
 
 // add counts a row.

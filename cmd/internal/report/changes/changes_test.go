@@ -17,8 +17,8 @@ func TestWhoClosed(t *testing.T) {
 	c := newChanges("google", "")
 	add := func(host string, rank int64, agent, kind, before, after string) {
 		row := &schema.Change{
-			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: schema.Some(counters.Headline), Profile: schema.Some("google"),
-			Before: schema.NonZero(before), After: &after, LineAfter: schema.Some(int32(rank)),
+			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: new(counters.Headline), Profile: new("google"),
+			Before: schema.NonZero(before), After: &after, LineAfter: new(int32(rank)),
 		}
 		if rank > 0 {
 			row.Rank = &rank
@@ -67,9 +67,9 @@ func TestExamplesOfChangesByRank(t *testing.T) {
 // A report counts the changes under its own profile, and those under none.
 func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
 	c := newChanges("google", "")
-	for k, profile := range []*string{schema.Some("google"), schema.Some("rfc9309"), nil} {
+	for k, profile := range []*string{new("google"), new("rfc9309"), nil} {
 		host := fmt.Sprint("h", k)
-		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: schema.Some("closes")})
+		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: new("closes")})
 	}
 	c.endOfHost()
 	if c.rows != 2 || c.changed != 2 || c.kinds["rules"].hosts != 2 {
@@ -83,9 +83,9 @@ func TestHostsThatMeanTheSame(t *testing.T) {
 	c := newChanges("google", "")
 	for i, after := range []string{"closes", "opens", "both", "undecided"} {
 		host := fmt.Sprint("h", i)
-		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: schema.Some("A"), Category: schema.Some("seo"), Profile: schema.Some("google"), After: &after})
+		c.add(&schema.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: new("A"), Category: new("seo"), Profile: new("google"), After: &after})
 	}
-	c.add(&schema.Change{Host: "s", Origin: "http://s", Kind: "sitemap", Severity: "minor", After: schema.Some("/s.xml")})
+	c.add(&schema.Change{Host: "s", Origin: "http://s", Kind: "sitemap", Severity: "minor", After: new("/s.xml")})
 	c.endOfHost()
 	c.compared, c.unread = 9, 2
 	if hosts, same := c.Compared(); hosts != 7 || same != 3 {

@@ -13,10 +13,11 @@ import (
 	kinds "github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 func (c *Changes) from() string {
-	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile))
+	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
 }
 
 // Figures returns the figures of the changes. All says what the run has.
@@ -339,7 +340,7 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 	for _, column := range f.Head[1:] {
 		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %[1]s", column))
 	}
-	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf("\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile)) +
+	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf("\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile)) +
 		"\nGROUP BY " + name + " HAVING bool_or(p.closed OR p.opened) ORDER BY 2 DESC, 3 DESC, 4 DESC, 5 DESC, " + name
 	return f
 }

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // changeIdentities shows how hosts answer identities now, and did not before.
@@ -38,7 +38,7 @@ func (c *Changes) changeIdentities() *draw.Figure {
 	f.SQL = fmt.Sprintf(`SELECT identity, count(*) FILTER (turned_away) AS turned_away, count(*) FILTER (let_in) AS let_in,
   count(*) FILTER (otherwise) AS otherwise, count(*) FILTER (undecided) AS undecided
 FROM history.answer_changes WHERE run = %s AND against = %s
-GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, counters.Quote(c.run), counters.Quote(c.against))
+GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, views.Quote(c.run), views.Quote(c.against))
 	return f
 }
 

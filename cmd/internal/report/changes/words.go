@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // Figures of what changed: whose words the changes are, and what files state about use.
@@ -78,7 +79,7 @@ func (c *Changes) changeWords() *draw.Figure {
 	f.SQL = fmt.Sprintf(`SELECT agent, coalesce(template, '') AS template, count(DISTINCT origin) AS closed
 FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed
   AND agent IN (SELECT agent FROM history.policy_changes WHERE run = %[1]s AND against = %[2]s AND profile = %[3]s AND closed AND template IS NOT NULL)
-GROUP BY ALL ORDER BY agent, template`, counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile))
+GROUP BY ALL ORDER BY agent, template`, views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
 	return f
 }
 
@@ -112,6 +113,6 @@ func (c *Changes) changeUses() *draw.Figure {
 	f.SQL = fmt.Sprintf(`SELECT use, count(*) FILTER (refuses) AS refuses, count(*) FILTER (permits) AS permits,
   count(*) FILTER (depends) AS depends, count(*) FILTER (ends) AS ends, count(*) FILTER (template) AS by_template
 FROM history.preference_changes WHERE run = %s AND against = %s AND profile = %s
-GROUP BY use ORDER BY use`, counters.Quote(c.run), counters.Quote(c.against), counters.Quote(c.profile))
+GROUP BY use ORDER BY use`, views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
 	return f
 }

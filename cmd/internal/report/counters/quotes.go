@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/views"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -33,9 +34,6 @@ func quoteVisible(s string) string {
 	return "'" + out.String() + "'"
 }
 
-// Quote quotes a text for SQL.
-func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
 // SumIf returns a column that sums the counters for which condition holds.
 func SumIf(condition, name string) string {
 	return fmt.Sprintf("coalesce(sum(count) FILTER (%s), 0)::BIGINT AS %s", condition, name)
@@ -45,7 +43,7 @@ func SumIf(condition, name string) string {
 func SumKeys(keys ...string) string {
 	var out []string
 	for _, key := range keys {
-		out = append(out, SumIf("key = "+Quote(key), key))
+		out = append(out, SumIf("key = "+views.Quote(key), key))
 	}
 	return strings.Join(out, ",\n  ")
 }

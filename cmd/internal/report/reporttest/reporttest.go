@@ -35,7 +35,7 @@ var Hostile = []string{
 func Series() *series.Result {
 	r := &series.Result{Profiles: []string{"google"}, Warnings: []string{"a warning " + Hostile[0]}}
 	for i, run := range []string{"one", "two", "three"} {
-		at := series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 2000, Files: schema.Some(int64(1500))}
+		at := series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 2000, Files: new(int64(1500))}
 		if i == 1 {
 			at.Breaks = []string{"another list of hosts: " + Hostile[1]}
 		}
@@ -46,14 +46,14 @@ func Series() *series.Result {
 		for i, run := range r.Runs {
 			share, low, high := 0.1*float64(i+1), 0.05*float64(i+1), 0.2*float64(i+1)
 			p := schema.Point{
-				Metric: "policy", Population: "all", Stratum: "all", Agent: &text, Category: &text, Profile: schema.Some("google"), Key: schema.Some("disallow_all"), Run: run.Run, Date: run.Date,
-				Base: "hosts", Count: int64(200*(i+1) - k), Denominator: 2000, Share: &share, Low: &low, High: &high, Method: schema.Some("wilson"), Caution: schema.Some("rare"),
+				Metric: "policy", Population: "all", Stratum: "all", Agent: &text, Category: &text, Profile: new("google"), Key: new("disallow_all"), Run: run.Run, Date: run.Date,
+				Base: "hosts", Count: int64(200*(i+1) - k), Denominator: 2000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Caution: new("rare"),
 			}
 			if i > 0 {
-				p.Comparable = schema.Some(i == 2)
+				p.Comparable = new(i == 2)
 			}
 			if i == 1 {
-				p.WhyNot = schema.Some("another list of hosts: " + Hostile[1])
+				p.WhyNot = new("another list of hosts: " + Hostile[1])
 			}
 			signal := p
 			signal.Metric, signal.Agent, signal.Category, signal.Profile, signal.Key = "signal", nil, nil, nil, &text

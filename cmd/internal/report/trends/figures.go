@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // mostMultiples is the most small drawings of a figure.
@@ -31,7 +32,7 @@ func (d *seriesData) training() *draw.Figure {
 		ID: "closed", Legend: d.twoBases(), Wide: true,
 		Of:    "Shares of all hosts, and of those with rules. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
 		Title: d.told(s, counters.Headline, "shut out an agent for AI training"),
-	}, s, d.query(s, "series_categories", "closes = 'any' AND stratum = 'all' AND category = "+counters.Quote(counters.Headline)+" AND profile = "+counters.Quote(d.profile)), d.multiples(s)...)
+	}, s, d.query(s, "series_categories", "closes = 'any' AND stratum = 'all' AND category = "+views.Quote(counters.Headline)+" AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
 
 // ofCategories follows each category of agents.
@@ -45,7 +46,7 @@ func (d *seriesData) ofCategories() *draw.Figure {
 	return d.follow(&draw.Figure{
 		ID: "categories", Title: "Categories that most hosts shut out: " + title, Note: note,
 		Of: "Shares of hosts that shut out at least one agent of the category.", Legend: d.twoBases(),
-	}, s, d.query(s, "series_categories", "closes = 'any' AND stratum = 'all' AND profile = "+counters.Quote(d.profile)+" AND category IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
+	}, s, d.query(s, "series_categories", "closes = 'any' AND stratum = 'all' AND profile = "+views.Quote(d.profile)+" AND category IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
 }
 
 // ofStrata follows AI training in each band of rank.
@@ -60,7 +61,7 @@ func (d *seriesData) ofStrata() *draw.Figure {
 		return nil
 	}
 	slices.SortFunc(s.names, func(a, b string) int { return cmp.Compare(counters.First(a), counters.First(b)) })
-	all, query := d.multiples(s), d.query(s, "series_categories", "closes = 'any' AND stratum IN ("+counters.QuoteAll(s.names)+") AND category = "+counters.Quote(counters.Headline)+" AND profile = "+counters.Quote(d.profile))
+	all, query := d.multiples(s), d.query(s, "series_categories", "closes = 'any' AND stratum IN ("+counters.QuoteAll(s.names)+") AND category = "+views.Quote(counters.Headline)+" AND profile = "+views.Quote(d.profile))
 	title := d.tell(s, s.names[:min(len(s.names), leaders)], d.titled())
 	s.names = slices.DeleteFunc(s.names, func(name string) bool { return name == series.Weighted }) // the views have no weights
 	return d.follow(&draw.Figure{
@@ -93,7 +94,7 @@ func (d *seriesData) ofAgents() *draw.Figure {
 	return d.follow(&draw.Figure{
 		ID: "agents", Title: "Shut out by most hosts: " + title, Legend: d.twoBases(), Note: note,
 		Of: "Shares of hosts that shut the agent out, by its name or by the group for all. A dashed line also marks where it enters the registry, leaves it, or has another entry.",
-	}, s, d.query(s, "series_policies", "class = 'disallow_all' AND stratum = 'all' AND profile = "+counters.Quote(d.profile)+" AND agent IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
+	}, s, d.query(s, "series_policies", "class = 'disallow_all' AND stratum = 'all' AND profile = "+views.Quote(d.profile)+" AND agent IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
 }
 
 // ofNamed follows the agents that most files name in order to shut them out.
@@ -187,9 +188,9 @@ func (d *seriesData) byStatus(id, title, metric, profile string, named func(stri
 		return nil
 	}
 	s.names = keys[:min(len(keys), mostMultiples)]
-	where := "metric = " + counters.Quote(metric) + " AND stratum = 'all' AND key IN (" + counters.QuoteAll(s.names) + ")"
+	where := "metric = " + views.Quote(metric) + " AND stratum = 'all' AND key IN (" + counters.QuoteAll(s.names) + ")"
 	if profile != "" {
-		where += " AND profile = " + counters.Quote(profile)
+		where += " AND profile = " + views.Quote(profile)
 	}
 	return d.follow(&draw.Figure{ID: id, Title: d.movers(s, title, "hosts"), Of: "Shares of hosts."}, s, d.query(s, "series_statuses", where), d.multiples(s)...)
 }
@@ -230,7 +231,7 @@ func (d *seriesData) byContent(id, title, view, column, metric string, named fun
 	s.names = keys[:min(len(keys), mostMultiples)]
 	where := "stratum = 'all' AND " + column + " IN (" + counters.QuoteAll(s.names) + ")"
 	if column == "key" {
-		where = "metric = " + counters.Quote(metric) + " AND " + where
+		where = "metric = " + views.Quote(metric) + " AND " + where
 	}
 	return d.follow(&draw.Figure{
 		ID: id, Title: d.movers(s, title, "texts"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -136,7 +137,7 @@ func (m *lines) place(d *seriesData, scale int64) *draw.Multiple {
 	}
 	var why []string
 	if m.alike != nil {
-		why = append(why, "The same for "+words.Some(m.alike, 6)+".")
+		why = append(why, "The same for "+past.Some(m.alike, 6)+".")
 	}
 	for _, at := range slices.Sorted(maps.Keys(own)) {
 		why = append(why, shortDay(d.Runs[at].Date)+": "+strings.Join(own[at], "; "))

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // Page returns the page of a series over several runs.
@@ -201,7 +202,7 @@ func (d *seriesData) follow(f *draw.Figure, s subject, query string, of ...*line
 func (d *seriesData) runsSQL() string {
 	ids := make([]string, len(d.Runs))
 	for i, run := range d.Runs {
-		ids[i] = counters.Quote(run.Run)
+		ids[i] = views.Quote(run.Run)
 	}
 	return "run IN (" + strings.Join(ids, ", ") + ")"
 }

@@ -13,18 +13,18 @@ import (
 func followedRuns(counts map[[3]string][2]int64) *seriesData {
 	r := &series.Result{Profiles: []string{"google"}}
 	for i, run := range []string{"one", "two"} {
-		r.Runs = append(r.Runs, series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 10_000, Files: schema.Some(int64(8000))})
+		r.Runs = append(r.Runs, series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 10_000, Files: new(int64(8000))})
 	}
 	for l, n := range counts {
 		for i, run := range r.Runs {
 			for base, of := range map[string]int64{"hosts": 10_000, "files": 8000, "texts": 9000, "before": 10_000} {
 				share := float64(n[i]) / float64(of)
-				p := schema.Point{Metric: l[0], Population: series.All, Stratum: series.All, Profile: schema.Some("google"), Key: schema.NonZero(l[2]), Run: run.Run, Date: run.Date, Base: base, Count: n[i], Denominator: of, Share: &share}
+				p := schema.Point{Metric: l[0], Population: series.All, Stratum: series.All, Profile: new("google"), Key: schema.NonZero(l[2]), Run: run.Run, Date: run.Date, Base: base, Count: n[i], Denominator: of, Share: &share}
 				switch l[0] {
 				case "policy", "policy_template":
-					p.Agent = schema.Some(l[1])
+					p.Agent = new(l[1])
 				case "category":
-					p.Category = schema.Some(l[1])
+					p.Category = new(l[1])
 				case "feature", "entered", "left":
 					p.Profile = nil
 				}

@@ -5,6 +5,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // ofRefusals follows the ways in which files refuse the training of models.
@@ -27,7 +28,7 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 	return d.follow(&draw.Figure{
 		ID: "refusals", Title: d.told(s, "any", "refuse AI training in some way"), Legend: d.twoBases(),
 		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
-	}, s, d.query(s, "series_refusals", "stratum = 'all' AND profile = "+counters.Quote(d.profile)), d.multiples(s)...)
+	}, s, d.query(s, "series_refusals", "stratum = 'all' AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
 
 // ofWords follows the agents that templates shut out.
@@ -54,5 +55,5 @@ func (d *seriesData) ofWords() *draw.Figure {
 	return d.follow(&draw.Figure{
 		ID: "words", Title: "Shut out in a template's words: " + title, Legend: d.twoBases(), Note: note,
 		Of: "Shares of hosts in whose file every group that decides about the agent is the template's.",
-	}, s, d.query(s, "series_templates", "stratum = 'all' AND profile = "+counters.Quote(d.profile)+" AND words IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
+	}, s, d.query(s, "series_templates", "stratum = 'all' AND profile = "+views.Quote(d.profile)+" AND words IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
 }

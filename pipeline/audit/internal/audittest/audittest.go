@@ -112,7 +112,7 @@ func Fetch(origin, reason, digest string, day int) schema.Fetch {
 	}
 	return schema.Fetch{
 		Host: host, Origin: origin, Outcome: outcome, Reason: reason, ContentDigest: schema.NonZero(digest),
-		FetchTime: FirstDay.AddDate(0, 0, day), FinalURL: schema.Some(origin + "/robots.txt"),
+		FetchTime: FirstDay.AddDate(0, 0, day), FinalURL: new(origin + "/robots.txt"),
 	}
 }
 

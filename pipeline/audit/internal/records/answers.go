@@ -64,10 +64,10 @@ func ReadAnswers(ctx context.Context, in store.Store, parts []journal.Part) (Ans
 					Treatment: keep(treatment.Value(i)), Policy: keep(policy.Value(i)),
 				}
 				if !agent.IsNull(i) {
-					a.Agent = schema.Some(keep(agent.Value(i)))
+					a.Agent = new(keep(agent.Value(i)))
 				}
 				if !digest.IsNull(i) {
-					a.ContentDigest = schema.Some(strings.Clone(digest.Value(i)))
+					a.ContentDigest = new(strings.Clone(digest.Value(i)))
 				}
 				of = append(of, a)
 			}

@@ -63,7 +63,7 @@ func (f *Fetched) Encode(e *Encoder) {
 func (d *Decoder) Fetched() *Fetched {
 	f := &Fetched{Host: d.Text(), Origin: d.Text(), time: d.Ordered(), Seq: d.Ordered(), Segment: int(d.Uint())}
 	if d.Uint() == 1 {
-		f.Rank = schema.Some(d.Ordered())
+		f.Rank = new(d.Ordered())
 	}
 	for _, s := range []*string{&f.Outcome, &f.Reason, &f.Digest, &f.Final, &f.Fallback} {
 		*s = d.Text()
@@ -111,7 +111,7 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 				f.wall()
 			}
 			if !rank.IsNull(i) {
-				f.Rank = schema.Some(rank.Value(i))
+				f.Rank = new(rank.Value(i))
 			}
 			if !since.IsNull(i) {
 				f.Since = int64(since.Value(i))

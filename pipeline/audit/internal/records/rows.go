@@ -21,7 +21,7 @@ type Group struct {
 func (d *Decoder) Group() Group {
 	g := Group{Index: int32(d.Uint()), Line: int32(d.Uint()), Class: d.Text()}
 	if d.Uint() == 1 {
-		g.Delay = schema.Some(d.float())
+		g.Delay = new(d.float())
 	}
 	for range d.Uint() {
 		g.Tokens = append(g.Tokens, d.Text())
@@ -117,7 +117,7 @@ func (n *Names) Optional(id uint64) *string {
 	if id == 0 {
 		return nil
 	}
-	return schema.Some(n.Text(id - 1))
+	return new(n.Text(id - 1))
 }
 
 // Statement is a row of preferences; a text is "" for null.

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -32,7 +31,7 @@ func ReadSignals(d Decoder) (rows []Signal) {
 		case noPath:
 			path = nil
 		case newPath:
-			path = schema.Some(d.Text())
+			path = new(d.Text())
 		}
 		r.Path = path
 		if d.Uint() == 1 {
