@@ -68,9 +68,9 @@ func headersOf(path string, node *yaml.Node) (headers []fetch.Header, err error)
 	if node.Kind != yaml.MappingNode {
 		return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `headers: {Name: value}`")}
 	}
-	for i := 0; i < len(node.Content); i += 2 {
-		h := fetch.Header{Name: node.Content[i].Value}
-		if err := userfile.Decode(path, node.Content[i+1], &h.Value); err != nil {
+	for key, value := range userfile.Pairs(node) {
+		h := fetch.Header{Name: key.Value}
+		if err := userfile.Decode(path, value, &h.Value); err != nil {
 			return nil, err
 		}
 		headers = append(headers, h)

@@ -126,16 +126,15 @@ func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Wr
 	}
 	switch format {
 	case "json":
-		err = screen.JSON(stdout, result)
+		if err := screen.JSON(stdout, result); err != nil {
+			return err
+		}
 	case "markdown":
 		showDiff(&screen.Markdown{Out: stdout}, result)
 	default:
 		p := &screen.Text{Out: stdout}
 		showDiff(p, result)
 		showNext(p, c, result)
-	}
-	if err != nil {
-		return fmt.Errorf("print the comparison: %w", err)
 	}
 	return promises.Code(result.Expectations)
 }

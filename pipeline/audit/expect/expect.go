@@ -138,8 +138,7 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		return nil, err
 	}
 	x.lines = make(map[string]int)
-	for i := 0; i < len(node.Content); i += 2 {
-		key := node.Content[i]
+	for key := range userfile.Pairs(node) {
 		x.lines[key.Value] = key.Line
 		if expectKeys[key.Value] != nil {
 			if x.what != "" {

@@ -58,8 +58,7 @@ func ParseMetadata(path string, text []byte) (w Metadata, err error) {
 		"publisher", "funding", "motivation", "ethics", "uses", "maintenance"); err != nil {
 		return w, err
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
+	for key, value := range userfile.Pairs(root) {
 		if key.Value == "creators" {
 			if w.Makers, err = makers(path, value); err != nil {
 				return w, err
