@@ -17,8 +17,8 @@ import (
 //     of older programs do not record the field (a test of pipeline/past asks that
 //     it is valid).
 //   - The code that reads it: record.go (lines, groups), judge.go (which group),
-//     pattern.go and target.go (patterns, URLs), verdict.go (conflicts),
-//     answer/answer.go (answers). A value that leaves open how a line is read is a
+//     pattern.go and target.go (patterns, URLs), compile.go (the key of a rule, by
+//     which rules rank, below settled of internal/automaton), verdict.go (conflicts), answer/answer.go (answers). A value that leaves open how a line is read is a
 //     choice in reading.go.
 //   - judge.go: if the field can make another rule than the longest decide, plain
 //     must be false for it.
