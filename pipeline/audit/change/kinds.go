@@ -21,7 +21,10 @@ type Kind struct {
 	// whether a row needs a policy that is known in both runs.
 	Reading, Policy bool
 	// Own says that hosts of one template do not share such changes.
-	Own    bool
+	Own bool
+	// Beside says that such changes show no difference of files. If the texts differ and no
+	// other change shows it, a change of kind text stands beside them.
+	Beside bool
 	Shapes []Shape
 
 	// narrowed has the keys by which an expectation of this kind cannot be narrowed, with
@@ -123,10 +126,10 @@ var All = []Kind{
 	},
 	{Name: "redirect", Own: true, Shapes: redirectShapes(), Narrowed: of(wholeHost)},
 	{
-		Name: "answer", Tables: []string{"answers"}, Reading: true, Shapes: answerShapes(),
+		Name: "answer", Beside: true, Tables: []string{"answers"}, Reading: true, Shapes: answerShapes(),
 		Narrowed: map[string]string{"profile": "answers are compared under the first profile alone", "urls": everyPath},
 	},
-	{Name: "reachability", Own: true, Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
+	{Name: "reachability", Own: true, Beside: true, Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
 	{Name: "host_new", Own: true, Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
 	{Name: "host_gone", Own: true, Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
 	{Name: "text", Own: true, Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil}, {TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
@@ -154,6 +157,9 @@ var Kinds = kindsWith(func(*Kind) bool { return true })
 
 // OwnKinds lists the kinds that hosts of one template do not share.
 var OwnKinds = kindsWith(func(k *Kind) bool { return k.Own })
+
+// BesideKinds lists the kinds that show no difference of files.
+var BesideKinds = kindsWith(func(k *Kind) bool { return k.Beside })
 
 // ReadingKinds lists the kinds that need the same first profile in both runs.
 var ReadingKinds = kindsWith(func(k *Kind) bool { return k.Reading })

@@ -127,3 +127,15 @@ func TestAnswerState(t *testing.T) {
 		}
 	}
 }
+
+// configs/schedule/README.md says which kinds do not need the same first profile.
+func TestKindsOfAnyFirstProfileAreTheDocumentedOnes(t *testing.T) {
+	text, err := os.ReadFile("../../../configs/schedule/README.md")
+	pipelinetest.Must(t, err)
+	kinds := kindsWith(func(k *Kind) bool { return !k.Reading })
+	last := len(kinds) - 1
+	want := "If the first profiles differ, only `" + strings.Join(kinds[:last], "`, `") + "` and `" + kinds[last] + "` are compared."
+	if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
+		t.Errorf("configs/schedule/README.md lacks %q", want)
+	}
+}

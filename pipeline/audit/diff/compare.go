@@ -71,7 +71,7 @@ func (c *comparison) emit(row schema.Change) error {
 		row.BeforeRun = c.base.BeforeRun
 	}
 	c.emitted++
-	if row.Kind == "reachability" || row.Kind == "answer" || change.Undecided(&row) && row.URL == nil {
+	if slices.Contains(change.BesideKinds, row.Kind) || change.Undecided(&row) && row.URL == nil {
 		c.unsettled++
 	}
 	c.d.result.add(&row)
