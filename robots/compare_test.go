@@ -281,7 +281,7 @@ func TestCompareModel(t *testing.T) {
 			r := rand.New(rand.NewPCG(14, uint64(len(name))))
 			most := 0
 			for i := range *compareDraws {
-				p, q := drawProfile(r, name), drawProfile(r, name)
+				p, q := drawProfile(r.IntN, name), drawProfile(r.IntN, name)
 				if r.IntN(4) > 0 {
 					q = p
 				}
@@ -332,26 +332,26 @@ func (a *arena) targets(p, q *Profile) (paths []string, ta, tb []Target) {
 const drawn = "drawn"
 
 // drawProfile returns a built-in profile, or a random one that a user could
-// write.
-func drawProfile(r *rand.Rand, name string) *Profile {
+// write. intN draws a number below another.
+func drawProfile(intN func(int) int, name string) *Profile {
 	if p, ok := ProfileNamed(name); ok {
 		return p
 	}
-	p, _ := ProfileNamed(documentNames()[r.IntN(5)])
-	if r.IntN(2) == 0 {
+	p, _ := ProfileNamed(documentNames()[intN(5)])
+	if intN(2) == 0 {
 		return p
 	}
-	flip := func() bool { return r.IntN(2) == 0 }
-	p.Precedence = []Precedence{Longest, LongestOpen, LongestOrLeast}[r.IntN(3)]
-	p.Ties = []Ties{TiesAllow, TiesOpen}[r.IntN(2)]
+	flip := func() bool { return intN(2) == 0 }
+	p.Precedence = []Precedence{Longest, LongestOpen, LongestOrLeast}[intN(3)]
+	p.Ties = []Ties{TiesAllow, TiesOpen}[intN(2)]
 	p.AddSlash, p.CountTrailingStar, p.IndexHTML, p.RobotsTxtAllowed = flip(), flip(), flip(), flip()
-	p.Escapes = []Escapes{EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC}[r.IntN(4)]
-	p.Reserved = []Reserved{ReservedDistinct, ReservedEqual, ReservedOpen}[r.IntN(3)]
+	p.Escapes = []Escapes{EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC}[intN(4)]
+	p.Reserved = []Reserved{ReservedDistinct, ReservedEqual, ReservedOpen}[intN(3)]
 	p.BarePrefix = Accept
-	if p.Wildcards = r.IntN(3) > 0; !p.Wildcards {
-		p.BarePrefix = []Leniency{Accept, Reject, Open}[r.IntN(3)]
+	if p.Wildcards = intN(3) > 0; !p.Wildcards {
+		p.BarePrefix = []Leniency{Accept, Reject, Open}[intN(3)]
 	}
-	p.Typos = []Leniency{Accept, Reject, Open}[r.IntN(3)]
+	p.Typos = []Leniency{Accept, Reject, Open}[intN(3)]
 	return p
 }
 
@@ -368,7 +368,7 @@ func TestCompareMetamorphic(t *testing.T) {
 		return w.Path
 	}
 	for i := range 5 * *compareDraws {
-		p := drawProfile(r, append(documentNames(), drawn)[i%6])
+		p := drawProfile(r.IntN, append(documentNames(), drawn)[i%6])
 		ar := &arenas[r.IntN(len(arenas))]
 		one, two := ar.rules(r, 4), ar.rules(r, 4)
 		if r.IntN(2) == 0 {

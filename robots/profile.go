@@ -30,7 +30,8 @@ import (
 //     omitempty and the zero value for what documents say: its check in
 //     checkDialect, its value in parsers.go, records.go, names.go or forms.go that
 //     read it, and odd.go and asked.go, if it can make another rule decide.
-//   - Tests: model_test.go, drawProfile in compare_test.go, the row of the field
+//   - Tests: model_test.go, drawProfile in compare_test.go, by which that model and
+//     the relations of policies are held against the code, the row of the field
 //     in README.md in the order of the fields (TestProfileTable), and its clause
 //     in SPECIFICATION.md (TestSpecificationNamesFields), for dialects in section 9.
 //     go test . -run ProfileTable -update fills in the values. Recorded answers
