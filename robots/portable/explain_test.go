@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robocensus/robocensus/robots"
 )
 
-func explainer(t *testing.T, parser, agent string) *Explainer {
+func explainer(t testing.TB, parser, agent string) *Explainer {
 	t.Helper()
 	google, _ := robots.ProfileNamed(robots.DefaultReader)
 	p, ok := robots.ProfileNamed(parser)
@@ -279,5 +280,36 @@ func TestAgree(t *testing.T) {
 		if got := x.agree(readFile([]byte(body), false), &step{advice: "some"}); got != want {
 			t.Errorf("%q: %t", body, got)
 		}
+	}
+}
+
+// BenchmarkExplain compares the real files that may name a crawler as its parser and google
+// read them. parses is the time for one file in that of parsing it with google.
+func BenchmarkExplain(b *testing.B) {
+	for _, crawler := range [][2]string{{"wget", "Wget"}, {"heritrix", "archive.org_bot"}, {"crawler-commons", "CCBot"}} {
+		b.Run(crawler[0], func(b *testing.B) {
+			x := explainer(b, crawler[0], crawler[1])
+			var bodies [][]byte
+			var f robots.File
+			google := x.readers[0]
+			eachRealFile(b, 2156, func(body []byte) {
+				f.Parse(body, google)
+				if slices.ContainsFunc(f.Agents, func(a robots.AgentLine) bool { return x.Concerns(a.Value) }) {
+					bodies = append(bodies, body)
+				}
+			})
+			var comparing, parsing time.Duration
+			for b.Loop() {
+				for _, body := range bodies {
+					start := time.Now()
+					f.Parse(body, google)
+					parsed := time.Now()
+					x.Compare(body, false)
+					comparing, parsing = comparing+time.Since(parsed), parsing+parsed.Sub(start)
+				}
+			}
+			b.ReportMetric(float64(len(bodies)), "files")
+			b.ReportMetric(float64(comparing)/float64(parsing), "parses")
+		})
 	}
 }

@@ -187,7 +187,7 @@ func check(t *testing.T, body []byte) *Report {
 }
 
 // eachRealFile calls f with the first real files, where they are at hand.
-func eachRealFile(t *testing.T, most int, f func(body []byte)) {
+func eachRealFile(t testing.TB, most int, f func(body []byte)) {
 	file, err := os.Open("../../../shared/corpus/robots-real.tar.gz")
 	if err != nil {
 		t.Skip("the corpus of real files is not at hand")
