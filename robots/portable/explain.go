@@ -120,9 +120,9 @@ func (e *Explainer) Concerns(value []byte) bool {
 	return len(name) > 0 && (strings.Contains(e.token, string(name)) || bytes.Contains(name, []byte(e.token)))
 }
 
-// Compare compares the two readings of a file. It finds causes as people do: the first
-// simplification of the file after which both agree is the cause. If none is enough, those
-// are causes that it takes together.
+// Compare compares the two readings of a file. It finds causes as people do, without other
+// crawlers' groups if that explains the whole file: the first simplification after which
+// both agree is the cause. If none is enough, those are causes that it takes together.
 func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
 	e.bytes, e.work = explainBytes, explainWorkings
 	google := &e.files[0]
@@ -194,8 +194,7 @@ func (e *Explainer) agree(f *file, s *step) bool {
 }
 
 // causes finds out why the readings of a file differ: first without other crawlers' groups,
-// then with those alone whose names are similar. That is less to read, if it is why for the
-// whole file too.
+// then with those alone whose names are similar, which is less to read.
 func (e *Explainer) causes(whole *file) []Cause {
 	tried := 0
 	for _, s := range []*step{e.others, &e.unlike} {
@@ -204,10 +203,7 @@ func (e *Explainer) causes(whole *file) []Cause {
 			continue
 		}
 		tried = len(less.lines)
-		if of, lines := e.settle(less); of != nil && e.agree(applied(whole, of), of[len(of)-1]) {
-			if len(of) == 1 && !e.enough(whole, of[0], lines[0]) {
-				lines[0] = e.lines(of[0], whole)
-			}
+		if of, lines := e.settle(less); e.hold(whole, of, lines) {
 			return whole.named(of, lines)
 		}
 	}
@@ -215,6 +211,42 @@ func (e *Explainer) causes(whole *file) []Cause {
 		return whole.named(of, lines)
 	}
 	return []Cause{{Key: Unexplained}}
+}
+
+// hold reports whether causes that were found in a part of a file explain all of it: one by
+// each of its lines alone, several by all of theirs, and no step by itself.
+func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
+	switch len(of) {
+	case 0:
+		return false
+	case 1:
+		return len(lines[0]) > 0 && !slices.ContainsFunc(lines[0], func(n int) bool { return e.spent() || !e.enough(whole, of[0], []int{n}) })
+	}
+	if e.first(whole) != nil || e.spent() {
+		return false
+	}
+	e.together = true
+	defer func() { e.together = false }()
+	now := whole
+	for i, s := range of {
+		if now = s.apply(now, func(n int) bool { return slices.Contains(lines[i], n) }); now == nil {
+			return false
+		}
+	}
+	return e.agree(now, &e.steps[len(e.steps)-1])
+}
+
+// first returns the first step after which the readings of a file agree, nil if there is
+// none or finding it takes too long.
+func (e *Explainer) first(f *file) *step {
+	for i := range e.steps {
+		if s := &e.steps[i]; e.spent() {
+			break
+		} else if next := s.apply(f, nil); next != nil && e.agree(next, s) {
+			return s
+		}
+	}
+	return nil
 }
 
 // applied returns a file after some steps.
@@ -241,14 +273,11 @@ func (e *Explainer) settle(f *file) (of []*step, lines [][]int) {
 	if len(f.lines) > mostExplained || e.spent() {
 		return nil, nil
 	}
-	for i := range e.steps {
-		s := &e.steps[i]
-		if next := s.apply(f, nil); next != nil && e.agree(next, s) {
-			return []*step{s}, [][]int{e.lines(s, f)}
-		}
-		if e.spent() {
-			return nil, nil
-		}
+	if s := e.first(f); s != nil {
+		return []*step{s}, [][]int{e.lines(s, f)}
+	}
+	if e.spent() {
+		return nil, nil
 	}
 	// Together: then each step that is not needed is left out.
 	e.together = true

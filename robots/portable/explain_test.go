@@ -141,6 +141,17 @@ func TestExplainLongAndCut(t *testing.T) {
 		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", false, "different partial partial shorter_first 2 4"},
 		{"wget", "User-agent: Spider\nDisallow: /a\nAllow: /ab\nDisallow: /abc", true, "different partial partial shorter_first 2 3"},
 		{"wget", tooLong, false, "different partial partial shorter_first 2 3"},
+		{"crawler-commons", "User-agent: Spider\nDisallow: /a\nDisallow: /b", true, "escapes_only partial partial"},
+		// A part of a name, of which one word counts.
+		{"temoto", "User-agent: *\nDisallow: /a\n\nUser-agent: Spi Der\nDisallow: /\n\n" + others.String(), false, "different partial disallow_all part_of_name 4"},
+		// The line that is cut has an end for another parser, to which what is before it counts.
+		{"protego", "User-agent: Spider\nDisallow: /a*\nDisallow: /b\u2028x", true, "different partial partial unexplained"},
+		// Without the other crawlers it takes three steps together, of which one is enough.
+		{"reppy", "foo\nDisallow /a$\r\nUseragent: Spi-der\nDisallow /*b\nDisallow: /\rDisallow: /%7ea\nNoindex: /a\r\nuser-agent:Spider bot\nDisalow: /\rUser-agent: \xffx\nDisallow /\u00e4", false, "different disallow_all partial line_ends 5"},
+		// Without the other crawlers line 3 would be enough of the line ends.
+		{"wget", "User-agent foo\nDisallow: /a\rUser-agent: Spider bot\rDisallow: /\nDisallow: /%e4\n", false, "different disallow_all allow_all line_ends 2 3 text_behind_name 3"},
+		// Without the other crawlers line 5 would be enough alone too.
+		{"robots-parser", "User-agent: Spider\nCrawl-delay: 1\r\nuser-agent:Spider\nUseragent: Spi-der\nUser agent: \nuser-agent:MySpider\r\nfoo\r\nUser-agent Spider\nDisallow: /a*\r\n\nUser agent: Spiderman\nUser-agent: pid\n", false, "different partial allow_all misspelt 8"},
 	} {
 		p := explainer(t, c.parser, "Spider").Compare([]byte(c.body), c.cut)
 		if got := told(&p); got != c.want {
