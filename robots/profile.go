@@ -18,7 +18,8 @@ import (
 //     it is valid).
 //   - The code that reads it: record.go (lines, groups), judge.go (which group),
 //     pattern.go and target.go (patterns, URLs), compile.go (the key of a rule, by
-//     which rules rank, below settled of internal/automaton), verdict.go (conflicts), answer/answer.go (answers). A value that leaves open how a line is read is a
+//     which rules rank, below settled of internal/automaton), verdict.go (conflicts),
+//     answer/answer.go (answers). A value that leaves open how a line is read is a
 //     choice in reading.go.
 //   - judge.go: if the field can make another rule than the longest decide, plain
 //     must be false for it.
