@@ -47,7 +47,7 @@ func (e *Evaluator) parities(dst []parity, f *robots.File, body []byte, cut bool
 		if x == nil || !slices.ContainsFunc(f.Agents, func(a robots.AgentLine) bool { return x.Concerns(a.Value) }) {
 			continue
 		}
-		if p := x.Compare(body, cut); p.Named {
+		if p := x.Compare(f); p.Named {
 			dst = append(dst, parity{i, p})
 		}
 	}

@@ -50,11 +50,11 @@ type Explainer struct {
 	token   string // in lower case
 	readers [2]*robots.Profile
 	judges  [2]*robots.Judge
-	files   [2]robots.File
+	read    robots.File   // by the parser
 	as      *robots.Judge // of the file as it is, for google
 	shown
 	witness [2]robots.Target // its path
-	steps   []step
+	steps   []*step
 	part    *step // leaves out names that are part of the crawler's
 	others  *step // leaves out other crawlers
 	unlike  step  // leaves out those whose names are not similar
@@ -78,16 +78,17 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	e.as = robots.NewJudge(e.readers[0], []robots.Agent{agent})
 	// What people would try: first what changes nothing for google, then what leaves out
 	// lines. But whom a group is for comes before what it says.
-	e.steps = slices.Concat(steps, diagnoses(e.token, &e.shown))
-	at := func(key string) int {
-		return slices.IndexFunc(e.steps, func(s step) bool { return s.key == key })
+	at := make(map[string]int)
+	for _, s := range slices.Concat(steps, diagnoses(e.token, &e.shown)) {
+		at[s.key] = len(e.steps)
+		e.steps = append(e.steps, &s)
 	}
-	part, rules := at("part_of_name"), at("orphan_rule")
-	e.steps = slices.Concat(e.steps[:rules], e.steps[part:part+1], e.steps[rules:part], e.steps[part+1:])
+	part, rules := at["part_of_name"], at["orphan_rule"]
+	e.part, e.others = e.steps[part], e.steps[at["other_names"]]
+	e.steps = slices.Insert(slices.Delete(e.steps, part, part+1), rules, e.part)
 	e.unlike.change = dropNames(func(l *line) bool {
 		return l.kind == agentLine && l.token != "*" && len(l.value) > 0 && !e.Concerns(l.value) && !strings.Contains(e.token, l.token)
 	})
-	e.part, e.others = &e.steps[at("part_of_name")], &e.steps[at("other_names")]
 	return e
 }
 
@@ -120,14 +121,12 @@ func (e *Explainer) Concerns(value []byte) bool {
 	return len(name) > 0 && (strings.Contains(e.token, string(name)) || bytes.Contains(name, []byte(e.token)))
 }
 
-// Compare compares the two readings of a file. It finds causes as people do, without other
-// crawlers' groups if that explains the whole file: the first simplification after which
-// both agree is the cause. If none is enough, those are causes that it takes together.
-func (e *Explainer) Compare(body []byte, cut bool) (p Parity) {
+// Compare compares the two readings of a file, which google has read. It finds causes as
+// people do, without other crawlers' groups if that explains the whole file: the first
+// simplification after which both agree is the cause. If none is enough, those are causes
+// that it takes together.
+func (e *Explainer) Compare(google *robots.File) (p Parity) {
 	e.bytes, e.work = explainBytes, explainWorkings
-	google := &e.files[0]
-	google.Cut = cut
-	google.Parse(body, e.readers[0])
 	a, b := e.policies(google)
 	p = Parity{Named: a.Match == robots.OwnGroup || b.Match == robots.OwnGroup, Google: a.Class(), Parser: b.Class(), GroupLine: b.GroupLine}
 	if p.GroupLine == 0 {
@@ -167,10 +166,10 @@ func (e *Explainer) spent() bool { return e.bytes < 0 || e.work < 0 }
 func (e *Explainer) policies(read *robots.File) (google, parser *robots.Policy) {
 	body := read.Body()
 	e.bytes -= len(body) + 1
-	e.files[1].Cut = read.Truncated
-	e.files[1].Parse(body, e.readers[1])
+	e.read.Cut = read.Truncated
+	e.read.Parse(body, e.readers[1])
 	e.judges[0].Load(read)
-	e.judges[1].Load(&e.files[1])
+	e.judges[1].Load(&e.read)
 	return e.judges[0].Policy(0), e.judges[1].Policy(0)
 }
 
@@ -233,16 +232,17 @@ func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 			return false
 		}
 	}
-	return e.agree(now, &e.steps[len(e.steps)-1])
+	return e.agree(now, e.steps[len(e.steps)-1])
 }
 
 // first returns the first step after which the readings of a file agree, nil if there is
 // none or finding it takes too long.
 func (e *Explainer) first(f *file) *step {
-	for i := range e.steps {
-		if s := &e.steps[i]; e.spent() {
+	for _, s := range e.steps {
+		if e.spent() {
 			break
-		} else if next := s.apply(f, nil); next != nil && e.agree(next, s) {
+		}
+		if next := s.apply(f, nil); next != nil && e.agree(next, s) {
 			return s
 		}
 	}
@@ -282,7 +282,7 @@ func (e *Explainer) settle(f *file) (of []*step, lines [][]int) {
 	// Together: then each step that is not needed is left out.
 	e.together = true
 	defer func() { e.together = false }()
-	last := &e.steps[len(e.steps)-1]
+	last := e.steps[len(e.steps)-1]
 	var after []*file
 	now := f
 	take := func(s *step) {
@@ -290,11 +290,11 @@ func (e *Explainer) settle(f *file) (of []*step, lines [][]int) {
 			of, after, now = append(of, s), append(after, next), next
 		}
 	}
-	for i := range e.steps {
-		if &e.steps[i] == e.others {
+	for _, s := range e.steps {
+		if s == e.others {
 			take(e.part) // steps on names may have left a part
 		}
-		take(&e.steps[i])
+		take(s)
 	}
 	if !e.agree(now, last) {
 		// A letter for a wildcard may part readings that the steps before bring together.

@@ -20,6 +20,13 @@ func explainer(t testing.TB, parser, agent string) *Explainer {
 	return NewExplainer(google, p, robots.Agent{Name: agent, Tokens: []string{agent}})
 }
 
+// compared compares a file.
+func compared(x *Explainer, body []byte, cut bool) Parity {
+	f := robots.File{Cut: cut}
+	f.Parse(body, x.readers[0])
+	return x.Compare(&f)
+}
+
 func told(p *Parity) string {
 	text := fmt.Sprintf("%s %s %s", p.Difference, p.Google, p.Parser)
 	for _, c := range p.Causes {
@@ -103,7 +110,7 @@ func TestExplain(t *testing.T) {
 		// Other crawlers' groups hide a cause of its own: both are told.
 		{"urllib-2025", "User-agent: Spi\nDisallow: /a\n\nUser-agent: Spider\nDisallow: /b*\n", "different partial partial part_of_name 1 last_star 5"},
 	} {
-		p := explainer(t, c.parser, "Spider").Compare([]byte(c.body), false)
+		p := compared(explainer(t, c.parser, "Spider"), []byte(c.body), false)
 		if got := told(&p); got != c.want || !p.Named {
 			t.Errorf("%s of %q: %s, named %t; want %s", c.parser, c.body, got, p.Named, c.want)
 		}
@@ -153,7 +160,7 @@ func TestExplainLongAndCut(t *testing.T) {
 		// Without the other crawlers line 5 would be enough alone too.
 		{"robots-parser", "User-agent: Spider\nCrawl-delay: 1\r\nuser-agent:Spider\nUseragent: Spi-der\nUser agent: \nuser-agent:MySpider\r\nfoo\r\nUser-agent Spider\nDisallow: /a*\r\n\nUser agent: Spiderman\nUser-agent: pid\n", false, "different partial allow_all misspelt 8"},
 	} {
-		p := explainer(t, c.parser, "Spider").Compare([]byte(c.body), c.cut)
+		p := compared(explainer(t, c.parser, "Spider"), []byte(c.body), c.cut)
 		if got := told(&p); got != c.want {
 			t.Errorf("%s of %d bytes, cut %t: %s; want %s", c.parser, len(c.body), c.cut, got, c.want)
 		}
@@ -171,7 +178,7 @@ func TestUnnamed(t *testing.T) {
 		"User-agent: Spider-Image\nDisallow: /\n":         false,
 		"User-agent: spider/1.0 Something\nDisallow: /\n": true,
 	} {
-		if p := x.Compare([]byte(body), false); p.Named != named || !named && (p.Difference != robots.Same || p.Causes != nil) {
+		if p := compared(x, []byte(body), false); p.Named != named || !named && (p.Difference != robots.Same || p.Causes != nil) {
 			t.Errorf("%q: %+v", body, p)
 		}
 		value := []byte(strings.TrimPrefix(strings.SplitN(body, "\n", 2)[0], "User-agent: "))
@@ -197,7 +204,7 @@ func TestExplainIsBounded(t *testing.T) {
 	for name, body := range files {
 		for _, parser := range []string{"wget", "heritrix", "protego", "crawler-commons"} {
 			x := explainer(t, parser, "a")
-			p := x.Compare([]byte(body), false)
+			p := compared(x, []byte(body), false)
 			if bytes, work := explainBytes-x.bytes, explainWorkings-x.work; bytes > explainBytes+4*len(body) || work > explainWorkings+8*explainWork {
 				t.Errorf("%s for %s: %d bytes were read, with work %d", name, parser, bytes, work)
 			}
@@ -241,12 +248,12 @@ func TestExplainRealFiles(t *testing.T) {
 					x = explainer(t, parser, name)
 					explainers[parser+name] = x
 				}
-				p := x.Compare(body, false)
+				p := compared(x, body, false)
 				if p.Difference != robots.Differs || len(p.Causes) != 1 || p.Causes[0].Key == Unexplained {
 					continue
 				}
 				found[p.Causes[0].Key]++
-				s := &x.steps[slices.IndexFunc(x.steps, func(s step) bool { return s.key == p.Causes[0].Key })]
+				s := x.steps[slices.IndexFunc(x.steps, func(s *step) bool { return s.key == p.Causes[0].Key })]
 				next := s.apply(readFile(body, false), nil)
 				a, b := x.policies(&next.read)
 				for i := range f.Rules {
@@ -315,7 +322,7 @@ func BenchmarkExplain(b *testing.B) {
 					start := time.Now()
 					f.Parse(body, google)
 					parsed := time.Now()
-					x.Compare(body, false)
+					x.Compare(&f)
 					comparing, parsing = comparing+time.Since(parsed), parsing+parsed.Sub(start)
 				}
 			}
