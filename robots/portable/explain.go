@@ -123,8 +123,8 @@ func (e *Explainer) Concerns(value []byte) bool {
 
 // Compare compares the two readings of a file, which google has read. It finds causes as
 // people do, without other crawlers' groups if that explains the whole file: the first
-// simplification after which both agree is the cause. If none is enough, those are causes
-// that it takes together.
+// simplification after which both agree is the cause. If none is enough there, those are
+// causes that it takes together.
 func (e *Explainer) Compare(google *robots.File) (p Parity) {
 	e.bytes, e.work = explainBytes, explainWorkings
 	a, b := e.policies(google)
@@ -213,7 +213,7 @@ func (e *Explainer) causes(whole *file) []Cause {
 }
 
 // hold reports whether causes that were found in a part of a file explain all of it: one by
-// each of its lines alone, several by all of theirs, and no step by itself.
+// each of its lines alone, several by all of theirs, and none of them by itself.
 func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 	switch len(of) {
 	case 0:
@@ -221,7 +221,7 @@ func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 	case 1:
 		return len(lines[0]) > 0 && !slices.ContainsFunc(lines[0], func(n int) bool { return e.spent() || !e.enough(whole, of[0], []int{n}) })
 	}
-	if e.first(whole) != nil || e.spent() {
+	if e.first(whole, of) != nil || e.spent() {
 		return false
 	}
 	e.together = true
@@ -235,10 +235,10 @@ func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 	return e.agree(now, e.steps[len(e.steps)-1])
 }
 
-// first returns the first step after which the readings of a file agree, nil if there is
-// none or finding it takes too long.
-func (e *Explainer) first(f *file) *step {
-	for _, s := range e.steps {
+// first returns the first of some steps after which the readings of a file agree, nil if
+// there is none or finding it takes too long.
+func (e *Explainer) first(f *file, of []*step) *step {
+	for _, s := range of {
 		if e.spent() {
 			break
 		}
@@ -273,7 +273,7 @@ func (e *Explainer) settle(f *file) (of []*step, lines [][]int) {
 	if len(f.lines) > mostExplained || e.spent() {
 		return nil, nil
 	}
-	if s := e.first(f); s != nil {
+	if s := e.first(f, e.steps); s != nil {
 		return []*step{s}, [][]int{e.lines(s, f)}
 	}
 	if e.spent() {
