@@ -17,8 +17,8 @@ import (
 //     of older programs do not record the field (a test of pipeline/past asks that
 //     it is valid).
 //   - The code that reads it: record.go (lines, groups), judge.go (which group),
-//     pattern.go and target.go (patterns, URLs), compile.go (the key of a rule, by
-//     which rules rank, below settled of internal/automaton), verdict.go (conflicts),
+//     pattern.go and target.go (patterns, URLs), compile.go (the key by which
+//     rules rank, which stays below settled of internal/automaton), verdict.go (conflicts),
 //     answer/answer.go (answers). A value that leaves open how a line is read is a
 //     choice in reading.go.
 //   - judge.go: if the field can make another rule than the longest decide, plain
@@ -31,8 +31,8 @@ import (
 //     omitempty and the zero value for what documents say: its check in
 //     checkDialect, its value in parsers.go, records.go, names.go or forms.go that
 //     read it, and odd.go and asked.go, if it can make another rule decide.
-//   - Tests: model_test.go, drawProfile in compare_test.go, by which that model and
-//     the relations of policies are held against the code, the row of the field
+//   - Tests: model_test.go, drawProfile in compare_test.go (the random profiles that
+//     the models of verdicts and of comparisons check), the row of the field
 //     in README.md in the order of the fields (TestProfileTable), and its clause
 //     in SPECIFICATION.md (TestSpecificationNamesFields), for dialects in section 9.
 //     go test . -run ProfileTable -update fills in the values. Recorded answers

@@ -121,10 +121,10 @@ func (e *Explainer) Concerns(value []byte) bool {
 	return len(name) > 0 && (strings.Contains(e.token, string(name)) || bytes.Contains(name, []byte(e.token)))
 }
 
-// Compare compares the two readings of a file, which google has read. It finds causes as
-// people do, without other crawlers' groups if that explains the whole file: the first
-// simplification after which both agree is the cause. If none is enough there, those are
-// causes that it takes together.
+// Compare compares the two readings of a file, given as google reads it. It finds causes as
+// people do: the first simplification after which both agree is the cause. If none is
+// enough, the causes are those that it takes together. It looks for them without other
+// crawlers' groups if they then explain the whole file.
 func (e *Explainer) Compare(google *robots.File) (p Parity) {
 	e.bytes, e.work = explainBytes, explainWorkings
 	a, b := e.policies(google)
@@ -161,8 +161,8 @@ func (e *Explainer) differ(a, b *robots.Policy) robots.Difference {
 // spent reports that no further step may be tried.
 func (e *Explainer) spent() bool { return e.bytes < 0 || e.work < 0 }
 
-// policies returns the policies of a file, which google has read, for the crawler as google
-// and as its parser read it. They are valid until the next call.
+// policies returns the crawler's policies of a file as google and as its parser read it.
+// read is google's reading. The policies are valid until the next call.
 func (e *Explainer) policies(read *robots.File) (google, parser *robots.Policy) {
 	body := read.Body()
 	e.bytes -= len(body) + 1
@@ -192,8 +192,9 @@ func (e *Explainer) agree(f *file, s *step) bool {
 	return s.advice == "" || e.differ(e.as.Policy(0), google) == robots.Same
 }
 
-// causes finds out why the readings of a file differ: first without other crawlers' groups,
-// then with those alone whose names are similar, which is less to read.
+// causes finds out why the readings of a file differ. It first tries parts of the file,
+// which are less to read: without other crawlers' groups, then with the groups of crawlers
+// with similar names.
 func (e *Explainer) causes(whole *file) []Cause {
 	tried := 0
 	for _, s := range []*step{e.others, &e.unlike} {
@@ -212,8 +213,9 @@ func (e *Explainer) causes(whole *file) []Cause {
 	return []Cause{{Key: Unexplained}}
 }
 
-// hold reports whether causes that were found in a part of a file explain all of it: one by
-// each of its lines alone, several by all of theirs, and none of them by itself.
+// hold reports whether causes that were found in a part of a file explain the whole file. A
+// single cause must do so by each of its lines alone. Several must do so together, and none
+// of them alone.
 func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 	switch len(of) {
 	case 0:

@@ -43,8 +43,8 @@ type file struct {
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// readFile reads the lines of a file as google does. Of one that is cut the last does not
-// count.
+// readFile reads the lines of a file as google does. The last line of a file that is cut
+// does not count.
 func readFile(body []byte, cut bool) *file {
 	f := &file{bom: bytes.HasPrefix(body, utf8BOM), cut: cut}
 	for text, end := range robots.SplitLines(bytes.TrimPrefix(body, utf8BOM)) {

@@ -154,8 +154,7 @@ type Selection struct {
 	Wanted func(least, greatest int64) bool
 }
 
-// Within returns a value of Selection.Wanted, for rows whose seqs are among some, which
-// ascend.
+// Within returns a Selection.Wanted for the rows with the given seqs, which must be sorted.
 func Within(seqs []int64) func(least, greatest int64) bool {
 	return func(least, greatest int64) bool {
 		i, _ := slices.BinarySearch(seqs, least)

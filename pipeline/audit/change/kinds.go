@@ -22,8 +22,8 @@ type Kind struct {
 	Reading, Policy bool
 	// Own says that hosts of one template do not share such changes.
 	Own bool
-	// Beside says that such changes show no difference of files. If the texts differ and no
-	// other change shows it, a change of kind text stands beside them.
+	// Beside says that such changes show no difference between files. If the text of a host
+	// differs and it has no other changes, it also gets one of kind text.
 	Beside bool
 	Shapes []Shape
 
@@ -158,7 +158,7 @@ var Kinds = kindsWith(func(*Kind) bool { return true })
 // OwnKinds lists the kinds that hosts of one template do not share.
 var OwnKinds = kindsWith(func(k *Kind) bool { return k.Own })
 
-// BesideKinds lists the kinds that show no difference of files.
+// BesideKinds lists the kinds that show no difference between files.
 var BesideKinds = kindsWith(func(k *Kind) bool { return k.Beside })
 
 // ReadingKinds lists the kinds that need the same first profile in both runs.

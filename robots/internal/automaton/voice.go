@@ -33,7 +33,7 @@ func (l *Language) Voice(policy int, of View, m Mode, rules int) *Voice {
 }
 
 // Plain adds a rule whose pattern has no star. Of the rules that match, the one with the
-// highest key, below settled, decides; the last bit of a key tells an allow from a disallow.
+// highest key decides. Keys are below settled. The last bit tells an allow from a disallow.
 // bare says that the pattern has no anchor either.
 func (w *Voice) Plain(text []byte, key int32, when Moment, bare bool) {
 	l := w.l
