@@ -3,12 +3,10 @@ package portable
 import "github.com/robocensus/robocensus/robots"
 
 // read returns google's policies for all crawlers, which stay when others are loaded.
-func (c *checker) read(body []byte) *robots.Judge {
-	var f robots.File
-	f.Parse(body, c.parsers[0])
+func (c *checker) read(f *file) *robots.Judge {
 	judge := robots.NewJudge(c.parsers[0], c.agents)
-	judge.Load(&f)
-	c.work += 8 * len(body)
+	judge.Load(&f.read)
+	c.work += 8 * len(f.read.Body())
 	return judge
 }
 
@@ -16,7 +14,8 @@ func (c *checker) read(body []byte) *robots.Judge {
 // nobody is asked about: a step may make a rule shorter than another one that matches such a
 // path. Where that would take too long, it is undecided.
 func (c *checker) differ(original *robots.Judge, f *file) robots.Difference {
-	c.load(0, f.bytes())
+	c.work += 8 * len(f.read.Body())
+	c.judge(0, &f.read)
 	worst, asked := robots.Same, make(map[[2]int]bool)
 	for i := range c.agents {
 		a, b := original.Policy(i), c.judges[0].Policy(i)

@@ -105,7 +105,7 @@ func examine(body []byte, parsers []*robots.Profile, most int) (*Report, int) {
 			continue
 		}
 		if original == nil {
-			original = c.read(body)
+			original = c.read(f)
 		}
 		lines := s.touches(f)
 		if c.differ(original, next) == robots.Differs {
@@ -253,13 +253,19 @@ func judgeWork(rules int, path string) int { return rules * (1 + len(path)/16) }
 // is compared for all crawlers: those that follow the same rules are one.
 func (c *checker) load(parser int, body []byte) (rules int) {
 	c.files[parser].Parse(body, c.parsers[parser])
-	c.judges[parser].Load(&c.files[parser])
+	c.work += 8 * len(body)
+	return c.judge(parser, &c.files[parser])
+}
+
+// judge does the same for a file that the parser has read.
+func (c *checker) judge(parser int, f *robots.File) (rules int) {
+	c.judges[parser].Load(f)
 	for i := range c.agents {
 		if policy := c.judges[parser].Policy(i); policy.SameAs == i {
 			rules += policy.NumRules()
 		}
 	}
-	c.work += 8*len(body) + rules
+	c.work += rules
 	return rules
 }
 
