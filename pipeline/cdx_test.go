@@ -241,7 +241,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		{line("https://other.example", 0, 0, "revisits.warc.gz"), "duplicate: "}, // of the record there, whose line is better
 		{line("https://out.example", 5, 5, "../x.warc"), "outside_base: the archive is outside --warc-base"},
 		{line("https://end.example", 50, len(arc), "old.arc"), "damaged_record: the file holds no record"},
-		{line("https://middle.example", 50, at+9, "old.arc"), "damaged_record: not a WARC/1 or ARC record"},
+		{line("https://middle.example", 50, at+9, "old.arc"), "damaged_record: not a WARC or ARC record"},
 		{strings.Join(taken, " "), "another_record: a capture of https://h"},
 		{line("https://info.example", 300, 0, fields[10]), "another_record: not a capture"},
 	}

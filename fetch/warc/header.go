@@ -108,18 +108,28 @@ func RobotsOf(url []byte) (o fetch.Origin, ok bool) {
 	return o, err == nil && target == "/robots.txt"
 }
 
-// parseDate parses a WARC-Date. Since WARC 1.1 its precision ranges from a year
-// to a nanosecond.
-func parseDate(b []byte) (t time.Time, ok bool) {
+// parseDate parses a WARC-Date. Since WARC 1.1 its precision ranges from a year to a
+// nanosecond: the date is any from t on, before t+within.
+func parseDate(b []byte) (t time.Time, within time.Duration, ok bool) {
 	if t.UnmarshalText(b) == nil {
-		return t.UTC(), true
+		within = time.Second
+		if _, fraction, ok := bytes.Cut(b, []byte(".")); ok {
+			for i := 0; i < len(fraction) && fraction[i] >= '0' && fraction[i] <= '9' && within > 1; i++ {
+				within /= 10
+			}
+		}
+		return t.UTC(), within, true
 	}
-	for _, layout := range []string{"2006-01-02T15:04Z07:00", "2006-01-02", "2006-01", "2006"} {
-		if t, err := time.Parse(layout, string(b)); err == nil {
-			return t.UTC(), true
+	for _, form := range []struct {
+		layout              string
+		years, months, days int
+	}{{"2006-01-02T15:04Z07:00", 0, 0, 0}, {"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
+		if t, err := time.Parse(form.layout, string(b)); err == nil {
+			within := max(time.Minute, t.AddDate(form.years, form.months, form.days).Sub(t))
+			return t.UTC(), within, true
 		}
 	}
-	return t, false
+	return t, 0, false
 }
 
 // peekHead returns the header at the start of in, including the blank line that

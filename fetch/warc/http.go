@@ -158,7 +158,7 @@ func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 	h.status = 0
 	for range maxInterim + 1 {
 		start, err := in.Peek(int(min(w.left, int64(len(httpMagic)))))
-		if err != nil || string(start) != httpMagic {
+		if err != nil || string(start) != httpMagic && string(start) != ncsaMagic {
 			return ended, err
 		}
 		var b []byte
@@ -175,7 +175,8 @@ func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 	return ended, nil
 }
 
-const httpMagic = "HTTP/"
+// NCSA's server 1.5 began answers without a version: "HTTP 200 Document follows".
+const httpMagic, ncsaMagic = "HTTP/", "HTTP "
 
 func (h *answerHead) parse(text []byte) {
 	*h = answerHead{text: append(h.text[:0], text...)}
@@ -233,24 +234,25 @@ func (h *answerHead) parse(text []byte) {
 // parseStatus parses "HTTP/1.1 200 OK", with or without the reason, and "HTTP/2
 // 200", which some writers store for protocols without such a line.
 func (h *answerHead) parseStatus(line []byte) {
-	version, rest, _ := bytes.Cut(line[len(httpMagic):], []byte(" "))
+	version, rest, _ := bytes.Cut(line[len(httpMagic)-1:], []byte(" "))
 	code := bytes.TrimLeft(rest, " ")
 	if len(code) > 3 && (code[3] == ' ' || code[3] == '\r') {
 		code = code[:3]
 	}
 	status := parseLength(code)
-	if len(code) != 3 || status < 100 || len(version) > 3 {
+	if len(code) != 3 || status < 100 || len(version) > 4 {
 		return
 	}
 	switch string(version) {
-	case "1.1":
+	case "/1.1":
 		h.version = "1.1"
-	case "1.0":
+	case "/1.0":
 		h.version = "1.0"
-	case "2", "2.0":
+	case "/2", "/2.0":
 		h.version = "2"
-	case "3", "3.0":
+	case "/3", "/3.0":
 		h.version = "3"
+	case "": // NCSA
 	default:
 		return
 	}

@@ -44,6 +44,10 @@ func TestWARCAnswer(t *testing.T) {
 	}{
 		{name: "an answer", answer: "HTTP/1.1 200 OK\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
 		{name: "no reason phrase", answer: "HTTP/1.0 200\r\n\r\n" + rules, want: "1.0 200", body: rules},
+		{name: "no version, as by NCSA", answer: "HTTP 200 Document follows\r\nContent-Type: text/plain\r\n\r\n" + rules, want: " 200", body: rules},
+		{name: "no version of an error", answer: "HTTP 404 Not Found\n\nnothing", want: " 404"},
+		{name: "an empty version", answer: "HTTP/ 200 OK\r\n\r\n", want: " 0 protocol"},
+		{name: "no version and no status", answer: "HTTP is a protocol\r\n\r\n", want: " 0 protocol"},
 		{name: "HTTP/2", answer: "HTTP/2 200\r\n\r\n" + rules, want: "2 200", body: rules},
 		{name: "HTTP/2.0", answer: "HTTP/2.0 200 \r\n\r\n" + rules, want: "2 200", body: rules},
 		{name: "LF only", answer: "HTTP/1.1 200 OK\nServer: x\n\n" + rules, want: "1.1 200", body: rules},

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -41,14 +42,27 @@ const (
 )
 
 const (
-	recordMagic = "WARC/1."
-	gzipMagic   = "\x1f\x8b\x08"
-	zstdMagic   = "\x28\xb5\x2f\xfd"
+	gzipMagic = "\x1f\x8b\x08"
+	zstdMagic = "\x28\xb5\x2f\xfd"
 
+	longestMagic = len("WARC/0.17")
 	// signature is the number of bytes needed to recognise a member's start: a
 	// line end before a plain record.
-	signature = 1 + len(recordMagic)
+	signature = 1 + longestMagic
 )
+
+// recordMagics are how records of WARC begin. The drafts of 2008 have the fields of
+// WARC 1.0; those before have another header.
+var recordMagics = []string{"WARC/1.", "WARC/0.17", "WARC/0.18"}
+
+// isRecord reports whether a record of WARC begins.
+func isRecord(b []byte) bool {
+	return slices.ContainsFunc(recordMagics, func(magic string) bool { return bytes.HasPrefix(b, []byte(magic)) })
+}
+
+// isPadding reports whether a byte means nothing between records: blanks, and the zeros
+// with which tapes and file systems fill up a block.
+func isPadding(b byte) bool { return b == 0 || b == ' ' || b == '\t' || b == '\r' || b == '\n' }
 
 func newMembers(ctx context.Context, r io.Reader) *members {
 	m := &members{file: &warcFile{ctx: ctx, r: r, chunk: maxChunk}, plain: bufio.NewReaderSize(nil, maxRecordHead+4096)}
@@ -87,6 +101,7 @@ func (m *members) next() (*bufio.Reader, error) {
 			return nil, err
 		}
 	}
+	m.skipPadding()
 	m.start, m.shared = m.offset(), false
 	head, err := m.raw.Peek(signature)
 	if len(head) == 0 {
@@ -113,6 +128,20 @@ func (m *members) next() (*bufio.Reader, error) {
 		return m.nextFrame()
 	}
 	return m.raw, nil
+}
+
+// skipPadding moves to the next byte that means something.
+func (m *members) skipPadding() {
+	for {
+		m.raw.Peek(1)
+		b, _ := m.raw.Peek(m.raw.Buffered())
+		n := slices.IndexFunc(b, func(c byte) bool { return !isPadding(c) })
+		if n >= 0 || len(b) == 0 {
+			m.raw.Discard(max(n, 0))
+			return
+		}
+		m.raw.Discard(len(b))
+	}
 }
 
 // found takes note that a record of that form was found.
@@ -152,7 +181,7 @@ func formOf(head []byte) warcForm {
 		return formGzip
 	case bytes.HasPrefix(head, []byte(zstdMagic)), isSkippable(head):
 		return formZstd
-	case bytes.HasPrefix(head, []byte(recordMagic)):
+	case isRecord(head):
 		return formPlain
 	}
 	return formUnknown
@@ -284,7 +313,9 @@ func findIn(b []byte, form warcForm) int {
 	}
 	look(formGzip, gzipMagic, 0)
 	look(formZstd, zstdMagic, 0)
-	look(formPlain, "\n"+recordMagic, 1)
+	for _, magic := range recordMagics {
+		look(formPlain, "\n"+magic, 1)
+	}
 	if form == formARC {
 		for _, magic := range arcMagics {
 			look(formARC, magic, 1)

@@ -13,8 +13,8 @@ import (
 // record reads one record up to the end of its block and returns its capture,
 // if it is one. It returns io.EOF if the member ends inside the block.
 func (w *reader) record(in *bufio.Reader) (*Capture, error) {
-	b, err := in.Peek(len(recordMagic))
-	switch isWARC := string(b) == recordMagic; {
+	b, err := in.Peek(longestMagic)
+	switch isWARC := isRecord(b); {
 	case isWARC && w.text != formARC:
 		err = w.warcHead(in)
 	case err != nil && err != io.EOF:
@@ -57,11 +57,11 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 		return c, w.skip(in, w.left)
 	}
 	w.counter, w.headOnly = &w.counts.Captures, false
-	date, ok := parseDate(h.date)
+	date, within, ok := parseDate(h.date)
 	if !ok {
 		return nil, errNoDate
 	}
-	c, err := w.capture(in, origin, origin.RobotsURL(), date)
+	c, err := w.capture(in, origin, origin.RobotsURL(), date, within)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func (w *reader) startsRecord(in *bufio.Reader) bool {
 		_, ok, _ := w.ahead.peekARC(in)
 		return ok
 	}
-	b, _ := in.Peek(len(recordMagic))
-	return string(b) == recordMagic
+	b, _ := in.Peek(longestMagic)
+	return isRecord(b)
 }
 
 // other reads the block of a record of another URL, if such captures are wanted. The
@@ -116,14 +116,14 @@ func (w *reader) other(in *bufio.Reader) (*Capture, error) {
 	if w.body == nil {
 		return nil, nil
 	}
-	date, ok := parseDate(w.head.date)
+	date, within, ok := parseDate(w.head.date)
 	origin, target, _, err := fetch.Redirect(string(w.head.uri), string(w.head.uri))
 	if err != nil || !ok {
 		return nil, nil
 	}
 	url := origin.String() + target
 	w.headOnly = !w.body()
-	c, err := w.capture(in, origin, url, date)
+	c, err := w.capture(in, origin, url, date, within)
 	if c != nil {
 		c.Mismatch = "" // not known without the body
 	}
@@ -134,18 +134,17 @@ func (w *reader) other(in *bufio.Reader) (*Capture, error) {
 // same member (more) or the member's end. c is the capture in the block.
 func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 	lines := 0
-	for ; ; lines++ {
+	for {
 		b, err := in.ReadByte()
-		if err == nil && b == '\r' {
-			b, err = in.ReadByte()
-		}
 		if err == io.EOF {
 			return false, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		if b != '\n' {
+		if b == '\n' {
+			lines++
+		} else if !isPadding(b) || b != '\r' && lines == 0 {
 			in.UnreadByte()
 			break
 		}
@@ -162,9 +161,9 @@ func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 }
 
 // capture reads the block of a response or revisit record of a URL.
-func (w *reader) capture(in *bufio.Reader, origin fetch.Origin, url string, date time.Time) (*Capture, error) {
+func (w *reader) capture(in *bufio.Reader, origin fetch.Origin, url string, date time.Time, within time.Duration) (*Capture, error) {
 	h := &w.head
-	c := &Capture{Cut: string(h.truncated), PayloadDigest: string(h.digest), PayloadType: string(h.payloadType)}
+	c := &Capture{ID: string(h.id), Within: within, Cut: string(h.truncated), PayloadDigest: string(h.digest), PayloadType: string(h.payloadType)}
 	c.Origin, c.Start, c.Attempts = origin, date, 1
 	c.Hops = []answer.Hop{{URL: url}}
 	if addr, err := netip.ParseAddr(string(h.address)); err == nil {

@@ -35,10 +35,12 @@ type Capture struct {
 	File           string
 	Offset, Length int64
 
-	Cut           string // WARC-Truncated: length, time, disconnect, unspecified
-	PayloadDigest string // as written: "sha1:…"
-	PayloadType   string // the media type that the writer identified
-	Mismatch      string // how the body contradicts the digest, "" if it does not or is unknown
+	ID            string        // of the record
+	Within        time.Duration // precision of Start: the date is before Start+Within
+	Cut           string        // WARC-Truncated: length, time, disconnect, unspecified
+	PayloadDigest string        // as written: "sha1:…"
+	PayloadType   string        // the media type that the writer identified
+	Mismatch      string        // how the body contradicts the digest, "" if it does not or is unknown
 
 	// Revisit is set for a revisit record, whose payload is that of the record
 	// referred to. The capture has a status and headers, if they were stored,
@@ -57,7 +59,9 @@ type Revisit struct {
 
 // Date returns the date of the record referred to; ok is false if the revisit record
 // does not say it.
-func (r *Revisit) Date() (t time.Time, ok bool) { return parseDate([]byte(r.OfDate)) }
+func (r *Revisit) Date() (t time.Time, within time.Duration, ok bool) {
+	return parseDate([]byte(r.OfDate))
+}
 
 // Counts are the numbers of records by outcome.
 type Counts struct {
@@ -179,7 +183,7 @@ type reader struct {
 }
 
 var (
-	errNoRecord   = errors.New("not a WARC/1 or ARC record")
+	errNoRecord   = errors.New("not a WARC or ARC record")
 	errEmpty      = errors.New("the file holds no record")
 	errNoEnd      = errors.New("the header has no end")
 	errLongHeader = fmt.Errorf("the header is longer than %d bytes", maxRecordHead)

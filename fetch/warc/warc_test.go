@@ -97,6 +97,8 @@ func TestWARCRecordHeader(t *testing.T) {
 	for _, row := range []struct{ name, record, want string }{
 		{"WARC 1.0", warcResponse("a.test", answer), "https://a.test 2026-01-10T06:00:00Z"},
 		{"WARC 1.1", strings.Replace(warcResponse("a.test", answer), "WARC/1.0", "WARC/1.1", 1), "https://a.test 2026-01-10T06:00:00Z"},
+		{"WARC 0.17", strings.Replace(warcResponse("a.test", answer), "WARC/1.0", "WARC/0.17", 1), "https://a.test 2026-01-10T06:00:00Z"},
+		{"WARC 0.18", strings.Replace(warcResponse("a.test", answer), "WARC/1.0", "WARC/0.18", 1), "https://a.test 2026-01-10T06:00:00Z"},
 		{"a target in angle brackets", target("<http://a.test/robots.txt>"), "http://a.test 2026-01-10T06:00:00Z"},
 		{"a target with port", target("http://A.test:8080/robots.txt"), "http://a.test:8080 2026-01-10T06:00:00Z"},
 		{"a target with fragment", target("http://a.test/robots.txt#x"), "http://a.test 2026-01-10T06:00:00Z"},
@@ -296,7 +298,7 @@ func TestWARCMemory(t *testing.T) {
 		"a bomb for a record":      {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n"+huge)), "1000 true"},
 		"a bomb for a header":      {gzipped("WARC/1.0\r\nX: " + huge), "0: the header is longer than 65536 bytes"},
 		"a bomb for an answer":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nX: "+huge)), "0 false header_too_large"},
-		"a bomb that is no record": {gzipped(huge), "0: not a WARC/1 or ARC record"},
+		"a bomb that is no record": {gzipped(huge), "0: not a WARC or ARC record"},
 		"a length of a petabyte":   {gzipped("WARC/1.0\r\n" + warcFields("a.test") + "Content-Length: 1000000000000000\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx"), "0: the record ends before its content-length"},
 		"chunks of a petabyte":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\nx")), "1 false truncated_body"},
 	} {
@@ -351,6 +353,64 @@ func TestReadAll(t *testing.T) {
 		}
 		if _, _, alone := readAll(t, bytes.NewReader(content)); alone != counts {
 			t.Errorf("%s: %+v, and %+v of a robots.txt alone", form.name, counts, alone)
+		}
+	}
+}
+
+// Blanks and zeros between records, before the first and after the last cost nothing,
+// wherever they come to lie in the buffer.
+func TestPaddingIsNoDamage(t *testing.T) {
+	for _, version := range []string{"WARC/1.0", "WARC/0.17", "WARC/0.18"} {
+		for _, form := range warcForms {
+			for _, padding := range []string{"\x00", "\r\n", " ", "\t\n \x00\x00\n", strings.Repeat("\x00", 511), strings.Repeat("\x00", maxChunk+7)} {
+				for _, seekable := range []bool{true, false} {
+					var file bytes.Buffer
+					for i := range 3 {
+						file.WriteString(padding)
+						file.Write(form.pack(strings.Replace(warcResponse(fmt.Sprintf("h%d.test", i), "HTTP/1.1 200 OK\r\n\r\nx"), "WARC/1.0", version, 1)))
+					}
+					file.WriteString(padding)
+					var in io.Reader = &file
+					if seekable {
+						in = bytes.NewReader(file.Bytes())
+					}
+					captures, damages, _ := readAll(t, in)
+					if len(captures) != 3 || damages != nil {
+						t.Errorf("%s, %s, %d of %.8q: %d captures, damages %q", version, form.name, len(padding), padding, len(captures), damages)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Other versions than those of 2008 have another header, and a file of nothing but zeros
+// is none.
+func TestNoRecords(t *testing.T) {
+	for _, text := range []string{strings.Repeat("\x00", 3*maxChunk), "WARC/0.10 9 response", strings.Replace(warcResponse("a.test", ""), "WARC/1.0", "WARC/0.16", 1)} {
+		if captures, damages, _ := readAll(t, strings.NewReader(text)); len(captures) != 0 || len(damages) != 1 {
+			t.Errorf("%.20q: %d captures, damages %q", text, len(captures), damages)
+		}
+	}
+}
+
+// A digest is the same in every spelling of writers and indexes, and another one is not.
+func TestCanonicalDigest(t *testing.T) {
+	const base32, hex = "SQ7VYKRYA6MAFS2ACRTWN2RXIWID22KG", "943f5c2a38079802cb40146766ea3745903d6946"
+	for _, text := range []string{
+		"sha1:" + base32, "SHA1:" + base32, "sha-1:" + hex, "SHA-1: " + strings.ToUpper(hex), base32, hex, "sha1:" + strings.ToLower(base32) + "=", " " + base32 + " ",
+	} {
+		if got := CanonicalDigest(text); got != "sha1:"+hex {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"": "", "-": "", "sha1:": "", "sha1:abc": "", "sha256:" + hex: "", ":" + hex: "", "none": "", "xxh3:ab==": "xxh3:ab", "XXH3:AB": "xxh3:AB",
+		"sha256:3DNWL6UBTZOFOP4XKOGDIDACGVNUJPPKCOREFFMMQGLBVM42QTSA====": "sha256:d8db65fa819e5c573f97538c340c02355b44bdea13a242958c81961ab39a84e4",
+		"md5:d41d8cd98f00b204e9800998ecf8427e":                            "md5:d41d8cd98f00b204e9800998ecf8427e",
+	} {
+		if got := CanonicalDigest(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (s *search) entry(c *warc.Capture, at place) (key, value []byte) {
 	case c.Location != "":
 		to = c.Location
 	case c.Revisit != nil:
-		day, ok := c.Revisit.Date()
+		day, _, ok := c.Revisit.Date()
 		origin, target, _, err := fetch.Redirect(c.Hops[0].URL, c.Revisit.TargetURI)
 		if ok && err == nil {
 			to, date, value[0] = origin.String()+target, day, value[0]|exactly

@@ -166,7 +166,10 @@ func (r *Account) reject(f *rejectsFile, line int64, text, reason, input string)
 	defer r.mu.Unlock()
 	if r.n++; r.n == 1 {
 		r.first = fmt.Sprintf("%s: %s", text, reason)
-		if line > 0 {
+		switch {
+		case input == "warc" && f != r.main: // a place in an archive
+			r.first = fmt.Sprintf("at byte %d of %s: %s", line, text, reason)
+		case line > 0:
 			r.first = fmt.Sprintf("line %d: %s", line, reason)
 		}
 	}

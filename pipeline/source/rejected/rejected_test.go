@@ -40,6 +40,22 @@ func TestRejectsOfArchivesAreBounded(t *testing.T) {
 	}
 }
 
+// The first place is that of an archive in bytes, and that of a list by its line.
+func TestFirstPlace(t *testing.T) {
+	r := New(nil, in(t, t.TempDir()), func(int64) {})
+	reject, _, err := r.Archive(0)
+	must(t, err)
+	must(t, reject(4061, "a.warc", "damaged_record: x"))
+	if _, first := r.Found(); first != "at byte 4061 of a.warc: damaged_record: x" {
+		t.Errorf("in an archive: %q", first)
+	}
+	r = New(nil, nil, func(int64) {})
+	must(t, r.Line(7, "b.warc", "duplicate", "warc-paths"))
+	if _, first := r.Found(); first != "line 7: duplicate" {
+		t.Errorf("in a list: %q", first)
+	}
+}
+
 func TestRejectsAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Create(t.Context(), dir)
