@@ -55,6 +55,19 @@ func CanonicalDigest(text string) string {
 	return ""
 }
 
+// IsDigestOfNothing reports whether a canonical digest is that of no bytes.
+func IsDigestOfNothing(canonical string) bool {
+	switch algorithm, _ := parseDigest(canonical); algorithm {
+	case "md5":
+		return canonical == "md5:d41d8cd98f00b204e9800998ecf8427e"
+	case "sha1":
+		return canonical == "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709"
+	case "sha256":
+		return canonical == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	}
+	return false
+}
+
 // compareDigest compares a body with the archive's digest. mismatch is a message if they
 // differ; own is the SHA-1 of the body in base32 if that is the algorithm, whether they
 // differ or not. Both are empty for an unknown kind of digest.

@@ -55,6 +55,13 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return nil
 	}
 	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.status, h.version, h.keep()
+	declared, stored := parseLength(h.length), w.left
+	if h.sent != nil {
+		declared = parseLength(h.sent)
+	}
+	if c.PayloadLength = declared; declared < 0 && c.Revisit == nil && ended && h.isAsSent() {
+		c.PayloadLength = stored
+	}
 	if c.Hops[0].IsRedirect() {
 		var to fetch.Origin
 		var target string
@@ -70,10 +77,6 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if !ended && w.left > 0 {
 		c.Error, c.Err = answer.ErrorHeaderTooLarge, errLongHeader
 		return nil
-	}
-	declared, stored := parseLength(h.length), w.left
-	if h.sent != nil {
-		declared = parseLength(h.sent)
 	}
 	if c.Body, c.Truncated, err = w.readBody(in); err != nil {
 		broken, ok := errors.AsType[*brokenBody](err)

@@ -16,6 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -39,6 +41,7 @@ type Capture struct {
 	Within        time.Duration // precision of Start: the date is before Start+Within
 	Cut           string        // WARC-Truncated: length, time, disconnect, unspecified
 	PayloadDigest string        // as written: "sha1:…"
+	PayloadLength int64         // bytes of the payload, as far as its header says; -1 if not known
 	PayloadType   string        // the media type that the writer identified
 	Mismatch      string        // how the body contradicts the digest, "" if it does not or is unknown
 
@@ -61,6 +64,19 @@ type Revisit struct {
 // does not say it.
 func (r *Revisit) Date() (t time.Time, within time.Duration, ok bool) {
 	return parseDate([]byte(r.OfDate))
+}
+
+// IsNotModified reports whether the server said that nothing had changed.
+func (r *Revisit) IsNotModified() bool { return strings.HasSuffix(r.Profile, "/server-not-modified") }
+
+// WantsOriginal reports whether the capture lacks what the record has that its revisit
+// record refers to, and says something by which to find it.
+func (c *Capture) WantsOriginal() bool {
+	r, status := c.Revisit, c.Status()
+	if r == nil || !c.Unstored || c.Error != "" || status != 0 && status != http.StatusNotModified && (status < 200 || status > 299) {
+		return false
+	}
+	return r.RecordID != "" || r.OfDate != "" || c.PayloadDigest != "" || r.IsNotModified()
 }
 
 // Counts are the numbers of records by outcome.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -16,11 +15,9 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/source/input"
-	"github.com/robocensus/robocensus/pipeline/source/last"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -271,112 +268,9 @@ func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), 
 	return in, func() { in.Close() }, nil
 }
 
-// readArchive reads the archive of a volume.
-func (s *Source) readArchive(ctx context.Context, v *Volume, reject rejectRecord, emit func(target.Target) error) error {
-	path := v.input.Path
-	in, done, err := s.openVolume(ctx, v)
-	if err != nil {
-		return err
-	}
-	defer done()
-	var at int64 // offset of the last record
-	var skipped rejected.Skipped
-	seq, isLast, read := v.seq, func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
-	if s.last != nil {
-		r, err := s.last.In(v.volume)
-		if err != nil {
-			return err
-		}
-		isLast, read = r.Take, readHeads
-	}
-	counts, err := read(ctx, path, in, s.config.captures(), func(c *warc.Capture) error {
-		s.progress(c.Offset - at)
-		at = c.Offset
-		chosen, err := isLast(c)
-		if err != nil || !c.IsRobots() {
-			return err
-		}
-		t, ok := s.wanted(c.Origin, &skipped)
-		if !ok {
-			return nil
-		}
-		if seq++; !chosen {
-			skipped.Earlier++
-			return nil
-		}
-		t.Seq = seq
-		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
-		t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
-		return emit(t)
-	}, func(offset int64, what string) error {
-		return reject(offset, path, "damaged_record: "+what)
-	})
-	skipped.OtherURLs, skipped.OtherRecords, skipped.Damaged = counts.OtherURLs, counts.OtherTypes, counts.Damaged
-	s.rejects.Skip(skipped)
-	if err == nil && skipped.Damaged == 0 && s.config.Limit == 0 {
-		v.archive.End, v.archive.Skipped = true, skipped.Kinds()
-	}
-	return err
-}
-
 // captures says what to keep of stored captures.
 func (c *Config) captures() warc.Config {
 	return warc.Config{MaxBody: c.MaxBody, Challenges: c.Challenges}
-}
-
-// findLast finds the last captures of the archives, if only they are wanted.
-func (s *Source) findLast(ctx context.Context) (err error) {
-	if !s.config.LastCapture {
-		return nil
-	}
-	for _, v := range s.Volumes {
-		if v.input.Path == "-" || v.input.EndsSHA256 == "" && !v.input.IdentifiedWhenRead {
-			return &userfile.Error{Path: v.input.Path, Err: errors.New("can be read only once, and --last-capture reads archives several times: give a file")}
-		}
-	}
-	s.last, err = last.Archives{
-		Count: len(s.Volumes), Each: s.eachArchive, Stored: s.config.captures(), MaxRedirects: s.config.MaxRedirects, Progress: s.progress, Scratch: s.rejects.Scratch,
-		Wanted: func(o fetch.Origin) bool {
-			_, wanted := s.wanted(o, new(rejected.Skipped))
-			return wanted
-		},
-	}.Find(ctx)
-	return err
-}
-
-// eachArchive calls read with the archives that are wanted, several at a time.
-func (s *Source) eachArchive(ctx context.Context, wanted func(i int) bool, read func(ctx context.Context, i int, name string, in io.Reader) error) error {
-	g, grouped := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	if most := s.AtOnce(); most > 0 {
-		g.SetLimit(min(most, runtime.GOMAXPROCS(0)))
-	}
-	for i, v := range s.Volumes {
-		if grouped.Err() != nil {
-			break
-		}
-		if !wanted(i) {
-			continue
-		}
-		g.Go(func() error {
-			in, done, err := s.openVolume(grouped, v)
-			if err != nil {
-				return err
-			}
-			defer done()
-			return read(grouped, i, v.input.Path, in)
-		})
-	}
-	err := g.Wait()
-	if err == nil {
-		err = ctx.Err()
-	}
-	return err
-}
-
-// readHeads reads captures as [warc.ReadAll] does, without the bodies of other URLs.
-func readHeads(ctx context.Context, name string, r io.Reader, c warc.Config, emit func(*warc.Capture) error, damaged func(int64, string) error) (warc.Counts, error) {
-	return warc.ReadAll(ctx, name, r, c, func() bool { return false }, emit, damaged)
 }
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes

@@ -12,7 +12,7 @@
 //	source.go    Open, Start, and what a source says of itself
 //	kinds.go     the kinds of stored answers; Check
 //	volume.go    Volume, which reads targets in order
-//	archive.go   archives; repeated.go those that are named again
+//	archive.go   archives; repeated.go those that are named again; captures.go reads them
 //	index.go     an index of captures, cut into blocks; block.go reads those of a block
 //	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
@@ -21,7 +21,7 @@
 //	package cdx       the lines of an index
 //	package earlier   the tables of an earlier run
 //	package input     files and URLs
-//	package last      the last capture of each host in archives
+//	package last      the last capture of each host in archives; redirects and revisits
 //	package rejected  what is not a target
 //
 // Archives at https URLs are identified when they are read, at the pace of their server.

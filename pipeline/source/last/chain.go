@@ -1,28 +1,40 @@
 package last
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // chain follows a capture through others. It ends as a chain over the network does.
 type chain struct {
-	*fetch.Capture
-	limit int
-	seen  map[string]bool
+	*warc.Capture
+	limit  int
+	seen   map[string]bool
+	digest string // of the record that the chain has come to
 }
 
-func newChain(c *fetch.Capture, limit int) *chain {
-	return &chain{c, limit, map[string]bool{c.Hops[0].URL: true}}
+func newChain(c *warc.Capture, limit int) *chain {
+	return &chain{c, limit, map[string]bool{c.Hops[0].URL: true}, digestOf(c)}
 }
 
 // add adds the capture that the chain leads to: the target of a redirect, or the record
 // that a revisit record stands for.
-func (c *chain) add(next *fetch.Capture) {
+func (c *chain) add(next *warc.Capture) {
+	switch {
+	case !c.Unstored:
+	case !tagOf(c.digest).contradicts(tagOf(next.PayloadDigest)):
+		c.Mismatch = cmp.Or(c.Mismatch, next.Mismatch)
+	default:
+		c.Mismatch = fmt.Sprintf("the original, by WARC-Refers-To, has the payload digest %s, and the revisit record %s", next.PayloadDigest, c.digest)
+	}
+	if !next.Unstored || c.digest == "" {
+		c.digest = next.PayloadDigest
+	}
 	switch status := c.Status(); {
 	case c.Location != "":
 		if c.end(); c.Location == "" {
@@ -32,7 +44,7 @@ func (c *chain) add(next *fetch.Capture) {
 		c.Hops = append(c.Hops, next.Hops[0])
 	case c.Unstored && (status == 0 || status == http.StatusNotModified):
 		c.Hops[len(c.Hops)-1].Status = next.Status()
-	case c.Unstored && isAnswer(status) && isAnswer(next.Status()): // the body alone: the header is its own
+	case c.Unstored && isSuccess(status) && isSuccess(next.Status()): // the body alone: the header is its own
 		c.Body, c.Truncated, c.Digest, c.Unstored, c.Error, c.Err = next.Body, next.Truncated, next.Digest, next.Unstored, next.Error, next.Err
 		if c.Challenge == "" {
 			c.Challenge = next.Challenge
@@ -45,8 +57,6 @@ func (c *chain) add(next *fetch.Capture) {
 	c.Location, c.Unstored, c.Error, c.Err = next.Location, next.Unstored, next.Error, next.Err
 	c.Body, c.Truncated, c.Digest = next.Body, next.Truncated, next.Digest
 }
-
-func isAnswer(status int) bool { return status >= 200 && status < 300 }
 
 // end ends a chain that leads in a circle or too far.
 func (c *chain) end() {

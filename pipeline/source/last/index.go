@@ -6,24 +6,20 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 )
 
-// An entry of the index has a URL's hash, the date and the place of the capture as its
-// key, and as its value what it leads to.
+// An entry of the index has the hash of a name, and the date and the place of the capture
+// as its key. Its value has what it is, the precision of the date, and digest and length of
+// the payload.
 const (
 	entryKey   = sorter.HashBytes + 8 + len(place{})
-	entryValue = 1 + sorter.HashBytes + 8
+	entryValue = 1 + 8 + len(digestTag{}) + 8
 )
 
-// What an entry is, as bits.
-const (
-	isTarget byte = 1 << iota // of a robots.txt that is wanted
-	leadsOn                   // leads to a capture of another URL, or of another date
-	exactly                   // of that date, and no other
-)
+// isTarget marks an entry of a robots.txt that is wanted.
+const isTarget byte = 1
 
 // readIndex reads all archives and makes the index.
 func (s *search) readIndex(ctx context.Context) error {
@@ -33,9 +29,9 @@ func (s *search) readIndex(ctx context.Context) error {
 		_, err := warc.ReadAll(ctx, name, in, s.Stored, none, func(c *warc.Capture) error {
 			s.Progress(c.Offset - at)
 			at = c.Offset
-			key, value := s.entry(c, placeOf(i, n))
+			err := s.enter(c, placeOf(i, n))
 			n++
-			return s.index.Add(key, value)
+			return err
 		}, ignored)
 		return err
 	})
@@ -44,39 +40,47 @@ func (s *search) readIndex(ctx context.Context) error {
 // ignored skips damage: reading the targets reports it.
 func ignored(int64, string) error { return nil }
 
-func (s *search) entry(c *warc.Capture, at place) (key, value []byte) {
-	key = append(make([]byte, 0, entryKey), sorter.Hash(c.Hops[0].URL)...)
-	key = append(binary.BigEndian.AppendUint64(key, sorter.Date(c.Start)), at[:]...)
-	value = make([]byte, entryValue)
+// enter enters a capture under its names, and what it leads to.
+func (s *search) enter(c *warc.Capture, at place) error {
+	value := make([]byte, 1, entryValue)
 	if c.IsRobots() && s.Wanted(c.Origin) {
-		value[0] |= isTarget
+		value[0] = isTarget
 	}
-	to, date := "", c.Start
-	switch {
-	case c.Location != "":
-		to = c.Location
-	case c.Revisit != nil:
-		day, _, ok := c.Revisit.Date()
-		origin, target, _, err := fetch.Redirect(c.Hops[0].URL, c.Revisit.TargetURI)
-		if ok && err == nil {
-			to, date, value[0] = origin.String()+target, day, value[0]|exactly
+	tag := tagOf(digestOf(c))
+	value = append(binary.BigEndian.AppendUint64(value, uint64(c.Within.Microseconds())), tag[:]...)
+	value = binary.BigEndian.AppendUint64(value, uint64(c.PayloadLength))
+	key := func(name string) []byte {
+		key := append(make([]byte, 0, entryKey), sorter.Hash(name)...)
+		return append(binary.BigEndian.AppendUint64(key, sorter.Date(c.Start)), at[:]...)
+	}
+	if err := s.index.Add(key(c.Hops[0].URL), value); err != nil {
+		return err
+	}
+	for _, name := range namesOf(c) {
+		if err := s.names.Add(key(name), value); err != nil {
+			return err
 		}
 	}
-	if to != "" {
-		value[0] |= leadsOn
-		copy(value[1:], sorter.Hash(to))
-		binary.BigEndian.PutUint64(value[1+sorter.HashBytes:], sorter.Date(date))
+	for i, q := range s.questionsOf(c) {
+		if err := s.leads.Add(append(at[:len(at):len(at)], byte(i)), q.encode()); err != nil {
+			return err
+		}
 	}
-	return key, value
+	if s.everyRevisit && value[0] == isTarget && c.WantsOriginal() {
+		return s.arrive(at, at)
+	}
+	return nil
 }
 
-// follow finds the last captures, and what they lead to.
-func (s *search) follow(ctx context.Context) error {
-	asked, n, err := s.findWinners()
-	// A revisit record may stand for each capture of the chain.
-	for step := byte(0); err == nil && n > 0 && int(step) <= 2*s.MaxRedirects+1; step++ {
+// follow finds what the captures that have arrived lead to, round by round.
+func (s *search) follow(ctx context.Context) (err error) {
+	if !s.everyRevisit {
+		err = s.findWinners()
+	}
+	// A revisit record may stand for each capture of the chain, and for another one.
+	for step := 0; err == nil && s.arrivals > 0 && step <= 2*s.MaxRedirects+maxRevisits; step++ {
 		if err = ctx.Err(); err == nil {
-			asked, n, err = s.join(asked, step)
+			err = s.round(byte(step))
 		}
 	}
 	if err == nil {
@@ -88,116 +92,50 @@ func (s *search) follow(ctx context.Context) error {
 	return err
 }
 
-// findWinners adds the last capture of each host, and returns a question for each that
-// leads on. A question has the hash, the date and the place of the last capture as its
-// key; its value says whether the date is exact.
-func (s *search) findWinners() (asked *sorter.Sorter, n int, err error) {
-	asked = s.sorter()
+// maxRevisits bounds the revisit records that refer to each other.
+const maxRevisits = 8
+
+// findWinners adds the last capture of each host.
+func (s *search) findWinners() error {
 	m, err := s.index.Sorted()
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	var last, what []byte // the last capture so far of the URL
+	var last []byte // the last capture so far of the URL
 	settle := func() error {
 		if last == nil {
 			return nil
 		}
 		at := place(last[sorter.HashBytes+8:])
 		last = nil
-		if err := s.last.Add(at[:], nil); err != nil || what[0]&leadsOn == 0 {
+		if err := s.last.Add(at[:], nil); err != nil {
 			return err
 		}
-		n++
-		return asked.Add(append(what[1:], at[:]...), what[:1])
+		return s.arrive(at, at)
 	}
 	for {
 		key, value, err := m.Next()
 		if err == io.EOF {
-			return asked, n, settle()
+			return settle()
 		}
 		if err != nil {
-			return nil, 0, err
+			return err
 		}
 		if last != nil && !bytes.Equal(last[:sorter.HashBytes], key[:sorter.HashBytes]) {
 			if err := settle(); err != nil {
-				return nil, 0, err
+				return err
 			}
 		}
-		if value[0]&isTarget != 0 {
-			last, what = bytes.Clone(key), bytes.Clone(value)
+		if value[0] == isTarget {
+			last = bytes.Clone(key)
 		}
 	}
 }
 
-// join answers questions with the captures of the index: that of the date, or else the
-// nearest one, because a crawler follows a redirect at once. It returns the questions that
-// the answers raise.
-func (s *search) join(asked *sorter.Sorter, step byte) (more *sorter.Sorter, n int, err error) {
-	more = s.sorter()
-	questions, err := asked.Sorted()
-	if err != nil {
-		return nil, 0, err
-	}
-	w := &walk{}
-	if w.index, err = s.index.Sorted(); err == nil {
-		err = w.advance()
-	}
-	for err == nil {
-		var key, value []byte
-		if key, value, err = questions.Next(); err != nil {
-			break
-		}
-		var answer, what []byte
-		if answer, what, err = w.find(key[:sorter.HashBytes+8], value[0]&exactly != 0); err != nil || answer == nil {
-			continue
-		}
-		to, from := answer[sorter.HashBytes+8:], key[sorter.HashBytes+8:]
-		if err = s.needed.Add(append(append(bytes.Clone(to), from...), step), nil); err == nil && what[0]&leadsOn != 0 {
-			n++
-			err = more.Add(append(bytes.Clone(what[1:]), from...), what[:1])
-		}
-	}
-	if err != io.EOF {
-		return nil, 0, err
-	}
-	return more, n, asked.Close()
-}
-
-// walk walks through the index beside sorted questions.
-type walk struct {
-	index        *sorter.Merged
-	before, next [2][]byte // entries around the question; nil if there is none
-}
-
-func (w *walk) advance() error {
-	w.before, w.next = w.next, w.before
-	key, value, err := w.index.Next()
-	if err == io.EOF {
-		w.next = [2][]byte{}
-		return nil
-	}
-	w.next = [2][]byte{append(w.next[0][:0], key...), append(w.next[1][:0], value...)}
-	return err
-}
-
-// find returns the entry of a hash at a date, or nearest to it unless exact.
-func (w *walk) find(question []byte, exact bool) (key, value []byte, err error) {
-	for w.next[0] != nil && bytes.Compare(w.next[0][:len(question)], question) < 0 {
-		if err := w.advance(); err != nil {
-			return nil, nil, err
-		}
-	}
-	is := func(e [2][]byte) bool {
-		return e[0] != nil && bytes.Equal(e[0][:sorter.HashBytes], question[:sorter.HashBytes])
-	}
-	date := func(key []byte) uint64 { return binary.BigEndian.Uint64(key[sorter.HashBytes:]) }
-	switch now := date(question); {
-	case is(w.next) && date(w.next[0]) == now:
-		return w.next[0], w.next[1], nil
-	case exact || !is(w.next) && !is(w.before):
-		return nil, nil, nil
-	case is(w.next) && (!is(w.before) || date(w.next[0])-now <= now-date(w.before[0])):
-		return w.next[0], w.next[1], nil
-	}
-	return w.before[0], w.before[1], nil
+// arrive notes that the chain of a last capture has come to a capture.
+func (s *search) arrive(at, from place) error {
+	s.mu.Lock()
+	s.arrivals++
+	s.mu.Unlock()
+	return s.arrived.Add(append(at[:len(at):len(at)], from[:]...), nil)
 }

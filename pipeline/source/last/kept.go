@@ -8,7 +8,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -27,7 +26,7 @@ func (s *search) keep(ctx context.Context) error {
 			if !needed.is(at) {
 				return nil
 			}
-			where, err := s.found.file.put(s.Scratch, &c.Capture)
+			where, err := s.found.file.put(s.Scratch, c)
 			for err == nil && needed.is(at) {
 				if err = s.kept.Add(needed.record[len(at):], where); err == nil {
 					err = needed.next()
@@ -47,19 +46,21 @@ type keptFile struct {
 }
 
 // put writes a capture and returns where: its offset and its size.
-func (k *keptFile) put(scratch func() (*store.Scratch, error), c *fetch.Capture) (where []byte, err error) {
-	plain := *c
+func (k *keptFile) put(scratch func() (*store.Scratch, error), c *warc.Capture) (where []byte, err error) {
+	plain := c.Capture
 	plain.Location, plain.Unstored = "", false
-	text, err := plain.MarshalBinary()
+	body, err := plain.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	head := []byte{0}
+	text := []byte{0}
 	if c.Unstored {
-		head[0] = 1
+		text[0] = 1
 	}
-	head = append(binary.AppendUvarint(head, uint64(len(c.Location))), c.Location...)
-	text = append(head, text...)
+	for _, more := range []string{c.Location, digestOf(c), c.Mismatch} {
+		text = append(binary.AppendUvarint(text, uint64(len(more))), more...)
+	}
+	text = append(text, body...)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.file == nil {
@@ -76,21 +77,25 @@ func (k *keptFile) put(scratch func() (*store.Scratch, error), c *fetch.Capture)
 }
 
 // take reads a capture.
-func (k *keptFile) take(where []byte) (*fetch.Capture, error) {
+func (k *keptFile) take(where []byte) (*warc.Capture, error) {
 	text := make([]byte, binary.BigEndian.Uint32(where[8:]))
 	if _, err := k.file.ReadAt(text, int64(binary.BigEndian.Uint64(where))); err != nil {
 		return nil, fmt.Errorf("read a capture back from disk: %w", err)
 	}
+	c := &warc.Capture{}
 	unstored, text := text[0] == 1, text[1:]
-	size, n := binary.Uvarint(text)
-	if n <= 0 || size > uint64(len(text)-n) {
-		return nil, errors.New("a capture on disk is damaged")
+	var location string
+	for _, to := range []*string{&location, &c.PayloadDigest, &c.Mismatch} {
+		size, n := binary.Uvarint(text)
+		if n <= 0 || size > uint64(len(text)-n) {
+			return nil, errors.New("a capture on disk is damaged")
+		}
+		*to, text = string(text[n:][:size]), text[n+int(size):]
 	}
-	c := &fetch.Capture{}
-	if err := c.UnmarshalBinary(text[n+int(size):]); err != nil {
+	if err := c.UnmarshalBinary(text); err != nil {
 		return nil, err
 	}
-	c.Location, c.Unstored = string(text[n:n+int(size)]), unstored
+	c.Location, c.Unstored = location, unstored
 	return c, nil
 }
 

@@ -1,10 +1,11 @@
 // Package last finds the last capture of each host in archives, and follows its redirects
-// to captures of the archives. They are read three times:
+// and revisit records to captures of the archives; or it follows the revisit records of all
+// captures. The archives are read three times:
 //
-//	captures of all URLs ─► index by URL and date ─► last captures       index.go
-//	last captures ─► what they lead to, round by round ─► captures to keep
-//	archives with captures to keep ─► these captures                     kept.go
-//	archives ─► last captures, each with those that it leads to          last.go, chain.go
+//	captures of all URLs ─► index by names and dates ─► last captures   index.go
+//	captures ─► what they lead to, round by round ─► captures to keep   round.go, revisit.go
+//	archives with captures to keep ─► these captures                    kept.go
+//	archives ─► captures, each with those that it leads to              last.go, chain.go
 //
 // All of it is sorted on disk, so that memory does not grow with the archives: places.go
 // has what is sorted by archive.
@@ -14,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
@@ -36,15 +38,23 @@ type Archives struct {
 	Scratch  func() (*store.Scratch, error) // creates a file
 }
 
-// memory bounds each of the sorts, of which six exist at a time.
-var memory = sorter.Memory / 4
+// memory bounds each of the sorts, of which ten exist at a time.
+var memory = sorter.Memory / 8
 
-// search is a search for the last captures.
+// search is a search for captures and what they lead to.
 type search struct {
 	Archives
-	sorters []*sorter.Sorter
+	everyRevisit bool // of all captures, not only the last ones, and without redirects
+	sorters      []*sorter.Sorter
 
-	index  *sorter.Sorter // entries
+	index   *sorter.Sorter // entries by URL
+	names   *sorter.Sorter // entries by other names
+	leads   *sorter.Sorter // place of a capture that leads to another one, rank: question
+	arrived *sorter.Sorter // place that a chain has come to, place of the last capture
+
+	mu       sync.Mutex
+	arrivals int // records of arrived
+
 	last   *sorter.Sorter // place
 	needed *sorter.Sorter // place of a capture to keep, place of the last capture that needs it, step
 	kept   *sorter.Sorter // place of a last capture, step: where in file
@@ -53,7 +63,7 @@ type search struct {
 	found    *Captures
 }
 
-// Captures are the last captures of archives. The caller closes them.
+// Captures are captures of archives with what they lead to. The caller closes them.
 type Captures struct {
 	last, kept   *byArchive
 	file         keptFile
@@ -61,9 +71,21 @@ type Captures struct {
 }
 
 // Find finds the last captures.
-func (a Archives) Find(ctx context.Context) (found *Captures, err error) {
-	s := &search{Archives: a, found: &Captures{maxRedirects: a.MaxRedirects}}
-	s.index, s.last, s.needed, s.kept = s.sorter(), s.sorter(), s.sorter(), s.sorter()
+func (a Archives) Find(ctx context.Context) (*Captures, error) {
+	return (&search{Archives: a}).find(ctx)
+}
+
+// Originals finds the originals of all wanted captures that are revisit records. None of
+// them is the last one.
+func (a Archives) Originals(ctx context.Context) (*Captures, error) {
+	return (&search{Archives: a, everyRevisit: true}).find(ctx)
+}
+
+func (s *search) find(ctx context.Context) (_ *Captures, err error) {
+	s.found = &Captures{maxRedirects: s.MaxRedirects}
+	for _, sorted := range []**sorter.Sorter{&s.index, &s.names, &s.leads, &s.arrived, &s.last, &s.needed, &s.kept} {
+		*sorted = s.sorter()
+	}
 	for _, step := range []func(context.Context) error{s.readIndex, s.follow, s.keep} {
 		if err == nil {
 			err = step(ctx)
@@ -116,17 +138,17 @@ func (c *Captures) In(archive int) (*Reader, error) {
 }
 
 // Take takes the next capture, of any URL. isLast reports whether it is the last one of its
-// host; it then has what it leads to.
+// host. If it leads to others, it then has what they say.
 func (r *Reader) Take(c *warc.Capture) (isLast bool, err error) {
 	at := placeOf(r.archive, r.n)
 	r.n++
-	if !r.last.is(at) {
-		return false, nil
+	if isLast = r.last.is(at); isLast {
+		err = r.last.next()
 	}
-	if err := r.last.next(); err != nil {
+	if err != nil || !isLast && !r.kept.is(at) {
 		return false, err
 	}
-	chain := newChain(&c.Capture, r.captures.maxRedirects)
+	chain := newChain(c, r.captures.maxRedirects)
 	for r.kept.is(at) {
 		next, err := r.captures.file.take(r.kept.record[len(at)+1:])
 		if err == nil {
@@ -138,5 +160,5 @@ func (r *Reader) Take(c *warc.Capture) (isLast bool, err error) {
 		}
 	}
 	chain.end()
-	return true, nil
+	return isLast, nil
 }
