@@ -59,7 +59,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if h.sent != nil {
 		declared = parseLength(h.sent)
 	}
-	if c.PayloadLength = declared; declared < 0 && c.Revisit == nil && ended && h.isAsSent() {
+	if declared >= 0 {
+		c.PayloadLength = declared
+	} else if c.Revisit == nil && ended && h.isAsSent() {
 		c.PayloadLength = stored
 	}
 	if c.Hops[0].IsRedirect() {

@@ -41,7 +41,7 @@ type Capture struct {
 	Within        time.Duration // precision of Start: the date is before Start+Within
 	Cut           string        // WARC-Truncated: length, time, disconnect, unspecified
 	PayloadDigest string        // as written: "sha1:…"
-	PayloadLength int64         // bytes of the payload, as far as its header says; -1 if not known
+	PayloadLength int64         // bytes of the payload, as far as its header says; 0 if not known
 	PayloadType   string        // the media type that the writer identified
 	Mismatch      string        // how the body contradicts the digest, "" if it does not or is unknown
 

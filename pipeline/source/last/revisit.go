@@ -83,7 +83,7 @@ type question struct {
 	kind   kind
 	within time.Duration // the precision of the date
 	digest digestTag
-	length int64 // of the payload, -1 if not known
+	length int64 // of the payload, 0 if not known
 }
 
 // encode encodes a question: the hash of its name, the last date that answers it, and what
@@ -123,7 +123,7 @@ func (q question) accepts(date, last uint64, entry []byte) bool {
 			return false
 		}
 	case byNearest:
-		if q.length >= 0 && length >= 0 && q.length != length {
+		if q.length > 0 && length > 0 && q.length != length {
 			return false
 		}
 	}
