@@ -21,9 +21,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// archives returns the WARC files that patterns name, in the order of the patterns and
-// of the names.
-func archives(ctx context.Context, patterns []string) (out []given, err error) {
+// matching returns the files that patterns name, in the order of the patterns and of the
+// names. what they should be is for an error.
+func matching(ctx context.Context, patterns []string, what string) (out []given, err error) {
 	for _, pattern := range patterns {
 		if pattern == "-" {
 			out = append(out, given{path: pattern})
@@ -41,7 +41,7 @@ func archives(ctx context.Context, patterns []string) (out []given, err error) {
 			return nil, err
 		}
 		if len(paths) == 0 {
-			return nil, &userfile.Error{Path: remote.Name(pattern), Err: fmt.Errorf("no such file; give WARC files, and quote a pattern")}
+			return nil, &userfile.Error{Path: remote.Name(pattern), Err: fmt.Errorf("no such file; give %s, and quote a pattern", what)}
 		}
 		for _, path := range paths {
 			out = append(out, given{path: path})
@@ -49,6 +49,8 @@ func archives(ctx context.Context, patterns []string) (out []given, err error) {
 	}
 	return out, nil
 }
+
+const warcFiles = "WARC files"
 
 // readPaths reads a list of WARC files, one to a line, plain or compressed. Blank
 // lines and those that begin with # are skipped. base is the URL or folder of relative
@@ -68,7 +70,11 @@ func readPaths(ctx context.Context, list, base string) ([]given, error) {
 	var out []given
 	lines := bufio.NewScanner(plain)
 	for line := int64(1); lines.Scan(); line++ {
-		switch path := strings.TrimSpace(lines.Text()); {
+		path := lines.Text()
+		if line == 1 {
+			path = strings.TrimPrefix(path, "\ufeff")
+		}
+		switch path = strings.TrimSpace(path); {
 		case path == "" || strings.HasPrefix(path, "#"):
 		case len(out) == journal.MaxVolumes:
 			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", journal.MaxVolumes)}
@@ -190,7 +196,7 @@ func (s *Source) identifyArchives(ctx context.Context) (inputs []journal.Input, 
 		}
 		return s.config.Archives, at, nil
 	}
-	read := func() ([]given, error) { return archives(ctx, s.config.WARC) }
+	read := func() ([]given, error) { return matching(ctx, s.config.WARC, warcFiles) }
 	if s.config.Paths != "" {
 		read = func() ([]given, error) { return readPaths(ctx, s.config.Paths, s.config.Base) }
 	}

@@ -10,7 +10,7 @@ import (
 // no length or is in another archive.
 func TestCapturesAreJoined(t *testing.T) {
 	at := func(file string, offset, length int64) cdx.Capture {
-		return cdx.Capture{File: file, Offset: offset, Length: length}
+		return cdx.Capture{Place: cdx.Place{File: file, Offset: offset, Length: length}}
 	}
 	first := at("a", 1000, 100)
 	for name, row := range map[string]struct {

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
-	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -36,25 +36,48 @@ type places struct {
 	blocks []int64 // where each ends
 }
 
-// openIndex adds the index of captures. Its volumes are known when it is read.
-func (s *Source) openIndex(ctx context.Context) error {
+const indexFiles = "indexes of captures"
+
+// index is a file of an index.
+type index struct {
+	path  string
+	first int64 // number of the lines of the files before it; unknown until it is read
+}
+
+// openIndexes adds the indexes of captures. Their volumes are known when they are read.
+func (s *Source) openIndexes(ctx context.Context) error {
 	if s.config.Shard.IsPart() {
 		return &userfile.Error{Path: "--cdx", Err: errors.New("does not apply to shards; divide the index, for example by year, and make a run of each part")}
 	}
-	if s.config.CDX == "-" {
-		s.inputs = append(s.inputs, journal.Input{Role: "cdx", Path: "-"})
-		return nil
-	}
-	in, err := hosts.Inspect(ctx, s.config.CDX)
+	all, err := matching(ctx, s.config.CDX, indexFiles)
 	if err != nil {
 		return err
 	}
-	in.Role = "cdx"
-	s.inputs = append(s.inputs, in)
-	if s.config.Limit == 0 {
-		s.Total = in.Rows
+	for _, file := range all {
+		in, err := inspectIndex(ctx, file.path)
+		if err != nil {
+			return err
+		}
+		in.Role, in.Path = "cdx", remote.Name(file.path)
+		s.indexes, s.inputs = append(s.indexes, index{path: file.path, first: math.MaxInt64}), append(s.inputs, in)
+		if s.config.Limit == 0 {
+			s.Total += in.Rows
+		}
 	}
 	return nil
+}
+
+// inspectIndex reads a file of an index once before the run; see [input.List.Inspect].
+func inspectIndex(ctx context.Context, path string) (in journal.Input, err error) {
+	if path == "-" {
+		return in, nil
+	}
+	l, err := input.OpenList(ctx, path)
+	if err != nil || l == nil {
+		return in, err
+	}
+	defer l.Close()
+	return l.Inspect(ctx, func() (int64, error) { return cdx.Rows(l.Parquet, l.Name) }, input.PlainOrJSON)
 }
 
 // readCaptures reads the index and makes the volumes.
@@ -89,54 +112,100 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 	return nil
 }
 
-// takePlaces reads the index and calls take with the captures that are wanted.
+// takePlaces reads the indexes and calls take with the captures that are wanted.
 func (s *Source) takePlaces(ctx context.Context, take func(*cdx.Capture) error) error {
-	name := remote.Name(s.config.CDX)
-	f, done, err := input.Open(ctx, s.config.CDX)
+	lines := int64(0)
+	for i := range s.indexes {
+		s.indexes[i].first = lines
+		n, err := s.takeIndex(ctx, &s.indexes[i], take)
+		if err != nil {
+			return err
+		}
+		lines += n
+	}
+	return nil
+}
+
+// takeIndex reads a file of an index, and returns the number of its lines as far as they
+// matter. The lines of all files are numbered together.
+func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture) error) (lines int64, err error) {
+	name := remote.Name(x.path)
+	f, done, err := input.Open(ctx, x.path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer done()
-	if s.config.CDX == "-" {
+	if x.path == "-" {
 		f = io.TeeReader(f, s.sum)
 	}
-	plain, end, err := input.Decompress(f)
+	plain, end, err := input.PlainOrJSON(f)
 	if err != nil {
-		return &userfile.Error{Path: name, Err: err}
+		return 0, &userfile.Error{Path: name, Line: 1, Err: err}
 	}
 	defer end()
 	var skipped rejected.Skipped
 	defer func() { s.rejects.Skip(skipped) }()
-	err = cdx.Read(ctx, name, plain, func(p cdx.Capture) error {
-		if why := s.config.checkPlace(&p); why != "" {
-			return s.reject(p.Line, p.File, why)
-		}
-		if _, ok := s.wanted(p.Origin, &skipped); !ok {
-			s.progress(1)
-			return nil
-		}
-		s.paced = s.paced || s.isPaced(s.config.locate(p.File))
-		return take(&p)
-	}, s.reject)
-	if err == nil && s.config.CDX == "-" {
+	err = cdx.Read(ctx, name, plain, cdx.Receiver{
+		Capture: func(c cdx.Capture) error {
+			lines = c.Line
+			c.Line += x.first
+			if why := s.config.checkPlace(x, c.File); why != "" {
+				return s.rejectLine(c.Line, c.File, why)
+			}
+			if _, ok := s.wanted(c.Origin, &skipped); !ok {
+				s.progress(1)
+				return nil
+			}
+			s.paced = s.paced || s.isPaced(s.config.locate(c.File))
+			return take(&c)
+		},
+		Other: func(cdx.Capture) error { return nil },
+		Reject: func(line int64, text, reason string) error {
+			lines = line
+			return s.rejectLine(x.first+line, text, reason)
+		},
+	})
+	if err == nil && x.path == "-" {
 		if _, err = io.Copy(io.Discard, f); err == nil { // the digest includes what follows a compressed stream
 			s.digest()
 		}
 	}
-	return err
+	return lines, err
 }
 
-// checkPlace returns why the archive of a capture is not read, "" if it is.
-func (c *Config) checkPlace(p *cdx.Capture) string {
+// checkPlace returns why an archive that an index names is not read, "" if it is.
+func (c *Config) checkPlace(x *index, file string) string {
 	switch {
-	case remote.IsURL(p.File):
+	case remote.IsURL(file):
 		return ""
-	case !filepath.IsLocal(p.File):
+	case !filepath.IsLocal(file):
 		return "outside_base: the archive is outside --warc-base"
-	case c.Base == "" && remote.IsURL(c.CDX):
+	case c.Base == "" && remote.IsURL(x.path):
 		return "not_a_capture: names a path and no URL; give --warc-base"
 	}
 	return ""
+}
+
+// lineOf returns the number of a line in its file, and the name of the file if there are
+// several.
+func (s *Source) lineOf(n int64) (line int64, file string) {
+	if len(s.indexes) == 1 {
+		return n, ""
+	}
+	i := len(s.indexes) - 1
+	for i > 0 && s.indexes[i].first >= n {
+		i--
+	}
+	return n - s.indexes[i].first, s.inputs[i].Path
+}
+
+// rejectLine rejects a line of an index.
+func (s *Source) rejectLine(n int64, text, reason string) error {
+	line, file := s.lineOf(n)
+	if file != "" {
+		text = file + ": " + text
+	}
+	return s.reject(line, text, reason)
 }
 
 // lastOfIndex adds the last capture of each origin, by its date in the index.
@@ -227,8 +296,12 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 		if !bytes.Equal(value[:8], first[:8]) {
 			clear(first[:8])
 		}
-		reason := fmt.Sprintf("duplicate: the same record as in line %d", line)
-		if err := s.reject(int64(named), remote.Name(string(key[:len(key)-17])), reason); err != nil {
+		first, file := s.lineOf(int64(line))
+		reason := fmt.Sprintf("duplicate: the same record as in line %d", first)
+		if file != "" {
+			reason += " of " + file
+		}
+		if err := s.rejectLine(int64(named), remote.Name(string(key[:len(key)-17])), reason); err != nil {
 			return err
 		}
 	}
@@ -236,7 +309,7 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 		s.places.blocks = append(s.places.blocks, end)
 	}
 	if len(s.places.blocks) > journal.MaxVolumes*journal.SegmentsPerVolume {
-		return &userfile.Error{Path: remote.Name(s.config.CDX), Err: errors.New("names more captures than a run takes; divide it")}
+		return &userfile.Error{Path: namesOf(s.config.CDX), Err: errors.New("names more captures than a run takes; divide it")}
 	}
 	if err := w.Flush(); err != nil { // keeps the first error of the writes
 		return fmt.Errorf("write the list of captures: %w", err)

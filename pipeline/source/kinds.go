@@ -33,8 +33,8 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{
-			role: "cdx", given: func(c *Config) string { return c.CDX }, open: (*Source).openIndex, start: (*Source).readCaptures,
-			empty: "names no capture of a robots.txt; give a CDX or CDXJ file with lines such as those of pywb or Common Crawl",
+			role: "cdx", given: func(c *Config) string { return namesOf(c.CDX) }, open: (*Source).openIndexes, start: (*Source).readCaptures, check: (*Source).checkIndexes,
+			empty: "names no capture of a robots.txt; give a CDX or CDXJ file, JSON or Parquet, such as those of pywb or Common Crawl",
 		},
 		{
 			role: "warc", given: (*Config).archiveNames, open: (*Source).openArchives, start: (*Source).findLast, check: (*Source).checkArchives,
@@ -109,10 +109,15 @@ func isLocal(name string) bool { return name != "" && name != "-" && !remote.IsU
 // checkArchives checks the archives that are named, and the list of those that are listed.
 func (s *Source) checkArchives(ctx context.Context) (err error) {
 	if c := &s.config; c.Paths == "" {
-		_, err = archives(ctx, slices.DeleteFunc(slices.Clone(c.WARC), remote.IsURL))
+		_, err = matching(ctx, slices.DeleteFunc(slices.Clone(c.WARC), remote.IsURL), warcFiles)
 	} else if isLocal(c.Paths) {
 		_, err = readPaths(ctx, c.Paths, c.Base)
 	}
+	return err
+}
+
+func (s *Source) checkIndexes(ctx context.Context) error {
+	_, err := matching(ctx, slices.DeleteFunc(slices.Clone(s.config.CDX), remote.IsURL), indexFiles)
 	return err
 }
 
@@ -125,13 +130,18 @@ func (s *Source) checkRun(ctx context.Context) error {
 
 // archiveNames names the archives for an error, "" for none.
 func (c *Config) archiveNames() string {
-	names := slices.Clone(c.WARC)
-	for i, name := range names {
-		names[i] = remote.Name(name)
-	}
 	planned := ""
 	if len(c.Archives) > 0 {
 		planned = "the planned archives"
 	}
-	return cmp.Or(c.Paths, strings.Join(names, " "), planned)
+	return cmp.Or(c.Paths, namesOf(c.WARC), planned)
+}
+
+// namesOf names files that the user gives.
+func namesOf(patterns []string) string {
+	names := slices.Clone(patterns)
+	for i, name := range names {
+		names[i] = remote.Name(name)
+	}
+	return strings.Join(names, " ")
 }

@@ -33,7 +33,7 @@ type Config struct {
 	Named   []string      // the hosts themselves, instead of a list
 	WARC    []string      // patterns of WARC files, - for standard input
 	Paths   string        // list of WARC files, instead of WARC
-	CDX     string        // index of captures in archives, instead of WARC
+	CDX     []string      // patterns of indexes of captures in archives, instead of WARC; - for standard input
 	Base    string        // URL or folder of the relative paths in the list or the index
 	Limits  remote.Limits // of reading archives at URLs
 	Bodies  string        // folder or tar of robots.txt files; beside FromRun, those of its answers
@@ -80,7 +80,8 @@ type Source struct {
 	elsewhere atomic.Int64       // targets or rows of other shards
 	passed    atomic.Bool        // an archive was passed over
 	last      *last.Captures     // nil unless only the last captures of archives are wanted
-	places    *places            // captures of an index, nil without one
+	indexes   []index            // of captures
+	places    *places            // their captures, nil without one
 	paced     bool               // some of them are in archives that are read at the pace
 	repeated  []journal.Repeated // archives that are named again
 }

@@ -51,7 +51,7 @@ func TestIndexOfArchivesInABucket(t *testing.T) {
 	rows := func(base string) (all []schema.Fetch) {
 		c := census(t, "")
 		c.Dir, c.Tables = filepath.Join(t.TempDir(), "out"), []string{"fetches"}
-		c.Source = source.Config{Schemes: []string{"https"}, CDX: list, Base: base}
+		c.Source = source.Config{Schemes: []string{"https"}, CDX: []string{list}, Base: base}
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
 		must(t, err)
 		files, err := filepath.Glob(filepath.Join(c.Dir, "fetches", "run=r", "*.parquet"))

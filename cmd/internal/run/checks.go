@@ -48,7 +48,7 @@ func (f *Flags) checkSource() error {
 		return exit.Usagef("%s exclude each other: give one of them", listed(journal.SourceFlags(nil), "and"))
 	case in.LastCapture && slices.Contains(in.WARC, "-"):
 		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
-	case in.CDX != "" && f.shards > 1:
+	case len(in.CDX) > 0 && f.shards > 1:
 		return exit.Usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of each part")
 	case in.LastCapture && f.shards > 1:
 		return exit.Usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
@@ -71,7 +71,7 @@ func (f *Flags) checkSource() error {
 // piped returns how many inputs are standard input.
 func (f *Flags) piped() (n int) {
 	in := &f.Config.Source
-	for _, path := range append([]string{in.Hosts, in.Ranks, in.CDX}, in.WARC...) {
+	for _, path := range slices.Concat([]string{in.Hosts, in.Ranks}, in.CDX, in.WARC) {
 		if path == "-" {
 			n++
 		}

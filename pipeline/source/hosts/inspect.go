@@ -1,15 +1,10 @@
 package hosts
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,78 +15,27 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// opened is an open list, of Parquet or of text.
-type opened struct {
-	name    string
-	parquet *os.File // nil for text
-	text    io.Reader
-	close   func() error
+// open opens the list at a path or URL. It returns nil for a pipe.
+func open(ctx context.Context, path string) (*input.List, error) {
+	l, err := input.OpenList(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) && !remote.IsURL(path) {
+		err = noFile(path, err)
+	}
+	return l, err
 }
 
-// open opens the list at a path or URL. It returns nil for a pipe, which can be read only
-// once.
-func open(ctx context.Context, path string) (*opened, error) {
-	if remote.IsURL(path) {
-		return openURL(ctx, path)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, noFile(path, err)
-	case info.IsDir():
-		return nil, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
-	case !info.Mode().IsRegular():
-		return nil, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
-	}
-	l := &opened{name: path, text: f, close: f.Close}
-	if isParquet(f) {
-		l.parquet = f
-	}
-	return l, nil
-}
-
-// openURL opens a list at a URL. It copies Parquet, which is not read in order.
-func openURL(ctx context.Context, url string) (*opened, error) {
-	in, _, err := input.OpenURL(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	b := bufio.NewReaderSize(in, 1<<18)
-	if head, _ := b.Peek(len(parquetMagic)); string(head) != parquetMagic {
-		return &opened{name: remote.Name(url), text: b, close: in.Close}, nil
-	}
-	in.Close()
-	f, err := input.CopyURL(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	return &opened{name: remote.Name(url), parquet: f, close: f.Close}, nil
-}
-
-// Inspect reads a hosts list once before the run, for its digest and its number of
-// lines, and to fail on an unreadable list before anything is fetched.
+// Inspect reads a hosts list once before the run; see [input.List.Inspect].
 func Inspect(ctx context.Context, path string) (in journal.Input, err error) {
 	l, err := open(ctx, path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return in, err
+	case l == nil:
+		return journal.Input{Role: "hosts", Path: path}, nil
 	}
-	in = journal.Input{Role: "hosts", Path: path}
-	if l == nil {
-		return in, nil
-	}
-	defer l.close()
-	in.Path = l.name
-	sum := sha256.New()
-	if l.parquet != nil {
-		in.Rows, err = parquetRows(l.parquet, l.name, sum)
-	} else {
-		in.Rows, err = input.CountLines(ctx, l.name, io.TeeReader(l.text, sum))
-	}
-	in.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	defer l.Close()
+	in, err = l.Inspect(ctx, func() (int64, error) { return parquetRows(l.Parquet, l.Name) }, input.Plain)
+	in.Role = "hosts"
 	return in, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -17,15 +16,6 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/scan"
 )
-
-// parquetMagic begins a Parquet file.
-const parquetMagic = "PAR1"
-
-func isParquet(f *os.File) bool {
-	var head [4]byte
-	n, _ := f.ReadAt(head[:], 0)
-	return n == 4 && string(head[:]) == parquetMagic
-}
 
 // rowsPerByte bounds the rows of a list by the bytes of its file. Sorted names of hosts
 // take more than a hundredth of a byte each, however they are compressed; one value that
@@ -48,14 +38,11 @@ func openParquet(f *os.File, name string) (*scan.File, error) {
 	return in, nil
 }
 
-// parquetRows returns the number of rows of a list, and writes its bytes to sum.
-func parquetRows(f *os.File, name string, sum io.Writer) (rows int64, err error) {
+// parquetRows returns the number of rows of a list.
+func parquetRows(f *os.File, name string) (rows int64, err error) {
 	in, err := openParquet(f, name)
 	if err != nil {
 		return 0, err
-	}
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
-		return 0, &userfile.Error{Path: name, Err: err}
 	}
 	return in.Rows(), nil
 }

@@ -46,7 +46,7 @@ func (r *row) given() string {
 // pipe, which can be read only once, to sum. It returns when ctx ends, even while
 // standard input blocks.
 func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
-	var l *opened
+	var l *input.List
 	name := "standard input"
 	if path != "-" {
 		var err error
@@ -60,21 +60,21 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 		if err != nil {
 			return err
 		}
-		l = &opened{name: name, text: io.TeeReader(pipe, sum), close: func() error { done(); return nil }}
+		l = &input.List{Name: name, Text: io.TeeReader(pipe, sum), Close: func() error { done(); return nil }}
 	}
-	defer l.close()
-	if l.parquet != nil {
-		return readParquetHosts(ctx, l.name, l.parquet, yield)
+	defer l.Close()
+	if l.Parquet != nil {
+		return readParquetHosts(ctx, l.Name, l.Parquet, yield)
 	}
-	plain, done, err := input.Plain(l.text)
+	plain, done, err := input.Plain(l.Text)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return &userfile.Error{Path: l.name, Line: 1, Err: err}
+		return &userfile.Error{Path: l.Name, Line: 1, Err: err}
 	}
 	defer done()
-	return readLines(l.name, store.While(ctx, plain), yield)
+	return readLines(l.Name, store.While(ctx, plain), yield)
 }
 
 func readLines(name string, in io.Reader, yield func(row) error) error {
@@ -95,8 +95,8 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 		if line == 1 {
 			text = strings.TrimPrefix(text, "\ufeff")
 		}
-		if strings.HasPrefix(text, "PAR1") && line == 1 {
-			return &userfile.Error{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give a file")}
+		if line == 1 && input.IsParquet(text) {
+			return &userfile.Error{Path: name, Err: input.ErrParquetPipe}
 		}
 		trimmed := strings.TrimSpace(text)
 		header := columns == nil && isCommentedHeader(trimmed)

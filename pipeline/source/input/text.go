@@ -25,14 +25,19 @@ const endlessLine = 64 << 20
 var ErrEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
 
 // Plain decompresses a list. A format that is not text is an error that names it.
-func Plain(r io.Reader) (io.Reader, func(), error) {
+func Plain(r io.Reader) (io.Reader, func(), error) { return plain(r, false) }
+
+// PlainOrJSON is [Plain] for what may be JSON.
+func PlainOrJSON(r io.Reader) (io.Reader, func(), error) { return plain(r, true) }
+
+func plain(r io.Reader, mayBeJSON bool) (io.Reader, func(), error) {
 	named := func(b *bufio.Reader) error {
 		b.Peek(16)
 		head, _ := b.Peek(min(b.Buffered(), userfile.FormatHead)) // without waiting for more
 		if isCompressed(head) {
 			return nil
 		}
-		if isJSON(head) {
+		if !mayBeJSON && isJSON(head) {
 			return errors.New("is JSON; give one host, origin or URL to a line, or CSV")
 		}
 		return userfile.Format(head)
@@ -41,11 +46,11 @@ func Plain(r io.Reader) (io.Reader, func(), error) {
 	if err := named(b); err != nil {
 		return nil, nil, err
 	}
-	plain, done, err := Decompress(b)
-	if err != nil || plain == io.Reader(b) {
-		return plain, done, err
+	text, done, err := Decompress(b)
+	if err != nil || text == io.Reader(b) {
+		return text, done, err
 	}
-	inner := bufio.NewReaderSize(plain, 1<<18)
+	inner := bufio.NewReaderSize(text, 1<<18)
 	if err := named(inner); err != nil {
 		done()
 		return nil, nil, err
@@ -116,14 +121,14 @@ func ReadLine(r *bufio.Reader) (text string, long bool, err error) {
 	return text, long, err
 }
 
-// CountLines returns the number of lines of a list, plain or compressed; path is for errors.
-func CountLines(ctx context.Context, path string, r io.Reader) (int64, error) {
-	plain, done, err := Plain(r)
+// countLines returns the number of lines of a list, plain or compressed; path is for errors.
+func countLines(ctx context.Context, path string, r io.Reader, plain func(io.Reader) (io.Reader, func(), error)) (int64, error) {
+	text, done, err := plain(r)
 	if err != nil {
 		return 0, &userfile.Error{Path: path, Line: 1, Err: err}
 	}
 	defer done()
-	running := store.While(ctx, plain)
+	running := store.While(ctx, text)
 	var rows int64
 	buf := make([]byte, 1<<16)
 	last, long := byte('\n'), 0 // long: bytes of the current line
