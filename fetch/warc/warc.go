@@ -2,7 +2,7 @@
 // files, which the Internet Archive wrote before 2009.
 //
 // A file is compressed with gzip or zstd, one member or frame per record or one
-// for all records, or is plain. [Read] takes it as a stream and calls back for
+// for all records, or is plain, or several lie in a ZIP file. [Read] takes it as a stream and calls back for
 // each capture and each damaged place. Damage costs only the records that it
 // hits; reading resumes at the next one.
 //
@@ -98,13 +98,13 @@ type Config struct {
 // the capture.
 //
 // The file is WARC or ARC, gzip or zstd, normally with a member or frame per record, or
-// plain; its first bytes decide. If r can seek, a wrong length costs only its
+// plain, or a ZIP file with such files, as a WACZ is; its first bytes decide. If r can seek, a wrong length costs only its
 // record. If r cannot, or one member holds many records, it also costs the
 // records within that length. Read returns the first error of r, emit, damaged
 // or ctx.
 func Read(ctx context.Context, name string, r io.Reader, c Config,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: c.MaxBody, challenges: c.Challenges, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, emit: emit, damaged: damaged})
 }
 
 // ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
@@ -112,7 +112,15 @@ func Read(ctx context.Context, name string, r io.Reader, c Config,
 // its body only if the answer is true.
 func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func() bool,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: c.MaxBody, challenges: c.Challenges, body: body, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, body: body, emit: emit, damaged: damaged})
+}
+
+func readFile(ctx context.Context, r io.Reader, w reader) (Counts, error) {
+	w.members = newMembers(ctx, r)
+	if head, _ := w.raw.Peek(len(zipMagic)); isZip(head) {
+		return readZip(ctx, w.file, w)
+	}
+	return read(ctx, &w)
 }
 
 // A RecordReader reads single records, by their places in archives. It keeps its buffers.
