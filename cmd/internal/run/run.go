@@ -69,7 +69,8 @@ Interruptions and outages
   it never reached a host; --resume continues it.
 
 Archives
-  An archive at an https URL is asked for once (up to three times with --last-capture),
+  An archive at an https URL is asked for once (up to three times with --last-capture,
+  or if it has revisit records whose originals are to be found in it),
   when its turn comes, and no faster than --archive-rate: all readers wait when its
   server answers 403, 429 or 503. A transfer that breaks continues at the byte where it
   broke. An archive that is named again, by another path, link or spelling, is read
@@ -170,10 +171,10 @@ func New() *Flags {
 	f := &Flags{Shared: settings.Shared{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
 	s, c, in := f.Set, &f.Config, &f.Config.Source
 	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; of stored answers, take only those of these hosts, of which 10 million take 136 MB")
-	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
+	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst, or in a ZIP file such as a WACZ; - is standard input; repeatable")
 	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringArrayVar(&in.CDX, "cdx", nil, "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
-	s.BoolVar(&in.LastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
+	s.BoolVar(&in.LastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects and revisit records to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
 	s.StringVar(&in.Base, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
 	s.StringVar(&in.Bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
