@@ -111,6 +111,7 @@ func (c *Capture) Facts() answer.Facts {
 	f := answer.Facts{
 		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "", Unstored: c.Unstored,
 		HTMLRedirect: body != nil && answer.RedirectsByHTML(body), Time: c.Start.UTC().Truncate(time.Microsecond),
+		Walled: c.Challenge != "",
 	}
 	if c.Memory != nil {
 		m := c.Memory.After(f.Kind(), f.Time)

@@ -239,7 +239,11 @@ type event struct {
 
 // events returns the events of a File.
 func events(f *File) []event {
-	byLine := make([]event, f.Lines+1)
+	lines := f.Lines
+	if endsLine(f.Body()) {
+		lines++ // Google's parser reports an empty line behind the last line end
+	}
+	byLine := make([]event, lines+1)
 	for i := range byLine {
 		byLine[i] = event{Line: i, Type: "empty"}
 	}

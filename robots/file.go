@@ -31,8 +31,8 @@ type File struct {
 	Signals  []Signal
 	Usages   []usage.Line
 
-	// Lines is the number of lines: line ends plus one, so an empty body has
-	// one.
+	// Lines is the number of lines, as SplitLines counts them: a line end ends
+	// one and begins none, so an empty body has none.
 	Lines int
 	// InvalidLines counts lines with content that are neither a record the
 	// profile accepts nor a known extension.

@@ -30,9 +30,6 @@ func FuzzSplitLines(f *testing.F) {
 		}
 		var file File
 		file.Parse(body, google)
-		if ended { // the parser counts an empty line behind the last line end
-			n++
-		}
 		if len(body) <= google.SizeLimit && file.Lines != n {
 			t.Fatalf("%q: %d lines, parsed %d", body, n, file.Lines)
 		}

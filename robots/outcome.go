@@ -11,6 +11,8 @@ func VerdictOf(a answer.Answer, t *Target) (v Verdict, ok bool) {
 	switch {
 	case t.isRobotsTxt:
 		return Verdict{Allowed, ReasonRobotsTxt, -1}, true
+	case a.Walled:
+		return Verdict{Undefined, ReasonChallenge, -1}, true
 	case a.AsksRules():
 		return Verdict{Undefined, ReasonUndefined, -1}, false
 	}

@@ -109,10 +109,18 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		start = end + 1
 	}
 	f.Lines = int(s.line)
+	if endsLine(body) {
+		f.Lines--
+	}
 	s.closeGroup()
 	if p.isDialect() {
 		f.parseDialect(p)
 	}
+}
+
+// endsLine reports whether no line is open at the end of a body.
+func endsLine(body []byte) bool {
+	return len(body) == 0 || body[len(body)-1] == '\n' || body[len(body)-1] == '\r'
 }
 
 // next returns the index of the first c at or after i, or the length of b.

@@ -25,11 +25,12 @@ const (
 	ReasonFullDisallow               // the answer's outcome is full_disallow
 	ReasonUndefined                  // permitted readings differ
 	ReasonRobotsTxt                  // /robots.txt itself (RFC 9309, 2.2.2): allow
+	ReasonChallenge                  // a wall answered in place of the file: nobody knows
 )
 
 func (r Reason) String() string {
 	return [...]string{"rule", "empty_rule", "no_rule", "no_group", "full_allow",
-		"full_disallow", "undefined", "robots_txt"}[r]
+		"full_disallow", "undefined", "robots_txt", "challenge"}[r]
 }
 
 // A Verdict is the decision for one URL. Rule is the index in File.Rules of the

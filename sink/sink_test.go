@@ -38,7 +38,7 @@ var contract = map[string]string{
 		attempts int32, remote_address utf8?, http_version utf8?, tls_version utf8?, content_type utf8?, content_encoding utf8?,
 		server utf8?, etag utf8?, last_modified utf8?, cache_control utf8?, retry_after utf8?, dns_us int64?, connect_us int64?,
 		tls_us int64?, first_byte_us int64?, total_us int64?, body_bytes int64?, body_truncated bool, content_digest utf8?,
-		has_bom bool, is_utf8 bool, is_html bool, only_comments bool, challenge utf8?, stale_since timestamp[us, tz=UTC]?, unreachable_since timestamp[us, tz=UTC]?,
+		has_bom bool, is_utf8 bool?, is_html bool, only_comments bool, challenge utf8?, stale_since timestamp[us, tz=UTC]?, unreachable_since timestamp[us, tz=UTC]?,
 		answers_since list<struct<since timestamp[us, tz=UTC], kind utf8, redirects int32>>, copy_time timestamp[us, tz=UTC]?,
 		copy_digest utf8?, kept_truncated bool?, probe_front_status int32?, probe_random_status int32?,
 		front_page utf8?, front_hops list<struct<url utf8, status int32?>>, front_error_class utf8?, front_headers list<struct<name utf8, value utf8?>>,

@@ -64,7 +64,7 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 		FetchTime: c.Start.UTC().Truncate(time.Microsecond), Status: schema.NonZero(int32(c.Status())),
 		Outcome: string(read.Outcome), Reason: string(read.Reason), ErrorClass: schema.NonZero(string(failure)),
 		Challenge: schema.NonZero(c.Challenge), TotalMicros: micros(c.Times.Total), BodyTruncated: c.Truncated,
-		Treatment: summary.TreatmentNames[treatmentOf(own, c)], Class: summary.ClassNames[e.classOf(r, agent, own)],
+		Treatment: summary.TreatmentNames[treatmentOf(own, c)], Class: summary.ClassNames[r.classOf(agent)],
 	}
 	if agent >= 0 {
 		a.Category = &e.config.Agents[agent].Category
@@ -122,9 +122,9 @@ func (r *reading) policyOf(agent int) *robots.Policy {
 
 // classOf returns the class of an agent's policy in the host's own answer, as policies
 // have it.
-func (e *Evaluator) classOf(r *reading, agent int, own *fetch.Capture) int {
+func (r *reading) classOf(agent int) int {
 	switch {
-	case own.Challenge != "":
+	case r.answer.Walled:
 	case r.answer.Outcome == answer.FullAllow:
 		return int(robots.AllowAll)
 	case r.answer.Outcome == answer.ConditionalAllow:

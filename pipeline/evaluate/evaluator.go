@@ -52,7 +52,6 @@ type Evaluator struct {
 	note     note             // note of the current segment
 	memo     memo             // verdicts on the current target
 	second   secondFile       // answers to identities
-	walled   bool             // a wall answered in place of the current target's file
 
 	categories []string              // of the agents
 	categoryOf []int                 // per agent: its place among them
@@ -206,15 +205,14 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks fu
 // target writes the rows of one target.
 func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	c := t.Capture
-	e.walled = c.Challenge != ""
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
 	facts := c.Facts()
 	for i := range e.readings {
 		e.receive(i, c, facts, func(r *reading) questions {
 			return questions{
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
-				versusFirst: judging && c.Challenge == "" && e.sameBody(r),
-				parity:      i == 0 && e.explainers != nil && c.Challenge == "" && r.answer.Outcome == answer.ConditionalAllow && (judging || out.Lines.Wanted() || out.Examples.Wanted()),
+				versusFirst: judging && e.sameBody(r),
+				parity:      i == 0 && e.explainers != nil && !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow && (judging || out.Lines.Wanted() || out.Examples.Wanted()),
 			}
 		})
 	}
@@ -231,7 +229,7 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	}
 	stratum := summary.StratumOf(row.Rank)
 	counts := out.Summary.Wanted() || out.Examples.Wanted()
-	isFile := first.body != nil && c.Challenge == ""
+	isFile := first.body != nil && !first.answer.Walled
 	if e.preferences = e.preferences[:0]; isFile && (counts || out.Preferences.Wanted()) {
 		e.preferenceRows(&row, &first.content.file)
 	}

@@ -79,8 +79,8 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 		}
 		row.ContentDigest = &digest
 		f := &first.content.file
-		row.HasBOM, row.IsUTF8, row.IsHTML, row.OnlyComments = f.HasBOM, f.IsUTF8, f.IsHTML, f.OnlyComments()
-		if c.Challenge == "" {
+		row.HasBOM, row.IsUTF8, row.IsHTML, row.OnlyComments = f.HasBOM, &f.IsUTF8, f.IsHTML, f.OnlyComments()
+		if !first.answer.Walled {
 			row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
 			row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
 		}

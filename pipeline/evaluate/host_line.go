@@ -26,7 +26,6 @@ type HostLine struct {
 
 // HostLine returns the line of a target whose capture has its body.
 func (e *Evaluator) HostLine(t *target.Target) *HostLine {
-	e.walled = t.Capture.Challenge != ""
 	facts := t.Capture.Facts()
 	for k := range e.readings {
 		if len(e.readings[k].firsts) == 0 { // it is of the first profile

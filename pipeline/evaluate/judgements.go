@@ -119,7 +119,7 @@ func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (r
 	p.Parity = e.parityOf(agent)
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
 	switch {
-	case e.walled: // neither is a wall
+	case r.answer.Walled: // neither is a wall
 	case r.answer.Outcome == answer.ConditionalAllow:
 		found := &r.content.policies[agent]
 		match, class = found.match, found.class

@@ -25,13 +25,17 @@ import (
 
 // A wall makes the class of every policy unknown and leaves no row of the file's content,
 // whatever its status is and though its page has rules; outcome and reason are those of its
-// status.
+// status. Its verdicts are undefined, but for robots.txt itself, which RFC 9309 always lets
+// a crawler fetch.
 func TestAWallIsUnread(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
+	rfc, _ := robots.ProfileNamed("rfc9309")
+	samples, err := registry.ParseSamples("urls", []byte("/x\n/robots.txt\n"))
+	must(t, err)
 	for status, want := range map[int]string{200: "conditional_allow success", 202: "conditional_allow success", 403: "full_allow client_error", 503: "full_disallow server_error"} {
 		for wall, class := range map[string]string{"cloudflare": "unknown", "": map[int]string{200: "disallow_all", 202: "disallow_all", 403: "allow_all", 503: "unknown"}[status]} {
 			dir := t.TempDir()
-			run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "groups", "rules", "lines", "answers"}, Profiles: []string{"google"}})
+			run, err := sink.Create(dir, journal.Plan{Run: "r", Tables: []string{"fetches", "policies", "verdicts", "groups", "rules", "lines", "answers"}, Profiles: []string{"google", "rfc9309"}})
 			must(t, err)
 			s, err := run.Segment(0)
 			must(t, err)
@@ -46,13 +50,19 @@ func TestAWallIsUnread(t *testing.T) {
 			own := answered(wall)
 			own.Also = []fetch.Also{{Identity: fetch.Identity{Name: "i"}, Capture: answered("")}}
 			targets := iter.Seq2[*target.Target, error](func(yield func(*target.Target, error) bool) { yield(&target.Target{Seq: 1, Capture: own}, nil) })
-			_, err = Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}, Category: "x"}}, Profiles: []*robots.Profile{google}}).Evaluator().Segment(s, targets)
+			_, err = Prepare(Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}, Category: "x"}}, Samples: samples, Profiles: []*robots.Profile{google, rfc}}).Evaluator().Segment(s, targets)
 			must(t, err)
 			must(t, s.Commit())
 			must(t, run.Close())
 			f, p := rowsIn[schema.Fetch](t, dir, "fetches")[0], rowsIn[schema.Policy](t, dir, "policies")[0]
 			if got := f.Outcome + " " + f.Reason; got != want || p.Class != class || p.Outcome != f.Outcome {
 				t.Errorf("status %d, wall %q: %s, class %s, outcome %s; want %s, %s", status, wall, got, p.Class, p.Outcome, want, class)
+			}
+			for i, v := range rowsIn[schema.Verdict](t, dir, "verdicts") {
+				isChallenge := v.Verdict == "undefined" && v.Reason == "challenge"
+				if isChallenge != (wall != "" && i < 3) || v.GroupAgent != nil && wall != "" {
+					t.Errorf("status %d, wall %q, profile %s: the verdict on %s is %s by %s", status, wall, v.Profile, v.URL, v.Verdict, v.Reason)
+				}
 			}
 			groups := len(rowsIn[schema.Group](t, dir, "groups"))
 			if (groups > 0) != (wall == "" && status < 300) || int(f.Groups) != groups {

@@ -49,7 +49,7 @@ func TestCoverageOfSignals(t *testing.T) {
 			f := schema.Fetch{Seq: seq, Host: fmt.Sprintf("h%d.%s", seq, domain), Origin: "https://x", Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success"}
 			if seq%4 > 0 { // every fourth host has no file
 				f.ContentDigest = new("x")
-				f.IsUTF8 = true
+				f.IsUTF8 = new(true)
 				counts.Add("body_bytes", summary.Unranked, "0")
 			}
 			counts.Add("targets", summary.Unranked, "")

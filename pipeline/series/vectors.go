@@ -54,7 +54,7 @@ const (
 
 func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 	for _, p := range parts {
-		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}, Optional: []string{"challenge"}}
+		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}, Optional: []string{scan.WallColumn}}
 		if len(s.fellBack) > 0 {
 			what.Columns = append(what.Columns, "origin", "fallback_error_class")
 		}
@@ -66,10 +66,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
 			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
 			said, why := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "reason")
-			walled := func(int) bool { return false } // a run of before has no such column
-			if batch.Schema().HasField("challenge") {
-				walled = scan.Column[*array.String](batch, "challenge").IsValid
-			}
+			walled := scan.Walled(batch)
 			if hasContents {
 				s.bodies(batch, walled)
 			}

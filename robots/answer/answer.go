@@ -14,14 +14,27 @@ type Answer struct {
 	// UnreachableSince is the start of the outage. It is zero if the origin was
 	// reached or Facts has no Memory.
 	UnreachableSince time.Time
+	// Walled reports whether a wall gave the answer: Outcome and Reason are those of its
+	// status, and nothing is known of the site's policy.
+	Walled bool
 }
 
 // AsksRules reports whether verdicts depend on the rules of a file.
-func (a Answer) AsksRules() bool { return a.Outcome == ConditionalAllow || a.UseCopy }
+func (a Answer) AsksRules() bool { return !a.Walled && (a.Outcome == ConditionalAllow || a.UseCopy) }
+
+// Shown returns the reason that says what the answer shows of its host, as [Shown] does.
+func (a Answer) Shown() Reason { return Shown(a.Reason, a.Walled) }
 
 // Read interprets the facts (RFC 9309, 2.3.1) for a profile that follows at most
 // maxRedirects redirects.
 func (p *Answers) Read(f Facts, maxRedirects int) Answer {
+	a := p.meaning(f, maxRedirects)
+	a.Walled = f.Walled
+	return a
+}
+
+// meaning is Read, by the status and the history alone.
+func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
 	r := p.read(f.Kind(), maxRedirects)
 	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 && (f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
 		r.Outcome, r.Reason = p.Unauthorized, Unauthorized

@@ -130,6 +130,8 @@ type Facts struct {
 	// requests, nil if none is kept.
 	Time   time.Time
 	Memory *Memory
+	// Walled reports whether a wall answered in place of the file.
+	Walled bool
 }
 
 // Failure returns why the request got no answer: Error, or the class of the
@@ -184,6 +186,10 @@ const (
 	UnreachableTooLong  Reason = "unreachable_too_long"
 	AddressBlocked      Reason = "address_blocked"
 	NoRoute             Reason = "no_route"
+
+	// Challenged stands for the reason of an answer that a wall gave. No profile gives it: a
+	// row keeps the reason of its status. See [Shown].
+	Challenged Reason = "challenge"
 )
 
 // Evidence is what an answer shows of a site's policy.
@@ -201,7 +207,22 @@ const (
 	OnlyMemory // an outage, which is judged by earlier answers
 	SpecialAddress
 	NoRouteHere
+	BehindWall // whatever the status says
 )
+
+// Shown returns the reason that says what an answer shows of its host: its own, or
+// [Challenged] where a wall gave it, for then nobody has read the host. It is the one place
+// that decides that; whoever asks whether a host was read asks IsCurrent of its evidence.
+func Shown(own Reason, walled bool) Reason {
+	if walled {
+		return Challenged
+	}
+	return own
+}
+
+// IsRead reports whether an answer with a reason, or a wall, was read: it shows what the
+// host's robots.txt says now.
+func IsRead(own Reason, walled bool) bool { return Shown(own, walled).Evidence().IsCurrent() }
 
 // IsCurrent reports whether the answer shows what the site's robots.txt says
 // now.
@@ -246,6 +267,7 @@ var reasonRows = [...]struct {
 	{UnreachableTooLong, "unreachable for more than 30 days", OnlyMemory, true},
 	{AddressBlocked, "not asked: special address", SpecialAddress, false},
 	{NoRoute, "not asked: no route from here", NoRouteHere, false},
+	{Challenged, "a wall in place of the file", BehindWall, false},
 	{tooManyRequests, "", ShowsNothing, true},
 	{otherStatus, "", ShowsNothing, true},
 	{canceled, "", ShowsNothing, false},
@@ -255,6 +277,9 @@ var reasonRows = [...]struct {
 // [AnswerKind]. A reason that needs memory is not a class.
 var Reasons, Classes = func() (reasons, classes []Reason) {
 	for _, row := range reasonRows {
+		if row.reason == Challenged {
+			continue // no profile gives it, and it may have any class
+		}
 		if row.words != "" {
 			reasons = append(reasons, row.reason)
 		}

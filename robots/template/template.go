@@ -144,9 +144,6 @@ const maxMatches = 1 << 10
 func (t *Set) Find(f *robots.File) (matches []Match, groups []int32) {
 	found := t.lines(f)
 	last := int32(f.Lines)
-	if body := f.Body(); len(body) > 0 && (body[len(body)-1] == '\n' || body[len(body)-1] == '\r') {
-		last-- // the empty line behind the last line end
-	}
 	regions := t.regions(found, last)
 	matches = slices.Clone(regions)
 	claims := newClaims(regions)

@@ -314,6 +314,19 @@ func Column[T arrow.Array](batch arrow.RecordBatch, name string) T {
 	return batch.Column(batch.Schema().FieldIndices(name)[0]).(T)
 }
 
+// WallColumn is the column of fetches that [Walled] reads. It is optional: a run of before
+// knows of no walls.
+const WallColumn = "challenge"
+
+// Walled returns whether a wall answered in place of the file, for each row of a batch of
+// fetches.
+func Walled(batch arrow.RecordBatch) func(row int) bool {
+	if !batch.Schema().HasField(WallColumn) {
+		return func(int) bool { return false }
+	}
+	return Column[arrow.Array](batch, WallColumn).IsValid
+}
+
 // leaves returns the indexes of the Parquet columns that make these, nil for all.
 func (f *File) leaves(columns []string) (leaves []int, err error) {
 	var missing []string

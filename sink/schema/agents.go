@@ -91,10 +91,12 @@ type Verdict struct {
 	JudgedBy string `parquet:"judged_by,dict"`
 	// Path of `--urls`, or absolute URL of the origin's own samples. Example: `/2025/03/a-story.html`.
 	URL string `parquet:"url,dict"`
-	// `allow`, `disallow`, or `undefined` if the profile leaves a choice open on which it depends.
+	// `allow`, `disallow`, or `undefined` if the profile leaves a choice open on which it depends, or a wall
+	// kept the host from being read.
 	Verdict string `parquet:"verdict,dict"`
 	// Why: `rule`, `empty_rule`, `no_rule` (its group has none that matches), `no_group`, `robots_txt`
-	// (robots.txt itself), `full_allow`, `full_disallow`, `undefined`.
+	// (robots.txt itself), `full_allow`, `full_disallow`, `undefined`, `challenge` (a wall answered in place
+	// of the file).
 	Reason string `parquet:"reason,dict"`
 	// As in `policies`.
 	GroupAgent *string `parquet:"group_agent,dict"`

@@ -1,6 +1,10 @@
 package schema
 
-import "time"
+import (
+	"time"
+
+	"github.com/robocensus/robocensus/robots/answer"
+)
 
 // Row types, one per table. A nullable column is a pointer, never a plain value
 // with the tag "optional": parquet-go 0.32 writes some of the nulls of such a
@@ -115,8 +119,8 @@ type Fetch struct {
 	ContentDigest *string `parquet:"content_digest,dict"`
 	// The body begins with a byte order mark.
 	HasBOM bool `parquet:"has_bom"`
-	// The body is valid UTF-8.
-	IsUTF8 bool `parquet:"is_utf8"`
+	// The body is valid UTF-8. Null if there is no body; an earlier version wrote false there.
+	IsUTF8 *bool `parquet:"is_utf8"`
 	// The body looks like HTML.
 	IsHTML bool `parquet:"is_html"`
 	// The body has a comment and no line that is a record. Such files are served where there used to be
@@ -167,7 +171,7 @@ type Fetch struct {
 	// Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy, at most 32 lines; the value of one longer than
 	// 2 KiB is null. Example: `[{name: x-robots-tag, value: noai}]`.
 	FrontHeaders []HeaderLine `parquet:"front_headers,list"`
-	// Lines of the file. Example: `42`.
+	// Lines of the file; a line end begins none, so that an empty file has 0. Example: `42`.
 	Lines int32 `parquet:"lines"`
 	// Groups of the file.
 	Groups int32 `parquet:"groups"`
@@ -188,6 +192,11 @@ type Fetch struct {
 	// Length of the record, or of these records, as stored, in bytes. Null for other sources, and if the compression gives no
 	// length.
 	WARCLength *int64 `parquet:"warc_length"`
+}
+
+// Shown returns the reason that says what the row shows of the host (see [answer.Shown]).
+func (f *Fetch) Shown() answer.Reason {
+	return answer.Shown(answer.Reason(f.Reason), f.Challenge != nil)
 }
 
 // KeptDigest returns the digest of the body that stands for the row in `bodies`: that

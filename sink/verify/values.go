@@ -51,7 +51,7 @@ var values = func() map[string]map[string][]string {
 		"templates": {"kind": template.Kinds},
 		"agents":    {"kind": {"crawler", "token"}},
 		"summary":   {"stratum": summary.StratumNames()},
-		"verdicts":  {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonRobotsTxt) + 1), "rule_kind": kinds},
+		"verdicts":  {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonChallenge) + 1), "rule_kind": kinds},
 	}
 }()
 

@@ -88,8 +88,11 @@ func cutNote(f *robots.File, p *robots.Profile) string {
 	if !f.Truncated {
 		return ""
 	}
-	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count",
-		words.Number(int64(p.SizeLimit)), visible.Text(p.Name), words.Number(int64(f.Lines-1)))
+	last := int64(f.Lines)
+	if body := f.Body(); len(body) > 0 && body[len(body)-1] != '\n' && body[len(body)-1] != '\r' {
+		last-- // its end lies beyond the limit
+	}
+	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count", words.Number(int64(p.SizeLimit)), visible.Text(p.Name), words.Number(last))
 }
 
 // unread warns about a body that a profile does not read to its end, and about one
@@ -121,7 +124,11 @@ func (e *explainer) capture(c *fetch.Capture) {
 	e.load(c)
 	first := e.readings[0]
 	fmt.Fprintf(e.out, "%s\n", visible.Text(answered(c, first.answer)))
-	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effects[first.answer.Outcome], first.answer.Outcome, first.answer.Reason))
+	outcome := first.answer.Outcome
+	if first.answer.Walled {
+		outcome = answer.Undefined
+	}
+	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.Profile.Name, effects[outcome], outcome, first.answer.Shown()))
 	for _, h := range c.Hops {
 		status := "no answer"
 		if h.Status != 0 {
@@ -133,7 +140,7 @@ func (e *explainer) capture(c *fetch.Capture) {
 		e.note(visible.Text(c.Err.Error()))
 	}
 	fmt.Fprintln(e.out)
-	if first.answer.Outcome == answer.ConditionalAllow {
+	if outcome == answer.ConditionalAllow {
 		e.unread()
 	}
 }
@@ -153,7 +160,9 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 	if n := len(c.Hops); n > 1 {
 		who += "redirects to " + c.Hops[n-1].URL + ", which "
 	}
-	switch a.Reason {
+	switch a.Shown() {
+	case answer.Challenged:
+		return fmt.Sprintf("%sanswers with a wall in place of the file (%s, status %d)", who, words.Challenge.Of(c.Challenge), status)
 	case answer.Success:
 		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
 	case answer.ClientError:
@@ -222,6 +231,8 @@ func (e *explainer) explain(url string) {
 	switch {
 	case v.Reason == robots.ReasonRobotsTxt:
 		e.note("robots.txt itself may always be fetched (RFC 9309, section 2.2.2)")
+	case v.Reason == robots.ReasonChallenge:
+		e.note(noLine(v.Reason, &first.File))
 	case !first.answer.AsksRules():
 		e.note("the answer decides, and no rule: " + words.Reason.Of(string(first.answer.Reason)))
 	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
@@ -303,6 +314,8 @@ func noLine(reason robots.Reason, f *robots.File) string {
 		return "the document leaves a choice open"
 	case robots.ReasonRobotsTxt:
 		return "robots.txt itself may always be fetched"
+	case robots.ReasonChallenge:
+		return "a wall answered in place of the file, so that nobody knows what it says"
 	}
 	return ""
 }

@@ -75,9 +75,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 		return nil
 	}
 	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
-	if t.Challenge != nil {
-		e.Reason = new(change.Challenged)
-	}
+	e.Reason = new(string(t.Shown()))
 	if change.Unreachable(*e.Reason) {
 		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
 			return nil

@@ -39,7 +39,7 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = vocabulary(answer.Reasons)
+var Reason = vocabulary(append([]answer.Reason{answer.Challenged}, answer.Reasons...))
 
 // Challenge has words for the vendors of walls.
 var Challenge = Vocabulary{

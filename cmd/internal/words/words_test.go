@@ -36,7 +36,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		values []string
 	}{
 		{"outcome", Outcome, texts(answer.Outcomes[:])},
-		{"reason", Reason, texts(answer.Reasons)},
+		{"reason", Reason, append(texts(answer.Reasons), string(answer.Challenged))},
 		{"error_class", ErrorClass, texts(answer.ErrorClasses)},
 		{"challenge", Challenge, slices.Clone(answer.Vendors)},
 		{"class", Class, append(classes, "empty", "unknown")},

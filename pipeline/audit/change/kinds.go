@@ -254,7 +254,7 @@ func redirectShapes() []Shape {
 // reachabilityShapes returns the shapes of [comparison.reachability]. An outage may
 // follow one with another outcome.
 func reachabilityShapes() (out []Shape) {
-	reasons := append(slices.Clone(answer.Reasons), Challenged)
+	reasons := append(slices.Clone(answer.Reasons), answer.Challenged)
 	for _, reason := range reasons {
 		for _, later := range reasons {
 			if before, after := string(reason), string(later); Unreachable(before) || Unreachable(after) {

@@ -127,10 +127,6 @@ func Unreachable(reason string) bool {
 	return !answer.Reason(reason).Evidence().IsCurrent()
 }
 
-// Challenged stands for the reason of an answer that is a wall: whatever its status says, the
-// host was not read.
-const Challenged = "challenge"
-
 // UnreachableSince begins the text of an outage that followed another one.
 const UnreachableSince = "unreachable since "
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -77,7 +77,7 @@ func answeredRun(t *testing.T, dir, id string, day int, hosts ...[]string) {
 	for i, host := range hosts {
 		reason, digest, _ := strings.Cut(host[0], " ")
 		row := audittest.Fetch(fmt.Sprintf("https://h%d.example", i), reason, strings.Trim(digest, "-"), day)
-		if reason == change.Challenged {
+		if reason == string(answer.Challenged) {
 			row.Outcome, row.Reason, row.Challenge = "full_allow", "client_error", new("cloudflare")
 		}
 		rows = append(rows, answeredHost{row, host[1:]})
@@ -147,7 +147,7 @@ func TestAnswersChange(t *testing.T) {
 		{"one of two controls is turned away", []string{aFile, control, alike}, []string{aFile, control, "!mirror challenged - -", refusedBot}, ""},
 		{"our own first request was no better off", []string{aFile, control, alike}, []string{"client_error -", "!control incomparable - -", bot("incomparable - -")}, ""},
 		{"an outage of the first request", []string{aFile, control, alike}, []string{"network_failure -"}, ""},
-		{"a wall before the first request", []string{aFile, control, alike}, []string{change.Challenged + " -", control, refusedBot}, ""},
+		{"a wall before the first request", []string{aFile, control, alike}, []string{string(answer.Challenged) + " -", control, refusedBot}, ""},
 		{"asked in one run alone", []string{aFile, control}, []string{aFile, control, refusedBot}, ""},
 		{"asked for another agent", []string{aFile, control, "bot served equal -"}, []string{aFile, control, refusedBot}, ""},
 		{"an identity without an agent", []string{aFile, control, "zed served equal -"}, []string{aFile, control, "zed refused - -"}, "major zed  alike refused"},
@@ -286,7 +286,7 @@ func TestPromisesOfAnswers(t *testing.T) {
 		{"an outage breaks nothing", []string{aFile, control, alike}, []string{aFile, control, "bot/GPTBot unreached - -"}, "no_change: answer", expect.Unchecked},
 		{"nor does an undecided file", []string{aFile, control, "bot/GPTBot served mixed S"}, []string{aFile, control, "bot/GPTBot served mixed T"}, "no_change: answer", expect.Unchecked},
 		{"nor what our own second request meets", []string{aFile, control, alike}, []string{aFile, "!control refused - -", refusedBot}, "no_change: answer", expect.Unchecked},
-		{"the first request met a wall", []string{aFile, control, alike}, []string{change.Challenged + " -", control, refusedBot}, "no_change: answer", expect.Unchecked},
+		{"the first request met a wall", []string{aFile, control, alike}, []string{string(answer.Challenged) + " -", control, refusedBot}, "no_change: answer", expect.Unchecked},
 		{"asked in one run alone", []string{aFile, control, alike}, []string{aFile, control, alike, "zed refused - -"}, "no_change: answer, identity: zed", expect.Unchecked},
 		{"asked in neither", []string{aFile, control, alike}, []string{aFile, control, alike}, "no_change: answer, identity: none", expect.Unchecked},
 		{"of the control itself", []string{aFile, control, alike}, []string{aFile, control, alike}, "no_change: answer, identity: control", expect.Unchecked},

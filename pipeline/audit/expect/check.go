@@ -24,6 +24,7 @@ type Checker struct {
 	promises     []*Promise // by expectation
 	coverage     []coverage // by expectation
 	agents       []schema.Agent
+	walled       map[int64]bool // targets of the segment that a wall kept from being read
 	csv          *csv.Writer
 	scratch      func() (*store.Scratch, error) // creates a file to sort in
 	model        *modelCheck                    // nil if no expectation has a model
@@ -31,9 +32,9 @@ type Checker struct {
 }
 
 func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
-	c := &Checker{expectations: e, agents: agents, csv: csv.NewWriter(file), scratch: scratch}
+	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
-		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofVerdicts: x.what == "verdict", ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})

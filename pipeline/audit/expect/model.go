@@ -157,8 +157,15 @@ func (m *modelCheck) read(body []byte) *meaning.File {
 
 // A modelTarget is a target of a segment that is compared with models.
 type modelTarget struct {
-	host, outcome string
-	of            []int // indices of expectations
+	host   string
+	policy answer.Outcome // undefined where a wall kept the host from being read
+	walled bool
+	of     []int // indices of expectations
+}
+
+// isKnown reports whether the target has a policy.
+func (t *modelTarget) isKnown() bool {
+	return t.policy == answer.FullAllow || t.policy == answer.ConditionalAllow
 }
 
 // ofModels checks the targets of a segment against models.
@@ -172,8 +179,9 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 	read := func(batch arrow.RecordBatch) error {
 		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 		outcome, digest := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "content_digest")
+		walled := scan.Walled(batch)
 		for i := range int(batch.NumRows()) {
-			t := modelTarget{host: host.Value(i)}
+			t := modelTarget{host: host.Value(i), policy: answer.Undefined, walled: walled(i)}
 			for _, k := range meant {
 				if c.expectations.list[k].matches(t.host) {
 					t.of = append(t.of, k)
@@ -182,15 +190,18 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 			if len(t.of) == 0 {
 				continue
 			}
-			t.host, t.outcome = strings.Clone(t.host), strings.Clone(outcome.Value(i))
-			if t.outcome == string(answer.ConditionalAllow) {
+			t.host = strings.Clone(t.host)
+			if !t.walled {
+				t.policy = answer.Outcome(strings.Clone(outcome.Value(i)))
+			}
+			if t.policy == answer.ConditionalAllow {
 				list = append(list, records.Wanted{Seq: seq.Value(i), N: int64(len(targets)), Digest: strings.Clone(digest.Value(i))})
 			}
 			targets = append(targets, t)
 		}
 		return nil
 	}
-	err := scan.AllRows(ctx, in, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, read)
+	err := scan.AllRows(ctx, in, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}, Optional: []string{scan.WallColumn}}, read)
 	if err != nil || len(targets) == 0 {
 		return err
 	}
@@ -231,14 +242,14 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 }
 
 // ofModel compares one target with its models. An answer that allows everything is a
-// policy; an outage is not.
+// policy; an outage is not, nor a wall.
 func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 	m := c.model
 	var file *meaning.File
 	switch {
-	case t.outcome == string(answer.FullAllow):
+	case t.policy == answer.FullAllow:
 		file = m.empty
-	case t.outcome != string(answer.ConditionalAllow):
+	case !t.isKnown():
 	case len(rows[records.Bodies]) > 0:
 		file = m.read(rows[records.Bodies][1:])
 	case m.tables:
@@ -255,8 +266,8 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 			switch {
 			case !m.binds[k][i]:
 				continue
-			case t.outcome != string(answer.FullAllow) && t.outcome != string(answer.ConditionalAllow):
-				p.Unknown++
+			case !t.isKnown():
+				p.hide(!hid, t.walled)
 				hid = true
 				continue
 			}
@@ -267,9 +278,6 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 				continue
 			}
 			c.compared(k, t, agent.Name, pairs.Of(i), m.models[k], file)
-		}
-		if hid {
-			p.unknownHosts++
 		}
 	}
 }

@@ -21,17 +21,35 @@ type Promise struct {
 	Hosts     int64    `json:"hosts"`     // that it covers, by origin
 	Checked   int64    `json:"checked"`   // rows; for no_change, hosts whose changes were seen
 	Broken    int64    `json:"broken"`    // checked rows that differ; for no_change, changes
-	Unknown   int64    `json:"unknown"`   // policies that an outage hid, for no_change hosts not read in both runs, for served_alike answers with nothing to compare; not counted in Checked
+	Unknown   int64    `json:"unknown"`   // policies or verdicts that an outage or a wall hid, for no_change hosts not read in both runs, for served_alike answers with nothing to compare; not counted in Checked
 	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
 	AtMost    string   `json:"at_most"`
 	First     []Breach `json:"first"` // the first breaches
 
 	ofChanges    bool   // it is a no_change
 	ofAnswers    bool   // it is a served_alike
+	ofVerdicts   bool   // it is a verdict
 	ofIdentities bool   // it is a no_change of answers to identities
-	unknownHosts int64  // hosts with a policy in Unknown
+	outages      hidden // what outages hid
+	walls        hidden // what walls hid
 	passing      int64  // changes in Undecided that the choice of hosts may explain
 	choice       string // why it may
+}
+
+// hidden counts the rows in Unknown that something hid, and the hosts that have them.
+type hidden struct{ rows, hosts int64 }
+
+// hide adds a row that a wall, or else an outage, hid; first tells the first of its host.
+func (p *Promise) hide(first, walled bool) {
+	by := &p.outages
+	if walled {
+		by = &p.walls
+	}
+	p.Unknown++
+	by.rows++
+	if first {
+		by.hosts++
+	}
 }
 
 // unchecked gives up a promise. It is a mistake unless only an outage is the reason,
@@ -108,7 +126,18 @@ func (p *Promise) unknown() (note string) {
 	case p.Unknown > 0 && p.ofAnswers:
 		note = fmt.Sprintf("%d of %d answers cannot be compared: the run itself got no file there, nor that there is none", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0:
-		note = fmt.Sprintf("an outage hides %d of %d policies, on %d of %d hosts", p.Unknown, p.Checked+p.Unknown, p.unknownHosts, p.Hosts)
+		what := "policies"
+		if p.ofVerdicts {
+			what = "verdicts"
+		}
+		for _, by := range []struct {
+			what string
+			hidden
+		}{{"an outage hides", p.outages}, {"a wall hides", p.walls}} {
+			if by.rows > 0 {
+				note = join(note, fmt.Sprintf("%s %d of %d %s, on %d of %d hosts", by.what, by.rows, p.Checked+p.Unknown, what, by.hosts, p.Hosts))
+			}
+		}
 	}
 	if p.passing > 0 {
 		note = join(note, fmt.Sprintf("%d of %d hosts in one run only, which another choice of hosts may explain (%s)", p.passing, p.Hosts, p.choice))

@@ -9,9 +9,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -19,10 +19,11 @@ import (
 )
 
 // hosts finds the targets of a segment that expectations of the run cover, by the table
-// that shows their rows, and checks that hosts are reachable. A table is nil if the run
-// does not say which targets it has.
+// that shows their rows, and those of them that a wall kept from being read; and checks
+// that hosts are reachable. A table is nil if the run does not say which targets it has.
 func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.Part) (map[string][]int64, error) {
 	targets := make(map[string][]int64)
+	clear(c.walled)
 	var meant []int
 	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "rules"} {
 		of := c.meant(table)
@@ -33,9 +34,10 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 	if len(meant) == 0 {
 		return targets, nil
 	}
-	err := scan.AllRows(ctx, in, fetches, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
+	err := scan.AllRows(ctx, in, fetches, scan.Selection{Columns: []string{"seq", "host", "reason"}, Optional: []string{scan.WallColumn}}, func(batch arrow.RecordBatch) error {
 		seq := scan.Column[*array.Int64](batch, "seq")
 		host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
+		walled := scan.Walled(batch)
 		for i := range seq.Len() {
 			for _, k := range meant {
 				table, name := c.expectations.list[k].table(), host.Value(i)
@@ -43,11 +45,14 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 					continue
 				}
 				c.promises[k].Hosts++
+				if walled(i) {
+					c.walled[seq.Value(i)] = true
+				}
 				if of := targets[table]; len(of) == 0 || of[len(of)-1] != seq.Value(i) {
 					targets[table] = append(of, seq.Value(i))
 				}
 				if table == "fetches" {
-					c.reachable(k, name, reason.Value(i))
+					c.reachable(k, name, answer.Shown(answer.Reason(reason.Value(i)), walled(i)))
 				}
 			}
 		}
@@ -60,11 +65,11 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 }
 
 // reachable checks that a host is reachable.
-func (c *Checker) reachable(k int, host, reason string) {
+func (c *Checker) reachable(k int, host string, shown answer.Reason) {
 	c.saw(k, host, checked)
 	c.promises[k].Checked++
-	if change.Unreachable(reason) {
-		c.breach(k, Breach{Host: strings.Clone(host), Found: strings.Clone(reason)})
+	if !shown.Evidence().IsCurrent() {
+		c.breach(k, Breach{Host: strings.Clone(host), Found: strings.Clone(string(shown))})
 	}
 }
 
@@ -99,7 +104,7 @@ type selection struct {
 	seq   int64
 	of    []int
 	known map[int]seen // by expectation: what its rows said so far
-	hid   map[int]bool // by expectation: an outage hid a policy
+	hid   map[int]bool // by expectation: what the target says is not known
 }
 
 // at returns the expectations of meant that cover a target.
@@ -124,8 +129,14 @@ func (s *selection) checked(c *Checker, k int, host string) {
 	}
 }
 
-// policies checks classes, and what is stated about uses. It counts unknown ones separately, because an outage is no
-// policy.
+// unknown records that a row of a target does not say what the host does.
+func (s *selection) unknown(c *Checker, k int) {
+	c.promises[k].hide(!s.hid[k], c.walled[s.seq])
+	s.hid[k] = true
+}
+
+// policies checks classes, and what is stated about uses. It counts unknown ones separately, because neither an
+// outage nor a wall is a policy.
 func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 	seq := scan.Column[*array.Int64](batch, "seq")
 	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
@@ -142,11 +153,7 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 				continue
 			}
 			if class.Value(i) == summary.ClassNames[summary.ClassUnknown] {
-				c.promises[k].Unknown++
-				if !s.hid[k] {
-					s.hid[k] = true
-					c.promises[k].unknownHosts++
-				}
+				s.unknown(c, k)
 				continue
 			}
 			breach := func(found string) {
@@ -171,7 +178,7 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 	}
 }
 
-// verdicts checks single verdicts.
+// verdicts checks single verdicts. Behind a wall, none is known.
 func (c *Checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
 	seq := scan.Column[*array.Int64](batch, "seq")
 	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
@@ -188,10 +195,14 @@ func (c *Checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
 			if !slices.Contains(x.URLs, url.Value(i)) || !x.isOf(agent.Value(i), categories[agent.Value(i)]) || !x.Profile.has(profile.Value(i)) {
 				continue
 			}
-			s.checked(c, k, host.Value(i))
 			if c.coverage[k].urls[url.Value(i)] != checked {
 				c.sawURL(k, strings.Clone(url.Value(i)))
 			}
+			if c.walled[seq.Value(i)] {
+				s.unknown(c, k)
+				continue
+			}
+			s.checked(c, k, host.Value(i))
 			if verdict.Value(i) == x.Verdict {
 				continue
 			}

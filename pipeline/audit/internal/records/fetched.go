@@ -7,7 +7,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -79,11 +78,8 @@ var fetchColumns = []string{
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts, with what these answered to identities.
 func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool, answered Answered, into *sorter.Sorter) error {
-	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns, Optional: []string{"challenge"}}, func(batch arrow.RecordBatch) error {
+	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns, Optional: []string{scan.WallColumn}}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
-			if !batch.Schema().HasField(name) {
-				return func(int) string { return "" }
-			}
 			column := scan.Column[*array.String](batch, name)
 			return func(i int) string {
 				if column.IsNull(i) {
@@ -94,7 +90,7 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 		}
 		host, origin, outcome, reason := text("host"), text("origin"), text("outcome"), text("reason")
 		final, fallback, digest := text("final_url"), text("fallback_error_class"), text("content_digest")
-		challenge := text("challenge")
+		walled := scan.Walled(batch)
 		seq, rank := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank")
 		time, since := scan.Column[*array.Timestamp](batch, "fetch_time"), scan.Column[*array.Timestamp](batch, "unreachable_since")
 		var e Encoder
@@ -107,9 +103,7 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 				Outcome: outcome(i), Reason: reason(i), Digest: digest(i), Final: final(i), Fallback: fallback(i),
 				answers: answered[seq.Value(i)],
 			}
-			if challenge(i) != "" {
-				f.wall()
-			}
+			f.shown(walled(i))
 			if !rank.IsNull(i) {
 				f.Rank = new(rank.Value(i))
 			}
@@ -138,18 +132,19 @@ func AddTarget(t *lookup.Target, answers []schema.Answer, into *sorter.Sorter) e
 		Outcome: t.Outcome, Reason: t.Reason, Digest: or(t.ContentDigest), Final: or(t.FinalURL), Fallback: or(t.FallbackErrorClass),
 		answers: encodeAnswers(answers),
 	}
-	if t.Challenge != nil {
-		f.wall()
-	}
+	f.shown(t.Challenge != nil)
 	if t.UnreachableSince != nil {
 		f.Since = t.UnreachableSince.UnixMicro()
 	}
 	return f.addTo(into, new(Encoder))
 }
 
-// wall makes the row that of a host that a wall kept from being read.
-func (f *Fetched) wall() {
-	f.Outcome, f.Reason, f.Digest = string(answer.Undefined), change.Challenged, ""
+// shown makes the row say what the answer shows of the host: of a wall, nothing.
+func (f *Fetched) shown(walled bool) {
+	f.Reason = string(answer.Shown(answer.Reason(f.Reason), walled))
+	if walled {
+		f.Outcome, f.Digest = string(answer.Undefined), ""
+	}
 }
 
 // addTo adds the row to a sorter. e is a buffer.
