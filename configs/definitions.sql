@@ -119,7 +119,7 @@ CREATE OR REPLACE VIEW named_classes AS
 -- Each policy under five definitions: class is ours, by meaning; the others are those of named_classes, for the agent's
 -- name or, if the file does not name it, for *. cc is null if the file names neither, or if cc does not count the file; if
 -- the classes of two spellings differ, it is the most closed. longpre is none if the file names neither, and no_robots
--- without a file. cc requires status 200: if status is null, as with --bodies, the class under cc is unknown.
+-- without a file, or behind a wall. cc requires status 200: if status is null, as with --bodies, the class under cc is unknown.
 CREATE OR REPLACE VIEW classifications AS
   WITH named AS (FROM named_classes),
   cc AS (
@@ -134,7 +134,7 @@ CREATE OR REPLACE VIEW classifications AS
     CASE WHEN f.content_digest IS NULL THEN 'no_robots' ELSE coalesce(l.published, lstar.published, 'none') END AS class_longpre_published,
     CASE WHEN f.content_digest IS NULL THEN 'no_robots' ELSE coalesce(l.mended, lstar.mended, 'none') END AS class_longpre_mended
   FROM policies p
-  JOIN (SELECT run, seq, status, content_digest FROM fetches) f USING (run, seq)
+  JOIN (SELECT run, seq, status, CASE WHEN challenge IS NULL THEN content_digest END AS content_digest FROM fetches) f USING (run, seq)
   LEFT JOIN cc c ON c.run = p.run AND c.seq = p.seq AND c.name = lower(p.agent)
   LEFT JOIN cc cstar ON cstar.run = p.run AND cstar.seq = p.seq AND cstar.name = '*'
   LEFT JOIN longpre l ON l.run = p.run AND l.seq = p.seq AND l.name = p.agent

@@ -16,12 +16,12 @@ CREATE OR REPLACE VIEW series_sizes AS
   FROM series_counts GROUP BY ALL;
 
 CREATE OR REPLACE VIEW series_files AS
-  SELECT run, stratum, profile, (rules - walls - greatest(0, least(stale_walls, rules - success)))::BIGINT AS files
+  SELECT run, stratum, profile, (rules - CASE WHEN told > 0 THEN walls ELSE walls_before END)::BIGINT AS files
   FROM (SELECT run, stratum, profile, coalesce(sum(count) FILTER (metric = 'outcome' AND key = 'conditional_allow'), 0) AS rules,
-               coalesce(sum(count) FILTER (metric = 'reason' AND key = 'success'), 0) AS success,
-               coalesce(sum(count) FILTER (metric = 'challenge' AND ends_with(key, ' success')), 0) AS walls,
-               coalesce(sum(count) FILTER (metric = 'challenge' AND ends_with(key, ' stale_copy')), 0) AS stale_walls
-        FROM series_counts WHERE profile IS NOT NULL AND metric IN ('outcome', 'reason', 'challenge') GROUP BY ALL);
+               coalesce(sum(count) FILTER (metric = 'challenge_outcome'), 0) AS told, -- not by a run of an earlier version
+               coalesce(sum(count) FILTER (metric = 'challenge_outcome' AND key = 'conditional_allow'), 0) AS walls,
+               coalesce(sum(count) FILTER (metric = 'challenge' AND ends_with(key, ' success')), 0) AS walls_before
+        FROM series_counts WHERE profile IS NOT NULL AND metric IN ('outcome', 'challenge', 'challenge_outcome') GROUP BY ALL);
 
 CREATE OR REPLACE VIEW series_policies AS
   SELECT s.run, s.date, s.stratum, a.agent, a.category, a.profile, k.class, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
@@ -89,6 +89,7 @@ CREATE OR REPLACE VIEW series_templates AS
 
 -- Groups of rules that stand on several registered domains in the last run: templates, known or not. A row per digest, with
 -- the best-ranked host that has it, the line there, its size, and the date of the first complete run that has it anywhere.
+-- template is that in whose words most of the hosts have it: null if most of them wrote it themselves.
 -- The first grouping finds the few digests that may stand on several domains, by states of fixed size, and only their
 -- rows are grouped by host, then by domain: DuckDB can spill all of that to disk, but not count(DISTINCT) nor the texts
 -- of millions of states. The agents and rules of a group are those of its digest.
@@ -106,21 +107,25 @@ CREATE OR REPLACE VIEW families AS
     FROM hosted WHERE hash(digest) IN (SELECT hashed FROM candidates) GROUP BY digest, domain, host
   ),
   domains AS (
-    SELECT digest, domain, max(template) AS template, count(*) AS hosts, max(agents) AS agents, max(rules) AS rules FROM hosts GROUP BY digest, domain
+    SELECT digest, domain, count(*) AS hosts, max(agents) AS agents, max(rules) AS rules FROM hosts GROUP BY digest, domain
+  ),
+  worded AS (
+    SELECT digest, max_by(template, hosts) AS template, max(hosts) AS in_its_words
+    FROM (SELECT digest, template, count(*) AS hosts FROM hosts WHERE template IS NOT NULL GROUP BY digest, template) GROUP BY digest
   ),
   examples AS (
     SELECT digest, min({'rank': coalesce(rank, 9223372036854775807), 'host': host, 'line': line}) AS first FROM hosts GROUP BY digest
   ),
   shared AS (
-    SELECT digest, max(template) AS template, count(*) AS domains, sum(hosts)::BIGINT AS hosts, max(agents) AS agents, max(rules) AS rules
+    SELECT digest, count(*) AS domains, sum(hosts)::BIGINT AS hosts, max(agents) AS agents, max(rules) AS rules
     FROM domains GROUP BY digest HAVING count(*) > 1
   ),
   seen AS (
     SELECT g.digest, min(r.date) AS first_seen FROM history.groups g JOIN history.runs r ON r.run = g.run
     WHERE g.digest IN (SELECT digest FROM shared) GROUP BY g.digest
   )
-  SELECT digest, template, domains, hosts, first.host AS example, first.line AS line, agents, rules, first_seen
-  FROM shared JOIN examples USING (digest) JOIN seen USING (digest);
+  SELECT digest, CASE WHEN in_its_words > hosts / 2 THEN template END AS template, domains, hosts, first.host AS example, first.line AS line, agents, rules, first_seen
+  FROM shared JOIN examples USING (digest) JOIN seen USING (digest) LEFT JOIN worded USING (digest);
 
 -- How hosts that let an agent in on paper, in part or whole, meet it in the last run (--also-as): a row per identity. beyond is
 -- how much more often it is turned away than the control, our own second request, in percentage points; null without a

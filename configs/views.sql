@@ -19,6 +19,15 @@ CREATE OR REPLACE MACRO stratum(rank) AS CASE
   WHEN rank <= 10000000 THEN '1000001-10000000'
   ELSE '10000001-' END;
 
+-- Whether a host was read: its answer shows what its robots.txt says now. Behind a wall (challenge) nobody has read it,
+-- whatever outcome and reason say, for these are those of the status.
+CREATE OR REPLACE MACRO was_read(reason, challenge) AS challenge IS NULL AND reason IN (
+  'success', 'client_error', 'unauthorized', 'misconfigured_server', 'redirect_limit', 'redirect_loop', 'redirect_invalid',
+  'redirect_unsupported', 'html_redirect');
+
+-- Whether the rules of a file decide: not those of the page of a wall.
+CREATE OR REPLACE MACRO rules_decide(outcome, challenge) AS outcome = 'conditional_allow' AND challenge IS NULL;
+
 -- A URL in the form of robots_url: scheme and host in lower case, a path, no user, default port or fragment.
 CREATE OR REPLACE MACRO canonical_url(url) AS
   regexp_replace(regexp_replace(

@@ -6,7 +6,7 @@ WITH asked AS (
   SELECT k, f.* FROM fetches_resolved f JOIN (SELECT unnest([1000, 10000, 100000, 1000000]) AS k) ON f.rank <= k
 ),
 bases AS (
-  SELECT k, count(*) AS hosts, count(*) FILTER (outcome = 'conditional_allow' AND challenge IS NULL) AS files FROM asked GROUP BY k
+  SELECT k, count(*) AS hosts, count(*) FILTER (rules_decide(outcome, challenge)) AS files FROM asked GROUP BY k
 ),
 named AS (
   SELECT DISTINCT k, a.seq, unnest(list_append(list_transform(g.agents, n -> lower(n)), '(any)')) AS agent

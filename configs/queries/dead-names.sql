@@ -3,7 +3,7 @@
 -- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). named counts the hosts whose
 -- file has a group for the name, lines the user-agent lines with it.
 WITH asked AS (
-  SELECT content_seq AS seq, outcome = 'conditional_allow' AND challenge IS NULL AS by_file FROM fetches_resolved
+  SELECT content_seq AS seq, rules_decide(outcome, challenge) AS by_file FROM fetches_resolved
 ),
 dead AS (
   SELECT DISTINCT key AS name FROM summary WHERE metric = 'dead_name' AND key <> 'any'

@@ -4,7 +4,7 @@
 -- known is true for a field with a published definition. After the counts of directives in Common Crawl's
 -- robotstxt_statistics.py.
 WITH asked AS (
-  SELECT content_seq AS seq, is_html, outcome = 'conditional_allow' AND challenge IS NULL AS by_file FROM fetches_resolved
+  SELECT content_seq AS seq, is_html, rules_decide(outcome, challenge) AS by_file FROM fetches_resolved
 ),
 fields AS (
   SELECT seq, lower(field) AS field, line, true AS known FROM signals

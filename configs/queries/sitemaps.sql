@@ -4,7 +4,7 @@
 -- most in one file. with_relative counts the hosts with a line that is not a full URL, which the documents require;
 -- with_other_host those with a full URL on a host other than the file's.
 WITH asked AS (
-  SELECT f.rank, f.outcome = 'conditional_allow' AND f.challenge IS NULL AS by_file, count(s.line) AS lines, count(s.line) FILTER (NOT s.is_absolute) AS relative,
+  SELECT f.rank, rules_decide(f.outcome, f.challenge) AS by_file, count(s.line) AS lines, count(s.line) FILTER (NOT s.is_absolute) AS relative,
     count(s.line) FILTER (s.is_absolute AND NOT s.is_same_host) AS other_host
   FROM fetches_resolved f LEFT JOIN sitemaps s ON s.run = f.run AND s.seq = f.content_seq
   GROUP BY f.seq, f.rank, by_file

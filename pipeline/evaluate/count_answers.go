@@ -46,6 +46,7 @@ func (e *Evaluator) countAnswer(a *schema.Answer, stratum string) {
 func (e *Evaluator) countChallenge(row *schema.Fetch, stratum string) {
 	for k := range e.columns {
 		e.counts.AddProfile("challenge", stratum, k, *row.Challenge+" "+string(e.face(k).answer.Reason))
+		e.counts.AddProfile("challenge_outcome", stratum, k, string(e.face(k).answer.Outcome))
 	}
 	if e.examples.Wants("challenge", *row.Challenge) {
 		text := ""

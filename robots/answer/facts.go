@@ -230,11 +230,11 @@ func (e Evidence) IsCurrent() bool {
 	return e == ShowsFile || e == ShowsNoFile || e == ShowsDeadRedirect
 }
 
-// Reasons returns the reasons with this evidence.
+// Reasons returns the reasons with this evidence, [Challenged] among them.
 func (e Evidence) Reasons() (reasons []Reason) {
-	for _, r := range Reasons {
-		if r.Evidence() == e {
-			reasons = append(reasons, r)
+	for _, row := range reasonRows {
+		if row.evidence == e && row.words != "" {
+			reasons = append(reasons, row.reason)
 		}
 	}
 	return reasons

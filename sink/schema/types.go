@@ -18,8 +18,8 @@ func OpenRows[R any](in io.ReaderAt, size int64) (*parquet.File, error) {
 	return file, err
 }
 
-// loosened are the columns, of any table, that an earlier version could not leave null.
-var loosened = map[string]bool{"is_utf8": true}
+// Loosened are the columns, of any table, that an earlier version could not leave null.
+var Loosened = map[string]bool{"is_utf8": true}
 
 // CheckTypes returns an error if a column of a file is not in the schema of its rows,
 // or has another type or nullability there. Columns may be missing, and those that are
@@ -34,7 +34,7 @@ func CheckTypes(rows *parquet.Schema, file *parquet.File) error {
 		has, _ := file.Schema().Lookup(path...)
 		want, ok := rows.Lookup(path...)
 		if !ok || !has.Node.Leaf() || has.Node.Type().Kind() != want.Node.Type().Kind() ||
-			has.MaxDefinitionLevel != want.MaxDefinitionLevel && !(loosened[path[0]] && has.MaxDefinitionLevel == 0) || has.MaxRepetitionLevel != want.MaxRepetitionLevel {
+			has.MaxDefinitionLevel != want.MaxDefinitionLevel && !(Loosened[path[0]] && has.MaxDefinitionLevel == 0) || has.MaxRepetitionLevel != want.MaxRepetitionLevel {
 			return fmt.Errorf("damaged Parquet: column %q is not of the type that the table has", strings.Join(path, "."))
 		}
 		for _, g := range file.Metadata().RowGroups {

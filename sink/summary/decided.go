@@ -6,77 +6,113 @@ import (
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
-// Decided says for how many hosts of a run their rules decide, and of how many the policy
-// is unknown, under one profile. The counters outcome and reason tell what an answer means
-// by its status. Where a wall gave it, nobody has read the host, and challenge has the
-// reason of its answer, but not the outcome. Most reasons have one outcome; hosts with
-// another reason are taken from those that no such reason explains.
+// Decided says of how many hosts of a run what is known, under one profile. The counters
+// outcome and reason tell what an answer means by its status. Where a wall gave it, nobody
+// has read the host (see [answer.Shown]); challenge and challenge_outcome count these hosts
+// under the reason and the outcome that must not count.
 type Decided struct {
-	rules, open ofOutcome
-	hidden      int64 // hosts whose policy an outage hides, or the document leaves open
+	outcomes map[answer.Outcome]int64
+	reasons  map[answer.Reason]int64
+	walls    struct {
+		all      int64
+		outcomes map[answer.Outcome]int64
+		reasons  map[answer.Reason]int64
+	}
 }
 
-// ofOutcome counts the hosts with an outcome.
-type ofOutcome struct {
-	hosts, explained int64    // explained are those whose reason has only this outcome
-	walls            [2]int64 // with such a reason, and with one that may have this outcome
-}
+// DecidedMetrics are the metrics that [Decided.Add] takes.
+var DecidedMetrics = []string{"outcome", "reason", "challenge", "challenge_outcome"}
 
 // Add adds a counter of the profile; it ignores those of other metrics.
 func (d *Decided) Add(metric, key string, n int64) {
+	if d.outcomes == nil {
+		d.outcomes, d.reasons = make(map[answer.Outcome]int64), make(map[answer.Reason]int64)
+		d.walls.outcomes, d.walls.reasons = make(map[answer.Outcome]int64), make(map[answer.Reason]int64)
+	}
 	switch metric {
 	case "outcome":
-		switch answer.Outcome(key) {
-		case answer.ConditionalAllow:
-			d.rules.hosts += n
-		case answer.FullAllow:
-			d.open.hosts += n
-		case answer.FullDisallow, answer.Undefined:
-			d.hidden += n
-		}
+		d.outcomes[answer.Outcome(key)] += n
 	case "reason":
-		if o, only := d.of(key); only {
-			o.explained += n
-		}
+		d.reasons[answer.Reason(key)] += n
 	case "challenge":
 		if vendor, reason, _ := strings.Cut(key, " "); vendor != NoChallenge {
-			o, only := d.of(reason)
-			if only {
-				o.walls[0] += n
-			} else {
-				o.walls[1] += n
-			}
+			d.walls.reasons[answer.Reason(reason)] += n
+			d.walls.all += n
+		}
+	case "challenge_outcome":
+		d.walls.outcomes[answer.Outcome(key)] += n
+	}
+}
+
+// Outcome returns the number of hosts that were read, or that an outage hides, with an
+// outcome. A run of an earlier version does not count walls by outcome: there, those count
+// whose reason has one outcome under every profile.
+func (d *Decided) Outcome(o answer.Outcome) int64 {
+	n := d.outcomes[o]
+	if len(d.walls.outcomes) > 0 {
+		return n - d.walls.outcomes[o]
+	}
+	for reason, walls := range d.walls.reasons {
+		if only, ok := onlyOutcome[reason]; ok && only == o {
+			n -= walls
 		}
 	}
+	return n
 }
 
-// of returns the hosts of the outcome that answers with a reason may have, of those that
-// say something about the host, and whether they have no other.
-func (d *Decided) of(reason string) (o *ofOutcome, only bool) {
-	switch answer.Reason(reason) {
-	case answer.Success:
-		return &d.rules, true
-	case answer.StaleCopy: // undefined where the profile leaves open whether the copy counts
-		return &d.rules, false
-	case answer.ClientError, answer.MisconfiguredServer, answer.RedirectLimit, answer.RedirectLoop, answer.RedirectInvalid:
-		return &d.open, true
+// onlyOutcome has the outcome of reasons that have no other.
+var onlyOutcome = map[answer.Reason]answer.Outcome{
+	answer.Success: answer.ConditionalAllow, answer.ClientError: answer.FullAllow, answer.MisconfiguredServer: answer.FullAllow,
+	answer.RedirectLimit: answer.FullAllow, answer.RedirectLoop: answer.FullAllow, answer.RedirectInvalid: answer.FullAllow,
+}
+
+// Outcomes returns the numbers of [Decided.Outcome], without zeros.
+func (d *Decided) Outcomes() map[string]int64 {
+	out := make(map[string]int64)
+	for o := range d.outcomes {
+		if n := d.Outcome(o); n > 0 {
+			out[string(o)] = n
+		}
 	}
-	return &d.open, false
+	return out
 }
 
-func (o *ofOutcome) read() int64 {
-	return o.hosts - o.walls[0] - max(0, min(o.walls[1], o.hosts-o.explained))
+// Reasons returns the number of hosts by the reason that says what they show, without
+// zeros; those behind a wall are under [answer.Challenged].
+func (d *Decided) Reasons() map[string]int64 {
+	out := make(map[string]int64)
+	for r, n := range d.reasons {
+		if n -= d.walls.reasons[r]; n > 0 {
+			out[string(r)] = n
+		}
+	}
+	if d.walls.all > 0 {
+		out[string(answer.Challenged)] = d.walls.all
+	}
+	return out
+}
+
+// Read returns the number of hosts that were read (see [answer.IsRead]).
+func (d *Decided) Read() (n int64) {
+	for r, hosts := range d.Reasons() {
+		if answer.Reason(r).Evidence().IsCurrent() {
+			n += hosts
+		}
+	}
+	return n
 }
 
 // Rules returns the number of hosts whose rules decide.
-func (d *Decided) Rules() int64 { return d.rules.read() }
+func (d *Decided) Rules() int64 { return d.Outcome(answer.ConditionalAllow) }
 
-// Open returns the number of hosts that allow everything without rules.
-func (d *Decided) Open() int64 { return d.open.read() }
+// Walled returns the number of hosts that a wall kept from being read.
+func (d *Decided) Walled() int64 { return d.walls.all }
 
-// Walled returns the number of hosts of which a wall hides what their answers would say:
-// they are in the counters of the outcomes, and neither in Rules nor in Open.
-func (d *Decided) Walled() int64 { return d.rules.hosts - d.Rules() + d.open.hosts - d.Open() }
-
-// Unknown returns the number of hosts whose policy is not known.
-func (d *Decided) Unknown() int64 { return d.hidden + d.Walled() }
+// Unknown returns the number of hosts whose policy is not known: an outage or a wall hides
+// it, or the document leaves it open.
+func (d *Decided) Unknown() (n int64) {
+	for _, hosts := range d.outcomes {
+		n += hosts
+	}
+	return n - d.Rules() - d.Outcome(answer.FullAllow)
+}

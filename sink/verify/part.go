@@ -179,10 +179,16 @@ func layouts() (map[string][]string, error) {
 }
 
 // wanted returns the columns that a part should have, which may be older than some that a
-// table has now.
+// table has now, and could not leave others null.
 func wanted(table string, now, got []string) []string {
 	name := func(column string) string { return column[:strings.IndexAny(column, ". ")] }
-	return slices.DeleteFunc(slices.Clone(now), func(column string) bool {
+	now = slices.Clone(now)
+	for i, column := range now {
+		if older := strings.Replace(column, ", levels 1 and 0", ", levels 0 and 0", 1); schema.Loosened[name(column)] && slices.Contains(got, older) {
+			now[i] = older
+		}
+	}
+	return slices.DeleteFunc(now, func(column string) bool {
 		return slices.Contains(journal.Later, table+"."+name(column)) && !slices.ContainsFunc(got, func(other string) bool { return name(other) == name(column) })
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -159,5 +161,23 @@ func TestForDuckDB(t *testing.T) {
 		if got := forDuckDB(url); got != want {
 			t.Errorf("%s is %s to DuckDB, want %s", url, got, want)
 		}
+	}
+}
+
+// The macro was_read says of every reason what package answer says.
+func TestViewsReadAsGoDoes(t *testing.T) {
+	_, text, _ := strings.Cut(configs.Views, "MACRO was_read(reason, challenge) AS challenge IS NULL AND reason IN (")
+	list, _, _ := strings.Cut(text, ");")
+	var want []string
+	for _, r := range answer.Reasons {
+		if answer.IsRead(r, true) {
+			t.Errorf("%s is read behind a wall", r)
+		}
+		if answer.IsRead(r, false) {
+			want = append(want, "'"+string(r)+"'")
+		}
+	}
+	if got := strings.Join(strings.Fields(list), " "); got != strings.Join(want, ", ") {
+		t.Errorf("was_read has\n%s, and package answer\n%s", got, strings.Join(want, ", "))
 	}
 }

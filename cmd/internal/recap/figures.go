@@ -18,7 +18,7 @@ var answers = []struct {
 	name     string
 	evidence []answer.Evidence
 }{
-	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored}},
+	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored, answer.BehindWall}},
 	{"server error", []answer.Evidence{answer.ServerFails}},
 	{"could not be reached", []answer.Evidence{answer.NotReached}},
 	{"no usable answer", []answer.Evidence{answer.BrokenAnswer}},
@@ -31,10 +31,10 @@ var answers = []struct {
 // figures are the figures of the terminal, under the first profile.
 type figures struct {
 	targets  int64
-	noun     string // what a target is: a host, or a capture of one
-	stored   int64  // targets that are stored files, of which nobody knows which hosts have none
-	Outcomes map[string]int64
-	Reasons  map[string]int64
+	noun     string           // what a target is: a host, or a capture of one
+	stored   int64            // targets that are stored files, of which nobody knows which hosts have none
+	Outcomes map[string]int64 // of the hosts that no wall hides
+	Reasons  map[string]int64 // that say what the hosts show, with a wall under its own
 	Failures map[string]int64 // hosts that could not be reached, by error class
 	agents   []counters.Fate  // those that any host shuts out, most hosts first
 
@@ -42,21 +42,22 @@ type figures struct {
 	training    int64            // hosts that shut out at least one of them
 	refusals    map[string]int64 // hosts that refuse the training of models, by way
 
-	decided summary.Decided
+	decided *summary.Decided
 
-	walls  map[string]int64 // hosts that a wall kept from being read, by vendor
+	Walls  map[string]int64 // hosts that a wall kept from being read, by vendor
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
 }
+
+// Read returns the number of targets that were read.
+func (f *figures) Read() int64 { return f.decided.Read() }
 
 func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 	sums := counters.Of(counts)
 	by := func(metric string) map[string]int64 { return sums.By(metric, profile, counters.Key) }
+	decided := sums.Decided(profile)
 	f := &figures{
-		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: by("outcome"), Reasons: by("reason"), Failures: by("network_failure"),
-		refusals: by("refusal"), decided: *sums.Decided(profile), walls: make(map[string]int64), others: by("answer_let_in"),
-	}
-	for vendor, n := range sums.Walls(profile) {
-		f.walls[words.Challenge.Of(vendor)] += n
+		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(), Reasons: decided.Reasons(), Failures: by("network_failure"),
+		refusals: by("refusal"), decided: decided, Walls: sums.Walls(profile), others: by("answer_let_in"),
 	}
 	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	f.hasTraining, f.training = training != nil, training["some"]+training["all"]

@@ -8,7 +8,6 @@ package recap
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
-	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -116,8 +114,8 @@ func showFigures(p *screen.Text, f *figures, profiles []string) {
 func showOthers(p *screen.Text, f *figures) {
 	var walls []string
 	total := int64(0)
-	for _, vendor := range counters.Ranked(f.walls) {
-		walls, total = append(walls, vendor+" "+words.Number(f.walls[vendor])), total+f.walls[vendor]
+	for _, vendor := range counters.Ranked(f.Walls) {
+		walls, total = append(walls, words.Challenge.Of(vendor)+" "+words.Number(f.Walls[vendor])), total+f.Walls[vendor]
 	}
 	if total > 0 {
 		p.Line(fmt.Sprintf("\nA wall answered in place of the file on %s, which count as unread: %s.", words.Count(total, f.noun), p.Foreign(strings.Join(walls, ", "))))
@@ -237,14 +235,8 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 		p.Table("How they answered", head, 1, rows)
 	}
 	rows = nil
-	means := maps.Clone(f.Outcomes)
-	for outcome, n := range map[answer.Outcome]int64{answer.ConditionalAllow: f.decided.Rules(), answer.FullAllow: f.decided.Open()} {
-		if means[string(outcome)] = n; n == 0 {
-			delete(means, string(outcome))
-		}
-	}
-	for _, outcome := range counters.Ranked(means) {
-		row(words.Outcome.Of(outcome), means[outcome])
+	for _, outcome := range counters.Ranked(f.Outcomes) {
+		row(words.Outcome.Of(outcome), f.Outcomes[outcome])
 	}
 	if n := f.decided.Walled(); n > 0 {
 		row("unknown behind a wall", n)

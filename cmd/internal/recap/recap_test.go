@@ -124,6 +124,7 @@ func TestWallsHaveNoRules(t *testing.T) {
 		counts.AddProfile("reason", summary.Unranked, 0, "success")
 		if i < 50 {
 			counts.AddProfile("challenge", summary.Unranked, 0, "generic success")
+			counts.AddProfile("challenge_outcome", summary.Unranked, 0, "conditional_allow")
 			counts.AddAgent("policy", summary.Unranked, 0, 0, "unknown")
 			continue
 		}
@@ -135,7 +136,7 @@ func TestWallsHaveNoRules(t *testing.T) {
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
 		"100 of 100 hosts answered (100%), and the rules of 50 decide (50.0%).", "50 hosts (50.0%) shut out an agent for AI training; 100% of those with rules.",
-		"the rules decide 50 50.0%", "unknown behind a wall 50 50.0%", "GPTBot 50 50.0% 100%",
+		"a robots.txt 50 50.0%", "a wall in place of the file 50 50.0%", "the rules decide 50 50.0%", "unknown behind a wall 50 50.0%", "GPTBot 50 50.0% 100%",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, out.String())

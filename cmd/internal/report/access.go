@@ -123,7 +123,7 @@ func (d *data) aiTraining() *draw.Figure {
 	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
 		counters.SumIf("metric = 'targets'", "hosts"), counters.WithRules("") + "::BIGINT AS with_rules",
 		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"), counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
-	}, ",\n  ") + "\n" + d.from("targets outcome reason challenge category", false) + " AND (profile IS NULL OR profile = " + views.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
+	}, ",\n  ") + "\n" + d.from("targets outcome challenge challenge_outcome category", false) + " AND (profile IS NULL OR profile = " + views.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
 	return f
 }
 

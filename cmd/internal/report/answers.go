@@ -27,6 +27,7 @@ var answerKinds = []answerKind{
 	{"server_error", "partly", "server error", "gives a server error", "give a server error", []answer.Evidence{answer.ServerFails}},
 	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []answer.Evidence{answer.NotReached}},
 	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []answer.Evidence{answer.BrokenAnswer}},
+	{"wall", "wall", "is behind a wall", "is behind a wall", "are behind a wall", []answer.Evidence{answer.BehindWall}},
 	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []answer.Evidence{answer.OnlyMemory}},
 	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored",
 		[]answer.Evidence{answer.SpecialAddress, answer.NoRouteHere, answer.NotStored, answer.ShowsNothing}},
@@ -41,15 +42,9 @@ func kindOf(reason string) int {
 
 // answered returns the number of hosts whose policy is known.
 func (d *data) answered() (n int64) {
-	for reason, count := range d.sums.By("reason", d.profile, counters.Key) {
+	for reason, count := range d.sums.Decided(d.profile).Reasons() {
 		if e := answer.Reason(reason).Evidence(); e.IsCurrent() || e == answer.OnlyMemory {
 			n += count
-		}
-	}
-	for k, count := range d.sums.By("challenge", d.profile, counters.Key) { // which are unread, whatever the status says
-		_, reason, _ := strings.Cut(k, " ")
-		if e := answer.Reason(reason).Evidence(); e.IsCurrent() || e == answer.OnlyMemory {
-			n -= count
 		}
 	}
 	return n
@@ -75,7 +70,7 @@ func (d *data) failures() string {
 // answers shows what hosts answered, by rank.
 func (d *data) answers() *draw.Figure {
 	all := make([]int64, len(answerKinds))
-	for reason, n := range d.sums.By("reason", d.profile, counters.Key) {
+	for reason, n := range d.sums.Decided(d.profile).Reasons() {
 		all[kindOf(reason)] += n
 	}
 	byStratum := d.sums.Pivot("reason", d.profile, func(l counters.Label) string { return l.Stratum })
@@ -104,13 +99,10 @@ func (d *data) answers() *draw.Figure {
 				keys = append(keys, views.Quote(string(reason)))
 			}
 		}
-		columns = append(columns, counters.SumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))
+		columns = append(columns, k.column(keys))
 	}
 	f.Title = words.And(said)
 	f.Note = d.meaning()
-	if walls := sum(d.sums.Walls(d.profile)); walls > 0 {
-		f.Note = fmt.Sprintf("%s among these answers, by what its status says. ", words.Verbed(walls, "wall is", "walls are")) + f.Note
-	}
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}
@@ -119,7 +111,7 @@ func (d *data) answers() *draw.Figure {
 	f.Examples = d.examples.List("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, counters.Ranked(others)...)
 	for _, stratum := range counters.Ascending(byStratum) {
 		n, whole := make([]int64, len(answerKinds)), int64(0)
-		for reason, count := range byStratum[stratum] {
+		for reason, count := range d.sums.DecidedIn(d.profile, stratum).Reasons() {
 			n[kindOf(reason)] += count
 			whole += count
 		}
@@ -131,14 +123,25 @@ func (d *data) answers() *draw.Figure {
 		f.AddBar(words.Rank(stratum), "", draw.Track{Whole: whole, Shares: shares, Values: []string{words.Hosts(whole)}})
 	}
 	f.Fill("hosts")
-	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason", true), counters.StratumOrder)
+	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason challenge", true), counters.StratumOrder)
 	return f
+}
+
+// column returns the SQL that counts the hosts of a kind, of some reasons, without those
+// behind a wall.
+func (k *answerKind) column(reasons []string) string {
+	if k.evidence[0] == answer.BehindWall {
+		return counters.SumIf("metric = 'challenge'", k.key)
+	}
+	in := " IN (" + strings.Join(reasons, ", ") + ")"
+	return "(coalesce(sum(count) FILTER (metric = 'reason' AND key" + in + "), 0)\n    - coalesce(sum(count) FILTER (metric = 'challenge' AND split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
 }
 
 // meaning says what the answers mean under the profile.
 func (d *data) meaning() string {
-	outcomes, decided := d.sums.By("outcome", d.profile, counters.Key), d.sums.Decided(d.profile)
-	outcomes["conditional_allow"], outcomes["full_allow"], outcomes["wall"] = decided.Rules(), decided.Open(), decided.Walled()
+	decided := d.sums.Decided(d.profile)
+	outcomes := decided.Outcomes()
+	outcomes["wall"] = decided.Walled()
 	var means []string
 	for _, m := range []struct{ key, words string }{
 		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed without rules at"},

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 )
 
@@ -32,6 +33,8 @@ type runResult struct {
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
 	Failures map[string]int64 `json:"failures,omitempty"` // hosts with reason network_failure, by error class
+	Walls    map[string]int64 `json:"walls,omitempty"`    // hosts that a wall kept from being read, by vendor
+	Read     *int64           `json:"read,omitempty"`     // hosts that were read
 
 	Unmatched    *int64            `json:"unmatched,omitempty"` // hosts of --hosts that have no stored answer
 	Rows         map[string]int64  `json:"rows"`                // rows by table
@@ -70,9 +73,13 @@ func (r *runResult) setTargets(c *pipeline.Config, targets, hosts int64) {
 
 func (f *Flags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, hosts int64, stdout io.Writer) error {
 	x := recap.FiguresOf(c.Evaluate.Profiles[0].Name, r.Targets, r.Counts)
+	if walls := x.Reasons[string(answer.Challenged)]; walls > 0 { // whose policy is not defined, whatever their status says
+		x.Outcomes[string(answer.Undefined)] += walls
+	}
+	read := x.Read()
 	out := runResult{
 		Folder: r.Folder, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier, Unmatched: r.Unmatched,
-		Outcomes: x.Outcomes, Reasons: x.Reasons, Failures: x.Failures, Rows: r.Rows,
+		Outcomes: x.Outcomes, Reasons: x.Reasons, Failures: x.Failures, Walls: x.Walls, Read: &read, Rows: r.Rows,
 	}
 	out.setTargets(&c, r.Targets, hosts)
 	return f.write(ctx, c, stdout, out)

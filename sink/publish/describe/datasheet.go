@@ -169,19 +169,27 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest,
 		s.line("- Columns that are left out: %s.", strings.Join(run.Without, ", "))
 	}
 	of := make(map[string]map[string]int64)
-	for _, column := range []string{"outcome", "error_class"} {
+	for _, column := range countedColumns {
 		var err error
 		if of[column], err = hostsBy(ctx, p.Out, run, column); err != nil {
 			return err
 		}
-		if of[column] == nil {
+		switch {
+		case of[column] == nil:
 			s.line("- No table that is published counts the hosts by %s.", strings.ReplaceAll(column, "_", " "))
-		} else if column == "outcome" {
+		case column == "outcome":
 			s.line("- The outcome of %d of %d hosts is undefined: the first profile does not say what their answer means.", of[column]["undefined"], run.Targets)
+		case column == "challenge":
+			walls := int64(0)
+			for _, n := range of[column] {
+				walls += n
+			}
+			s.line("- A wall answered in place of the file of %d of %d hosts: they are unread, and have no outcome below, whatever their status says.", walls, run.Targets)
 		}
 	}
 	s.line("")
 	s.table("outcome", "hosts", of["outcome"])
+	s.table("wall", "hosts", of["challenge"])
 	s.table("error class", "hosts", of["error_class"])
 	return nil
 }

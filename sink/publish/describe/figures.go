@@ -3,6 +3,7 @@ package describe
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,15 +35,28 @@ func CountingTable(m *journal.Manifest, column string) string {
 	return ""
 }
 
+// countedColumns are the columns of fetches by which the data sheet counts hosts.
+var countedColumns = []string{"outcome", "challenge", "error_class"}
+
+// countsWalls reports whether a published run says which hosts a wall kept from being read.
+// Without, nobody can tell, and outcomes are those of the status.
+func countsWalls(m *journal.Manifest) bool {
+	return CountingTable(m, "challenge") == CountingTable(m, "outcome")
+}
+
 // hostsBy counts the hosts of a published run by a column of fetches, nil if no table
-// gives them.
+// gives them. A host behind a wall has no outcome.
 func hostsBy(ctx context.Context, in store.Store, m *journal.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
 	switch CountingTable(m, column) {
 	case "fetches":
 		for _, part := range m.PartsOf("fetches") {
-			if err := scan.Texts(ctx, in, part, []string{column}, func(cells []*string) {
-				if cells[0] == nil {
+			names := []string{column}
+			if column == "outcome" && countsWalls(m) {
+				names = append(names, scan.WallColumn)
+			}
+			if err := scan.Texts(ctx, in, part, names, func(cells []*string) {
+				if cells[0] == nil || len(cells) > 1 && cells[1] != nil {
 					return
 				}
 				value := *cells[0]
@@ -63,13 +77,20 @@ func hostsBy(ctx context.Context, in store.Store, m *journal.Manifest, column st
 			return nil, err
 		}
 		for _, c := range counts.List() {
-			if c.Metric == column && (c.Profile == "" || c.Profile == m.FirstProfile()) {
+			switch vendor, _, _ := strings.Cut(c.Key, " "); {
+			case c.Profile != "" && c.Profile != m.FirstProfile():
+			case c.Metric == column && column != "challenge":
 				of[c.Key] += c.N
+			case c.Metric == column && vendor != summary.NoChallenge:
+				of[vendor] += c.N
+			case c.Metric == "challenge_outcome" && column == "outcome":
+				of[c.Key] -= c.N
 			}
 		}
 	default:
 		return nil, nil
 	}
+	maps.DeleteFunc(of, func(_ string, n int64) bool { return n == 0 })
 	return of, nil
 }
 
@@ -89,13 +110,23 @@ func (p *DataSet) figures() string {
 		if len(m.Skipped) > 0 {
 			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped)) FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
 		}
-		for _, column := range []string{"outcome", "error_class"} {
+		for _, column := range countedColumns {
 			switch CountingTable(m, column) {
 			case "fetches":
-				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
+				where := ""
+				if column == "outcome" && countsWalls(m) {
+					where = " AND challenge IS NULL"
+				}
+				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL%s GROUP BY ALL", m.Run, column, column, where)
 			case "summary":
-				add("SELECT '%s', '%s', key, sum(count)::BIGINT FROM history.summary WHERE run = '%[1]s' AND metric = '%[2]s' AND profile IS NOT DISTINCT FROM %s GROUP BY ALL",
-					m.Run, column, map[string]string{"outcome": views.Quote(m.Profiles[0]), "error_class": "NULL"}[column])
+				key, count, where := "key", "count", "metric = 'error_class'"
+				switch profile := " AND profile = " + views.Quote(m.FirstProfile()); column {
+				case "outcome":
+					count, where = "CASE metric WHEN 'outcome' THEN count ELSE -count END", "metric IN ('outcome', 'challenge_outcome')"+profile
+				case "challenge":
+					key, where = "split_part(key, ' ', 1)", "metric = 'challenge'"+profile
+				}
+				add("SELECT '%s', '%s', %s, sum(%s)::BIGINT FROM history.summary WHERE run = '%[1]s' AND %s GROUP BY %[3]s HAVING sum(%[4]s) > 0", m.Run, column, key, count, where)
 			}
 		}
 	}

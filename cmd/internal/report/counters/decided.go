@@ -18,7 +18,7 @@ func (s Sums) DecidedIn(profile, stratum string) *summary.Decided {
 
 func (s Sums) decided(profile string, in func(stratum string) bool) *summary.Decided {
 	d := new(summary.Decided)
-	for _, metric := range []string{"outcome", "reason", "challenge"} {
+	for _, metric := range summary.DecidedMetrics {
 		for l, n := range s[metric] {
 			if l.Profile == profile && in(l.Stratum) {
 				d.Add(metric, l.Key, n)
@@ -37,7 +37,6 @@ func WithRules(condition string) string {
 		}
 		return "coalesce(sum(count) FILTER (" + strings.Join(chosen, " AND ") + "), 0)"
 	}
-	rules := sum("metric = 'outcome'", "key = 'conditional_allow'")
-	return "(" + rules + " - " + sum("metric = 'challenge'", "ends_with(key, ' success')") + "\n    - greatest(0, least(" +
-		sum("metric = 'challenge'", "ends_with(key, ' stale_copy')") + ",\n      " + rules + " - " + sum("metric = 'reason'", "key = 'success'") + ")))"
+	walls := sum("metric = 'challenge_outcome'", "key = 'conditional_allow'") + "\n    ELSE " + sum("metric = 'challenge'", "ends_with(key, ' success')")
+	return "(" + sum("metric = 'outcome'", "key = 'conditional_allow'") + "\n    - CASE WHEN " + sum("metric = 'challenge_outcome'") + " > 0 THEN " + walls + " END)"
 }
