@@ -13,8 +13,8 @@ CREATE OR REPLACE VIEW policy_changes AS
   FROM changes WHERE kind IN ('policy_class', 'rules') AND category IS NOT NULL
   GROUP BY run, against, host, origin, rank, agent, category, profile;
 
--- What files state about use now, and did not state to some agent before, a row for each host, profile and use; template:
--- to all of these agents in the words of a template. An agent that is shut out in one of the runs does not count.
+-- What files state about use now, and did not state to some agent before, a row for each host, profile and use; ends: to
+-- some agent nothing any more, whatever they state to others; template: to all of these agents in the words of a template. An agent that is shut out in one of the runs does not count.
 CREATE OR REPLACE VIEW preference_changes AS
   SELECT run, against, host, origin, rank, profile, use, count(*) AS agents,
     bool_or(coalesce(after = 'disallow', false)) AS refuses, bool_or(coalesce(after = 'allow', false)) AS permits,

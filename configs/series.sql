@@ -47,11 +47,24 @@ CREATE OR REPLACE VIEW series_categories AS
   LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
   LEFT JOIN series_closings c ON c.run = a.run AND c.stratum = s.stratum AND c.category = a.category AND c.profile = a.profile AND c.key = k.closes;
 
+-- Hosts by status, and by what they show: a host behind a wall has the outcome undefined and the reason challenge, whatever
+-- its status says.
+CREATE OR REPLACE VIEW series_answers AS
+  SELECT run, date, stratum, metric, profile, key, sum(count)::BIGINT AS count
+  FROM (SELECT run, date, stratum, metric, profile, key, count FROM series_counts WHERE metric IN ('status', 'outcome', 'reason')
+        UNION ALL
+        SELECT run, date, stratum, 'reason', profile, unnest([split_part(key, ' ', 2), 'challenge']), unnest([-count, count])
+        FROM series_counts WHERE metric = 'challenge' AND profile IS NOT NULL
+        UNION ALL
+        SELECT run, date, stratum, 'outcome', profile, unnest([key, 'undefined']), unnest([-count, count])
+        FROM series_counts WHERE metric = 'challenge_outcome')
+  GROUP BY ALL HAVING sum(count) > 0;
+
 CREATE OR REPLACE VIEW series_statuses AS
   SELECT s.run, s.date, s.stratum, k.metric, k.profile, k.key, coalesce(c.count, 0)::BIGINT AS count, s.hosts, coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts
-  FROM (SELECT DISTINCT metric, profile, key FROM series_counts WHERE metric IN ('status', 'outcome', 'reason')) k
+  FROM (SELECT DISTINCT metric, profile, key FROM series_answers) k
   CROSS JOIN series_sizes s
-  LEFT JOIN series_counts c ON c.run = s.run AND c.stratum = s.stratum AND c.metric = k.metric AND c.profile IS NOT DISTINCT FROM k.profile AND c.key = k.key
+  LEFT JOIN series_answers c ON c.run = s.run AND c.stratum = s.stratum AND c.metric = k.metric AND c.profile IS NOT DISTINCT FROM k.profile AND c.key = k.key
   WHERE k.profile IS NULL OR (s.run, k.profile) IN (SELECT (run, profile) FROM series_counts WHERE metric = k.metric);
 
 CREATE OR REPLACE VIEW series_signals AS

@@ -56,7 +56,7 @@ func TestShutOutTable(t *testing.T) {
 	want := `
 3 hosts shut out an agent for AI training, of 8 with rules.
 
-Shut out of most hosts
+Shut out most often, by hosts
 category agent hosts of hosts with rules by name partly
 ai-training GPTBot 3 30.0% 3 of 8 2 4
 search Other 1 10.0% 1 of 8 0 1

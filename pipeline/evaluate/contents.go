@@ -126,7 +126,7 @@ func (c *content) weight() int {
 // parsed anew.
 func (e *Evaluator) read(k int, body []byte, q questions) {
 	r := &e.readings[k]
-	r.body, r.loaded, q.profile = body, nil, k
+	r.body, r.loaded, r.aside, q.profile = body, nil, nil, k
 	paths := e.samples.paths
 	hash, met := uint64(0), false
 	if body != nil && len(body) <= keptBytes/8 {

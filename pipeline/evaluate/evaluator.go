@@ -83,8 +83,10 @@ type reading struct {
 	slots   []int // per agent: its place among them
 	firsts  []int // the readings of these agents under the first profile; none if this is one
 	judge   *robots.Judge
+	beside  *robots.Judge          // the same, but it lets everybody have /robots.txt; nil if no other reading does
 	tokens  [][]robots.TokenPolicy // per slot: the policy tokens that bind the agent
 	loaded  *content               // what the judge has loaded
+	aside   *content               // what beside has loaded
 	answer  answer.Answer
 	body    []byte // nil for none
 	content *content
@@ -100,16 +102,20 @@ func (s *Shared) Evaluator() *Evaluator {
 		explainers: s.config.explainers(),
 	}
 	e.categorise()
+	for k, p := range s.judges {
+		e.readings[k].profile = p
+	}
 	for k := range e.readings {
-		e.prepare(k, s.judges[k])
+		e.prepare(k)
 	}
 	return e
 }
 
 // prepare prepares reading k for the agents that it judges under any profile.
-func (e *Evaluator) prepare(k int, p *robots.Profile) {
+func (e *Evaluator) prepare(k int) {
 	r := &e.readings[k]
-	r.profile, r.slots = p, make([]int, len(e.config.Agents))
+	p := r.profile
+	r.slots = make([]int, len(e.config.Agents))
 	var agents []robots.Agent
 	for i, agent := range e.config.Agents {
 		judges := false
@@ -140,6 +146,11 @@ func (e *Evaluator) prepare(k int, p *robots.Profile) {
 		}
 	}
 	r.judge = robots.NewJudge(p, agents)
+	if !p.RobotsTxtAllowed && slices.ContainsFunc(e.readings, func(other reading) bool { return other.profile != nil && other.profile.RobotsTxtAllowed }) {
+		lenient := *p
+		lenient.RobotsTxtAllowed = true
+		r.beside = robots.NewJudge(&lenient, agents)
+	}
 	r.tokens = make([][]robots.TokenPolicy, len(r.agents))
 	for slot, i := range r.agents {
 		for _, token := range registry.PolicyTokens(&e.config.Agents[i], e.config.Agents) {

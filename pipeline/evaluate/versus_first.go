@@ -20,25 +20,37 @@ const (
 )
 
 // compareWithFirst compares reading k with those of the first profile, for each agent
-// that it judges.
+// that it judges, on all paths but /robots.txt: a crawler asks for that anyway.
 func (e *Evaluator) compareWithFirst(dst []robots.Difference, k int) []robots.Difference {
 	r := &e.readings[k]
 	dst = append(dst, make([]robots.Difference, len(e.config.Agents))...)
-	r.load()
 	for _, f := range r.firsts {
 		first := &e.readings[f]
 		if first.profile == r.profile {
 			continue // equal, as a zero is
 		}
-		first.load()
 		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork}
 		for _, i := range r.agents {
 			if e.columns[0].of[i] == f {
-				dst[i] = readings.Of(first.policy(i), r.policy(i))
+				dst[i] = readings.Of(first.against(r, i), r.against(first, i))
 			}
 		}
 	}
 	return dst
+}
+
+// against returns the policy of an agent in a comparison with another reading: that of the
+// judge, unless only the other reading lets everybody have /robots.txt.
+func (r *reading) against(other *reading, agent int) *robots.Policy {
+	if r.profile.RobotsTxtAllowed || !other.profile.RobotsTxtAllowed {
+		r.load()
+		return r.policy(agent)
+	}
+	if r.aside != r.content {
+		r.beside.Load(&r.content.file)
+		r.aside = r.content
+	}
+	return r.beside.Policy(r.slots[agent])
 }
 
 // policy returns the policy of an agent that the reading judges. The file must be
@@ -101,9 +113,7 @@ func (e *Evaluator) countVersusFirst(k int, stratum string) {
 // agent, with both verdicts and the lines that decide.
 func (e *Evaluator) versusFirstText(k, agent int) string {
 	first, r := e.under(0, agent), e.under(k, agent)
-	first.load()
-	r.load()
-	w, _, _ := robots.Distinguish(first.policy(agent), r.policy(agent), versusFirstWork, true)
+	w, _, _ := robots.Distinguish(first.against(r, agent), r.against(first, agent), versusFirstWork, true)
 	if w == nil {
 		return ""
 	}

@@ -105,8 +105,9 @@ const isFile = 1
 // valid until the next call.
 func (f *figures) of(vector string) []int32 {
 	h, list := f.h, append(f.list[:0], 0)
+	walled := vector[len(h.profiles)] > 0
 	for p := range h.profiles {
-		if vector[p] == isFile && vector[len(h.profiles)] == 0 {
+		if vector[p] == isFile && !walled {
 			list = append(list, int32(1+p))
 		}
 	}
@@ -116,7 +117,7 @@ func (f *figures) of(vector string) []int32 {
 	}
 	list = append(list, f.number(id{metric: "targets"}))
 	if h.first {
-		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(answer.Reasons[vector[head-3]])}))
+		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(answer.Shown(answer.Reasons[vector[head-3]], walled))}))
 	}
 	status := "none"
 	if n := binary.LittleEndian.Uint16([]byte(vector[head-2 : head])); n > 0 {
@@ -124,7 +125,10 @@ func (f *figures) of(vector string) []int32 {
 	}
 	list = append(list, f.number(id{metric: "status", key: status}))
 	for p, profile := range h.profiles {
-		if vector[p] > 0 {
+		switch {
+		case vector[p] > 0 && walled:
+			list = append(list, f.number(id{metric: "outcome", profile: profile, key: string(answer.Undefined)}))
+		case vector[p] > 0:
 			list = append(list, f.number(id{metric: "outcome", profile: profile, key: outcomes[vector[p]]}))
 		}
 		clear(f.closing)

@@ -89,25 +89,39 @@ func (p *pointMaker) warnOfOutages() {
 	profile := p.Profiles[0]
 	for i := 1; i < len(p.runs); i++ {
 		var shares [2]float64
+		var walls, others [2]float64
 		for k, r := range p.runs[i-1 : i+1] {
-			shares[k] = r.unknown(profile)
+			walls[k], others[k] = r.hidden(profile)
+			shares[k] = walls[k] + others[k]
 		}
 		known := slices.Contains(p.runs[i-1].Profiles, profile) && slices.Contains(p.runs[i].Profiles, profile)
 		if known && len(p.pairs[i].All()) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
-			if isBack := i > 1 && shares[0] > shares[1] && slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == p.runs[i-1].ID() && m.Kind == "outage" }); isBack {
+			if isBack := i > 1 && shares[0] > shares[1] && slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == p.runs[i-1].ID() && (m.Kind == "outage" || m.Kind == "walls") }); isBack {
 				continue // the warning about the outage says it
 			}
 			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts shift for that reason alone; compare shares of the hosts whose rules decide (base files)",
 				100*shares[1], p.runs[i].ID(), 100*shares[0], p.runs[i-1].ID())
-			hit, of, than := p.runs[i], shares[1], shares[0]
+			k := 1 // the run that is hit
 			if shares[0] > shares[1] {
-				hit, of, than = p.runs[i-1], shares[0], shares[1]
+				k = 0
 			}
-			mark := Mark{hit.ID(), "outage", "", fmt.Sprintf("an outage: the policies of %.1f%% of the hosts are unknown, of %.1f%% in a neighbouring run", 100*of, 100*than)}
-			if !slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == mark.Run && m.Kind == mark.Kind }) {
-				p.result.Marks = append(p.result.Marks, mark)
+			// Which of both hides more there; both, if each alone is worth a warning.
+			byWalls, byOthers := walls[k]-walls[1-k], others[k]-others[1-k]
+			if byWalls >= min(byOthers, outage) && byWalls > 0 {
+				p.markHidden(i-1+k, "walls", "walls: they hide the policies of %.1f%% of the hosts, of %.1f%% in a neighbouring run", walls[k], walls[1-k])
+			}
+			if byOthers > min(byWalls, outage) && byOthers > 0 {
+				p.markHidden(i-1+k, "outage", "an outage: the policies of %.1f%% of the hosts are unknown, of %.1f%% in a neighbouring run", others[k], others[1-k])
 			}
 		}
+	}
+}
+
+// markHidden marks a run that does not show the policies of a share of the hosts, once.
+func (p *pointMaker) markHidden(run int, kind, text string, share, neighbour float64) {
+	mark := Mark{p.runs[run].ID(), kind, "", fmt.Sprintf(text, 100*share, 100*neighbour)}
+	if !slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == mark.Run && m.Kind == mark.Kind }) {
+		p.result.Marks = append(p.result.Marks, mark)
 	}
 }
 

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -72,46 +73,83 @@ func TestTheAutumnOf2025IsMarked(t *testing.T) {
 }
 
 // Where walls turn hosts unread, their rules decide no longer, though the status says so:
-// the shares of the others stay, and the run is marked.
-func TestWallsAreAnOutage(t *testing.T) {
-	dir := t.TempDir()
-	for i, walls := range []int{0, 50} {
-		counts := summary.New(agentsOfTest[:1], []string{"google"})
-		counts.AddN("targets", summary.Unranked, "", 100)
-		counts.AddN("source", summary.Unranked, "network", 100)
-		for k := range 100 {
-			counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
-			counts.AddProfile("reason", summary.Unranked, 0, "success")
-			if k < walls {
-				counts.AddProfile("challenge", summary.Unranked, 0, "generic success")
-				counts.AddAgent("policy", summary.Unranked, 0, 0, "unknown")
-			} else {
-				counts.AddAgent("policy", summary.Unranked, 0, 0, "disallow_all")
+// the shares of the others stay, and the run is marked. Walls are no outage, and an outage is
+// no wall; both together have a mark each.
+func TestWallsAreMarked(t *testing.T) {
+	for _, c := range []struct {
+		walls, down int // of 100 hosts in the second run
+		marks       []string
+	}{
+		{50, 0, []string{"walls: they hide the policies of 50.0% of the hosts, of 0.0% in a neighbouring run"}},
+		{0, 50, []string{"an outage: the policies of 50.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
+		{40, 10, []string{"walls: they hide the policies of 40.0% of the hosts, of 0.0% in a neighbouring run", "an outage: the policies of 10.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
+		{1, 49, []string{"an outage: the policies of 49.0% of the hosts are unknown, of 0.0% in a neighbouring run"}},
+		{1, 1, []string{"walls: they hide the policies of 1.0% of the hosts, of 0.0% in a neighbouring run"}},
+	} {
+		dir := t.TempDir()
+		for i := range 2 {
+			counts := summary.New(agentsOfTest[:1], []string{"google"})
+			counts.AddN("targets", summary.Unranked, "", 100)
+			counts.AddN("source", summary.Unranked, "network", 100)
+			for k := range 100 {
+				outcome, reason, class := "conditional_allow", "success", "disallow_all"
+				switch {
+				case i == 0:
+				case k < c.walls:
+					class = "unknown"
+					if k%2 == 1 {
+						outcome, reason = "full_disallow", "server_error"
+					}
+					counts.AddProfile("challenge", summary.Unranked, 0, "generic "+reason)
+					counts.AddProfile("challenge_outcome", summary.Unranked, 0, outcome)
+				case k < c.walls+c.down:
+					outcome, reason, class = "full_disallow", "server_error", "unknown"
+				}
+				counts.AddProfile("outcome", summary.Unranked, 0, outcome)
+				counts.AddProfile("reason", summary.Unranked, 0, reason)
+				counts.AddAgent("policy", summary.Unranked, 0, 0, class)
 			}
+			at := time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)
+			w, err := sink.Create(dir, journal.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"}, Profiles: []string{"google"}})
+			must(t, err)
+			must(t, w.Complete(sink.Completion{Finished: at, Totals: sink.Totals{Counts: counts.Rows()}}))
+			must(t, w.Close())
 		}
-		at := time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)
-		w, err := sink.Create(dir, journal.Plan{Run: string(rune('a' + i)), Started: at, Tables: []string{"summary"}, Profiles: []string{"google"}})
+		s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}})
 		must(t, err)
-		must(t, w.Complete(sink.Completion{Finished: at, Totals: sink.Totals{Counts: counts.Rows()}}))
-		must(t, w.Close())
-	}
-	s, err := Read(t.Context(), Config{In: sinktest.Open(t, dir), Runs: []string{"a", "b"}})
-	must(t, err)
-	if n := s.Runs[1].Files; n == nil || *n != 50 {
-		t.Errorf("run b has %v files, want 50", n)
-	}
-	shares := 0
-	for _, p := range s.Points {
-		if p.Metric == "policy" && word(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All {
-			if shares++; p.Count != p.Denominator {
-				t.Errorf("run %s: %d of %d files", p.Run, p.Count, p.Denominator)
+		left := int64(100 - c.walls - c.down)
+		if n := s.Runs[1].Files; n == nil || *n != left {
+			t.Errorf("%+v: run b has %v files, want %d", c, n, left)
+		}
+		got := make(map[string]int64)
+		for _, p := range s.Points {
+			if p.Metric == "policy" && word(p.Key) == "disallow_all" && p.Base == baseFiles && p.Stratum == All && p.Count != p.Denominator {
+				t.Errorf("%+v: run %s: %d of %d files", c, p.Run, p.Count, p.Denominator)
+			}
+			if p.Run == "b" && p.Stratum == All && p.Base == baseHosts && p.Count > 0 {
+				got[p.Metric+" "+word(p.Key)] = p.Count
 			}
 		}
-	}
-	if shares != 2 {
-		t.Errorf("%d points of files", shares)
-	}
-	if !slices.ContainsFunc(s.Marks, func(m Mark) bool { return m.Run == "b" && m.Kind == "outage" }) || !strings.Contains(strings.Join(s.Warnings, "\n"), "the policies of 50.0% of the hosts are unknown in run b") {
-		t.Errorf("marks %v, warnings %q", s.Marks, s.Warnings)
+		for key, want := range map[string]int64{
+			"reason success": left, "reason server_error": int64(c.down), "reason challenge": int64(c.walls),
+			"outcome conditional_allow": left, "outcome full_disallow": int64(c.down), "outcome undefined": int64(c.walls),
+		} {
+			if got[key] != want {
+				t.Errorf("%+v: %s of %d hosts, want %d", c, key, got[key], want)
+			}
+		}
+		var marks []string
+		for _, m := range s.Marks {
+			if m.Kind != "walls" && m.Kind != "outage" {
+				continue
+			}
+			if (m.Kind == "walls") != strings.HasPrefix(m.Text, "walls: ") || m.Run != "b" {
+				t.Errorf("%+v: mark %+v", c, m)
+			}
+			marks = append(marks, m.Text)
+		}
+		if !slices.Equal(marks, c.marks) || !strings.Contains(strings.Join(s.Warnings, "\n"), fmt.Sprintf("the policies of %d.0%% of the hosts are unknown in run b", c.walls+c.down)) {
+			t.Errorf("%+v: marks %q, warnings %q", c, marks, s.Warnings)
+		}
 	}
 }

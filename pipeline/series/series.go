@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -68,7 +69,7 @@ type Run struct {
 // before.
 type Mark struct {
 	Run  string `json:"run"`
-	Kind string `json:"kind"` // agent_new, agent_gone, agent_changed, profile_changed, list_changed, settings_changed, outage, meaning_changed, break
+	Kind string `json:"kind"` // agent_new, agent_gone, agent_changed, profile_changed, list_changed, settings_changed, outage, walls, meaning_changed, break
 	Of   string `json:"of"`   // the agent or profile; "" for the run
 	Text string `json:"text"`
 }
@@ -214,7 +215,9 @@ func readRun(ctx context.Context, in store.Store, run string) (*countedRun, erro
 		r.add(c)
 	}
 	for k, d := range r.decides {
-		r.all.of(k.stratum).size(filesOf(k.profile), d.Rules())
+		if k.profile != "" { // of no profile are hosts without a wall
+			r.all.of(k.stratum).shown(k.profile, d)
+		}
 	}
 	r.all.sumUp()
 	return r, nil
@@ -233,10 +236,10 @@ func (r *countedRun) add(c summary.Count) {
 		if c.Key == string(usage.PageRead) {
 			b.size(basePages, c.N)
 		}
-	case "outcome", "reason", "challenge":
+	case "outcome", "reason", "challenge", "challenge_outcome":
 		r.decided(c.Stratum, c.Profile).Add(c.Metric, c.Key, c.N)
 	}
-	if _, ok := metrics[c.Metric]; !ok {
+	if _, ok := metrics[c.Metric]; !ok || c.Metric == "outcome" || c.Metric == "reason" { // see shown
 		return
 	}
 	k := id{c.Metric, c.Agent, c.Category, c.Profile, c.Key}
@@ -259,15 +262,34 @@ func (r *countedRun) decided(stratum, profile string) *summary.Decided {
 	return r.decides[k]
 }
 
-// unknown returns the share of the hosts whose policy is unknown under a profile.
-func (r *countedRun) unknown(profile string) float64 {
-	n := int64(0)
+// shown counts the hosts by what they show under a profile. A host behind a wall shows
+// nothing, whatever outcome and reason its status has: its outcome is undefined, and its
+// reason the wall.
+func (b *band) shown(profile string, d *summary.Decided) {
+	b.size(filesOf(profile), d.Rules())
+	for reason, n := range d.Reasons() {
+		b.counts[id{metric: "reason", profile: profile, key: reason}] = simple(n)
+	}
+	outcomes := d.Outcomes()
+	if n := d.Unknown() - d.Outcome(answer.FullDisallow); n > 0 {
+		outcomes[string(answer.Undefined)] = n
+	}
+	for outcome, n := range outcomes {
+		b.counts[id{metric: "outcome", profile: profile, key: outcome}] = simple(n)
+	}
+}
+
+// hidden returns the shares of the hosts whose policy is unknown under a profile: behind a
+// wall, and for any other reason, such as an outage.
+func (r *countedRun) hidden(profile string) (walls, others float64) {
+	var walled, unknown int64
 	for k, d := range r.decides {
 		if k.profile == profile {
-			n += d.Unknown()
+			walled, unknown = walled+d.Walled(), unknown+d.Unknown()
 		}
 	}
-	return float64(n) / float64(max(1, r.all.of(All).sizes[baseHosts].n))
+	hosts := float64(max(1, r.all.of(All).sizes[baseHosts].n))
+	return float64(walled) / hosts, float64(unknown-walled) / hosts
 }
 
 func (p population) of(stratum string) *band {

@@ -133,10 +133,10 @@ var numbersOf = map[string]string{
 	"versus-star": `SELECT agent, category, count(*) AS named, count(*) FILTER (versus_star = 'equal') AS equal, count(*) FILTER (versus_star = 'stricter') AS stricter,
 		count(*) FILTER (versus_star = 'looser') AS looser, count(*) FILTER (versus_star = 'mixed') AS mixed, count(*) FILTER (versus_star = 'undecided') AS undecided
 		FROM policies WHERE match = 'own' GROUP BY agent, category ORDER BY named DESC, agent`,
-	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (reason = 'success') AS file, count(*) FILTER (reason IN ('client_error', 'misconfigured_server')) AS no_file,
+	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (challenge IS NULL AND reason = 'success') AS file, count(*) FILTER (challenge IS NULL AND reason IN ('client_error', 'misconfigured_server')) AS no_file,
 		count(*) FILTER (reason IN ('redirect_limit', 'redirect_loop', 'redirect_invalid', 'redirect_unsupported', 'html_redirect')) AS dead_redirect,
 		count(*) FILTER (reason = 'server_error') AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
-		count(*) FILTER (reason IN ('invalid_response', 'incomplete_body')) AS broken, count(*) FILTER (reason IN ('stale_copy', 'unreachable_too_long')) AS earlier,
+		count(*) FILTER (reason IN ('invalid_response', 'incomplete_body')) AS broken, count(*) FILTER (challenge IS NOT NULL) AS wall, count(*) FILTER (reason IN ('stale_copy', 'unreachable_too_long')) AS earlier,
 		count(*) FILTER (reason IN ('address_blocked', 'redirect_unresolved', 'revisit_unresolved')) AS not_seen FROM fetches GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
 	"errors":   `SELECT error_class, count(*) AS hosts FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, error_class`,
 	"sizes":    binned("body_bytes", "files", "fetches WHERE content_digest IS NOT NULL"),
@@ -165,7 +165,8 @@ var numbersOf = map[string]string{
 	"before-agents": `FROM (SELECT agent, count(*) FILTER (run = 'before' AND class = 'disallow_all') AS before, count(*) FILTER (run = 'after' AND class = 'disallow_all') AS after, ` + ofBothRuns + ` FROM history.policies
 		GROUP BY agent HAVING before + after > 0) ORDER BY abs(after * of_before - before * of_after) DESC, agent`,
 	"before-average": `SELECT coalesce(category, 'all') AS category, count(DISTINCT agent) AS agents, count(*) FILTER (run = 'before' AND class = 'disallow_all') AS before,
-		count(*) FILTER (run = 'after' AND class = 'disallow_all') AS after, ` + ofBothRuns + ` FROM history.policies GROUP BY GROUPING SETS ((), (category)) ORDER BY policies.category IS NOT NULL, policies.category`,
+		count(*) FILTER (run = 'after' AND class = 'disallow_all') AS after, count(*) FILTER (run = 'before' AND class <> 'unknown') // count(DISTINCT agent) AS of_before,
+		count(*) FILTER (run = 'after' AND class <> 'unknown') // count(DISTINCT agent) AS of_after FROM history.policies GROUP BY GROUPING SETS ((), (category)) ORDER BY policies.category IS NOT NULL, policies.category`,
 	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
 	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(template, '-'), coalesce(replace(url, host, '@'), '-'),
 			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-')) AS row

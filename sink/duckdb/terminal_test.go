@@ -126,7 +126,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 		t.Errorf("it does not say %q", want)
 	}
 
-	table := said["Shut out of most hosts"]
+	table := said["Shut out most often, by hosts"]
 	if len(table) != 14 {
 		t.Fatalf("who is shut out: %q", table)
 	}

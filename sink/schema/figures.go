@@ -95,7 +95,7 @@ type Change struct {
 	TemplateAfter *string `parquet:"template_after,dict"`
 	// Template whose words the change is: of the groups that decide now (of `preference`, the lines that state it)
 	// and did not stand in the file before or, if all did, of those that decided before and are gone. Null if some are
-	// the file's own words or they are of several templates, and for other kinds. Example: `cloudflare-managed`.
+	// the file's own words or they are of several templates, where the whole file is gone, and for other kinds. Example: `cloudflare-managed`.
 	Template *string `parquet:"template,dict"`
 	// Identity that an `answer` is about, as `--also-as` names it; of the control there are no rows. Null for
 	// other kinds. Example: `gptbot`.

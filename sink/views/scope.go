@@ -139,6 +139,8 @@ func (s scope) view(in files, table string) (string, error) {
 			columns = "t.*, f.rank"
 			joins = "\n  LEFT JOIN (SELECT run, seq, rank FROM fetches) f USING (run, seq)"
 		}
+	case "fetches":
+		columns = "*" + s.unread()
 	case "verdicts":
 		columns = "t.*, NULL::VARCHAR AS category /* there is neither table, agents nor policies */"
 		for _, named := range []string{"policies", "agents"} {
@@ -164,6 +166,24 @@ func (s scope) view(in files, table string) (string, error) {
 		}
 	}
 	return fmt.Sprintf("CREATE OR REPLACE VIEW %s AS\n  SELECT %s FROM %s t%s%s;", table, columns, from, joins, where), nil
+}
+
+// unread replaces what the parts say of a file where nobody has read one: there it is null, so
+// that an outage does not count as 0 in an average.
+func (s scope) unread() string {
+	if s.without["fetches.challenge"] || s.without["fetches.content_digest"] {
+		return ""
+	}
+	var replaced []string
+	for _, c := range []string{"is_utf8", "lines", "groups", "rules", "sitemaps", "invalid_lines"} {
+		if !s.without["fetches."+c] {
+			replaced = append(replaced, fmt.Sprintf("CASE WHEN content_digest IS NOT NULL AND challenge IS NULL THEN %s END AS %[1]s", c))
+		}
+	}
+	if replaced == nil {
+		return ""
+	}
+	return " REPLACE (\n    " + strings.Join(replaced, ",\n    ") + ")"
 }
 
 // read reads files, given as SQL, with partitions as columns.

@@ -26,11 +26,12 @@ func headline(r *diff.Result) string {
 		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s", words.Count(r.Compared, "host"), apart)
 	}
 	out := fmt.Sprintf("%s compared, %s with a change", words.Count(r.Compared, "host"), words.Number(r.Changed))
-	if r.Compared >= words.Few {
-		out += fmt.Sprintf(" (%s)", words.Percent(r.Changed, r.Compared))
+	if r.Unread > 0 { // of these only the reachability is
+		out = fmt.Sprintf("%s in both runs, %s of them compared (%s could not be read in one run or in both), %s with a change",
+			words.Count(r.Compared, "host"), words.Number(r.Compared-r.Unread), words.Number(r.Unread), words.Number(r.Changed))
 	}
-	if r.Unread > 0 {
-		out += fmt.Sprintf("; %s could not be read in one run or in both", words.Number(r.Unread))
+	if r.Compared >= words.Few {
+		out += fmt.Sprintf(" (%s of the hosts in both runs)", words.Percent(r.Changed, r.Compared))
 	}
 	return out + "; " + apart
 }
@@ -66,7 +67,7 @@ func showDiff(p screen.Page, r *diff.Result) {
 		}
 	}
 	if len(rows) > 0 {
-		p.Table("Hosts by most severe change", []string{"severity", "hosts", "of compared"}, 1, rows)
+		p.Table("Hosts by most severe change", []string{"severity", "hosts", "of those in both runs"}, 1, rows)
 	}
 	rows = nil
 	for _, k := range r.Kinds {
@@ -85,7 +86,7 @@ func showDiff(p screen.Page, r *diff.Result) {
 		}
 		rows = append(rows, row)
 	}
-	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "compared", "changed"}, change.Severities...), 1, rows)
+	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "in both runs", "changed"}, change.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Together {
 		rows = append(rows, []string{e.Severity, p.Foreign(e.Origin), ToldOfHost(p, &e), words.Number(e.Hosts)})
@@ -138,9 +139,22 @@ func showAgents(p screen.Page, r *diff.Result) {
 	}
 	title := "Hosts that closed some path to an agent, or shut it out entirely; and that opened"
 	if len(agents) > shownAgents {
-		title += fmt.Sprintf(": the first %d agents of %d", shownAgents, len(agents))
+		title += fmt.Sprintf(": the first %s", firstOf(shownAgents, agents))
 	}
 	p.Table(title, append([]string{"category", "agent"}, head...), 2, rows)
+}
+
+// firstOf says how many rows of a list are shown, and of how many agents it is: under
+// several profiles an agent has a row for each.
+func firstOf(shown int, rows []diff.Agent) string {
+	named := make(map[string]bool)
+	for _, a := range rows {
+		named[a.Agent] = true
+	}
+	if len(named) == len(rows) {
+		return fmt.Sprintf("%d of %s", shown, words.Count(int64(len(rows)), "agent"))
+	}
+	return fmt.Sprintf("%d of %s, for %s under several profiles", shown, words.Count(int64(len(rows)), "row"), words.Count(int64(len(named)), "agent"))
 }
 
 // showWords tells hosts that closed or opened because their template did from those that

@@ -81,7 +81,7 @@ func Summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	case last != c.Run:
 		p.Line(fmt.Sprintf("\nviews.sql shows run %s, the last complete one by date and ID. Its schema history has this\none too: SELECT ... FROM history.fetches WHERE run = '%s'", last, c.Run))
 	case slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.Reasons) == 0):
-		p.Line("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  " + askDuckDB(c.Dir))
+		p.Line("\nAsk DuckDB about the last complete run, for example who is shut out most often:\n  " + askDuckDB(c.Dir))
 	}
 	if last == c.Run && slices.Contains(c.Tables, "summary") && slices.Contains(c.Tables, "policies") {
 		p.Line(fmt.Sprintf("\nDraw a page of figures, or look at one host:\n  robocensus report --out %[1]s latest --html report.html\n  robocensus show HOST --out %[1]s", screen.ShellWord(c.Dir)))
@@ -276,7 +276,7 @@ func showShutOut(p *screen.Text, f *figures) {
 			words.Number(a.ByName), words.Number(a.Partial),
 		})
 	}
-	p.Table("Shut out of most "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "with rules", "by name", "partly"}, 2, rows)
+	p.Table("Shut out most often, by "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "with rules", "by name", "partly"}, 2, rows)
 	counts := make([]int64, len(f.agents))
 	for i, a := range f.agents {
 		counts[i] = a.Closed

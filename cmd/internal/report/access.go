@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -43,6 +44,9 @@ func (d *data) ofBoth(n int64) string {
 	}
 	return fmt.Sprintf("%s (%s of the %s with rules)", said, words.Percent(n, d.files), words.Number(d.files))
 }
+
+// agree returns the verb that goes with [data.ofBoth].
+func (d *data) agree(n int64, one, many string) string { return words.AgreeOf(n, d.hosts, one, many) }
 
 // bases returns the bases of shares in words.
 func (d *data) bases() string {
@@ -89,11 +93,11 @@ func (d *data) aiTraining() *draw.Figure {
 	case all+some == 0:
 		f.Title = fmt.Sprintf("No host of %s shuts out an agent for AI training", d.all())
 	case some == 0:
-		f.Title = fmt.Sprintf("%s shut out every agent for AI training", d.ofBoth(all))
+		f.Title = fmt.Sprintf("%s %s every agent for AI training", d.ofBoth(all), d.agree(all, "shuts out", "shut out"))
 	case all == 0:
-		f.Title = fmt.Sprintf("%s shut out some agents for AI training, none all of them", d.ofBoth(some))
+		f.Title = fmt.Sprintf("%s %s some agents for AI training, none all of them", d.ofBoth(some), d.agree(some, "shuts out", "shut out"))
 	default:
-		f.Title = fmt.Sprintf("%s shut out agents for AI training: %s all of them, %s some", d.ofBoth(all+some), words.ShareOf(all, d.hosts, "hosts"), words.Percent(some, d.hosts))
+		f.Title = fmt.Sprintf("%s %s agents for AI training: %s all of them, %s some", d.ofBoth(all+some), d.agree(all+some, "shuts out", "shut out"), words.ShareOf(all, d.hosts, "hosts"), words.Percent(some, d.hosts))
 	}
 	type line struct {
 		name         string
@@ -251,12 +255,12 @@ func (d *data) categories() *draw.Figure {
 	}
 	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all agents of the category"}, {Key: "some", Class: "partly", Name: "shut out some"}}
 	f := &draw.Figure{
-		ID: "categories", Of: "Shares of " + d.bases() + ".", Legend: kinds.Legend(), Heads: d.heads(), Names: words.Category.Of,
+		ID: "categories", Note: d.freeNote(names), Of: "Shares of " + d.bases() + ".", Legend: kinds.Legend(), Heads: d.heads(), Names: words.Category.Of,
 		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	top := by[names[0]]
-	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s shut out at least one of its agents, and %s all of them",
-		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), words.ShareOf(top["all"], d.hosts, "hosts"))
+	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s %s at least one of its agents, and %s all of them",
+		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), d.agree(closed[names[0]], "shuts out", "shut out"), words.ShareOf(top["all"], d.hosts, "hosts"))
 	if closed[names[1]] == closed[names[0]] {
 		tied := 0
 		for _, n := range closed {
@@ -264,7 +268,7 @@ func (d *data) categories() *draw.Figure {
 				tied++
 			}
 		}
-		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s shut out at least one agent of each", words.Number(int64(tied)), d.ofBoth(closed[names[0]]))
+		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s %s at least one agent of each", words.Number(int64(tied)), d.ofBoth(closed[names[0]]), d.agree(closed[names[0]], "shuts out", "shut out"))
 	}
 	for _, name := range names {
 		n := by[name]
@@ -277,6 +281,24 @@ func (d *data) categories() *draw.Figure {
 		"\n" + d.from("category", true) + "\nGROUP BY category ORDER BY shut_out_all + shut_out_some DESC, category"
 	return f
 }
+
+// freeNote says of which categories the group for all (*) cannot shut out all agents.
+func (d *data) freeNote(categories []string) string {
+	var of, agents []string
+	for _, c := range categories {
+		if len(d.free[c]) > 0 {
+			of, agents = append(of, words.Category.Of(c)), append(agents, d.free[c]...)
+		}
+	}
+	if agents == nil {
+		return ""
+	}
+	slices.Sort(agents)
+	return fmt.Sprintf("The group for all (*) does not bind %s: of %s it shuts out some agents and never all.", past.Some(agents, mostFree), words.And(of))
+}
+
+// mostFree is how many agents that ignore the group for all are named.
+const mostFree = 3
 
 // deadNames shows the names that files carry and no operator is known to send: lines that
 // address nobody.

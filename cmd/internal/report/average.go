@@ -15,6 +15,16 @@ import (
 // allAgents is the row of [data.beforeAverage] that adds up its categories.
 const allAgents = "all"
 
+// knownOf returns the hosts whose policy for an agent is known, by its classes.
+func knownOf(classes map[string]int64) (n int64) {
+	for class, hosts := range classes {
+		if class != "unknown" {
+			n += hosts
+		}
+	}
+	return n
+}
+
 // beforeAverage says what the average host did: how many agents of each category it shuts
 // out, before and after, and how many hosts changed nothing for any agent.
 func (d *data) beforeAverage() *draw.Figure {
@@ -22,8 +32,8 @@ func (d *data) beforeAverage() *draw.Figure {
 		return nil
 	}
 	type shutOut struct {
-		agents int64
-		n      [2]int64 // hosts that shut an agent out, added up over the agents
+		agents   int64
+		n, known [2]int64 // hosts that shut an agent out, and hosts whose policy is known, added up over the agents
 	}
 	ofAgent := func(l counters.Label) string { return l.Agent }
 	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent), d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
@@ -38,6 +48,8 @@ func (d *data) beforeAverage() *draw.Figure {
 			s.agents++
 			s.n[0] += was["disallow_all"]
 			s.n[1] += n["disallow_all"]
+			s.known[0] += knownOf(was)
+			s.known[1] += knownOf(n)
 			by[c] = s
 		}
 	}
@@ -45,10 +57,12 @@ func (d *data) beforeAverage() *draw.Figure {
 	if all.agents == 0 {
 		return nil
 	}
-	of, base, whole := d.beforeBase()
+	// An outage says nothing of what a host shuts out: it is no 0.
+	const base = "hosts whose policy is known"
+	of := [2]int64{all.known[0] / all.agents, all.known[1] / all.agents}
 	mean := func(n, of int64) string { return fmt.Sprintf("%.1f", float64(n)/float64(max(1, of))) }
 	f := &draw.Figure{
-		ID: "before-average", Of: fmt.Sprintf("Agents that a host shuts out on average, of the %s %s of %s and the %s of %s.", words.Number(of[0]), base, d.before.date, words.Number(of[1]), words.Day(d.manifest.Date)),
+		ID: "before-average", Of: fmt.Sprintf("Agents that a host shuts out on average, of %s of %s and %s of %s.", words.The(of[0], base), d.before.date, words.The(of[1], base), words.Day(d.manifest.Date)),
 		Note:   "A mean over hosts, of the agents that both runs have: a host that shuts out all of them counts as much as many that shut out one each.",
 		Legend: d.beforeLegend(), Head: []string{"category", "agents", "before", "after", "of_before", "of_after"},
 		Names: func(category string) string {
@@ -71,6 +85,7 @@ func (d *data) beforeAverage() *draw.Figure {
 	})
 	for _, c := range names {
 		s := by[c]
+		of := [2]int64{s.known[0] / s.agents, s.known[1] / s.agents}
 		f.AddRow([]string{c}, s.agents, s.n[0], s.n[1], of[0], of[1])
 		var tracks []draw.Track
 		for i, name := range []string{"before", "after"} {
@@ -84,13 +99,14 @@ func (d *data) beforeAverage() *draw.Figure {
 	f.Fit("the agents")
 	f.SQL = fmt.Sprintf(`WITH agents AS (SELECT agent, any_value(category) FILTER (run = %[2]s) AS category,
     coalesce(sum(count) FILTER (run = %[1]s AND key = 'disallow_all'), 0) AS before,
-    coalesce(sum(count) FILTER (run = %[2]s AND key = 'disallow_all'), 0) AS after
+    coalesce(sum(count) FILTER (run = %[2]s AND key = 'disallow_all'), 0) AS after,
+    coalesce(sum(count) FILTER (run = %[1]s AND key <> 'unknown'), 0) AS known_before,
+    coalesce(sum(count) FILTER (run = %[2]s AND key <> 'unknown'), 0) AS known_after
   FROM history.summary WHERE run IN (%[1]s, %[2]s) AND metric = 'policy' AND profile = %[3]s
   GROUP BY agent HAVING count(DISTINCT run) = 2)
 SELECT coalesce(category, '%[4]s') AS category, count(*) AS agents, sum(before)::BIGINT AS before, sum(after)::BIGINT AS after,
-  (SELECT %[5]s FROM history.summary WHERE run = %[1]s)::BIGINT AS of_before,
-  (SELECT %[5]s FROM history.summary WHERE run = %[2]s)::BIGINT AS of_after
+  (sum(known_before)::BIGINT // count(*))::BIGINT AS of_before, (sum(known_after)::BIGINT // count(*))::BIGINT AS of_after
 FROM agents GROUP BY GROUPING SETS ((), (category)) ORDER BY grouping(agents.category) DESC, category`,
-		views.Quote(d.against), views.Quote(d.run), views.Quote(d.profile), allAgents, whole)
+		views.Quote(d.against), views.Quote(d.run), views.Quote(d.profile), allAgents)
 	return f
 }

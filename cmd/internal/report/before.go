@@ -92,8 +92,8 @@ func (d *data) beforeLegend() []draw.Legend {
 // of both, and head names the label. title says what the shares of the first are.
 func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string, all []moved, title func(shares string) string) *draw.Figure {
 	of, base, whole := d.beforeBase()
-	f.Title = title(words.Arrow(all[0].n[0], of[0], all[0].n[1], of[1]) + " of " + base)
-	f.Of = fmt.Sprintf("Shares of the %s %s of %s and the %s of %s.", words.Number(of[0]), base, d.before.date, words.Number(of[1]), words.Day(d.manifest.Date))
+	f.Title = title(words.ArrowOf(all[0].n[0], of[0], all[0].n[1], of[1], base))
+	f.Of = fmt.Sprintf("Shares of %s of %s and %s of %s.", words.The(of[0], base), d.before.date, words.The(of[1], base), words.Day(d.manifest.Date))
 	if base != "hosts" {
 		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
 	}

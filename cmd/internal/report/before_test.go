@@ -56,18 +56,18 @@ func TestBeforeAndAfter(t *testing.T) {
 	}{
 		{
 			"of hosts", ofRun(800, 10, 205, 100, "Old"), ofRun(800, 20, 268, 90, "New"),
-			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training", "GPTBot moved most: 20.5 → 26.8% of hosts shut it out", "Shares of the 1,000 hosts of 8 January 2027 and the 1,000 of 15 January 2027.",
-				"The average host shuts out 0.3 → 0.4 of 2 agents; at 100% of 900 hosts whose policies were compared every agent that was compared may fetch what it could before"},
+			[]string{"20.5 → 26.8% of hosts shut out an agent for AI training", "GPTBot moved most: 20.5 → 26.8% of hosts shut it out", "Shares of the 1,000 hosts of 8 January 2027 and the 1,000 hosts of 15 January 2027.",
+				"The average host shuts out 0.4 → 0.4 of 2 agents; at 100% of 900 hosts whose policies were compared every agent that was compared may fetch what it could before"},
 			[]string{"hosts with rules of 8"},
 		},
 		{
 			"an outage", ofRun(600, 250, 150, 60, "Old"), ofRun(800, 20, 240, 80, "New"),
-			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training", "GPTBot moved most: 25.0 → 30.0% of hosts with rules shut it out", "an outage in one of the runs lowers shares of all hosts", "The average host shuts out 0.3 → 0.4 of 2 agents"},
+			[]string{"25.0 → 30.0% of hosts with rules shut out an agent for AI training", "GPTBot moved most: 25.0 → 30.0% of hosts with rules shut it out", "an outage in one of the runs lowers shares of all hosts", "The average host shuts out 0.3 → 0.4 of 2 agents", "on average, of the 600 hosts whose policy is known of 8 January 2027"},
 			[]string{"15.0 → 24.0%"},
 		},
 		{
-			"walls", ofRun(800, 0, 400, 100, "Old"), append(ofRun(800, 0, 200, 50, "New"), profiled("challenge", "generic success", "google", 400)),
-			[]string{"50.0 → 50.0% of hosts with rules shut out an agent for AI training", "Shares of the 800 hosts with rules of 8 January 2027 and the 400 of 15 January 2027."},
+			"walls", ofRun(800, 0, 400, 100, "Old"), append(ofRun(800, 0, 200, 50, "New"), profiled("challenge", "generic success", "google", 400), profiled("challenge_outcome", "conditional_allow", "google", 400)),
+			[]string{"50.0 → 50.0% of hosts with rules shut out an agent for AI training", "Shares of the 800 hosts with rules of 8 January 2027 and the 400 hosts with rules of 15 January 2027."},
 			[]string{"40.0 → 20.0%"},
 		},
 		{"nothing moved", ofRun(800, 0, 100, 50, "Old"), ofRun(800, 0, 100, 50, "New"), []string{"No agent is shut out by another share of hosts than before"}, []string{"moved most"}},

@@ -30,6 +30,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -84,6 +86,9 @@ func Page(ctx context.Context, in store.Store, m *journal.Manifest, against stri
 	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
 	d.files = d.sums.Decided(d.profile).Rules()
 	d.known = d.answered()
+	if d.free, err = freeAgents(ctx, in, m, d.profile); err != nil {
+		return nil, err
+	}
 	if d.archived = d.sums.By("source", d.profile, counters.Key)[journal.FromArchive] > 0; d.archived {
 		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {
 			return nil, err
@@ -107,8 +112,32 @@ type data struct {
 	texts int64 // files whose contents were counted, including those that the profile leaves undefined
 	known int64 // hosts whose policy is known
 
+	free map[string][]string // by category, the agents that the group for all does not bind
+
 	archived bool  // some of them are captures of archives
 	captured int64 // the hosts that these captures are of, 0 if unknown
+}
+
+// freeAgents returns the agents that the group for all does not bind under a profile, by
+// category.
+func freeAgents(ctx context.Context, in store.Store, m *journal.Manifest, profile string) (map[string][]string, error) {
+	free := make(map[string][]string)
+	run, err := past.Read(ctx, in, m.Run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return free, nil // it is incomplete, or of another folder
+	} else if err != nil {
+		return nil, err
+	}
+	p, err := past.Profile(m, profile)
+	if err != nil || !p.IgnoresStar && !p.ByAgent {
+		return free, nil // a profile that nobody knows any more binds as it may
+	}
+	for _, a := range run.Registry.Agents {
+		if a.IgnoresStar {
+			free[a.Category] = append(free[a.Category], a.Name)
+		}
+	}
+	return free, nil
 }
 
 // capturedHosts counts the hosts of a run whose captures are from archives. It returns

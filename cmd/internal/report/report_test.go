@@ -350,7 +350,7 @@ func TestLeadersTie(t *testing.T) {
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
 		"CCBot and GPTBot are named most often of 2 agents, each by 1 of 1 host",
-		"2 categories of agents are shut out most, by equally many: 1 of 1 host shut out at least one agent of each",
+		"2 categories of agents are shut out most, by equally many: 1 of 1 host shuts out at least one agent of each",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)

@@ -53,7 +53,7 @@ var versusFirst = draw.Kinds{
 	{Key: "escapes_only", Class: "partly", Name: "escapes only"}, {Key: "equal", Class: "open", Name: "the same"},
 }
 
-const versusFirstNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. Where profiles differ only on URLs with needless escapes, that counts apart: rfc9309 takes /%61dmin for /admin and google does not, but nobody links to that. Figure #profiles lists some of the paths."
+const versusFirstNote = "The rules are compared on every path but /robots.txt, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. Where profiles differ only on URLs with needless escapes, that counts apart: rfc9309 takes /%61dmin for /admin and google does not, but nobody links to that. Figure #profiles lists some of the paths."
 
 // profiles shows on how many files the profiles differ.
 func (d *data) profiles() *draw.Figure {

@@ -29,7 +29,7 @@ func (d *data) refusals() *draw.Figure {
 	}
 	names := counters.Ranked(ways)
 	leading, most, _ := counters.Leading(ways, words.Refusal.Of)
-	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s)", d.ofBoth(anyWay), leading, words.ShareOf(most, d.hosts, "hosts"))
+	f.Title = fmt.Sprintf("%s %s AI training in some way, most often %s (%s)", d.ofBoth(anyWay), d.agree(anyWay, "refuses", "refuse"), leading, words.ShareOf(most, d.hosts, "hosts"))
 	for _, way := range names {
 		alone := sets[way]
 		f.AddBar(words.Refusal.Of(way), "", draw.Track{

@@ -17,7 +17,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -31,8 +30,9 @@ for each change, with date, run and the lines that decide. Each run is compared 
 one before it, as robocensus diff compares them, whether or not it has. HOST is a host,
 an origin or a URL.
 
-A run that could not read the host is an outage, and from a run whose list lacks it the
-host is absent; neither is a change of policy. The state before a change is that
+A run that could not read the host is an outage or, where a wall answered in place of
+the file, a wall; each such run has a line. From a run whose list lacks it the host is
+absent. None of these is a change of policy. The state before a change is that
 of the last run that could read the host. Of several captures of an origin in a run, the
 last one counts. Where runs are further apart than usual (more than one and a half times
 the median), the gap is shown.
@@ -42,14 +42,15 @@ With --agent, only changes for these agents and for the whole host are shown.
 With --json, the output is one array, an object for each event:
 
     {"event", "date", "run", "origin", "outcome", "reason", "status", "closed",
-     "agents", "answers", "change", "group_line", "days", "note"}
+     "challenge", "agents", "answers", "change", "group_line", "days", "note"}
 
-event is state, answers, change, outage, absent, gap or note. Answers are those to the
+event is state, answers, change, outage, wall, absent, gap or note. Answers are those to the
 identities of run --also-as, whatever --agent says, when they are first known; later
 ones are changes. A state has outcome, reason, status, closed (the agents that are shut
 out, null if the run does not say) and agents (those of --agent, as robocensus show has
 them). A change has change, as robocensus show has it; that of a policy has the line of
-the group that decides now. An outage has reason and status, and a gap has days. A note
+the group that decides now. An outage and a wall
+have reason and status, a wall its vendor as challenge, and a gap has days. A note
 says what of two runs is not compared.
 
 With --sql, the output is the queries that give the same from the tables.
@@ -85,7 +86,7 @@ func HistoryCommand() *cobra.Command {
 
 // event is what the history of a host says of a run.
 type event struct {
-	Event     string       `json:"event"` // state, answers, change, outage, absent, gap, note
+	Event     string       `json:"event"` // state, answers, change, outage, wall, absent, gap, note
 	Date      time.Time    `json:"date"`
 	Run       string       `json:"run"`
 	Origin    *string      `json:"origin"`
@@ -93,6 +94,7 @@ type event struct {
 	Reason    *string      `json:"reason"`
 	Status    *int32       `json:"status"`
 	Closed    []string     `json:"closed"`
+	Challenge *string      `json:"challenge"`
 	Agents    []*agentView `json:"agents"`
 	Answers   []answerView `json:"answers"`
 	Change    *changeView  `json:"change"`
@@ -211,6 +213,9 @@ func (h *historian) add(ctx context.Context, id string) error {
 		}
 	}
 	for i := range targets {
+		if !isRead(&targets[i]) {
+			h.events = append(h.events, unread(&targets[i]))
+		}
 		if err := h.groupLines(ctx, r, &targets[i], h.events[from:]); err != nil {
 			return err
 		}
@@ -287,13 +292,8 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 			e.Event = "absent"
 			delete(h.seen, row.Origin)
 			delete(h.answered, row.Origin)
-		case row.Kind == "reachability" && change.Unreachable(*row.After):
-			e.Event, e.Reason = "outage", row.After
-			for _, t := range targets {
-				if t.Origin == row.Origin {
-					e.Status = t.Status
-				}
-			}
+		case row.Kind == "reachability" && slices.ContainsFunc(targets, func(t lookup.Target) bool { return t.Origin == row.Origin && !isRead(&t) }):
+			continue // the run is told as one that could not read the host
 		default:
 			view := changeViewOf(row)
 			e.Change = &view

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -62,28 +62,34 @@ func (h *historian) answers(ctx context.Context, r *lookup.Run, t *lookup.Target
 	return nil
 }
 
+// isRead reports whether a run read a host.
+func isRead(t *lookup.Target) bool { return t.Shown().Evidence().IsCurrent() }
+
+// unread returns the event of a run that could not read a host.
+func unread(t *lookup.Target) event {
+	e := event{Event: "outage", Origin: &t.Origin, Outcome: &t.Outcome, Reason: new(string(t.Shown())), Status: t.Status, Challenge: t.Challenge}
+	if t.Challenge != nil {
+		e.Event, e.Outcome = "wall", new(string(answer.Undefined))
+	}
+	return e
+}
+
 // judged reports whether a run says what agents may do under the profile.
 func (h *historian) judged(m *journal.Manifest) bool {
 	return slices.Contains(m.Tables, "policies") && slices.Contains(m.Profiles, h.profile)
 }
 
 // state adds the state of an origin that is not told yet, or was told before a run that
-// does not say what agents may do: nothing compares the policies before and after it. An
-// outage is none.
+// does not say what agents may do: nothing compares the policies before and after it. A
+// run that could not read it has none.
 func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
 	if whole, told := h.seen[t.Origin]; whole || told && !h.judged(r.Manifest) {
 		return nil
 	}
-	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
-	e.Reason = new(string(t.Shown()))
-	if change.Unreachable(*e.Reason) {
-		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
-			return nil
-		}
-		e.Event = "outage"
-		h.events = append(h.events, e)
+	if !isRead(t) {
 		return nil
 	}
+	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
 	v, err := viewOf(ctx, r, t, h.profile)
 	if err != nil {
 		return err

@@ -95,6 +95,8 @@ func (h *historian) told(p *screen.Text, e *event) []string {
 		return []string{"not in the list of the run"}
 	case "outage":
 		return []string{"outage: " + answer()}
+	case "wall":
+		return []string{answer() + ": " + p.Foreign(words.Challenge.Of(*e.Challenge))}
 	case "answers":
 		var lines []string
 		for i := range e.Answers {
@@ -140,7 +142,7 @@ func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []
 	if only != "" {
 		only += ")"
 	}
-	fmt.Fprintf(out, `SELECT r.date, f.run, f.origin, f.outcome, f.reason, f.status
+	fmt.Fprintf(out, `SELECT r.date, f.run, f.origin, f.outcome, f.reason, f.challenge, f.status
 FROM (FROM history.fetches WHERE %s %s) f JOIN history.runs r USING (run) ORDER BY r.date, f.origin;
 `, of, last)
 	fmt.Fprintf(out, `SELECT date, run, origin, agent, before, class AS after

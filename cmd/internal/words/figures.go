@@ -25,7 +25,7 @@ func Percent(n, of int64) string {
 // or "2 of 3 hosts".
 func ShareOf(n, of int64, base string) string {
 	if 0 < of && of < Few {
-		return Percent(n, of) + " " + base
+		return Number(n) + " of " + Of(of, base)
 	}
 	return Percent(n, of) + " of " + base
 }

@@ -6,7 +6,8 @@
 // the network, and is escaped.
 //
 //   - words.go: the words for values
-//   - figures.go: numbers, shares and lists in sentences
+//   - figures.go: numbers, shares and lists
+//   - sentences.go: what agrees with a count
 package words
 
 import (
@@ -72,7 +73,7 @@ var Class = Vocabulary{
 	"disallow_all": "shut out",
 	"partial":      "partly closed",
 	"empty":        "no rules",
-	"unknown":      "unknown (outage)",
+	"unknown":      "unknown (not read)",
 }
 
 // Match has words for how an agent matches its group.

@@ -129,3 +129,19 @@ func TestRank(t *testing.T) {
 		}
 	}
 }
+
+// Sentences agree with what they count: none, one, two, all, and the same twice.
+func TestSentencesAgree(t *testing.T) {
+	for _, row := range []struct{ got, want string }{
+		{The(0, "hosts"), "the 0 hosts"}, {The(1, "hosts"), "the only host"}, {The(2, "hosts"), "the 2 hosts"}, {The(1, "hosts with rules"), "the only host with rules"}, {The(1200, "hosts with rules"), "the 1,200 hosts with rules"},
+		{Of(0, "hosts"), "0 hosts"}, {Of(1, "hosts with rules"), "1 host with rules"}, {Of(2, "hosts"), "2 hosts"},
+		{AgreeOf(0, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(1, 1, "refuses", "refuse"), "refuses"}, {AgreeOf(1, 3, "refuses", "refuse"), "refuses"},
+		{AgreeOf(2, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(3, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(1, 300, "refuses", "refuse"), "refuse"}, {AgreeOf(300, 300, "refuses", "refuse"), "refuse"},
+		{ArrowOf(3, 4, 3, 4, "hosts"), "3 of 4 → 3 of 4 hosts"}, {ArrowOf(0, 4, 1, 1, "hosts with rules"), "0 of 4 → 1 of 1 host with rules"}, {ArrowOf(205, 1000, 268, 1000, "hosts"), "20.5 → 26.8% of hosts"},
+		{ArrowOf(0, 0, 2, 2, "hosts"), "0% → 2 of 2 hosts"}, {ArrowOf(1, 4, 5, 20, "hosts"), "1 of 4 → 25.0% of hosts"}, {ArrowOf(20, 20, 20, 20, "hosts"), "100 → 100% of hosts"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%q, want %q", row.got, row.want)
+		}
+	}
+}

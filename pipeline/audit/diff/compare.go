@@ -34,6 +34,7 @@ type comparison struct {
 	groupsFor map[string]bool // tokens, in lower case, whose groups agents of the registry follow
 	coarse    bool            // signals are compared for whole files
 	proven    bool            // the rows cover every agent and path whose verdict may differ
+	gone      bool            // the whole file is: then nothing is in the words of what stood in it
 	unknown   []string        // profiles under which a policy is not known in both runs
 }
 
@@ -70,6 +71,9 @@ func (c *comparison) emit(row schema.Change) error {
 	if row.BeforeRun == nil && row.Kind != "host_new" {
 		row.BeforeRun = c.base.BeforeRun
 	}
+	if c.gone {
+		row.Template = nil
+	}
 	c.emitted++
 	if slices.Contains(change.BesideKinds, row.Kind) || change.Undecided(&row) && row.URL == nil {
 		c.unsettled++
@@ -96,6 +100,7 @@ func (c *comparison) pair(p *pair) error {
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.Host, last.Origin, last.Rank, 0, 0
 	c.base.BeforeRun = &c.d.Before
 	c.unknown = c.d.unknown(p)
+	c.gone = a != nil && b != nil && a.Digest != "" && b.Digest == ""
 	c.files = stated.New(&p.rows, c.d.names, c.d.runs[0].Registry, c.d.runs[1].Registry)
 	defer c.endOfPair(p)
 	switch {

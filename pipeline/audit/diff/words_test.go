@@ -1,12 +1,20 @@
 package diff
 
 import (
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -174,5 +182,42 @@ func TestWordsTellWaysApart(t *testing.T) {
 	got := w.Commonest()
 	if len(got) != 1 || got[0].Host != "a.example" || got[0].Hosts != 2 || schema.OrZero(got[0].Template) != "t" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Where a whole file goes, its template says nothing of it: a host that no longer has a file
+// has not changed anything in the words of one. Where it comes, it does.
+func TestAFileThatGoesIsInNobodysWords(t *testing.T) {
+	has := true
+	c := audittest.Config(t, func(w http.ResponseWriter, _ *http.Request) {
+		if !has {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		fmt.Fprint(w, strings.ReplaceAll(managed, "RoboTestA", "GPTBot"))
+	}, "a.example\n")
+	templates, err := registry.ParseTemplates("templates", configs.Templates)
+	pipelinetest.Must(t, err)
+	c.Evaluate.Templates = template.New(templates)
+	for i, run := range []string{"a", "b", "c"} {
+		has = i != 1
+		c.Run = run
+		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+		pipelinetest.Must(t, err)
+	}
+	for _, row := range []struct{ before, after, want string }{{"a", "b", ""}, {"b", "c", "cloudflare-managed"}} {
+		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: row.before, After: row.after})
+		pipelinetest.Must(t, err)
+		found := false
+		for _, r := range changesOf(t, c.Dir, row.after, row.before) {
+			if r.Kind == "policy_class" && *r.Agent == "GPTBot" {
+				if found = true; schema.OrZero(r.Template) != row.want {
+					t.Errorf("%s to %s: %s → %s in the words of %q, want %q", row.before, row.after, *r.Before, *r.After, schema.OrZero(r.Template), row.want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s to %s: no policy of GPTBot changed", row.before, row.after)
+		}
 	}
 }

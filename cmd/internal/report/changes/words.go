@@ -92,7 +92,7 @@ func (c *Changes) changeUses() *draw.Figure {
 	f := &draw.Figure{
 		ID: "change-uses", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Head: []string{"use", "refuses", "permits", "depends", "ends", "by_template"}, Names: words.Use.Of,
 		Note:   "What a file states to some agent, by any mechanism, and did not state before. A host may state different things to different agents. By template: to all of them in a template's words.",
-		Legend: []draw.Legend{{Class: "closed", Name: "refused"}, {Class: "allow", Name: "permitted"}, {Class: "partly", Name: "depends on the path"}, {Class: "unknown", Name: "nothing stated any more"}},
+		Legend: []draw.Legend{{Class: "closed", Name: "refused"}, {Class: "allow", Name: "permitted"}, {Class: "partly", Name: "depends on the path"}, {Class: "unknown", Name: "nothing stated any more to some agent"}},
 	}
 	top := uses[0]
 	for _, u := range uses {
@@ -106,10 +106,8 @@ func (c *Changes) changeUses() *draw.Figure {
 	}
 	f.FitHosts()
 	n := c.closing.Uses[top]
-	f.Title = fmt.Sprintf("%s newly refuse %s, %s permit it, and %s state nothing about it any more", words.Hosts(n.Refuses), words.Use.Of(top.Use), words.Number(n.Permits), words.Number(n.Withdraws))
-	if n.Refuses == 1 {
-		f.Title = strings.Replace(f.Title, " newly refuse ", " newly refuses ", 1)
-	}
+	f.Title = fmt.Sprintf("%s newly %s %s to some agent, %s %s it, and %s no longer %s anything about it to some agent", words.Hosts(n.Refuses), words.Agree(n.Refuses, "refuses", "refuse"), words.Use.Of(top.Use),
+		words.Number(n.Permits), words.Agree(n.Permits, "permits", "permit"), words.Number(n.Withdraws), words.Agree(n.Withdraws, "states", "state"))
 	f.SQL = fmt.Sprintf(`SELECT use, count(*) FILTER (refuses) AS refuses, count(*) FILTER (permits) AS permits,
   count(*) FILTER (depends) AS depends, count(*) FILTER (ends) AS ends, count(*) FILTER (template) AS by_template
 FROM history.preference_changes WHERE run = %s AND against = %s AND profile = %s

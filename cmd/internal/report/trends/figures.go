@@ -30,8 +30,8 @@ func (d *seriesData) training() *draw.Figure {
 	s := subject{column: "category", bases: []string{"hosts", "files"}, named: words.Category.Of, line: d.ofTraining, names: []string{counters.Headline}}
 	return d.follow(&draw.Figure{
 		ID: "closed", Legend: d.twoBases(), Wide: true,
-		Of:    "Shares of all hosts, and of those with rules. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
-		Title: d.told(s, counters.Headline, "shut out an agent for AI training"),
+		Of:    "Shares of all hosts, and of those with rules. A host that is down or behind a wall shuts nobody out, so that an outage lowers the share of hosts alone.",
+		Title: d.told(s, counters.Headline, "shuts out an agent for AI training", "shut out an agent for AI training"),
 	}, s, d.query(s, "series_categories", "closes = 'any' AND stratum = 'all' AND category = "+views.Quote(counters.Headline)+" AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
 
@@ -92,7 +92,7 @@ func (d *seriesData) ofAgents() *draw.Figure {
 	title := d.leading(s, d.titled())
 	note := d.apart(&s, "agents", "that hosts shut out")
 	return d.follow(&draw.Figure{
-		ID: "agents", Title: "Shut out by most hosts: " + title, Legend: d.twoBases(), Note: note,
+		ID: "agents", Title: "Shut out most often: " + title, Legend: d.twoBases(), Note: note,
 		Of: "Shares of hosts that shut the agent out, by its name or by the group for all. A dashed line also marks where it enters the registry, leaves it, or has another entry.",
 	}, s, d.query(s, "series_policies", "class = 'disallow_all' AND stratum = 'all' AND profile = "+views.Quote(d.profile)+" AND agent IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
 }
@@ -174,7 +174,7 @@ func (d *seriesData) ofChanges() *draw.Figure {
 	}
 	return d.follow(&draw.Figure{
 		ID: "changes", Title: "Hosts that closed a path since the run before, and that opened one: " + d.tell(s, []string{"closed", "opened"}, ""), Of: "Shares of the hosts that both runs have and could read, by the meaning of all policies on every path.",
-		Note: "Only runs that robocensus diff has compared.",
+		Note: "Only runs that robocensus diff has compared. A host that one of both could not read, because of an outage or a wall, is not in the base.",
 	}, s, "", all...)
 }
 

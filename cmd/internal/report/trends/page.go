@@ -242,7 +242,7 @@ func (d *seriesData) marksOf(kinds []string, of string) (out []series.Mark) {
 // common are the events that every figure shows.
 func (d *seriesData) common() events {
 	e := make(events)
-	for _, m := range append(d.marksOf([]string{"break", "settings_changed", "list_changed", "outage", "meaning_changed"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...) {
+	for _, m := range append(d.marksOf([]string{"break", "settings_changed", "list_changed", "outage", "walls", "meaning_changed"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...) {
 		e.add(d.index[m.Run], m.Text)
 	}
 	return e

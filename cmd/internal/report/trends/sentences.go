@@ -16,10 +16,10 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 // bases of the shares in titles, in words.
 var baseWords = map[string]string{"hosts": "hosts", "files": "hosts with rules"}
 
-// titled is the base of the shares in titles: of an outage at either end of the series the
+// titled is the base of the shares in titles: of an outage or walls at either end of the series the
 // share of hosts tells more than of policies.
 func (d *seriesData) titled() string {
-	for _, m := range d.marksOf([]string{"outage"}, "") {
+	for _, m := range d.marksOf([]string{"outage", "walls"}, "") {
 		if m.Run == d.Runs[0].Run || m.Run == d.last {
 			return "files"
 		}
@@ -27,20 +27,20 @@ func (d *seriesData) titled() string {
 	return "hosts"
 }
 
-// told says a share at the first and the last run that have the line.
-func (d *seriesData) told(s subject, name, what string) string {
+// told says a share at the first and the last run that have the line; one and many tell what
+// the hosts do.
+func (d *seriesData) told(s subject, name, one, many string) string {
 	base := d.titled()
 	of := baseWords[base]
 	points := slices.DeleteFunc(slices.Clone(d.lines[s.line(name, base)]), func(p *schema.Point) bool { return p.Denominator == 0 })
 	if len(points) == 0 {
-		return "No host " + what
+		return "No host " + one
 	}
 	a, b := points[0], points[len(points)-1]
 	if a == b {
-		return fmt.Sprintf("%s of %s %s", words.Percent(a.Count, a.Denominator), of, what)
+		return fmt.Sprintf("%s %s", words.ShareOf(a.Count, a.Denominator, of), words.AgreeOf(a.Count, a.Denominator, one, many))
 	}
-	text := fmt.Sprintf("%s of %s %s", words.Arrow(a.Count, a.Denominator, b.Count, b.Denominator), of, what)
-	return text + d.between(points)
+	return words.ArrowOf(a.Count, a.Denominator, b.Count, b.Denominator, of) + " " + words.AgreeOf(b.Count, b.Denominator, one, many) + d.between(points)
 }
 
 // between says what limits a comparison of the ends of a line: dates that are not those of

@@ -56,11 +56,11 @@ func TestTitlesOfASeries(t *testing.T) {
 	for _, row := range []struct {
 		name, title, want string
 	}{
-		{"two that lead", followedRuns(closed("A", "B")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%; B 10.1 → 20.0%"},
-		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title, "Shut out by most hosts: A 10.0 → 20.0%, and 4 more with the same share"},
+		{"two that lead", followedRuns(closed("A", "B")).ofAgents().Title, "Shut out most often: A 10.0 → 20.0%; B 10.1 → 20.0%"},
+		{"more than a title names", followedRuns(closed("A", "B", "C", "D", "E")).ofAgents().Title, "Shut out most often: A 10.0 → 20.0%, and 4 more with the same share"},
 		{"of hosts", followedRuns(training).training().Title, "10.0 → 20.0% of hosts shut out an agent for AI training"},
 		{"an outage at the end", outage(followedRuns(training), "two").training().Title, "12.5 → 25.0% of hosts with rules shut out an agent for AI training"},
-		{"of agents too", outage(followedRuns(closed("A", "B")), "one").ofAgents().Title, "Shut out by most hosts: A 12.5 → 25.0%; B 12.6 → 25.0%"},
+		{"of agents too", outage(followedRuns(closed("A", "B")), "one").ofAgents().Title, "Shut out most often: A 12.5 → 25.0%; B 12.6 → 25.0%"},
 		{"moved", followedRuns(features([2]int64{4500, 5400}, [2]int64{4000, 4010})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%; an allow or disallow rule 44.4 → 44.6%"},
 		{"moved less than the digits show", followedRuns(features([2]int64{4500, 5400}, [2]int64{4001, 4002})).ofFeatures().Title, "What files contain, moved most: a group 50.0 → 60.0%"},
 		{"nothing moved", followedRuns(features([2]int64{4500, 4500}, [2]int64{4000, 4000})).ofFeatures().Title, "What files contain: no share moved by 0.1 points from the first run to the last"},

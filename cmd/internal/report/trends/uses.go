@@ -26,7 +26,7 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 		return nil
 	}
 	return d.follow(&draw.Figure{
-		ID: "refusals", Title: d.told(s, "any", "refuse AI training in some way"), Legend: d.twoBases(),
+		ID: "refusals", Title: d.told(s, "any", "refuses AI training in some way", "refuse AI training in some way"), Legend: d.twoBases(),
 		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
 	}, s, d.query(s, "series_refusals", "stratum = 'all' AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
