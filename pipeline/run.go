@@ -51,6 +51,10 @@ type Config struct {
 	// time; nil for nobody. A process that resumes a run calls it for the targets of
 	// segments that are not committed.
 	HostLine func(*evaluate.HostLine) error
+
+	// Unconditional is called before a new run of one process asks anything if its store
+	// ignores conditional writes, so that no other process may make the run; nil for nobody.
+	Unconditional func()
 }
 
 // Result is the outcome of a run.

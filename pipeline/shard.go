@@ -59,6 +59,9 @@ func runShard(ctx context.Context, c Config, plan journal.Plan, from *source.Sou
 	if err != nil {
 		return nil, err
 	}
+	if shards.Unconditional() && c.Unconditional != nil {
+		c.Unconditional()
+	}
 	shard := c.Source.Shard
 	out := &ShardResult{Shard: shard}
 	if out.Complete, err = shards.Completed(); err != nil {

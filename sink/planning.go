@@ -31,16 +31,30 @@ func NewPlanning(s store.Store, p journal.Plan) (*Planning, error) {
 }
 
 // Planned reports whether the run has a plan with the settings of this one. Another
-// plan is [ErrOtherPlan].
+// plan is [ErrOtherPlan]. Without a plan, it checks that the store can have one.
 func (n *Planning) Planned() (bool, error) {
 	plan, _, err := journal.ReadPlan(n.store, n.plan.Run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
+		return false, n.checkStore()
 	case err != nil:
 		return false, err
 	}
 	return true, n.same(&plan)
+}
+
+// checkStore returns [store.ErrUnconditional] if the store lets several writers of a name
+// win. Whoever writes the plan asks before, so nobody who finds a plan needs to.
+func (o *output) checkStore() error {
+	beats := layout.Beats(o.plan.Run) // completion and removal clear it
+	if err := o.store.MakeFolder(beats); err != nil {
+		return fmt.Errorf("create a folder of the run: %w", err)
+	}
+	err := store.CheckPut(o.store, beats)
+	if errors.Is(err, store.ErrUnconditional) {
+		err = fmt.Errorf("%w, so each of several attempts at a shard would count; give an --out in another store, or make the run in one process", err)
+	}
+	return err
 }
 
 // same returns [ErrOtherPlan] if the settings of a plan differ from the output's.

@@ -27,15 +27,17 @@ import (
 // The process that commits the last record completes the run.
 type ShardedRun struct {
 	output
-	attempt string            // of this process
-	records []*journal.Record // of all shards, once all are committed
+	attempt       string            // of this process
+	records       []*journal.Record // of all shards, once all are committed
+	unconditional bool              // see Unconditional
 }
 
 // ErrOtherPlan reports settings that differ from the plan of a run made of shards.
 var ErrOtherPlan = errors.New("has another plan")
 
 // OpenSharded opens the run p.Run, which has p.Shards shards. If there is no such run, it
-// writes p as the plan. A run with another plan is [ErrOtherPlan], with every difference.
+// writes p as the plan, unless the store is [store.ErrUnconditional] and there are other
+// shards. A run with another plan is [ErrOtherPlan], with every difference.
 func OpenSharded(in store.Store, p journal.Plan) (*ShardedRun, error) {
 	s := &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
 	if err := s.prepare(p); err != nil {
@@ -49,23 +51,22 @@ func OpenSharded(in store.Store, p journal.Plan) (*ShardedRun, error) {
 }
 
 func (s *ShardedRun) join() error {
-	if _, _, err := journal.ReadPlan(s.store, s.plan.Run); errors.Is(err, journal.ErrRemoving) {
+	plan, digest, err := journal.ReadPlan(s.store, s.plan.Run)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
 		return err
 	}
 	if err := s.makeFolders(); err != nil {
 		return err
 	}
-	won, digest, err := journal.PutPlan(s.store, &s.plan)
-	if err != nil {
-		return err
-	}
-	if won {
-		s.planDigest = digest
-		return s.store.MakeFolder(layout.Beats(s.plan.Run))
-	}
-	plan, digest, err := journal.ReadPlan(s.store, s.plan.Run)
-	if err != nil {
-		return err
+	if isNew {
+		won, err := s.putPlan()
+		if won || err != nil {
+			return err
+		}
+		if plan, digest, err = journal.ReadPlan(s.store, s.plan.Run); err != nil {
+			return err
+		}
 	}
 	if err := s.same(&plan); err != nil {
 		return err
@@ -74,6 +75,22 @@ func (s *ShardedRun) join() error {
 	s.metadata[layout.KeyConfiguration] = plan.ConfigurationDigest
 	return nil
 }
+
+// putPlan writes the plan, unless another process has written one.
+func (s *ShardedRun) putPlan() (won bool, err error) {
+	err = s.checkStore()
+	if s.plan.Shards == 1 && errors.Is(err, store.ErrUnconditional) {
+		s.unconditional, err = true, nil
+	}
+	if err == nil {
+		won, s.planDigest, err = journal.PutPlan(s.store, &s.plan)
+	}
+	return won, err
+}
+
+// Unconditional reports whether the run is new, of one shard, and in a store that is
+// [store.ErrUnconditional]: of two processes that make it, each would win.
+func (s *ShardedRun) Unconditional() bool { return s.unconditional }
 
 // Plan returns the plan of the run.
 func (s *ShardedRun) Plan() journal.Plan { return s.plan }

@@ -273,7 +273,10 @@ func PutPlan(s store.Store, p *Plan) (won bool, digest string, err error) {
 	if len(content) > maxSealed {
 		return false, "", fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives", len(content), maxSealed)
 	}
-	if won, err = s.Put(layout.RunFile(p.Run, layout.PlanName), content); err != nil {
+	if content, err = compressed(content); err == nil {
+		won, err = s.Put(layout.RunFile(p.Run, layout.PlanName), content)
+	}
+	if err != nil {
 		err = fmt.Errorf("write the plan: %w", err)
 	}
 	return won, digest, err

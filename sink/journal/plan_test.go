@@ -1,7 +1,12 @@
 package journal
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"testing"
@@ -63,6 +68,74 @@ func TestAPlanThatIsTooLarge(t *testing.T) {
 	}
 	if _, _, err := ReadPlan(f, "r"); err != nil {
 		t.Errorf("the largest plan: %.200v", err)
+	}
+}
+
+// A plan that people may look at is JSON. A long one, as of the archives of a crawl, is
+// compressed; what an earlier version has written as it is stays readable.
+func TestALongPlanIsCompressed(t *testing.T) {
+	p := described()
+	must(t, p.Prepare())
+	stored := func(f folder) []byte {
+		t.Helper()
+		content, err := f.Read(layout.RunFile("r", layout.PlanName), maxSealed)
+		must(t, err)
+		return content
+	}
+	short := newFolder(t)
+	short.begin(t, &p)
+	if content := stored(short); !json.Valid(content) {
+		t.Errorf("a short plan is %.40q", content)
+	}
+	for i := range 30_000 {
+		p.Inputs = append(p.Inputs, Input{Role: "warc", Path: fmt.Sprintf("crawl/CC-MAIN-%05d.warc.gz", i), IdentifiedWhenRead: true})
+	}
+	plain, digest, err := seal(&p)
+	must(t, err)
+	long := newFolder(t)
+	if got := long.begin(t, &p); got != digest {
+		t.Errorf("the digest is %s, and that of the JSON %s", got, digest)
+	}
+	packed := stored(long)
+	if len(plain) <= maxPlain || len(packed) > len(plain)/4 {
+		t.Errorf("a plan of %d bytes takes %d", len(plain), len(packed))
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	must(t, err)
+	if content, err := io.ReadAll(r); err != nil || !bytes.Equal(content, plain) {
+		t.Errorf("gzip reads %d bytes, %v, want the %d of the JSON", len(content), err, len(plain))
+	}
+	for what, content := range map[string][]byte{"compressed": packed, "as it was": plain} {
+		long.write(t, "_runs/r/plan.json", content)
+		if got, itsDigest, err := ReadPlan(long, "r"); err != nil || !got.Same(&p) || itsDigest != digest {
+			t.Errorf("%s: %d inputs, %s, %v", what, len(got.Inputs), itsDigest, err)
+		}
+	}
+	for _, n := range []int{2, 9, 10, len(packed) / 2, len(packed) - 1} {
+		long.write(t, "_runs/r/plan.json", packed[:n])
+		if _, _, err := ReadPlan(long, "r"); !errors.Is(err, ErrDamaged) {
+			t.Errorf("cut to %d bytes: %v", n, err)
+		}
+		other := bytes.Clone(packed)
+		other[n] ^= 1
+		long.write(t, "_runs/r/plan.json", other)
+		if got, _, err := ReadPlan(long, "r"); !errors.Is(err, ErrDamaged) && !(err == nil && got.Same(&p)) { // a header's time and name say nothing
+			t.Errorf("byte %d changed: %v", n, err)
+		}
+	}
+}
+
+// A small file may become a large one.
+func TestAPlanThatIsABomb(t *testing.T) {
+	var bomb bytes.Buffer
+	w := gzip.NewWriter(&bomb)
+	_, err := w.Write(make([]byte, maxSealed+1))
+	must(t, err)
+	must(t, w.Close())
+	f := newFolder(t)
+	f.write(t, "_runs/r/plan.json", bomb.Bytes())
+	if _, _, err := ReadPlan(f, "r"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "it has more than 67108864 bytes") {
+		t.Errorf("%v", err)
 	}
 }
 

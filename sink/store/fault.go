@@ -33,7 +33,7 @@ func FaultOf(err error) Fault {
 	}
 	system, isSystem := errors.AsType[syscall.Errno](err)
 	switch {
-	case is(remote.ErrRefused, remote.ErrScheme, remote.ErrFolder):
+	case is(remote.ErrRefused, remote.ErrScheme, remote.ErrFolder, remote.ErrNoCondition, ErrUnconditional):
 		return OfSettings
 	case is(remote.ErrTransfer, remote.ErrScratch, context.Canceled, context.DeadlineExceeded):
 		return OfStore

@@ -191,6 +191,34 @@ func Now(s Store, folder string) (now time.Time, err error) {
 	return now, nil
 }
 
+// ErrUnconditional reports a store in which a Put replaces what is there.
+var ErrUnconditional = errors.New("the store ignores conditional writes (If-None-Match)")
+
+// CheckPut returns [ErrUnconditional] if the store ignores the condition of Put, as some
+// that speak S3 do, or [remote.ErrNoCondition] if it refuses it. It writes a file in a
+// folder for that, and removes it.
+func CheckPut(s Store, folder string) (err error) {
+	name := path.Join(folder, "put."+rand.Text()[:8]+temporarySuffix)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", s.Path("."), err)
+		}
+	}()
+	defer func() {
+		if e := s.Remove(name); err == nil && e != nil {
+			err = e
+		}
+	}()
+	if _, err := s.Put(name, []byte("first")); err != nil {
+		return err
+	}
+	won, err := s.Put(name, []byte("second"))
+	if won && err == nil {
+		return ErrUnconditional
+	}
+	return err
+}
+
 // Exists reports whether there is a file of that name.
 func Exists(s Store, name string) (bool, error) {
 	stat := s.Stat

@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Code ends the command with a code and no message.
@@ -113,6 +114,8 @@ func CodeOf(err error) int {
 		return Usage
 	case errors.Is(err, ErrInterrupted):
 		return Interrupted
+	case errors.Is(err, store.ErrUnconditional), errors.Is(err, remote.ErrNoCondition):
+		return Input
 	case errors.Is(err, outage.ErrNeverReached):
 		return Unreached
 	case errors.Is(err, outage.ErrCutOff), errors.Is(err, memory.ErrInUse):

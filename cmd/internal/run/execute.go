@@ -38,6 +38,9 @@ func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr i
 	for _, run := range f.damaged {
 		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", visible.Text(run))
 	}
+	c.Unconditional = func() {
+		fmt.Fprintf(stderr, "note: the store of %s ignores conditional writes (If-None-Match): let no other process make this run, and make no run of shards there\n", visible.Text(c.Dir))
+	}
 	var p pipeline.Progress
 	if !c.Source.IsStored() && c.Grace > 0 {
 		defer context.AfterFunc(ctx, func() {

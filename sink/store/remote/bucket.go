@@ -21,6 +21,7 @@ type Bucket struct {
 	url    string // without a slash at the end
 	prefix string // "" or with a slash at the end
 	bucket *blob.Bucket
+	whole  func(as func(any) bool) error // has a write be one request; nil where [blob.WriterOptions] does
 }
 
 // Entry is an object of a bucket, or a folder.
@@ -54,7 +55,7 @@ func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 	}
 	var err error
 	if scheme == "s3" {
-		b.bucket, err = openS3(ctx, name)
+		b.bucket, b.whole, err = openS3(ctx, name)
 	} else {
 		b.bucket, err = blob.OpenBucket(ctx, scheme+"://"+name)
 	}
@@ -243,11 +244,18 @@ func (b *Bucket) Write(ctx context.Context, name string, content []byte) error {
 	})
 }
 
-// put writes an object once. It avoids WriteAll, and digests of the content: with
-// either, gocloud.dev 0.47 panics when Azure refuses the object, as it does when
-// another writer was first.
+// put writes an object once, in one request, whatever its size: a store may keep the
+// condition where an object is put, and ignore it where an upload in parts is completed,
+// as Ceph's does. Stores take 5 GB in a request, and what decides about a run has 2 GiB at
+// most, in memory. So each name that several writers may want is written here, and only
+// names that no other writer has by [Bucket.Upload].
+//
+// It avoids WriteAll, and digests of the content: with either, gocloud.dev 0.47 panics
+// when Azure refuses the object, as it does when another writer was first.
 func (b *Bucket) put(ctx context.Context, name string, content []byte, ifAbsent bool) error {
-	return b.bucket.Upload(ctx, b.prefix+name, bytes.NewReader(content), &blob.WriterOptions{ContentType: contentType(name), IfNotExist: ifAbsent})
+	return b.bucket.Upload(ctx, b.prefix+name, bytes.NewReader(content), &blob.WriterOptions{
+		ContentType: contentType(name), IfNotExist: ifAbsent, BufferSize: len(content) + 1, BeforeWrite: b.whole,
+	})
 }
 
 // Upload writes an object from a file, and replaces one of that name. A part of it
@@ -301,6 +309,9 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
+// ErrNoCondition reports a store that refuses to write an object only if there is none.
+var ErrNoCondition = errors.New("the store has no conditional writes (If-None-Match)")
+
 // Create writes an object unless there is one of that name, and reports whether
 // there was none. Of several writers one wins.
 //
@@ -311,6 +322,9 @@ func contentType(name string) string {
 func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, inDoubt bool, err error) {
 	err = b.call(ctx, "write", name, func(ctx context.Context) error {
 		err := b.put(ctx, name, content, true)
+		if codeOf(err) == "NotImplemented" {
+			return permanent{fmt.Errorf("%w: %w", ErrNoCondition, err)}
+		}
 		if gcerrors.Code(err) != gcerrors.FailedPrecondition {
 			inDoubt = inDoubt || err != nil && gcerrors.Code(err) != gcerrors.PermissionDenied
 			won = err == nil

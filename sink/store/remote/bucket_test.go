@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path/filepath"
@@ -34,6 +36,63 @@ func TestAWriteIsInDoubtUntilItIsRead(t *testing.T) {
 	won, inDoubt, err := b.Create(ctx, "record.json", []byte("content"))
 	if won || !inDoubt || err == nil {
 		t.Errorf("won %v, in doubt %v, %v; want a write in doubt", won, inDoubt, err)
+	}
+}
+
+// What several writers may want is written in one request, whatever its size: some stores
+// ignore the condition where an upload in parts is completed. Only files of one writer are
+// sent in parts.
+func TestWhatDecidesIsOneRequest(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, fmt.Sprintf("%s %d MiB, if none match %q", r.Method, n>>20, r.Header.Get("If-None-Match")))
+		switch {
+		case r.URL.Query().Has("uploads"):
+			asked[len(asked)-1] = "begin parts"
+			fmt.Fprint(w, "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>")
+		case r.URL.Query().Has("uploadId"):
+			asked = asked[:len(asked)-1]
+			w.Header().Set("ETag", `"x"`)
+			if r.Method == http.MethodPost {
+				fmt.Fprint(w, "<CompleteMultipartUploadResult/>")
+			}
+		}
+	})
+	b, err := OpenBucket(t.Context(), url)
+	must(t, err)
+	defer b.Close()
+	large := make([]byte, 33<<20)
+	won, _, err := b.Create(t.Context(), "plan.json", large)
+	if !won || err != nil {
+		t.Errorf("create: %v, %v", won, err)
+	}
+	must(t, b.Write(t.Context(), "against.json", large))
+	must(t, b.Upload(t.Context(), "part.parquet", bytes.NewReader(large)))
+	if want := []string{`PUT 33 MiB, if none match "*"`, `PUT 33 MiB, if none match ""`, "begin parts"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
+
+// A store that does not know the condition says so at once, and is not asked again.
+func TestAStoreThatRefusesConditions(t *testing.T) {
+	asked := 0
+	url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusNotImplemented)
+		fmt.Fprint(w, "<Error><Code>NotImplemented</Code><Message>If-None-Match</Message></Error>")
+	})
+	b, err := OpenBucket(t.Context(), url)
+	must(t, err)
+	defer b.Close()
+	if won, inDoubt, err := b.Create(t.Context(), "plan.json", nil); won || inDoubt || !errors.Is(err, ErrNoCondition) {
+		t.Errorf("won %v, in doubt %v, %v", won, inDoubt, err)
+	}
+	if asked > 3 { // the library repeats what has a status of 500 and more
+		t.Errorf("asked %d times", asked)
 	}
 }
 
