@@ -6,7 +6,7 @@
 // A run writes one folder per table, hive-partitioned by run:
 //
 //	DIR/<table>/run=<ID>/part-<segment>.parquet
-//	DIR/_runs/<ID>/plan.json                    the configuration, when the run starts
+//	DIR/_runs/<ID>/plan.json                    the configuration, when the run starts; long ones compressed
 //	DIR/_runs/<ID>/segments/<segment>.json      the record of a committed segment
 //	DIR/_runs/<ID>/segments/<segment>.<table>.parquet   its counters and examples, until the run is complete
 //	DIR/_runs/<ID>/captures/<segment>           captures of an uncommitted segment

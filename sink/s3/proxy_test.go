@@ -9,10 +9,14 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 // proxy is a reverse proxy that disturbs the requests for some buckets by a script.
@@ -36,6 +40,9 @@ type script struct {
 	closed string         // only names with this text meet fault; "" for another script
 	fault  string
 	open   sync.WaitGroup // requests
+
+	ignores func(*http.Request) bool // whether a request loses its condition; nil for another script
+	asked   map[string]int           // requests by kind
 }
 
 // end waits for the requests of clients that are gone.
@@ -90,6 +97,34 @@ func (p *proxy) answer(bucket, text, status string) {
 	p.scripts[bucket] = &script{closed: text, fault: status}
 }
 
+// ignore has the store of a bucket ignore the conditions of some writes, and counts the
+// requests for it.
+func (p *proxy) ignore(bucket string, which func(*http.Request) bool) *script {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scripts[bucket] = &script{ignores: which, asked: make(map[string]int)}
+	return p.scripts[bucket]
+}
+
+// requests returns the number of requests by kind since it was called before.
+func (s *script) requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = make(map[string]int)
+	return asked
+}
+
+// unconditional removes the condition of a request, and signs it anew.
+func unconditional(r *http.Request) error {
+	r.Header.Del("If-None-Match")
+	r.Header.Del("Authorization")
+	key := aws.Credentials{AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY")}
+	r.URL.Host = r.Host
+	return v4.NewSigner().SignHTTP(r.Context(), key, r, r.Header.Get("X-Amz-Content-Sha256"), "s3", "us-east-1", time.Now(),
+		func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+}
+
 // leave disturbs a bucket no more.
 func (p *proxy) leave(bucket string) {
 	p.mu.Lock()
@@ -101,6 +136,17 @@ func (p *proxy) leave(bucket string) {
 func (s *script) next(r *http.Request) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ignores != nil {
+		kind := r.Method
+		if r.URL.Query().Has("list-type") {
+			kind = "LIST"
+		}
+		s.asked[kind]++
+		if r.Header.Get("If-None-Match") != "" && s.ignores(r) {
+			return "unconditional"
+		}
+		return ""
+	}
 	if s.closed != "" {
 		if strings.Contains(r.URL.Path, s.closed) {
 			return s.fault
@@ -177,6 +223,11 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		reset(w)
 		return
+	case "unconditional":
+		if err := unconditional(r); err != nil {
+			reset(w)
+			return
+		}
 	case "delay":
 		time.Sleep(30 * time.Millisecond)
 	case "lag":

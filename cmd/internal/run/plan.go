@@ -39,8 +39,9 @@ Then start each process with
 The process takes the source and the settings from the plan. Files such as --agents
 must be at the same path, and a --proxy must be given again. The plan does not hold
 queries of URLs, so only lists of hosts and of archives can be at signed URLs. A process whose
-settings differ from the plan ends with exit code 65. The process that commits the last
-shard completes the run.
+settings differ from the plan ends with exit code 65, and so does planning in an object
+store that ignores conditional writes. The process that commits the last shard
+completes the run.
 
 Planning a planned run again changes nothing.
 

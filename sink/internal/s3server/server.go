@@ -1,5 +1,5 @@
-// Package s3server runs a real S3 server on loopback, for tests: versitygw over a
-// folder, each of whose folders is a bucket.
+// Package s3server runs real S3 servers on loopback, for tests: versitygw or MinIO over
+// a folder, each of whose folders is a bucket.
 package s3server
 
 import (
@@ -21,29 +21,46 @@ type Server struct {
 	stop func()
 }
 
-// Start builds the server from the module in the folder module, unless Go has it in
+// Start builds versitygw from the module in the folder module, unless Go has it in
 // its cache, and runs it over a new folder in scratch. The caller stops it.
 func Start(module, scratch string) (*Server, error) {
-	build := exec.Command("go", "tool", "-n", "github.com/versity/versitygw/cmd/versitygw")
+	about, err := os.MkdirTemp(scratch, "about-") // not every file system has extended attributes
+	if err != nil {
+		return nil, err
+	}
+	return start(module, "github.com/versity/versitygw/cmd/versitygw", scratch, func(addr, dir string) []string {
+		return []string{"--quiet", "--port", addr, "posix", "--sidecar", about, dir}
+	})
+}
+
+// StartMinIO does the same with MinIO.
+func StartMinIO(module, scratch string) (*Server, error) {
+	return start(module, "github.com/minio/minio", scratch, func(addr, dir string) []string {
+		return []string{"server", "--quiet", "--address", addr, dir}
+	})
+}
+
+func start(module, tool, scratch string, args func(addr, dir string) []string) (*Server, error) {
+	build := exec.Command("go", "tool", "-n", tool)
 	build.Dir, build.Env = module, append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	program, err := build.Output()
 	if err != nil {
-		return nil, fmt.Errorf("build versitygw: %w", err)
+		return nil, fmt.Errorf("build %s: %w", tool, err)
 	}
 	s := &Server{}
 	if s.Dir, err = os.MkdirTemp(scratch, "buckets-"); err != nil {
 		return nil, err
 	}
 	for range 5 { // another process may take the port
-		if err = s.start(strings.TrimSpace(string(program))); err == nil {
+		if err = s.start(strings.TrimSpace(string(program)), args); err == nil {
 			return s, nil
 		}
 	}
 	return nil, err
 }
 
-func (s *Server) start(program string) error {
+func (s *Server) start(program string, args func(addr, dir string) []string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -51,13 +68,8 @@ func (s *Server) start(program string) error {
 	addr := l.Addr().String()
 	l.Close()
 	s.URL = "http://" + addr
-	// Not every file system has extended attributes.
-	about := filepath.Join(filepath.Dir(s.Dir), "about-"+filepath.Base(s.Dir))
-	if err := os.MkdirAll(about, 0o777); err != nil {
-		return err
-	}
-	c := exec.Command(program, "--quiet", "--port", addr, "posix", "--sidecar", about, s.Dir)
-	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testtest")
+	c := exec.Command(program, args(addr, s.Dir)...)
+	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testtest", "MINIO_ROOT_USER=test", "MINIO_ROOT_PASSWORD=testtest", "MINIO_UPDATE=off", "MINIO_BROWSER=off")
 	var said strings.Builder
 	c.Stderr = &said
 	if err := c.Start(); err != nil {
@@ -69,7 +81,7 @@ func (s *Server) start(program string) error {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-ended:
-			return fmt.Errorf("versitygw ended: %v\n%s", c.ProcessState, &said)
+			return fmt.Errorf("%s ended: %v\n%s", program, c.ProcessState, &said)
 		default:
 		}
 		if a, err := http.Get(s.URL); err == nil {
@@ -78,7 +90,7 @@ func (s *Server) start(program string) error {
 		}
 	}
 	s.stop()
-	return fmt.Errorf("versitygw does not answer")
+	return fmt.Errorf("%s does not answer", program)
 }
 
 // Stop ends the server.
