@@ -6,7 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // window is how many bytes are asked for at least. The footer of most parts is shorter,
@@ -83,7 +83,7 @@ func within(at, length, size int64) bool {
 	return at >= 0 && length >= 0 && at <= size && length <= size-at
 }
 
-// checkPages checks the pages of a row group that hold some rows (see scan.CheckPages):
+// checkPages checks the pages of a row group that hold some rows (see pages.CheckSome):
 // of one column, or of all.
 func (f *openPart) checkPages(some span, columns ...int) error {
 	group := f.file.RowGroups()[some.group]
@@ -98,7 +98,7 @@ func (f *openPart) checkPages(some span, columns ...int) error {
 		}
 		data := &m.Columns[i].MetaData
 		if at := data.DictionaryPageOffset; at > 0 && at < data.DataPageOffset {
-			if err := scan.CheckPages(f.in, f.in.size, data.Codec, at, data.DataPageOffset-at); err != nil {
+			if err := pages.CheckSome(f.in, f.in.size, data.Codec, at, data.DataPageOffset-at); err != nil {
 				return err
 			}
 		}
@@ -110,7 +110,7 @@ func (f *openPart) checkPages(some span, columns ...int) error {
 			if next <= some.first || offsets.FirstRowIndex(p) >= some.first+some.n {
 				continue
 			}
-			if err := scan.CheckPages(f.in, f.in.size, data.Codec, offsets.Offset(p), offsets.CompressedPageSize(p)); err != nil {
+			if err := pages.CheckSome(f.in, f.in.size, data.Codec, offsets.Offset(p), offsets.CompressedPageSize(p)); err != nil {
 				return err
 			}
 		}

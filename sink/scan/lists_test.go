@@ -3,7 +3,6 @@ package scan
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/sink/internal/pages"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -70,7 +70,7 @@ func TestListsThatStandForMuch(t *testing.T) {
 		err = f.Batches(context.Background(), Selection{}, func(b arrow.RecordBatch) error {
 			rows += b.NumRows()
 			values := Column[*array.List](b, "agents").ListValues().(*array.String)
-			if n := len(values.ValueBytes()); n > mostListed {
+			if n := len(values.ValueBytes()); n > pages.MostListed {
 				t.Errorf("%s: a batch with %d bytes of texts", c.name, n)
 			}
 			texts += len(values.ValueBytes())
@@ -84,55 +84,6 @@ func TestListsThatStandForMuch(t *testing.T) {
 		}
 		if err != nil || rows != int64(len(c.rows)) || texts != want {
 			t.Errorf("%s: %d rows, %d bytes of texts, want %d; %v", c.name, rows, texts, want, err)
-		}
-	}
-}
-
-// The sum of each row is that of its texts, whatever the runs of levels and indices.
-func TestSumOfRows(t *testing.T) {
-	random := rand.New(rand.NewPCG(9, 10))
-	for range 30 {
-		var texts []string
-		for range 1 + random.IntN(40) {
-			texts = append(texts, strings.Repeat("y", random.IntN(2000)))
-		}
-		rows, want := make([]schema.Group, 1+random.IntN(3000)), int64(0)
-		for i := range rows {
-			for range random.IntN(1 + random.IntN(30)) {
-				text := texts[random.IntN(len(texts))]
-				for range 1 + random.IntN(1+random.IntN(20)) {
-					rows[i].Agents = append(rows[i].Agents, text)
-				}
-			}
-			sum := int64(0)
-			for _, text := range rows[i].Agents {
-				sum += int64(len(text))
-			}
-			want = max(want, sum)
-		}
-		content := writtenGroups(t, rows)
-		file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := Open(bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		schema := f.reader.MetaData().Schema
-		for j := range schema.NumColumns() {
-			if schema.Column(j).Path() != "agents.list.element" {
-				continue
-			}
-			m := file.Metadata().RowGroups[0].Columns[j].MetaData
-			from := m.DictionaryPageOffset
-			c := pageCheck{codec: m.Codec, isText: true, column: schema.Column(j)}
-			if err := c.check(bytes.NewReader(content), int64(len(content)), from, m.TotalCompressedSize); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.sumRows(m.TotalCompressedSize); err != nil || c.widestRow != want {
-				t.Fatalf("the widest row has %d bytes, want %d (%v)", c.widestRow, want, err)
-			}
 		}
 	}
 }

@@ -26,6 +26,9 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // smallFile is the size in bytes up to which a file is read at once instead of
@@ -38,7 +41,7 @@ type File struct {
 	reader *file.Reader
 	schema *arrow.Schema
 
-	extents [][]extent // by row group and column
+	extents [][]pages.Extent // by row group and column
 }
 
 // Open reads the footer of a file, and the headers of its pages.
@@ -63,7 +66,7 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	extents, err := checkPages(in, size, r)
+	extents, err := checked(in, size, r)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +81,35 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	}
 	f.schema = f.schemaOf(fields)
 	return f, nil
+}
+
+// checked checks the pages of all row groups.
+func checked(in io.ReaderAt, size int64, r *file.Reader) (all [][]pages.Extent, err error) {
+	m := r.MetaData()
+	for i := range m.NumRowGroups() {
+		group := m.RowGroup(i)
+		chunks := make([]pages.Chunk, group.NumColumns())
+		for j := range chunks {
+			chunk, err := group.ColumnChunk(j)
+			if err != nil {
+				return nil, err
+			}
+			from, column := chunk.DataPageOffset(), m.Schema.Column(j)
+			if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < from {
+				from = at
+			}
+			chunks[j] = pages.Chunk{
+				From: from, Length: chunk.TotalCompressedSize(), Codec: format.CompressionCodec(chunk.Compression()),
+				IsText: chunk.Type() == parquet.Types.ByteArray, MaxDef: int(column.MaxDefinitionLevel()), MaxRep: int(column.MaxRepetitionLevel()),
+			}
+		}
+		extents, err := pages.Check(in, size, chunks)
+		if err != nil {
+			return nil, fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
+		}
+		all = append(all, extents)
+	}
+	return all, nil
 }
 
 // schemaOf returns a schema of columns as pqarrow describes them.
@@ -174,7 +206,7 @@ const (
 
 	// largeBatch is the size of a batch that the garbage of others does not wait for: of
 	// texts that are as large as pages are.
-	largeBatch = mostTexts / 2
+	largeBatch = pages.MostTexts / 2
 )
 
 // Batches reads a file batch by batch, in the order of its rows. A batch, and all
@@ -224,7 +256,7 @@ func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves 
 	most := int64(batchRows)
 	for _, leaf := range leaves {
 		field, _ := schema.FieldsByName(f.reader.MetaData().Schema.ColumnRoot(leaf).Name())
-		most = min(most, f.extents[group][leaf].rows(len(field) > 0 && field[0].Type.ID() == arrow.DICTIONARY))
+		most = min(most, f.extents[group][leaf].Rows(batchRows, len(field) > 0 && field[0].Type.ID() == arrow.DICTIONARY))
 	}
 	all := f.reader.MetaData().RowGroup(group).NumRows()
 	for left := all; left > 0; {

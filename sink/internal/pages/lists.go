@@ -1,4 +1,4 @@
-package scan
+package pages
 
 import (
 	"encoding/binary"
@@ -14,11 +14,8 @@ import (
 // them. So their number is bounded by page, pages begin with a row, and where the texts of
 // a row group could take much, those of each row are added up.
 
-// inLists reports whether the column has several values in a row.
-func (c *pageCheck) inLists() bool { return c.column != nil && c.column.MaxRepetitionLevel() > 0 }
-
 // measureList adds a page of a column in lists, whose contents begin at an offset.
-func (c *pageCheck) measureList(h *format.PageHeader, at int64) error {
+func (c *check) measureList(h *format.PageHeader, at int64) error {
 	var values, rows int64
 	switch {
 	case h.DataPageHeader.Valid: // which may begin or end inside a row
@@ -26,7 +23,7 @@ func (c *pageCheck) measureList(h *format.PageHeader, at int64) error {
 	case h.DataPageHeaderV2.Valid:
 		v := &h.DataPageHeaderV2.V
 		values, rows = int64(v.NumValues), int64(v.NumRows)
-		if values == 0 || c.column.MaxRepetitionLevel() > 1 {
+		if values == 0 || c.MaxRep > 1 {
 			break
 		}
 		levels := make([]byte, min(16, v.RepetitionLevelsByteLength))
@@ -51,9 +48,9 @@ func (c *pageCheck) measureList(h *format.PageHeader, at int64) error {
 }
 
 // sumRows finds the row whose texts take most.
-func (c *pageCheck) sumRows(length int64) error {
+func (c *check) sumRows() error {
 	var sizes []uint32 // of the texts of the dictionary
-	return c.each(length, func(h *format.PageHeader, at, end int64) error {
+	return c.each(func(h *format.PageHeader, at, end int64) error {
 		switch v := &h.DataPageHeaderV2.V; {
 		case h.DictionaryPageHeader.Valid:
 			text, err := c.contents(at, end, int64(h.UncompressedPageSize), true)
@@ -68,7 +65,7 @@ func (c *pageCheck) sumRows(length int64) error {
 				sizes, text = append(sizes, n), text[4+n:]
 			}
 			return nil
-		case !h.DataPageHeaderV2.Valid || c.column.MaxRepetitionLevel() > 1:
+		case !h.DataPageHeaderV2.Valid || c.MaxRep > 1:
 			return errors.New("lists of large texts, in pages of another kind than ours")
 		case v.Encoding == format.Plain: // at most a page
 			return nil
@@ -80,7 +77,7 @@ func (c *pageCheck) sumRows(length int64) error {
 	})
 }
 
-func (c *pageCheck) sumPage(h *format.PageHeader, at, end int64, sizes []uint32) error {
+func (c *check) sumPage(h *format.PageHeader, at, end int64, sizes []uint32) error {
 	v := &h.DataPageHeaderV2.V
 	repeated, defined := int64(v.RepetitionLevelsByteLength), int64(v.DefinitionLevelsByteLength)
 	levels := make([]byte, repeated+defined)
@@ -91,7 +88,7 @@ func (c *pageCheck) sumPage(h *format.PageHeader, at, end int64, sizes []uint32)
 	if err != nil {
 		return err
 	}
-	most := uint32(c.column.MaxDefinitionLevel())
+	most := uint32(c.MaxDef)
 	begins := hybrid{in: levels[:repeated], width: 1, exact: true}
 	has := hybrid{in: levels[repeated:], width: bits(most), exact: true}
 	index := hybrid{}
@@ -118,8 +115,8 @@ func (c *pageCheck) sumPage(h *format.PageHeader, at, end int64, sizes []uint32)
 		if err != nil || int64(n) >= int64(len(sizes)) {
 			return errors.New("a text of a list is not in the dictionary")
 		}
-		if row += int64(sizes[n]); row > mostListed {
-			return fmt.Errorf("a row with more than %d bytes of texts in a list", mostListed)
+		if row += int64(sizes[n]); row > MostListed {
+			return fmt.Errorf("a row with more than %d bytes of texts in a list", MostListed)
 		}
 		c.widestRow = max(c.widestRow, row)
 	}
@@ -135,18 +132,18 @@ func bits(most uint32) (n uint) {
 }
 
 // contents returns what stands between two offsets, decompressed to size bytes.
-func (c *pageCheck) contents(from, to, size int64, compressed bool) ([]byte, error) {
+func (c *check) contents(from, to, size int64, compressed bool) ([]byte, error) {
 	packed := make([]byte, to-from)
 	if _, err := c.in.ReadAt(packed, from); err != nil && err != io.EOF {
 		return nil, err
 	}
 	switch {
-	case !compressed || c.codec == format.Uncompressed || len(packed) == 0:
+	case !compressed || c.Codec == format.Uncompressed || len(packed) == 0:
 		return packed, nil
-	case c.codec != format.Zstd:
+	case c.Codec != format.Zstd:
 		return nil, errors.New("lists of large texts, in a compression that is not ours")
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostPage), zstd.WithDecoderLowmem(true))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MostPage), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, err
 	}

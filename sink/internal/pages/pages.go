@@ -1,100 +1,97 @@
-package scan
+// Package pages checks the pages of Parquet files before a reader decodes them.
+//
+// Readers allocate what the header of a page says, and their codecs what a frame yields: a
+// file of 200 KB could take gigabytes. So [Check] reads the headers of all pages of a row
+// group, and bounds what each of them stands for.
+package pages
 
 import (
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// mostPage is the most bytes of a page, decompressed: a body of the largest size limit
+// MostPage is the most bytes of a page, decompressed: a body of the largest size limit
 // (64 MiB), and what may stand before it.
-const mostPage = 65 << 20
+const MostPage = 65 << 20
 
-// mostPages is the most bytes of a page and a dictionary of each column of a row group,
+// mostTogether is the most bytes of a page and a dictionary of each column of a row group,
 // which are in memory at the same time. Our texts of a row group have 16 MB in a column;
 // only two columns may have a line of the largest size limit.
-const mostPages = 2 * mostPage
+const mostTogether = 2 * MostPage
 
 // mostHeader bounds the header of a page, which holds two texts of statistics at most.
 const mostHeader = 1 << 20
 
-// checkPages returns an error if a page decompresses to more than its header says, or
-// to more than mostPage. Readers allocate what a header says, and their codecs what a
-// frame yields: a file of 200 KB could take gigabytes. It returns, for each row group, how
-// large the texts of each column can be.
-func checkPages(in io.ReaderAt, size int64, r *file.Reader) (all [][]extent, err error) {
-	m := r.MetaData()
-	for i := range m.NumRowGroups() {
-		group := m.RowGroup(i)
-		extents := make([]extent, group.NumColumns())
-		together := int64(0)
-		for j := range group.NumColumns() {
-			chunk, err := group.ColumnChunk(j)
-			if err != nil {
-				return nil, err
-			}
-			from := chunk.DataPageOffset()
-			if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < from {
-				from = at
-			}
-			c := pageCheck{codec: format.CompressionCodec(chunk.Compression()), isText: chunk.Type() == parquet.Types.ByteArray, column: m.Schema.Column(j)}
-			err = c.check(in, size, from, chunk.TotalCompressedSize())
-			if err != nil {
-				return nil, fmt.Errorf("damaged Parquet: column %d of row group %d: %w", j, i, err)
-			}
-			extents[j] = c.extent
-			together += c.dictionary + c.page
+// A Chunk is where the pages of a column stand, and what they hold.
+type Chunk struct {
+	From, Length   int64 // of its bytes in the file
+	Codec          format.CompressionCodec
+	IsText         bool // it holds texts: BYTE_ARRAY
+	MaxDef, MaxRep int  // levels
+	Whole          bool // its pages are decoded whole
+}
+
+// Check returns an error if a page of a row group, in a file of size bytes, decompresses to
+// more than its header says, or to more than [MostPage]. It returns how large the texts of
+// each column can be.
+func Check(in io.ReaderAt, size int64, group []Chunk) ([]Extent, error) {
+	extents, together := make([]Extent, len(group)), int64(0)
+	for j, chunk := range group {
+		c := check{Chunk: chunk}
+		if err := c.check(in, size); err != nil {
+			return nil, fmt.Errorf("column %d: %w", j, err)
 		}
-		if together > mostPages {
-			return nil, fmt.Errorf("damaged Parquet: row group %d has pages of %d bytes, one of each column; at most %d are read", i, together, mostPages)
-		}
-		all = append(all, extents)
+		extents[j] = c.Extent
+		together += c.dictionary + c.page
 	}
-	return all, nil
+	if together > mostTogether {
+		return nil, fmt.Errorf("pages of %d bytes, one of each column; at most %d are read", together, mostTogether)
+	}
+	return extents, nil
 }
 
-// CheckPages checks some pages of a column chunk, length bytes from an offset on, for
-// those who read few pages of a file of size bytes. See [Open].
-func CheckPages(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64) error {
-	c := pageCheck{codec: codec}
-	return c.check(in, size, from, length)
+// CheckSome checks some pages of a column chunk, for those who read few pages of a file of
+// size bytes.
+func CheckSome(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64) error {
+	c := check{Chunk: Chunk{From: from, Length: length, Codec: codec}}
+	return c.check(in, size)
 }
 
-// pageCheck checks the pages of a column chunk.
-type pageCheck struct {
-	in     io.ReaderAt
-	codec  format.CompressionCodec
-	isText bool
-	column *schema.Column // nil if it is not known
+// check checks the pages of a column chunk.
+type check struct {
+	Chunk
+	in io.ReaderAt // the chunk
 
 	dictionary, page int64 // the largest, decompressed
-	extent
+	Extent
 }
 
-// check checks the pages between two offsets of a file.
-func (c *pageCheck) check(in io.ReaderAt, size, from, length int64) error {
-	if from < 0 || length < 0 || from > size || length > size-from {
+func (c *check) check(in io.ReaderAt, size int64) error {
+	if c.From < 0 || c.Length < 0 || c.From > size || c.Length > size-c.From {
 		return errors.New("lies outside the file")
 	}
-	c.in = io.NewSectionReader(in, from, length)
-	if err := c.pages(length); err != nil {
+	c.in = io.NewSectionReader(in, c.From, c.Length)
+	if err := c.pages(); err != nil {
 		return err
 	}
-	if c.inLists() && c.texts() > mostListed {
-		return c.sumRows(length)
+	if c.MaxRep > 0 && !c.Whole && c.texts() > MostListed {
+		return c.sumRows()
 	}
 	return nil
 }
 
-func (c *pageCheck) pages(length int64) error {
-	return c.each(length, func(h *format.PageHeader, at, end int64) error {
+func (c *check) pages() error {
+	return c.each(func(h *format.PageHeader, at, end int64) error {
+		if c.Whole {
+			if err := c.whole(h); err != nil {
+				return err
+			}
+		}
 		plain, packed := int64(h.UncompressedPageSize), end-at
 		if h.DictionaryPageHeader.Valid {
 			c.dictionary = max(c.dictionary, plain)
@@ -110,17 +107,17 @@ func (c *pageCheck) pages(length int64) error {
 			from, plain = from+levels, plain-levels
 			compressed = from < end && (!v.V.IsCompressed.Valid || v.V.IsCompressed.V)
 		}
-		if compressed && c.codec == format.Zstd {
+		if compressed && c.Codec == format.Zstd {
 			if err := c.frame(from, end, plain); err != nil {
 				return err
 			}
 		}
-		if c.inLists() {
+		if c.MaxRep > 0 {
 			if err := c.measureList(h, at); err != nil {
 				return err
 			}
 		}
-		if c.isText {
+		if c.IsText && !c.Whole {
 			return c.measure(h, from, end, compressed)
 		}
 		return nil
@@ -129,19 +126,19 @@ func (c *pageCheck) pages(length int64) error {
 
 // each calls f with the header of each page and the offsets between which its contents
 // stand.
-func (c *pageCheck) each(length int64, f func(h *format.PageHeader, from, to int64) error) error {
-	for at := int64(0); at < length; {
-		h, n, err := c.header(at, length)
+func (c *check) each(f func(h *format.PageHeader, from, to int64) error) error {
+	for at := int64(0); at < c.Length; {
+		h, n, err := c.header(at, c.Length)
 		if err != nil {
 			return err
 		}
 		at += n
 		packed, plain := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
-		if packed < 0 || plain < 0 || packed > length-at {
+		if packed < 0 || plain < 0 || packed > c.Length-at {
 			return errors.New("a page lies outside its column")
 		}
-		if plain > mostPage {
-			return fmt.Errorf("a page of %d bytes; at most %d are read", plain, mostPage)
+		if plain > MostPage {
+			return fmt.Errorf("a page of %d bytes; at most %d are read", plain, MostPage)
 		}
 		if err := f(&h, at, at+packed); err != nil {
 			return err
@@ -152,7 +149,7 @@ func (c *pageCheck) each(length int64, f func(h *format.PageHeader, from, to int
 }
 
 // header reads the header of the page at an offset, and returns its length.
-func (c *pageCheck) header(at, length int64) (h format.PageHeader, n int64, err error) {
+func (c *check) header(at, length int64) (h format.PageHeader, n int64, err error) {
 	for window := int64(256); ; window *= 16 {
 		b := make([]byte, min(window, length-at))
 		if _, err := c.in.ReadAt(b, at); err != nil && err != io.EOF {
@@ -172,7 +169,7 @@ func (c *pageCheck) header(at, length int64) (h format.PageHeader, n int64, err 
 // frame checks that what stands between two offsets decompresses to a number of bytes. A
 // single frame that says its size, as almost all writers write it, is not decompressed:
 // a decoder stops at that size.
-func (c *pageCheck) frame(from, to, want int64) error {
+func (c *check) frame(from, to, want int64) error {
 	var head [zstd.HeaderMaxSize]byte
 	n, err := c.in.ReadAt(head[:min(int64(len(head)), to-from)], from)
 	if err != nil && err != io.EOF {
@@ -188,7 +185,7 @@ func (c *pageCheck) frame(from, to, want int64) error {
 			return err
 		}
 	}
-	d, err := zstd.NewReader(io.NewSectionReader(c.in, from, to-from), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostPage))
+	d, err := zstd.NewReader(io.NewSectionReader(c.in, from, to-from), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
 	if err != nil {
 		return err
 	}
@@ -203,7 +200,7 @@ var errSize = errors.New("another size")
 
 // endOfFrame returns where the frame ends whose blocks begin at an offset (RFC 8878,
 // section 3.1.1).
-func (c *pageCheck) endOfFrame(at, to int64, checksum bool) (int64, error) {
+func (c *check) endOfFrame(at, to int64, checksum bool) (int64, error) {
 	for {
 		var head [3]byte
 		if _, err := c.in.ReadAt(head[:], at); err != nil || at+3 > to {

@@ -1,4 +1,4 @@
-package scan
+package pages
 
 import (
 	"bytes"
@@ -14,23 +14,23 @@ import (
 func TestRowsOfLargeTexts(t *testing.T) {
 	for _, c := range []struct {
 		name         string
-		e            extent
+		e            Extent
 		asDictionary bool
 		want         int64
 	}{
-		{"nothing measured", extent{}, false, batchRows},
-		{"short texts", extent{values: 1000, widest: 40}, false, batchRows},
-		{"a wide text", extent{values: 1000, widest: mostTexts / 4}, false, 4},
-		{"the same as a dictionary", extent{values: 1000, widest: mostTexts / 4}, true, batchRows},
-		{"wider than all", extent{values: 1000, widest: 2 * mostTexts}, false, 1},
-		{"plain pages of ten texts", extent{values: 1000, largest: mostTexts / 8, fewest: 10, plain: mostTexts}, false, 60},
-		{"plain pages as large as all", extent{values: 1000, largest: mostTexts, fewest: 10, plain: mostTexts}, false, 1},
-		{"a row of lists", extent{values: 1000, widestRow: mostTexts / 5}, true, 5},
-		{"pages of many values in lists", extent{listed: mostBatch / 10, rowsThere: 3}, true, 24},
-		{"more values than a batch may have", extent{listed: mostValues, rowsThere: 100}, true, 1},
-		{"both", extent{values: 1000, widest: mostTexts / 3, largest: mostTexts / 8, fewest: 10}, false, 3},
+		{"nothing measured", Extent{}, false, 8192},
+		{"short texts", Extent{values: 1000, widest: 40}, false, 8192},
+		{"a wide text", Extent{values: 1000, widest: MostTexts / 4}, false, 4},
+		{"the same as a dictionary", Extent{values: 1000, widest: MostTexts / 4}, true, 8192},
+		{"wider than all", Extent{values: 1000, widest: 2 * MostTexts}, false, 1},
+		{"plain pages of ten texts", Extent{values: 1000, largest: MostTexts / 8, fewest: 10, plain: MostTexts}, false, 60},
+		{"plain pages as large as all", Extent{values: 1000, largest: MostTexts, fewest: 10, plain: MostTexts}, false, 1},
+		{"a row of lists", Extent{values: 1000, widestRow: MostTexts / 5}, true, 5},
+		{"pages of many values in lists", Extent{listed: mostBatch / 10, rowsThere: 3}, true, 24},
+		{"more values than a batch may have", Extent{listed: mostValues, rowsThere: 100}, true, 1},
+		{"both", Extent{values: 1000, widest: MostTexts / 3, largest: MostTexts / 8, fewest: 10}, false, 3},
 	} {
-		if got := c.e.rows(c.asDictionary); got != c.want {
+		if got := c.e.Rows(8192, c.asDictionary); got != c.want {
 			t.Errorf("%s: %d rows at a time, want %d", c.name, got, c.want)
 		}
 	}
@@ -61,8 +61,8 @@ func TestWidestOfADictionary(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := file.Metadata().RowGroups[0].Columns[0].MetaData
-			c := pageCheck{in: bytes.NewReader(out.Bytes()[m.DictionaryPageOffset:]), codec: m.Codec, isText: true}
-			if err := c.pages(m.TotalCompressedSize); err != nil {
+			c := check{Chunk: Chunk{Length: m.TotalCompressedSize, Codec: m.Codec, IsText: true}, in: bytes.NewReader(out.Bytes()[m.DictionaryPageOffset:])}
+			if err := c.pages(); err != nil {
 				t.Fatal(err)
 			}
 			want := int64(170_000 + len(fmt.Sprint(at)))
@@ -70,7 +70,7 @@ func TestWidestOfADictionary(t *testing.T) {
 				want = 1000*(4+20_000) + 150_000 + 2890 // sizes, texts, their numbers
 			}
 			if c.widest != want || c.values != 1000 || c.largest != 0 {
-				t.Errorf("text %d of a dictionary: %+v, want %d bytes", at, c.extent, want)
+				t.Errorf("text %d of a dictionary: %+v, want %d bytes", at, c.Extent, want)
 			}
 		}
 	}

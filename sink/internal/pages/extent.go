@@ -1,4 +1,4 @@
-package scan
+package pages
 
 import (
 	"bufio"
@@ -17,10 +17,10 @@ import (
 // large.
 
 const (
-	// mostTexts is how much the texts of a column in one batch may take.
-	mostTexts = 32 << 20
-	// mostListed is how much the texts of one row may take in lists.
-	mostListed = 128 << 20
+	// MostTexts is how much the texts of a column in one batch may take.
+	MostTexts = 32 << 20
+	// MostListed is how much the texts of one row may take in lists.
+	MostListed = 128 << 20
 	// mostValues is how many values a page may have in lists: the fields of a file of the
 	// largest size limit are fewer.
 	mostValues = 16 << 20
@@ -28,8 +28,8 @@ const (
 	mostBatch = 4 << 20
 )
 
-// extent says how large the texts of a column can be in one row group.
-type extent struct {
+// Extent says how large the texts of a column can be in one row group.
+type Extent struct {
 	values  int64 // of all pages
 	widest  int64 // bytes of the largest text in the dictionary
 	largest int64 // bytes of the largest page with texts of its own
@@ -42,17 +42,16 @@ type extent struct {
 	widestRow int64 // bytes of the texts of a row, at most; 0 if it is not known
 }
 
-// rows returns how many rows have at most mostTexts of texts, one at least.
-func (e *extent) rows(asDictionary bool) int64 {
-	n := int64(batchRows)
+// Rows returns how many rows, of at most n, have at most MostTexts of texts, one at least.
+func (e *Extent) Rows(n int64, asDictionary bool) int64 {
 	if e.widest > 0 && !asDictionary {
-		n = min(n, mostTexts/e.widest)
+		n = min(n, MostTexts/e.widest)
 	}
 	if e.largest > 0 { // pages that rows begin and end in, and those between
-		n = min(n, e.fewest*max(0, mostTexts/e.largest-2))
+		n = min(n, e.fewest*max(0, MostTexts/e.largest-2))
 	}
 	if e.widestRow > 0 {
-		n = min(n, mostTexts/e.widestRow)
+		n = min(n, MostTexts/e.widestRow)
 	}
 	if e.listed > 0 {
 		n = min(n, e.rowsThere*max(0, mostBatch/e.listed-2))
@@ -61,7 +60,7 @@ func (e *extent) rows(asDictionary bool) int64 {
 }
 
 // texts returns an upper bound of the bytes of all texts.
-func (e *extent) texts() int64 {
+func (e *Extent) texts() int64 {
 	if e.widest > 0 && e.values > (math.MaxInt64-e.plain)/e.widest {
 		return math.MaxInt64
 	}
@@ -69,7 +68,7 @@ func (e *extent) texts() int64 {
 }
 
 // measure adds a page, which stands between two offsets.
-func (c *pageCheck) measure(h *format.PageHeader, from, to int64, compressed bool) error {
+func (c *check) measure(h *format.PageHeader, from, to int64, compressed bool) error {
 	plain := int64(h.UncompressedPageSize)
 	var values int64
 	var encoding format.Encoding
@@ -103,18 +102,18 @@ func (c *pageCheck) measure(h *format.PageHeader, from, to int64, compressed boo
 // plainDictionary is what older writers call RLEDictionary (Encodings.md of the format).
 const plainDictionary format.Encoding = 2
 
-// smallDictionary is the size in bytes of a dictionary that is not measured: batchRows of
-// its texts, were each as large, fit.
-const smallDictionary = mostTexts / batchRows
+// smallDictionary is the size in bytes of a dictionary that is not measured: 8,192 of its
+// texts, as many as a batch has rows, fit were each as large.
+const smallDictionary = MostTexts / 8192
 
 // widestOf returns the size of the largest text of a dictionary, or an upper bound.
-func (c *pageCheck) widestOf(from, to, plain int64, compressed bool) (widest int64, err error) {
-	if plain <= smallDictionary || compressed && c.codec != format.Zstd {
+func (c *check) widestOf(from, to, plain int64, compressed bool) (widest int64, err error) {
+	if plain <= smallDictionary || compressed && c.Codec != format.Zstd {
 		return plain, nil
 	}
 	var in io.Reader = io.NewSectionReader(c.in, from, to-from)
 	if compressed {
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostPage))
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
 		if err != nil {
 			return 0, err
 		}

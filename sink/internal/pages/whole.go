@@ -1,0 +1,45 @@
+package pages
+
+import (
+	"fmt"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// mostWhole is how many values a page may have that is decoded whole, of a column that is no
+// list: as many as the rows of several row groups of ours.
+const mostWhole = 1 << 20
+
+// whole returns an error for a page of which a reader that decodes whole pages, such as
+// parquet-go, makes more than its bytes: by the number of its values, or by texts that each
+// begin like the one before.
+func (c *check) whole(h *format.PageHeader) error {
+	var values int32
+	var encoding format.Encoding
+	switch {
+	case h.DictionaryPageHeader.Valid:
+		if n := h.DictionaryPageHeader.V.NumValues; n < 0 || n > h.UncompressedPageSize {
+			return fmt.Errorf("a dictionary of %d values in %d bytes", n, h.UncompressedPageSize)
+		}
+		return nil
+	case h.DataPageHeaderV2.Valid:
+		values, encoding = h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.Encoding
+	case h.DataPageHeader.Valid:
+		values, encoding = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
+		if c.MaxRep > 0 {
+			return fmt.Errorf("lists in pages of version 1, which may begin inside a row")
+		}
+	}
+	most := int32(mostWhole)
+	if c.MaxRep > 0 {
+		most = mostValues
+	}
+	if values < 0 || values > most {
+		return fmt.Errorf("a page of %d values; at most %d are read", values, most)
+	}
+	switch encoding {
+	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE, format.DeltaBinaryPacked, format.DeltaLengthByteArray:
+		return nil
+	}
+	return fmt.Errorf("a page in the encoding %s", encoding)
+}

@@ -1,0 +1,300 @@
+package rows
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// A column is a leaf of a row group whose pages are read.
+type column interface {
+	filler
+	// entries returns the levels of the page that are not taken yet, nil for those that the
+	// column does not have, and their number.
+	entries() (reps, defs []byte, n int, err error)
+	// elements fills the elements of a list from the next entries.
+	elements(first unsafe.Pointer, stride uintptr, entries int) error
+}
+
+// cells fills fields with values of one type.
+type cells[V any] struct {
+	leaf
+	pages parquet.Pages
+
+	page  parquet.Page // nil before the first page, and after the last
+	defs  []byte       // definition levels of the page
+	at, n int          // of its entries: those that are taken, and all
+
+	decode func(parquet.Page) (take func(n int) ([]V, error), err error)
+	take   func(n int) ([]V, error) // the next values, valid until the next call
+}
+
+// newCells returns the column of a leaf.
+func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
+	in := chunk.Pages()
+	switch pointed(l.goType) {
+	case reflect.TypeFor[string]():
+		return texts(l, in, func(b []byte) string { return string(b) })
+	case reflect.TypeFor[[]byte]():
+		return texts(l, in, bytes.Clone)
+	case reflect.TypeFor[int64]():
+		return numbers(l, in, func(p parquet.Page) []int64 { v := p.Data(); return v.Int64() })
+	case reflect.TypeFor[int32]():
+		return numbers(l, in, func(p parquet.Page) []int32 { v := p.Data(); return v.Int32() })
+	case reflect.TypeFor[float64]():
+		return numbers(l, in, func(p parquet.Page) []float64 { v := p.Data(); return v.Double() })
+	case reflect.TypeFor[time.Time]():
+		return numbers(l, in, func(p parquet.Page) []time.Time {
+			v := p.Data()
+			out := make([]time.Time, 0, len(v.Int64()))
+			for _, µs := range v.Int64() {
+				out = append(out, time.UnixMicro(µs).UTC())
+			}
+			return out
+		})
+	default: // bool, by mustFill
+		return numbers(l, in, func(p parquet.Page) []bool {
+			v := p.Data()
+			bits := v.Boolean()
+			out := make([]bool, p.NumValues()-p.NumNulls())
+			for i := range out {
+				out[i] = bits[i/8]>>(i%8)&1 == 1
+			}
+			return out
+		})
+	}
+}
+
+// numbers returns a column whose values a page has as they are.
+func numbers[V any](l leaf, in parquet.Pages, of func(parquet.Page) []V) *cells[V] {
+	c := &cells[V]{leaf: l, pages: in}
+	c.decode = func(p parquet.Page) (func(int) ([]V, error), error) {
+		var values []V
+		if d := p.Dictionary(); d != nil {
+			all, numbered := of(d.Page()), p.Data()
+			for _, w := range numbered.Int32() {
+				if uint(w) >= uint(len(all)) {
+					return nil, errDictionary
+				}
+				values = append(values, all[w])
+			}
+		} else {
+			values = of(p)
+		}
+		return func(n int) ([]V, error) {
+			if n > len(values) {
+				return nil, errValues
+			}
+			taken := values[:n]
+			values = values[n:]
+			return taken, nil
+		}, nil
+	}
+	return c
+}
+
+var (
+	errDictionary = errors.New("a value is not in the dictionary")
+	errValues     = errors.New("a page has fewer values than it says")
+)
+
+// texts returns a column of texts. Each of a dictionary is copied once.
+func texts[V string | []byte](l leaf, in parquet.Pages, copied func([]byte) V) *cells[V] {
+	c := &cells[V]{leaf: l, pages: in}
+	scratch := make([]V, 0, batchRows)
+	var from parquet.Dictionary
+	var dictionary []V
+	var has []bool
+	c.decode = func(p parquet.Page) (func(int) ([]V, error), error) {
+		data := p.Data()
+		d := p.Dictionary()
+		if d == nil {
+			bytes, offsets := data.ByteArray()
+			return func(n int) ([]V, error) {
+				if n > len(offsets)-1 {
+					return nil, errValues
+				}
+				scratch = scratch[:0]
+				for i := range n {
+					scratch = append(scratch, copied(bytes[offsets[i]:offsets[i+1]]))
+				}
+				offsets = offsets[n:]
+				return scratch, nil
+			}, nil
+		}
+		all := d.Page().Data()
+		bytes, offsets := all.ByteArray()
+		if d != from {
+			from, dictionary, has = d, make([]V, d.Len()), make([]bool, d.Len())
+		}
+		words := data.Int32()
+		return func(n int) ([]V, error) {
+			if n > len(words) {
+				return nil, errValues
+			}
+			scratch = scratch[:0]
+			for _, w := range words[:n] {
+				if uint(w) >= uint(len(dictionary)) {
+					return nil, errDictionary
+				}
+				if !has[w] {
+					dictionary[w], has[w] = copied(bytes[offsets[w]:offsets[w+1]]), true
+				}
+				scratch = append(scratch, dictionary[w])
+			}
+			words = words[n:]
+			return scratch, nil
+		}, nil
+	}
+	return c
+}
+
+// load reads the next page that has entries, if all of the page are taken. At the end there
+// is none.
+func (c *cells[V]) load() error {
+	for c.at == c.n {
+		if c.page != nil {
+			parquet.Release(c.page)
+			c.page = nil
+		}
+		p, err := c.pages.ReadPage()
+		if err == io.EOF {
+			c.at, c.n = 0, 0
+			return nil
+		}
+		if err != nil {
+			return c.failed(err)
+		}
+		c.page, c.at, c.n, c.defs = p, 0, int(p.NumValues()), p.DefinitionLevels()
+		if c.maxDef > 0 {
+			if len(c.defs) != c.n || c.maxRep > 0 && len(p.RepetitionLevels()) != c.n {
+				return c.failed(errors.New("a page has fewer levels than it says"))
+			}
+		}
+		if c.take, err = c.decode(p); err != nil {
+			return c.failed(err)
+		}
+	}
+	return nil
+}
+
+func (c *cells[V]) failed(err error) error {
+	return fmt.Errorf("damaged Parquet: column %s: %w", c.name(), err)
+}
+
+func (c *cells[V]) most(n int) (int, error) {
+	if err := c.load(); err != nil {
+		return 0, err
+	}
+	if c.kind == parquet.ByteArray && c.n > 0 { // the next page may have texts of its own
+		n = min(n, c.n-c.at)
+	}
+	return n, nil
+}
+
+func (c *cells[V]) fill(first unsafe.Pointer, stride uintptr, n int) error {
+	first = unsafe.Add(first, c.offset)
+	for n > 0 {
+		if err := c.load(); err != nil {
+			return err
+		}
+		if c.n == 0 {
+			return c.failed(errors.New("has fewer rows than its row group"))
+		}
+		some := min(n, c.n-c.at)
+		if err := c.set(first, stride, some); err != nil {
+			return err
+		}
+		first, n = unsafe.Add(first, uintptr(some)*stride), n-some
+	}
+	return nil
+}
+
+// set fills the field of as many rows, or elements, as there are entries that are none of an
+// empty list.
+func (c *cells[V]) set(first unsafe.Pointer, stride uintptr, entries int) error {
+	defs := c.defs
+	if c.maxDef > 0 {
+		defs = defs[c.at : c.at+entries]
+	}
+	c.at += entries
+	present := entries
+	if c.maxDef > 0 {
+		present = 0
+		for _, d := range defs {
+			if int(d) == c.maxDef {
+				present++
+			}
+		}
+	}
+	values, err := c.take(present)
+	if err != nil {
+		return c.failed(err)
+	}
+	isPointer := c.goType.Kind() == reflect.Pointer
+	if isPointer {
+		values = append(make([]V, 0, len(values)), values...)
+	}
+	if c.maxDef == 0 || present == entries {
+		for i := range values {
+			if isPointer {
+				*(**V)(first) = &values[i]
+			} else {
+				*(*V)(first) = values[i]
+			}
+			first = unsafe.Add(first, stride)
+		}
+		return nil
+	}
+	k := 0
+	for _, d := range defs {
+		switch {
+		case int(d) < c.maxRep: // an empty list
+			continue
+		case int(d) != c.maxDef: // null
+		case isPointer:
+			*(**V)(first) = &values[k]
+			k++
+		default:
+			*(*V)(first) = values[k]
+			k++
+		}
+		first = unsafe.Add(first, stride)
+	}
+	return nil
+}
+
+func (c *cells[V]) entries() (reps, defs []byte, n int, err error) {
+	if err := c.load(); err != nil || c.n == 0 {
+		return nil, nil, 0, err
+	}
+	return c.page.RepetitionLevels()[c.at:], c.defs[c.at:], c.n - c.at, nil
+}
+
+func (c *cells[V]) elements(first unsafe.Pointer, stride uintptr, entries int) error {
+	return c.set(unsafe.Add(first, c.offset), stride, entries)
+}
+
+func (c *cells[V]) end() error {
+	if err := c.load(); err != nil {
+		return err
+	}
+	if c.n > 0 {
+		return c.failed(errors.New("has more rows than its row group"))
+	}
+	return nil
+}
+
+func (c *cells[V]) close() {
+	if c.page != nil {
+		parquet.Release(c.page)
+		c.page = nil
+	}
+	c.pages.Close()
+}

@@ -1,0 +1,290 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+)
+
+// row has the kinds of columns that tables have.
+type row struct {
+	Seq    int64       `parquet:"seq"`
+	Line   *int32      `parquet:"line"`
+	Text   string      `parquet:"text,dict"`
+	Maybe  *string     `parquet:"maybe,dict"`
+	Plain  []byte      `parquet:"plain"`
+	Is     bool        `parquet:"is"`
+	Delay  *float64    `parquet:"delay"`
+	At     time.Time   `parquet:"at,timestamp(microsecond)"`
+	Since  *time.Time  `parquet:"since,timestamp(microsecond)"`
+	Names  []string    `parquet:"names,list" parquet-element:",dict"`
+	Lines  []int32     `parquet:"lines,list"`
+	Hops   []hop       `parquet:"hops,list"`
+	Times  []time.Time `parquet:"times,list" parquet-element:",timestamp(microsecond)"`
+	Last   string      `parquet:"last"`
+	Number int64       `parquet:"number,dict"`
+	Rank   *int64      `parquet:"rank"`
+	Broken *bool       `parquet:"broken"`
+}
+
+type hop struct {
+	URL    string    `parquet:"url"`
+	Status *int32    `parquet:"status"`
+	At     time.Time `parquet:"at,timestamp(microsecond)"`
+}
+
+func written[T any](t interface{ Fatal(...any) }, rows []T, options ...parquet.WriterOption) []byte {
+	var out bytes.Buffer
+	if err := parquet.Write(&out, rows, options...); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// all reads the rows of a file.
+func all[T any](content []byte, s Selection) (rows []T, err error) {
+	f, err := Open(bytes.NewReader(content), int64(len(content)))
+	if err == nil {
+		err = Read(context.Background(), f, s, func(batch []T) error {
+			rows = append(rows, batch...)
+			return nil
+		})
+	}
+	return rows, err
+}
+
+func draw() *rapid.Generator[row] {
+	texts := rapid.SampledFrom([]string{"", "a", "/x", "é", strings.Repeat("long ", 50)})
+	when := rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC() })
+	one := rapid.Custom(func(t *rapid.T) hop {
+		return hop{texts.Draw(t, "url"), rapid.Ptr(rapid.Int32(), true).Draw(t, "status"), when.Draw(t, "at")}
+	})
+	return rapid.Custom(func(t *rapid.T) row {
+		return row{
+			Seq: rapid.Int64().Draw(t, "seq"), Line: rapid.Ptr(rapid.Int32(), true).Draw(t, "line"), Text: texts.Draw(t, "text"),
+			Maybe: rapid.Ptr(texts, true).Draw(t, "maybe"), Plain: []byte(texts.Draw(t, "plain")), Is: rapid.Bool().Draw(t, "is"),
+			Delay: rapid.Ptr(rapid.Float64(), true).Draw(t, "delay"), At: when.Draw(t, "at"), Since: rapid.Ptr(when, true).Draw(t, "since"),
+			Names: rapid.SliceOfN(texts, 0, 4).Draw(t, "names"), Lines: rapid.SliceOfN(rapid.Int32(), 0, 4).Draw(t, "lines"),
+			Hops: rapid.SliceOfN(one, 0, 3).Draw(t, "hops"), Times: rapid.SliceOfN(when, 0, 3).Draw(t, "times"),
+			Last: texts.Draw(t, "last"), Number: rapid.Int64Range(0, 3).Draw(t, "number"), Rank: rapid.Ptr(rapid.Int64(), true).Draw(t, "rank"),
+			Broken: rapid.Ptr(rapid.Bool(), true).Draw(t, "broken"),
+		}
+	})
+}
+
+func drawRows(t *rapid.T) (rows []row, options []parquet.WriterOption) {
+	for _, r := range rapid.SliceOfN(draw(), 0, 12).Draw(t, "rows") {
+		for range rapid.SampledFrom([]int{1, 1, 2, 64, 300}).Draw(t, "times") {
+			rows = append(rows, r)
+		}
+	}
+	codecs := []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Uncompressed)}
+	return rows, []parquet.WriterOption{
+		parquet.MaxRowsPerRowGroup(rapid.Int64Range(1, 2000).Draw(t, "row group") + 50),
+		parquet.PageBufferSize(rapid.IntRange(100, 10000).Draw(t, "page")), rapid.SampledFrom(codecs).Draw(t, "codec"),
+	}
+}
+
+// Columns of every kind are read as they were written, over pages and row groups, whatever
+// the runs of nulls and the lengths of lists. What rows hold stays valid.
+func TestRowsAreAsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, options := drawRows(t)
+		got, err := all[row](written(t, rows, options...), Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(rows, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-written +read):\n%s", diff)
+		}
+	})
+}
+
+// A struct with few columns reads those, in any order, nullable or not.
+func TestFewColumns(t *testing.T) {
+	b := "b"
+	content := written(t, []row{{Seq: 1, Text: "x", Maybe: &b, Hops: []hop{{URL: "u"}}}, {Seq: 2, Text: "y"}})
+	type few struct {
+		Maybe *string  `parquet:"maybe"`
+		Text  *string  `parquet:"text"`
+		Seq   int64    `parquet:"seq"`
+		Later *float64 `parquet:"later" rows:"maybe"`
+		Hops  []struct {
+			URL string `parquet:"url"`
+		} `parquet:"hops"`
+	}
+	got, err := all[few](content, Selection{})
+	if err != nil || len(got) != 2 || got[1].Seq != 2 || *got[0].Maybe != "b" || got[1].Maybe != nil || *got[1].Text != "y" || got[0].Later != nil || got[0].Hops[0].URL != "u" || got[1].Hops != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = all[few](content, Selection{Columns: []string{"seq"}})
+	if err != nil || len(got) != 2 || got[1].Seq != 2 || got[1].Text != nil || got[0].Hops != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A column that is missing, or of another type, is named.
+func TestOtherColumns(t *testing.T) {
+	content := written(t, []row{{Seq: 1}})
+	for _, c := range []struct {
+		read func() error
+		want string
+	}{
+		{func() error {
+			_, err := all[struct {
+				A int64 `parquet:"a"`
+				B int64 `parquet:"b"`
+			}](content, Selection{})
+			return err
+		}, "has no column a, b"},
+		{func() error {
+			_, err := all[struct {
+				Seq string `parquet:"seq"`
+			}](content, Selection{})
+			return err
+		}, "damaged Parquet: column seq is not of the type that the table has"},
+		{func() error {
+			_, err := all[struct {
+				Seq time.Time `parquet:"seq"`
+			}](content, Selection{})
+			return err
+		}, "damaged Parquet: column seq is not of the type that the table has"},
+		{func() error {
+			_, err := all[struct {
+				Line int32 `parquet:"line"` // which may be null
+			}](content, Selection{})
+			return err
+		}, "damaged Parquet: column line is not of the type that the table has"},
+		{func() error {
+			_, err := all[struct {
+				Names string `parquet:"names"`
+			}](content, Selection{})
+			return err
+		}, "damaged Parquet: column names is not of the type that the table has"},
+		{func() error {
+			_, err := all[struct {
+				Text []string `parquet:"text"`
+			}](content, Selection{})
+			return err
+		}, "damaged Parquet: column text is not of the type that the table has"},
+	} {
+		if err := c.read(); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// Row groups without a wanted seq are skipped, an error of the caller and the end of a
+// context come back as they are.
+func TestSelection(t *testing.T) {
+	var rows []row
+	for i := range int64(100) {
+		rows = append(rows, row{Seq: i})
+	}
+	content := written(t, rows, parquet.MaxRowsPerRowGroup(10))
+	got, err := all[row](content, Selection{Wanted: func(least, greatest int64) bool { return least <= 42 && 42 <= greatest }})
+	if err != nil || len(got) != 10 || got[0].Seq != 40 {
+		t.Errorf("%d rows: %v", len(got), err)
+	}
+	f, err := Open(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := errors.New("own")
+	if err := Read(t.Context(), f, Selection{}, func([]row) error { return own }); err != own {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Read(ctx, f, Selection{}, func([]row) error { return nil }); err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+// A text that repeats is copied once, however often.
+func TestTextsThatRepeat(t *testing.T) {
+	type row struct {
+		Text string   `parquet:"text,dict"`
+		List []string `parquet:"list,list" parquet-element:",dict"`
+	}
+	long := strings.Repeat("x", 1<<20)
+	rows := make([]row, 200)
+	for i := range rows {
+		rows[i] = row{long, []string{long, "y"}}
+	}
+	content := written(t, rows, parquet.Compression(&parquet.Zstd), parquet.SkipPageBounds("text"), parquet.SkipPageStatistics("text"),
+		parquet.SkipPageBounds("list", "list", "element"), parquet.SkipPageStatistics("list", "list", "element"))
+	got, err := all[row](content, Selection{})
+	if err != nil || len(got) != len(rows) {
+		t.Fatalf("%d rows: %v", len(got), err)
+	}
+	for _, r := range got {
+		if r.Text != long || len(r.List) != 2 || r.List[0] != long || r.List[1] != "y" {
+			t.Fatal("other texts")
+		}
+		if unsafe.StringData(r.Text) != unsafe.StringData(got[0].Text) || unsafe.StringData(r.List[0]) != unsafe.StringData(got[0].List[0]) {
+			t.Fatal("a text is copied twice")
+		}
+	}
+}
+
+// Pages that a reader of whole pages must not decode are refused.
+func TestPagesAreChecked(t *testing.T) {
+	type text struct {
+		Text string `parquet:"text,delta"`
+	}
+	type listed struct {
+		List []int32 `parquet:"list,list"`
+	}
+	for _, c := range []struct {
+		name    string
+		content []byte
+		want    string
+		read    func([]byte) error
+	}{
+		{"texts that begin alike", written(t, []text{{"a"}, {"ab"}}), "DELTA_BYTE_ARRAY", func(b []byte) error { _, err := all[text](b, Selection{}); return err }},
+		{"lists of version 1", written(t, []listed{{[]int32{1}}}, parquet.DataPageVersion(1)), "may begin inside a row", func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
+	} {
+		if err := c.read(c.content); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	many := make([]struct {
+		Is bool `parquet:"is"`
+	}, 3<<20)
+	content := written(t, many, parquet.PageBufferSize(1<<20))
+	if got, err := all[struct {
+		Is bool `parquet:"is"`
+	}](content, Selection{}); err == nil && len(got) != len(many) {
+		t.Errorf("%d rows", len(got))
+	}
+}
+
+// A row type that no table could have is a mistake in the code, and found at once.
+func TestRowTypesAreChecked(t *testing.T) {
+	for _, c := range []any{struct{ A int64 }{}, struct {
+		A uint8 `parquet:"a"`
+	}{}, struct {
+		A []struct{ B []string } `parquet:"a"`
+	}{}} {
+		func() {
+			defer func() {
+				if r := recover(); r == nil || !strings.HasPrefix(fmt.Sprint(r), "rows: ") {
+					t.Errorf("%T: %v", c, r)
+				}
+			}()
+			leavesOfField(reflect.TypeOf(c).Field(0))
+		}()
+	}
+}
