@@ -17,11 +17,10 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -60,22 +59,23 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 		return nil, err
 	}
 	sources := make(map[string]int64)
-	for _, p := range m.PartsOf("summary") {
-		err := scan.Texts(ctx, in, p, []string{"metric", "agent", "category", "key", "count"}, func(c []*string) {
-			switch text(c[0]) {
+	err = rowio.Of(ctx, in, m.PartsOf("summary"), rowio.Selection{Columns: []string{"metric", "agent", "category", "key", "count"}}, func(batch []schema.Count) error {
+		for _, c := range batch {
+			switch agent, key := schema.OrZero(c.Agent), schema.OrZero(c.Key); c.Metric {
 			case "source":
-				sources[text(c[3])] += number(c[4])
+				sources[key] += c.Count
 			case "answer":
-				r.addIdentity(text(c[3]), text(c[1]))
+				r.addIdentity(key, agent)
 			case "challenge":
 				r.KnowsWalls = true
 			case "policy":
-				r.Category[text(c[1])] = text(c[2])
+				r.Category[agent] = schema.OrZero(c.Category)
 			}
-		})
-		if err != nil {
-			return nil, err
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.Source = mostly(sources)
 	if len(r.Category) == 0 {
@@ -122,12 +122,3 @@ func (r *Run) asked() bool { return r.Source == "network" }
 func (r *Run) isAgain() bool {
 	return slices.ContainsFunc(r.Inputs, func(in journal.Input) bool { return in.Role == "run" })
 }
-
-// number returns a cell as a number, 0 for null.
-func number(cell *string) int64 {
-	n, _ := strconv.ParseInt(text(cell), 10, 64)
-	return n
-}
-
-// text returns a copy of a cell, "" for null.
-func text(cell *string) string { return strings.Clone(schema.OrZero(cell)) }

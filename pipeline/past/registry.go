@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -38,38 +35,14 @@ func readRegistry(ctx context.Context, in store.Store, m *journal.Manifest) (*Re
 	if !r.Known {
 		return r, nil
 	}
-	if err := scan.AllRows(ctx, in, m.PartsOf("agents"), scan.Selection{Columns: columns}, r.add); err != nil {
+	err := rowio.Of(ctx, in, m.PartsOf("agents"), rowio.Selection{Columns: columns}, func(batch []schema.Agent) error {
+		r.Agents = append(r.Agents, batch...)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return r, nil
-}
-
-func (r *Registry) add(batch arrow.RecordBatch) error {
-	text := func(name string) func(int) string {
-		column := scan.Column[*array.String](batch, name)
-		return func(i int) string { return strings.Clone(column.Value(i)) } // "" for null
-	}
-	texts := func(name string) func(int) []string {
-		column := scan.Column[*array.List](batch, name)
-		values := column.ListValues().(*array.String)
-		return func(i int) (out []string) {
-			from, to := column.ValueOffsets(i)
-			for k := from; k < to; k++ {
-				out = append(out, strings.Clone(values.Value(int(k))))
-			}
-			return out
-		}
-	}
-	name, category, userAgent, readsAs, kind := text("agent"), text("category"), text("user_agent"), text("reads_as"), text("kind")
-	tokens, fallsBack, uses, policyTokens := texts("tokens"), texts("falls_back_to"), texts("uses"), texts("policy_tokens")
-	star := scan.Column[*array.Boolean](batch, "ignores_star")
-	for i := range int(batch.NumRows()) {
-		r.Agents = append(r.Agents, schema.Agent{
-			Name: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: schema.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
-			ReadsAs: schema.NonZero(readsAs(i)), Kind: kind(i), Uses: uses(i), PolicyTokens: policyTokens(i),
-		})
-	}
-	return nil
 }
 
 // binds says how the policy tokens that bind an agent differ from those before, or "".
@@ -116,8 +89,8 @@ func (r *Registry) change(before *Registry, agent string) string {
 	var out []string
 	for _, f := range []struct{ name, a, b string }{
 		{"tokens", list(a.Tokens), list(b.Tokens)}, {"falls_back_to", list(a.FallsBackTo), list(b.FallsBackTo)},
-		{"user_agent", text(a.UserAgent), text(b.UserAgent)}, {"ignores_star", fmt.Sprint(a.IgnoresStar), fmt.Sprint(b.IgnoresStar)},
-		{"reads_as", text(a.ReadsAs), text(b.ReadsAs)},
+		{"user_agent", schema.OrZero(a.UserAgent), schema.OrZero(b.UserAgent)}, {"ignores_star", fmt.Sprint(a.IgnoresStar), fmt.Sprint(b.IgnoresStar)},
+		{"reads_as", schema.OrZero(a.ReadsAs), schema.OrZero(b.ReadsAs)},
 	} {
 		if f.a != f.b {
 			out = append(out, fmt.Sprintf("%s: %s, now %s", f.name, clip(f.a), clip(f.b)))

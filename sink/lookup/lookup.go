@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -136,7 +136,7 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 		}
 		for _, row := range rows {
 			if schema.ContentDigest(row.Body) != *digest {
-				return nil, scan.Unreadable(r.in, p, fmt.Errorf("the body %s has another digest", *digest))
+				return nil, rowio.Unreadable(r.in, p, fmt.Errorf("the body %s has another digest", *digest))
 			}
 			return append([]byte{}, row.Body...), nil
 		}
@@ -159,13 +159,13 @@ func read[R any](ctx context.Context, r *Run, p journal.Part, where func(*openPa
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, scan.Unreadable(r.in, p, err)
+	return nil, rowio.Unreadable(r.in, p, err)
 }
 
 func readPart[R any](f *openPart, where func(*openPart) ([]span, error)) (all []R, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	rows := parquet.SchemaOf(*new(R))
 	if err := schema.CheckTypes(rows, f.file); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -219,7 +220,7 @@ func TestDamagedParts(t *testing.T) {
 		must(t, r.Close())
 		if err != nil {
 			failed++
-			if at := new(scan.PartError); !errors.As(err, &at) || at.Path == "" {
+			if at := new(rowio.PartError); !errors.As(err, &at) || at.Path == "" {
 				t.Errorf("%v does not name the part", err)
 			}
 		}
@@ -305,7 +306,7 @@ func TestBodies(t *testing.T) {
 		body, err := Body(ctx, r, &found[0])
 		switch {
 		case i == 3:
-			if at := new(scan.PartError); !errors.As(err, &at) || !strings.Contains(err.Error(), "another digest") {
+			if at := new(rowio.PartError); !errors.As(err, &at) || !strings.Contains(err.Error(), "another digest") {
 				t.Errorf("a forged body: %q, %v", body, err)
 			}
 		case i < 3 && (err != nil || body == nil || string(body) != bodies[i]), i > 3 && (err != nil || body != nil):

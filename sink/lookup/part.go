@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -41,7 +41,7 @@ func (r *Run) part(p journal.Part) (*openPart, error) {
 }
 
 func (f *openPart) openFile(in store.Store, p journal.Part) (err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	at, err := in.OpenAt(p.Path)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -155,7 +156,7 @@ func Unreadable(name string, err error) error {
 	if store.FaultOf(err) != store.OfData {
 		return err
 	}
-	if part, ok := errors.AsType[*scan.PartError](err); ok && part.Path == name {
+	if part, ok := errors.AsType[*rowio.PartError](err); ok && part.Path == name {
 		err = part.Err // the advice to check the data set is for other commands
 	}
 	return fmt.Errorf("%s %w: %w", name, ErrDamaged, err)
@@ -164,7 +165,7 @@ func Unreadable(name string, err error) error {
 // checkColumns returns an error if a part has other columns than those that are
 // compared.
 func checkColumns(ctx context.Context, in store.Store, part journal.Part, want []string) (err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	f, err := scan.OpenPart(ctx, in, part)
 	if err != nil {
 		return err

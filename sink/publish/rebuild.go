@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -191,7 +191,7 @@ func (b *rebuilding) comparisons() error {
 // descriptions compares the files that follow from the tables and from those before.
 func (b *rebuilding) descriptions() error {
 	documents, err := b.p.Documents(b.p.ctx)
-	if part, ok := errors.AsType[*scan.PartError](err); ok {
+	if part, ok := errors.AsType[*rowio.PartError](err); ok {
 		return Unreadable(part.Path, err)
 	}
 	if err != nil {

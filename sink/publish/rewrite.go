@@ -14,6 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 
@@ -68,7 +69,7 @@ const archiveColumn = "warc_file"
 
 // isOlder reports whether a part lacks a column that its table has now.
 func isOlder(in *os.File, part journal.Part) (older bool, err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	opened, err := parquet.OpenFile(in, part.Bytes)
 	for _, name := range journal.Later {
 		table, column, _ := strings.Cut(name, ".")
@@ -108,7 +109,7 @@ func hashAbsolute(url string) string {
 
 // write rewrites a part.
 func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size int64) (err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	part, err := parquet.OpenFile(in, size)
 	if err != nil {
 		return err

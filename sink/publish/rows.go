@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -211,7 +212,7 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 		if err := r.lookAhead(ctx, part); err != nil || r.wanted == 0 {
 			return err
 		}
-		selection.Wanted = scan.Within(r.hosts.sampled)
+		selection.Wanted = rowio.Within(r.hosts.sampled)
 	}
 	if err := scan.Rows(ctx, r.runs[side].in, part, selection, r.batch); err != nil {
 		return err

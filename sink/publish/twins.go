@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 
 	"github.com/parquet-go/parquet-go"
@@ -25,7 +26,7 @@ func areTwins(ctx context.Context, in store.Store, a journal.Part, otherIn store
 	if a.Rows != b.Rows {
 		return false, nil
 	}
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	one, err := scan.OpenPart(ctx, in, a)
 	if err != nil {
 		return false, err

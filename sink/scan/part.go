@@ -3,17 +3,15 @@ package scan
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -24,53 +22,17 @@ import (
 func OpenPart(ctx context.Context, in store.Store, p journal.Part) (*os.File, error) {
 	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
 	if err != nil {
-		return nil, Unreadable(in, p, err)
+		return nil, rowio.Unreadable(in, p, err)
 	}
 	opened, err := Open(io.NewSectionReader(f, 0, p.Bytes)) // leaves f where it is
 	if err == nil {
-		err = opened.has(p.Rows)
+		err = rowio.HasRows(opened.Rows(), p)
 	}
 	if err != nil {
 		f.Close()
-		return nil, Unreadable(in, p, err)
+		return nil, rowio.Unreadable(in, p, err)
 	}
 	return f, nil
-}
-
-// has returns an error if a part does not have the rows that a manifest says.
-func (f *File) has(rows int64) error {
-	if n := f.Rows(); n != rows {
-		return fmt.Errorf("has %d rows, and the manifest says %d", n, rows)
-	}
-	return nil
-}
-
-// PartError reports a part that cannot be read.
-type PartError struct {
-	Path  string
-	Check string // the command that checks the folder
-	Err   error
-}
-
-func (e *PartError) Error() string {
-	if store.FaultOf(e.Err) != store.OfData { // the check would fail too, or find nothing
-		return fmt.Sprintf("read %s: %v", e.Path, e.Err)
-	}
-	return fmt.Sprintf("read %s (see robocensus %s): %v", e.Path, e.Check, e.Err)
-}
-
-func (e *PartError) Unwrap() error { return e.Err }
-
-// Unreadable returns the [PartError] for a part in a folder.
-func Unreadable(in store.Store, p journal.Part, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("it is gone") // unwrapped: fs.ErrNotExist would mean that the run is gone
-	}
-	check := "verify"
-	if published, _ := store.Exists(in, layout.ChecksumsName); published {
-		check = "reproduce"
-	}
-	return &PartError{p.Path, check, err}
 }
 
 // Texts reads columns of a part as text. It calls row with the cells of each
@@ -103,13 +65,13 @@ func Rows(ctx context.Context, in store.Store, p journal.Part, s Selection, each
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return Unreadable(in, p, err)
+		return rowio.Unreadable(in, p, err)
 	}
 	defer f.Close()
 	var own error // returned by each
 	opened, err := Open(f)
 	if err == nil {
-		err = opened.has(p.Rows)
+		err = rowio.HasRows(opened.Rows(), p)
 	}
 	if err == nil {
 		err = opened.Batches(ctx, s, func(batch arrow.RecordBatch) error {
@@ -123,7 +85,7 @@ func Rows(ctx context.Context, in store.Store, p journal.Part, s Selection, each
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return Unreadable(in, p, err)
+	return rowio.Unreadable(in, p, err)
 }
 
 // AllRows reads the rows of several parts, one part after the other, as [Rows] does.

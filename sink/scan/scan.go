@@ -29,6 +29,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink/internal/pages"
+	"github.com/robocensus/robocensus/sink/rowio"
 )
 
 // smallFile is the size in bytes up to which a file is read at once instead of
@@ -46,7 +47,7 @@ type File struct {
 
 // Open reads the footer of a file, and the headers of its pages.
 func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
-	defer Recovered(&err)
+	defer rowio.Recovered(&err)
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, err
@@ -139,18 +140,6 @@ func (f *File) columns(dictionaries []string) (*pqarrow.FileReader, error) {
 	return r, err
 }
 
-// Recovered, when deferred, turns a panic of a package that reads Parquet into an error:
-// arrow-go and parquet-go panic on some damaged files.
-func Recovered(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case error: // perhaps of the disk
-		*err = fmt.Errorf("damaged Parquet: %w", r)
-	default:
-		*err = fmt.Errorf("damaged Parquet: %v", r)
-	}
-}
-
 // Rows returns the number of rows according to the footer.
 func (f *File) Rows() int64 { return f.reader.NumRows() }
 
@@ -186,14 +175,6 @@ type Selection struct {
 	Wanted func(least, greatest int64) bool
 }
 
-// Within returns a Selection.Wanted for the rows with the given seqs, which must be sorted.
-func Within(seqs []int64) func(least, greatest int64) bool {
-	return func(least, greatest int64) bool {
-		i, _ := slices.BinarySearch(seqs, least)
-		return i < len(seqs) && seqs[i] <= greatest
-	}
-}
-
 const (
 	// batchRows is the most rows of a batch. The first batch has firstRows, because
 	// a cell may have a megabyte.
@@ -212,7 +193,7 @@ const (
 // Batches reads a file batch by batch, in the order of its rows. A batch, and all
 // values taken from it, are valid until each returns.
 func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
-	defer Recovered(&err)
+	defer rowio.Recovered(&err)
 	wanted := s.Columns
 	for _, name := range s.Optional {
 		if f.schema.HasField(name) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -159,11 +160,11 @@ func sum[T additive[T]](ctx context.Context, s store.Store, parts []journal.Part
 					return ctx.Err()
 				}
 				if err := mine.fits(parts[at].Rows); err != nil {
-					return scan.Unreadable(s, parts[at], err)
+					return rowio.Unreadable(s, parts[at], err)
 				}
 				err := scan.Rows(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
 					if err := mine.read(parts[at].Segment, batch); err != nil {
-						return scan.Unreadable(s, parts[at], err)
+						return rowio.Unreadable(s, parts[at], err)
 					}
 					return nil
 				})

@@ -19,7 +19,7 @@ import (
 	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -106,7 +106,7 @@ func UntilSignal() (context.Context, func()) {
 func CodeOf(err error) int {
 	var usage UsageError
 	var input *userfile.Error
-	var part *scan.PartError
+	var part *rowio.PartError
 	var lost *sink.LostError
 	switch {
 	case errors.As(err, &usage), errors.Is(err, journal.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, journal.ErrNotResumable),

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -82,7 +83,7 @@ func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targ
 	}
 	var wanted func(least, greatest int64) bool
 	if targets != nil {
-		wanted = scan.Within(targets)
+		wanted = rowio.Within(targets)
 	}
 	columns := map[string][]string{
 		"policies": {"seq", "host", "agent", "category", "profile", "class", "ai_train", "ai_input", "search"},

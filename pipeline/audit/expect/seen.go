@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -173,7 +174,7 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 			if len(seqs) == 0 {
 				continue
 			}
-			some = scan.Within(seqs)
+			some = rowio.Within(seqs)
 		}
 		err := scan.AllRows(ctx, in, parts[segment][table], scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
 			host, url := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "url")

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -277,7 +278,7 @@ func (r *Run) eachGroupOf(ctx context.Context, p journal.Part, f func([]schema.F
 }
 
 func groupsOf(file *os.File, p journal.Part) (groups []parquet.RowGroup, err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	opened, err := openNeeded[schema.Fetch](file, p)
 	if err != nil {
 		return nil, err
@@ -294,7 +295,7 @@ const mostRows = 1 << 14
 const mostValues = 32
 
 func rowsOf(g parquet.RowGroup, p journal.Part) (rows []schema.Fetch, err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
 		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
 	}

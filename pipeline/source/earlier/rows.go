@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -28,7 +29,7 @@ type rowReader[R any] struct {
 
 // next returns the next row, or [io.EOF].
 func (r *rowReader[R]) next(ctx context.Context) (_ *R, err error) {
-	defer scan.Recovered(&err)
+	defer rowio.Recovered(&err)
 	for len(r.batch) == 0 {
 		switch {
 		case r.rows != nil:

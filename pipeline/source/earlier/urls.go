@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
@@ -81,7 +82,7 @@ func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[u
 			if errors.Is(err, errFound) {
 				return
 			}
-			if part, ok := errors.AsType[*scan.PartError](err); ok {
+			if part, ok := errors.AsType[*rowio.PartError](err); ok {
 				err = inputError(part.Path, part.Err)
 			}
 			if err != nil {

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -34,51 +31,30 @@ var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "age
 
 // ReadAnswers reads the parts of answers of a segment.
 func ReadAnswers(ctx context.Context, in store.Store, parts []journal.Part) (Answered, error) {
-	answered, known := make(Answered), make(map[string]string)
-	keep := func(text string) string { // which is part of a batch, and repeats
+	answered, known := make(Answered), make(map[string]string) // the same answers of many targets once
+	var of []schema.Answer                                     // of one target
+	end := func() {
+		if len(of) == 0 {
+			return
+		}
+		text := encodeAnswers(of)
 		kept, ok := known[text]
 		if !ok {
-			kept = strings.Clone(text)
-			known[kept] = kept
+			kept, known[text] = text, text
 		}
-		return kept
+		answered[of[0].Seq], of = kept, of[:0]
 	}
-	var of []schema.Answer // of one target
-	end := func() {
-		if len(of) > 0 {
-			answered[of[0].Seq], of = keep(encodeAnswers(of)), of[:0]
-		}
-	}
-	for _, p := range parts {
-		err := scan.Rows(ctx, in, p, scan.Selection{Columns: answerColumns}, func(batch arrow.RecordBatch) error {
-			text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
-			identity, userAgent, agent := text("identity"), text("user_agent"), text("agent")
-			treatment, policy, digest := text("treatment"), text("policy"), text("content_digest")
-			control := scan.Column[*array.Boolean](batch, "is_control")
-			for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
-				if len(of) > 0 && of[0].Seq != seq {
-					end()
-				}
-				a := schema.Answer{
-					Seq: seq, Identity: keep(identity.Value(i)), IsControl: control.Value(i), UserAgent: keep(userAgent.Value(i)),
-					Treatment: keep(treatment.Value(i)), Policy: keep(policy.Value(i)),
-				}
-				if !agent.IsNull(i) {
-					a.Agent = new(keep(agent.Value(i)))
-				}
-				if !digest.IsNull(i) {
-					a.ContentDigest = new(strings.Clone(digest.Value(i)))
-				}
-				of = append(of, a)
+	err := rowio.Of(ctx, in, parts, rowio.Selection{Columns: answerColumns}, func(batch []schema.Answer) error {
+		for i := range batch {
+			if len(of) > 0 && of[0].Seq != batch[i].Seq {
+				end()
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+			of = append(of, batch[i])
 		}
-	}
+		return nil
+	})
 	end()
-	return answered, nil
+	return answered, err
 }
 
 // encodeAnswers encodes the answers of a target, in the order of identities. How a host

@@ -3,7 +3,6 @@ package records
 import (
 	"encoding/binary"
 	"math"
-	"strings"
 	"sync"
 )
 
@@ -15,6 +14,15 @@ func (e *Encoder) Uint(v uint64) { *e = binary.AppendUvarint(*e, v) }
 func (e *Encoder) Text(s string) { e.Uint(uint64(len(s))); *e = append(*e, s...) }
 func (e *Encoder) float(v float64) {
 	*e = binary.LittleEndian.AppendUint64(*e, math.Float64bits(v))
+}
+
+// optional appends a number that is not negative: 0 for null, else the number plus 1.
+func (e *Encoder) optional(v *int32) {
+	if v == nil {
+		e.Uint(0)
+	} else {
+		e.Uint(uint64(uint32(*v)) + 1)
+	}
 }
 
 // Ordered appends a number in a form whose byte order is the order of numbers.
@@ -73,7 +81,6 @@ func (n *Names) ID(s string) uint64 {
 		if n.ids == nil {
 			n.ids = make(map[string]uint64)
 		}
-		s = strings.Clone(s) // s points into a batch
 		id = uint64(len(n.list))
 		n.ids[s], n.list = id, append(n.list, s)
 	}

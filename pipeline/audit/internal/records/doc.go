@@ -6,7 +6,6 @@
 //	fetched.go    rows of fetches
 //	answers.go    rows of answers, as a part of these
 //	details.go    rows of the other tables
-//	texts.go      columns of texts that repeat
 //	bodies.go     bodies
 //	found.go      the records of a target, by table
 //	rows.go       groups, rules, policies and sitemaps

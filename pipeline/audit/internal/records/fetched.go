@@ -3,15 +3,13 @@ package records
 import (
 	"context"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
+	"time"
 
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/lookup"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -71,45 +69,34 @@ func (d *Decoder) Fetched() *Fetched {
 	return f
 }
 
-var fetchColumns = []string{
-	"seq", "host", "rank", "origin", "fetch_time", "outcome", "reason", "final_url", "fallback_error_class", "content_digest", "unreachable_since",
+// fetchRow has the columns of fetches that are compared.
+type fetchRow struct {
+	Seq                int64      `parquet:"seq"`
+	Host               string     `parquet:"host"`
+	Rank               *int64     `parquet:"rank"`
+	Origin             string     `parquet:"origin"`
+	FetchTime          time.Time  `parquet:"fetch_time"`
+	Outcome            string     `parquet:"outcome"`
+	Reason             string     `parquet:"reason"`
+	FinalURL           *string    `parquet:"final_url"`
+	FallbackErrorClass *string    `parquet:"fallback_error_class"`
+	ContentDigest      *string    `parquet:"content_digest"`
+	UnreachableSince   *time.Time `parquet:"unreachable_since"`
+	Challenge          *string    `parquet:"challenge" rowio:"maybe"`
 }
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts, with what these answered to identities.
 func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool, answered Answered, into *sorter.Sorter) error {
-	return scan.Rows(ctx, in, p, scan.Selection{Columns: fetchColumns, Optional: []string{scan.WallColumn}}, func(batch arrow.RecordBatch) error {
-		text := func(name string) func(int) string {
-			column := scan.Column[*array.String](batch, name)
-			return func(i int) string {
-				if column.IsNull(i) {
-					return ""
-				}
-				return column.Value(i)
-			}
-		}
-		host, origin, outcome, reason := text("host"), text("origin"), text("outcome"), text("reason")
-		final, fallback, digest := text("final_url"), text("fallback_error_class"), text("content_digest")
-		walled := scan.Walled(batch)
-		seq, rank := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank")
-		time, since := scan.Column[*array.Timestamp](batch, "fetch_time"), scan.Column[*array.Timestamp](batch, "unreachable_since")
-		var e Encoder
-		for i := range int(batch.NumRows()) {
-			if wanted != nil && !wanted(host(i)) {
+	var e Encoder
+	return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{}, func(batch []fetchRow) error {
+		for i := range batch {
+			row := &batch[i]
+			if wanted != nil && !wanted(row.Host) {
 				continue
 			}
-			f := Fetched{
-				Host: host(i), Origin: origin(i), time: int64(time.Value(i)), Seq: seq.Value(i), Segment: p.Segment,
-				Outcome: outcome(i), Reason: reason(i), Digest: digest(i), Final: final(i), Fallback: fallback(i),
-				answers: answered[seq.Value(i)],
-			}
-			f.shown(walled(i))
-			if !rank.IsNull(i) {
-				f.Rank = new(rank.Value(i))
-			}
-			if !since.IsNull(i) {
-				f.Since = int64(since.Value(i))
-			}
+			f := row.fetched()
+			f.Segment, f.answers = p.Segment, answered[row.Seq]
 			if err := f.addTo(into, &e); err != nil {
 				return err
 			}
@@ -118,24 +105,27 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 	})
 }
 
+func (row *fetchRow) fetched() *Fetched {
+	f := &Fetched{
+		Host: row.Host, Origin: row.Origin, time: row.FetchTime.UnixMicro(), Seq: row.Seq, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason,
+		Digest: schema.OrZero(row.ContentDigest), Final: schema.OrZero(row.FinalURL), Fallback: schema.OrZero(row.FallbackErrorClass),
+	}
+	f.shown(row.Challenge != nil)
+	if row.UnreachableSince != nil {
+		f.Since = row.UnreachableSince.UnixMicro()
+	}
+	return f
+}
+
 // AddTarget adds the row of a target that was looked up to a sorter, with its answers to
 // identities.
 func AddTarget(t *lookup.Target, answers []schema.Answer, into *sorter.Sorter) error {
-	or := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
+	row := fetchRow{
+		Seq: t.Seq, Host: t.Host, Rank: t.Rank, Origin: t.Origin, FetchTime: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
+		FinalURL: t.FinalURL, FallbackErrorClass: t.FallbackErrorClass, ContentDigest: t.ContentDigest, UnreachableSince: t.UnreachableSince, Challenge: t.Challenge,
 	}
-	f := Fetched{
-		Host: t.Host, Origin: t.Origin, time: t.FetchTime.UnixMicro(), Seq: t.Seq, Segment: t.Segment, Rank: t.Rank,
-		Outcome: t.Outcome, Reason: t.Reason, Digest: or(t.ContentDigest), Final: or(t.FinalURL), Fallback: or(t.FallbackErrorClass),
-		answers: encodeAnswers(answers),
-	}
-	f.shown(t.Challenge != nil)
-	if t.UnreachableSince != nil {
-		f.Since = t.UnreachableSince.UnixMicro()
-	}
+	f := row.fetched()
+	f.Segment, f.answers = t.Segment, encodeAnswers(answers)
 	return f.addTo(into, new(Encoder))
 }
 

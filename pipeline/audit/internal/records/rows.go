@@ -60,11 +60,7 @@ func (e *Encoder) Group(g *schema.Group) {
 
 // Rule appends a row of rules.
 func (e *Encoder) Rule(r *schema.Rule) {
-	group := uint64(0)
-	if r.GroupIndex != nil {
-		group = uint64(uint32(*r.GroupIndex)) + 1
-	}
-	e.Uint(group)
+	e.optional(r.GroupIndex)
 	e.Uint(uint64(uint32(r.Line)))
 	allow := uint64(0)
 	if r.Kind == robots.Allow.String() {

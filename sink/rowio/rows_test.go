@@ -1,4 +1,4 @@
-package rows
+package rowio
 
 import (
 	"bytes"
@@ -119,7 +119,7 @@ func TestFewColumns(t *testing.T) {
 		Maybe *string  `parquet:"maybe"`
 		Text  *string  `parquet:"text"`
 		Seq   int64    `parquet:"seq"`
-		Later *float64 `parquet:"later" rows:"maybe"`
+		Later *float64 `parquet:"later" rowio:"maybe"`
 		Hops  []struct {
 			URL string `parquet:"url"`
 		} `parquet:"hops"`
@@ -280,7 +280,7 @@ func TestRowTypesAreChecked(t *testing.T) {
 	}{}} {
 		func() {
 			defer func() {
-				if r := recover(); r == nil || !strings.HasPrefix(fmt.Sprint(r), "rows: ") {
+				if r := recover(); r == nil || !strings.HasPrefix(fmt.Sprint(r), "rowio: ") {
 					t.Errorf("%T: %v", c, r)
 				}
 			}()

@@ -1,4 +1,4 @@
-// Package rows reads Parquet files into plain structs, column by column.
+// Package rowio reads Parquet files into plain structs, column by column.
 //
 // A struct names its columns by their parquet tags, as package schema writes them; it may
 // have few of a table's columns. [Read] fills a bounded batch of rows at a time. Rows own
@@ -13,13 +13,14 @@
 // long, as it assembles each row from values; Arrow's columns want a name and a type for each
 // use. It fills fields with unsafe, through their offsets, which come from reflection over the
 // row type, never from data.
-package rows
+package rowio
 
 import (
 	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -87,10 +88,18 @@ type Selection struct {
 	Wanted func(least, greatest int64) bool
 }
 
+// Within returns a Selection.Wanted for the rows with the given seqs, which must be sorted.
+func Within(seqs []int64) func(least, greatest int64) bool {
+	return func(least, greatest int64) bool {
+		i, _ := slices.BinarySearch(seqs, least)
+		return i < len(seqs) && seqs[i] <= greatest
+	}
+}
+
 // Read reads a file, in the order of its rows. A batch is valid until each returns, and what
 // its rows hold stays valid.
 //
-// A field tagged rows:"maybe" stays zero where the file lacks its column. A field of a
+// A field tagged rowio:"maybe" stays zero where the file lacks its column. A field of a
 // pointer may read a column without nulls.
 func Read[T any](ctx context.Context, f *File, s Selection, each func(batch []T) error) (err error) {
 	var own error // of each

@@ -1,4 +1,4 @@
-package rows
+package rowio
 
 import (
 	"errors"
@@ -58,7 +58,7 @@ func leavesOf[T any]() []leaf {
 // row type is code.
 func leavesOfField(g reflect.StructField) (out []leaf) {
 	name := tagName(g)
-	maybe := g.Tag.Get("rows") == "maybe"
+	maybe := g.Tag.Get("rowio") == "maybe"
 	if g.Type.Kind() != reflect.Slice || g.Type.Elem().Kind() == reflect.Uint8 {
 		mustFill(g.Type)
 		return []leaf{{path: name, offset: g.Offset, goType: g.Type, maybe: maybe}}
@@ -80,14 +80,14 @@ func leavesOfField(g reflect.StructField) (out []leaf) {
 func tagName(g reflect.StructField) string {
 	name, _, _ := strings.Cut(g.Tag.Get("parquet"), ",")
 	if name == "" {
-		panic("rows: field " + g.Name + " has no tag parquet with the name of its column")
+		panic("rowio: field " + g.Name + " has no tag parquet with the name of its column")
 	}
 	return name
 }
 
 func mustFill(t reflect.Type) {
 	if _, ok := kinds[pointed(t)]; !ok {
-		panic("rows: a field of type " + t.String())
+		panic("rowio: a field of type " + t.String())
 	}
 }
 
