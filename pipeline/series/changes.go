@@ -7,12 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -39,17 +38,16 @@ func readChanges(ctx context.Context, c Config, before, after *journal.Manifest)
 		return nil, err
 	}
 	counter, origin := closing.NewCounter(c.Profiles), ""
-	err = scan.Texts(ctx, c.In, *record.Part, []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}, func(cells []*string) {
-		if *cells[0] != origin {
-			counter.EndOfHost()
-			origin = strings.Clone(*cells[0])
-		}
-		for i, cell := range cells {
-			if cell != nil {
-				cells[i] = new(strings.Clone(*cell))
+	columns := []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}
+	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{Columns: columns}, func(batch []schema.Change) error {
+		for i := range batch {
+			if batch[i].Origin != origin {
+				counter.EndOfHost()
+				origin = batch[i].Origin
 			}
+			counter.Add(&batch[i])
 		}
-		counter.Add(&schema.Change{Kind: *cells[1], Severity: *cells[2], Agent: cells[3], Category: cells[4], Profile: cells[5], Before: cells[6], After: cells[7]})
+		return nil
 	})
 	if err != nil {
 		return nil, err

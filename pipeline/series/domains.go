@@ -5,10 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -25,11 +22,10 @@ func warnOfDomains(ctx context.Context, c Config, runs []*countedRun, r *Result)
 		return nil
 	}
 	var domains []uint64
-	err := scan.AllRows(ctx, c.In, last.PartsOf("fetches"), scan.Selection{Columns: []string{"registered_domain"}}, func(batch arrow.RecordBatch) error {
-		column := scan.Column[*array.String](batch, "registered_domain")
-		for i := range column.Len() {
-			if column.IsValid(i) { // a host without one is a cluster of its own
-				domains = append(domains, maphash.String(seed, column.Value(i)))
+	err := rowio.Of(ctx, c.In, last.PartsOf("fetches"), rowio.Selection{Columns: []string{"registered_domain"}}, func(batch []hostRow) error {
+		for i := range batch {
+			if domain := batch[i].RegisteredDomain; domain != nil { // a host without one is a cluster of its own
+				domains = append(domains, maphash.String(seed, *domain))
 			}
 		}
 		return nil

@@ -10,12 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -157,11 +155,10 @@ func (h *hostReader) findFallbacks(ctx context.Context) error {
 	if h.run.Source == journal.FromArchive || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
 		return nil
 	}
-	err := scan.AllRows(ctx, h.In, h.run.PartsOf("fetches"), scan.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch arrow.RecordBatch) error {
-		origins, classes := scan.Column[*array.String](batch, "origin"), scan.Column[*array.String](batch, "fallback_error_class")
-		for i := range origins.Len() {
-			if classes.IsValid(i) {
-				h.fellBack = append(h.fellBack, maphash.String(seed, origins.Value(i)))
+	err := rowio.Of(ctx, h.In, h.run.PartsOf("fetches"), rowio.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch []hostRow) error {
+		for i := range batch {
+			if batch[i].FallbackErrorClass != nil {
+				h.fellBack = append(h.fellBack, maphash.String(seed, batch[i].Origin))
 			}
 		}
 		return nil

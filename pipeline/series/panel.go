@@ -9,12 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -148,14 +145,22 @@ func common(a, b []uint64, each func(uint64)) {
 // read appends the keys of the hosts of a run that are in a range.
 func (f *panelFinder) read(ctx context.Context, in store.Store, m *journal.Manifest, part uint64, keys []uint64) ([]uint64, error) {
 	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
-	err := scan.AllRows(ctx, in, m.PartsOf("fetches"), scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {
-		hosts, ports := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port")
-		for i := range hosts.Len() {
-			if key := keyOf(hosts.Value(i), ports.Value(i)); f.isIn(key, part) {
+	err := rowio.Of(ctx, in, m.PartsOf("fetches"), rowio.Selection{Columns: []string{"host", "port"}}, func(batch []hostRow) error {
+		for i := range batch {
+			if key := keyOf(batch[i].Host, batch[i].Port); f.isIn(key, part) {
 				keys = append(keys, key)
 			}
 		}
 		return nil
 	})
 	return keys, err
+}
+
+// hostRow has columns of fetches, of which each reader takes those that it needs.
+type hostRow struct {
+	Host               string  `parquet:"host"`
+	Port               int32   `parquet:"port"`
+	Origin             string  `parquet:"origin"`
+	RegisteredDomain   *string `parquet:"registered_domain"`
+	FallbackErrorClass *string `parquet:"fallback_error_class"`
 }

@@ -12,16 +12,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
-
-	"github.com/parquet-go/parquet-go"
-
-	"github.com/robocensus/robocensus/sink/internal/shred"
-	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // rewriting is how the parts of a table are rewritten.
@@ -84,11 +82,14 @@ func namesMachine(ctx context.Context, s describe.Selection, in store.Store, par
 		return false, nil
 	}
 	last := ""
-	err = scan.Texts(ctx, in, part, []string{archiveColumn}, func(cells []*string) {
-		if name := cells[0]; name != nil && *name != last {
-			last = strings.Clone(*name)
-			yes = yes || describe.ArchiveName(last) != last
+	err = rowio.Of(ctx, in, []journal.Part{part}, rowio.Selection{Columns: []string{archiveColumn}}, func(batch []schema.Fetch) error {
+		for i := range batch {
+			if name := schema.OrZero(batch[i].WARCFile); name != last {
+				last = name
+				yes = yes || describe.ArchiveName(name) != name
+			}
 		}
+		return nil
 	})
 	return yes, err
 }

@@ -9,16 +9,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/store"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // held is a run in a folder.

@@ -9,13 +9,12 @@ import (
 	"os"
 	"slices"
 
-	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/store"
-
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // areTwins reports whether two parts have the same bytes but for what the footer says of

@@ -14,14 +14,13 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -117,8 +116,12 @@ func Read(ctx context.Context, in store.Store, m *journal.Manifest, against, pro
 		return nil, err
 	}
 	c.compared, c.unread, c.earlier = compared.Hosts, compared.Unread, compared.EarlierHosts()
-	var row changeRow
-	err = scan.Texts(ctx, in, *compared.Part, changeColumns, func(cells []*string) { c.add(row.read(cells)) })
+	err = rowio.Of(ctx, in, []journal.Part{*compared.Part}, rowio.Selection{Columns: changeColumns}, func(batch []schema.Change) error {
+		for i := range batch {
+			c.add(&batch[i])
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -129,66 +132,9 @@ func Read(ctx context.Context, in store.Store, m *journal.Manifest, against, pro
 	return c, nil
 }
 
-// changeColumns are the columns that changeRow reads.
+// changeColumns are the columns that are read.
 var changeColumns = []string{
 	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after", "line_before", "line_after", "use", "template", "identity",
-}
-
-// A changeRow reads rows of changes. The texts of a row stay valid; texts that repeat
-// share memory.
-type changeRow struct {
-	last  schema.Change
-	texts map[string]*string
-}
-
-// Bounds of the texts that a changeRow remembers.
-const (
-	changeTexts    = 4096
-	changeTextSize = 256
-)
-
-func (r *changeRow) read(cells []*string) *schema.Change {
-	host, origin := r.last.Host, r.last.Origin
-	if s := schema.OrZero(cells[0]); s != host {
-		host = strings.Clone(s)
-	}
-	if s := schema.OrZero(cells[1]); s != origin {
-		origin = strings.Clone(s)
-	}
-	r.last = schema.Change{
-		Host: host, Origin: origin, Rank: integer[int64](cells[2]), Kind: schema.OrZero(r.text(cells[3])), Severity: schema.OrZero(r.text(cells[4])),
-		Agent: r.text(cells[5]), Category: r.text(cells[6]), Profile: r.text(cells[7]), URL: r.text(cells[8]), Before: r.text(cells[9]), After: r.text(cells[10]),
-		LineBefore: integer[int32](cells[11]), LineAfter: integer[int32](cells[12]),
-		Use: r.text(cells[13]), Template: r.text(cells[14]), Identity: r.text(cells[15]),
-	}
-	return &r.last
-}
-
-func (r *changeRow) text(cell *string) *string {
-	if cell == nil {
-		return nil
-	}
-	known := r.texts[*cell]
-	if known == nil {
-		known = new(strings.Clone(*cell))
-		if len(*cell) > changeTextSize {
-			return known
-		}
-		if r.texts == nil || len(r.texts) >= changeTexts {
-			r.texts = make(map[string]*string)
-		}
-		r.texts[*known] = known
-	}
-	return known
-}
-
-// integer returns a cell as a number, nil for null.
-func integer[T int32 | int64](cell *string) *T {
-	n, err := strconv.ParseInt(schema.OrZero(cell), 10, 64)
-	if err != nil {
-		return nil
-	}
-	return new(T(n))
 }
 
 // add counts a row.

@@ -51,8 +51,8 @@ func TestWhoClosed(t *testing.T) {
 // whatever their order in the table.
 func TestExamplesOfChangesByRank(t *testing.T) {
 	c := newChanges("google", "")
-	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
-		c.add(&schema.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: integer[int64](&rank)})
+	for i, rank := range []int64{90, 0, 7, 800, 20, 3, 1000, 7, 4, 0} {
+		c.add(&schema.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: schema.NonZero(rank)})
 	}
 	c.endOfHost()
 	var got []string
