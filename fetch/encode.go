@@ -79,8 +79,9 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 }
 
 // Assemble reverses [Capture.Disassemble]. It calls next for each body, in order, with its
-// length, and returns an error if next returns nil.
-func Assemble(facts []byte, next func(bytes int) []byte) (*Capture, error) {
+// length. Of an answer whose body is not here, but that of another capture, next returns
+// that it is unstored. If it returns no body otherwise, that is an error.
+func Assemble(facts []byte, next func(bytes int) (body []byte, unstored bool)) (*Capture, error) {
 	var e encoded
 	if err := json.Unmarshal(facts, &e); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoCapture, err)
@@ -88,13 +89,13 @@ func Assemble(facts []byte, next func(bytes int) []byte) (*Capture, error) {
 	got := e.capture(e.Origin)
 	got.Remembered, got.Memory = e.Remembered, e.Memory
 	if e.Body != nil {
-		if got.Body = next(*e.Body); got.Body == nil {
+		if got.Body, got.Unstored = next(*e.Body); got.Body == nil && !got.Unstored {
 			return nil, errNoCapture
 		}
 	}
 	if e.Copy != nil {
 		got.Copy = &WholeCopy{Fetched: e.Copy.Fetched, Truncated: e.Copy.Truncated}
-		if got.Copy.Body = next(e.Copy.Bytes); got.Copy.Body == nil {
+		if got.Copy.Body, _ = next(e.Copy.Bytes); got.Copy.Body == nil {
 			return nil, errNoCapture
 		}
 	}
@@ -102,13 +103,13 @@ func Assemble(facts []byte, next func(bytes int) []byte) (*Capture, error) {
 		entry := &e.Also[i]
 		other := entry.capture(e.Origin)
 		if entry.Same {
-			other.Body = got.Body
+			other.Body, other.Unstored = got.Body, got.Unstored
 		} else if entry.Body != nil {
-			if other.Body = next(*entry.Body); other.Body == nil {
+			if other.Body, other.Unstored = next(*entry.Body); other.Body == nil && !other.Unstored {
 				return nil, errNoCapture
 			}
 		}
-		got.Also = append(got.Also, Also{entry.Identity, other})
+		got.Also = append(got.Also, Also{entry.Identity, other, entry.Same && other.Unstored})
 	}
 	return got, nil
 }
@@ -145,13 +146,13 @@ func (c *Capture) UnmarshalBinary(data []byte) error {
 		return errNoCapture
 	}
 	facts, data := data[:size], data[size:]
-	got, err := Assemble(facts, func(bytes int) []byte {
+	got, err := Assemble(facts, func(bytes int) (part []byte, unstored bool) {
 		if bytes < 0 || bytes > len(data) {
-			return nil
+			return nil, false
 		}
-		part := append([]byte{}, data[:bytes]...) // an empty file is not nil
+		part = append([]byte{}, data[:bytes]...) // an empty file is not nil
 		data = data[bytes:]
-		return part
+		return part, false
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,9 @@ type Exchange struct {
 	Err        error
 
 	Sent, Received []byte
+	// Header is the number of bytes of Received that the headers take, those of 1xx answers
+	// and the final one. It is 0 if none was read whole.
+	Header int
 	// Cut says why Received is not the whole answer, in the words of WARC-Truncated:
 	// length (the limit of the body), time, disconnect, or unspecified (the census does
 	// not read on, such as in the page of a 404). It is "" if nothing is missing.

@@ -35,6 +35,20 @@ type Header struct {
 type Also struct {
 	Identity Identity
 	Capture  *Capture
+	Awaits   bool // the body is that of the host's own answer, which is unstored
+}
+
+// Restore gives an unstored capture its body, and with it the answers that have the same.
+func (c *Capture) Restore(from *Capture) {
+	c.Body, c.Truncated, c.Digest, c.Unstored = from.Body, c.Truncated || from.Truncated, from.Digest, from.Unstored
+	if c.Error = from.Error; c.Err == nil || c.Error != "" {
+		c.Err = from.Err
+	}
+	for i := range c.Also {
+		if also := &c.Also[i]; also.Awaits && !c.Unstored {
+			also.Capture.Body, also.Capture.Unstored, also.Awaits = c.Body, false, false
+		}
+	}
 }
 
 // MaxHeaderValue bounds each header value that is kept, and that is sent under an identity.

@@ -167,6 +167,7 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 			e, err := x.Exchange, error(nil)
 			if e.Sent, err = take(x.sent); err == nil {
 				e.Received, err = take(x.received)
+				e.Header = max(0, x.header-x.received.from)
 			}
 			if !yield(&e, err) || err != nil {
 				return

@@ -1,12 +1,15 @@
 package warc
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha1"
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,7 +29,9 @@ import (
 // All but the first name it by WARC-Concurrent-To, so that a reader tells the records of
 // one fetch from captures of their own: a redirect leads to other hosts, and none of them
 // was asked for its robots.txt. The exchanges over FTP are a metadata record with the
-// control connection and a resource record with the file.
+// control connection and a resource record with the file. What came and is no answer over
+// HTTP is a metadata record too. No metadata record has a WARC-Target-URI: indexers list
+// those that have one as captures of it.
 
 // evidenced is the block of the metadata record of a fetch.
 type evidenced struct {
@@ -60,7 +65,11 @@ type exchanged struct {
 	Cut      string            `json:"truncated,omitempty"`
 	Request  string            `json:"request,omitempty"` // IDs of the records
 	Response string            `json:"response,omitempty"`
+
+	found bool // the record of the answer was read
 }
+
+func (x *exchanged) overFTP() bool { return strings.HasPrefix(x.URL, "ftp:") }
 
 // Evidence writes the records of fetches. It is not safe for concurrent use.
 type Evidence struct {
@@ -105,7 +114,9 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 		if err != nil {
 			return nil, err
 		}
-		made, err := e.exchange(x, capture)
+		last := c.Hops[len(c.Hops)-1]
+		holds := c.Body != nil && !x.FrontPage && x.Identity == "" && x.URL == last.URL && x.Status == last.Status && x.Error == ""
+		made, err := e.exchange(x, capture, holds)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +151,6 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	}
 	err = e.write(&e.metadata, &Record{
 		Type: "metadata", ID: capture, Date: c.Start, ContentType: evidenceType, Head: text,
-		Fields: []Field{{"WARC-Target-URI", c.Origin.RobotsURL()}},
 	})
 	return append(bytes.Clone(e.metadata.Bytes()), e.others.Bytes()...), err
 }
@@ -179,23 +189,26 @@ func (e *Evidence) resource(body []byte, url string, date time.Time, contentType
 	}
 	id := NewID()
 	return id, e.write(&e.others, &Record{
-		Type: "resource", ID: id, Date: date, ContentType: kind, Payload: body, HasPayload: true,
+		Type: "resource", ID: id, Date: date, ContentType: kind, Body: body,
 		Fields: []Field{{"WARC-Target-URI", url}, {"WARC-Concurrent-To", "<" + capture + ">"}},
 	})
 }
 
-// exchange writes the records of an exchange.
-func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error) {
+// exchange writes the records of an exchange. holds says that its answer holds the body of
+// the capture. It alone has a digest of its payload: a tool that deduplicates keeps one of
+// the answers with equal digests, and a reader finds only captures again, not what was a
+// redirect, an error or the answer to a further identity.
+func (e *Evidence) exchange(x *fetch.Exchange, capture string, holds bool) (exchanged, error) {
 	made := exchanged{URL: x.URL, Front: x.FrontPage, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
 	if x.Err != nil {
 		made.Text = printable(x.Err.Error())
 	}
-	overFTP := strings.HasPrefix(x.URL, "ftp:")
-	fields := []Field{{"WARC-Target-URI", x.URL}, {"WARC-Concurrent-To", "<" + capture + ">"}}
+	target := Field{"WARC-Target-URI", x.URL}
+	fields := []Field{{"WARC-Concurrent-To", "<" + capture + ">"}}
 	if x.Remote.IsValid() {
 		fields = append(fields, Field{"WARC-IP-Address", x.Remote.Addr().WithZone("").String()})
 	}
-	if overFTP {
+	if made.overFTP() {
 		fields = append(fields, Field{"WARC-Protocol", "ftp"})
 	} else {
 		fields = append(fields, Field{"WARC-Protocol", "http/1.1"})
@@ -205,15 +218,18 @@ func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error
 	}
 	if len(x.Sent) > 0 {
 		made.Request = NewID()
-		r := &Record{Type: "request", ID: made.Request, Date: x.Start, ContentType: "application/http; msgtype=request", Fields: fields, Head: e.clean(x.Sent, requestSecrets)}
-		if overFTP {
+		r := &Record{ID: made.Request, Date: x.Start, Fields: fields}
+		if made.overFTP() {
 			r.Type, r.ContentType, r.Head = "metadata", "text/x-ftp-control-conversation", x.Sent
+		} else {
+			r.Type, r.ContentType, r.Head = "request", "application/http; msgtype=request", e.clean(x.Sent, requestSecrets)
+			r.Fields = append([]Field{target}, fields...)
 		}
 		if err := e.write(&e.others, r); err != nil {
 			return made, err
 		}
 	}
-	if len(x.Received) == 0 && !(overFTP && x.Error == "" && x.Status/100 == 2) {
+	if len(x.Received) == 0 && !(made.overFTP() && x.Error == "" && x.Status/100 == 2) {
 		return made, nil
 	}
 	made.Response = NewID()
@@ -223,38 +239,37 @@ func (e *Evidence) exchange(x *fetch.Exchange, capture string) (exchanged, error
 	if made.Request != "" {
 		fields = append(fields, Field{"WARC-Concurrent-To", "<" + made.Request + ">"})
 	}
-	// What is not an answer over HTTP would be one that readers cannot read.
-	r := &Record{Type: "resource", ID: made.Response, Date: x.Start, ContentType: "application/octet-stream", Fields: fields, Payload: x.Received, HasPayload: true}
-	if heads, body, isHTTP := splitAnswer(x.Received); isHTTP && !overFTP {
-		r.Type, r.ContentType, r.Head, r.Payload = "response", "application/http; msgtype=response", e.clean(slices.Concat(heads...), answerSecrets), body
-		r.HasPayload = len(heads) == 1 && body != nil
+	r := &Record{ID: made.Response, Date: x.Start, Fields: append([]Field{target}, fields...)}
+	switch head := x.Header; {
+	case made.overFTP():
+		r.Type, r.ContentType, r.Body = "resource", "application/octet-stream", x.Received
+	case x.Status == 0: // nobody can read it as an answer
+		r.Type, r.ContentType, r.Fields, r.Head = "metadata", "application/octet-stream", fields, e.clean(x.Received, answerSecrets)
+	default:
+		if head == 0 {
+			head = len(x.Received) // nothing but 1xx answers
+		}
+		r.Type, r.ContentType = "response", "application/http; msgtype=response"
+		r.Head, r.Body = e.clean(x.Received[:head], answerSecrets), x.Received[head:]
+		if holds && x.Cut == "" { // what is cut is not equal
+			r.Payload = payloadOf(r.Head, r.Body)
+		}
 	}
 	return made, e.write(&e.others, r)
 }
 
-// splitAnswer divides an answer over HTTP into its headers, those of 1xx answers and the
-// final one, and its body, nil if the header has no end. ok is false if there is no status
-// line.
-func splitAnswer(answer []byte) (heads [][]byte, body []byte, ok bool) {
-	for range maxInterim + 1 {
-		if !bytes.HasPrefix(answer, []byte(httpMagic)) {
-			break
-		}
-		var h answerHead
-		line, _, _ := bytes.Cut(answer, []byte("\n"))
-		if h.parseStatus(line); h.status == 0 {
-			break
-		}
-		end := blankLine(answer, 0)
-		if end < 0 {
-			return append(heads, answer), nil, true
-		}
-		heads, answer = append(heads, answer[:end]), answer[end:]
-		if h.status >= 200 || h.status == 101 {
-			break
-		}
+// payloadOf returns the payload of an answer as HTTP frames it, or nil if it is not whole or
+// strict readers of HTTP, as validators are, see none.
+func payloadOf(head, body []byte) []byte {
+	answer, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(head), bytes.NewReader(body))), nil)
+	if err != nil || answer.StatusCode < 200 {
+		return nil
 	}
-	return heads, answer, len(heads) > 0
+	payload, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil
+	}
+	return payload
 }
 
 // Headers by which a stranger could pass for us.

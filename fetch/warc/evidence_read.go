@@ -17,9 +17,14 @@ import (
 
 // fetched collects the records of a fetch that [Evidence] has written.
 type fetched struct {
-	id     string // of its metadata record
-	block  evidenced
-	bodies [][]byte // those that were read, nil for the others
+	id       string // of its metadata record
+	block    evidenced
+	bodies   [][]byte   // those that were read, nil for the others
+	revisits []*Revisit // those that stand in the place of a body
+
+	// Of the record of the first body, which is that of the capture if it has one.
+	bodyID, bodyDigest string
+	bodyDate           time.Time
 
 	// Where the records are, as in [Capture].
 	offset, length int64
@@ -42,16 +47,17 @@ var (
 // ofFetch reads a record that belongs to a fetch, or begins one. ok is false for others.
 func (w *reader) ofFetch(in *bufio.Reader) (ok bool, err error) {
 	h := &w.head
-	if w.fetched != nil && !h.isConcurrentTo(w.fetched.id) {
+	kind := string(h.kind)
+	mayBegin := kind == "metadata" && string(h.contentType) == evidenceType && len(h.id) > 0
+	if w.fetched != nil && (mayBegin || !w.fetched.has(h)) {
 		w.ended, w.fetched = w.fetched, nil
 	}
-	kind := string(h.kind)
 	switch {
 	case kind == "warcinfo":
 		block, err := w.block(in, maxRecordHead)
 		w.ours = bytes.Contains(block, []byte(ourSoftware))
 		return true, err
-	case kind == "metadata" && string(h.contentType) == evidenceType && len(h.id) > 0:
+	case mayBegin:
 		b, err := in.Peek(int(min(w.left, int64(len(evidenceMagic)))))
 		if err != nil || string(b) != evidenceMagic {
 			return false, err
@@ -62,6 +68,28 @@ func (w *reader) ofFetch(in *bufio.Reader) (ok bool, err error) {
 	}
 	// A record of a fetch whose facts are damaged is not a capture of its own.
 	return w.ours && len(h.concurrent) > 0, nil
+}
+
+// has reports whether a record is one of the fetch.
+func (f *fetched) has(h *recordHead) bool {
+	return h.isConcurrentTo(f.id) || f.exchangeOf(h) != nil
+}
+
+// exchangeOf returns the exchange whose request or answer a record has, nil for none. Tools
+// that deduplicate write a revisit record in place of an answer; some give it another ID,
+// so that its URL and its date are all that it has of the answer.
+func (f *fetched) exchangeOf(h *recordHead) (x *exchanged) {
+	date, within, isDate := parseDate(h.date)
+	for i := range f.block.Exchanges {
+		other := &f.block.Exchanges[i]
+		if id := string(h.id); id != "" && (id == other.Request || id == other.Response) {
+			return other
+		}
+		if x == nil && !other.found && isDate && string(h.uri) == other.URL && !date.After(other.Date) && other.Date.Before(date.Add(within)) {
+			x = other
+		}
+	}
+	return x
 }
 
 // ourSoftware begins the name of the software in a warcinfo record that is ours.
@@ -89,7 +117,7 @@ func (w *reader) readFacts(in *bufio.Reader) error {
 	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion || len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody {
 		return errFacts
 	}
-	f.bodies = make([][]byte, len(f.block.Bodies))
+	f.bodies, f.revisits = make([][]byte, len(f.block.Bodies)), make([]*Revisit, len(f.block.Bodies))
 	w.fetched = f
 	return nil
 }
@@ -102,18 +130,31 @@ const (
 
 // readPart reads another record of the fetch: its block is a body, or of no interest.
 func (w *reader) readPart(in *bufio.Reader) error {
-	f := w.fetched
-	i := slices.Index(f.block.Bodies, string(w.head.id))
+	f, h, id := w.fetched, &w.head, string(w.head.id)
+	x := f.exchangeOf(h)
+	if x != nil && id != x.Request && string(h.kind) != "request" {
+		x.found, id = true, x.Response
+	}
+	i := slices.Index(f.block.Bodies, id)
 	if i < 0 || f.bodies[i] != nil {
+		return nil
+	}
+	if i == 0 {
+		f.bodyID, f.bodyDigest = string(h.id), string(h.digest)
+		f.bodyDate, _, _ = parseDate(h.date)
+	}
+	if f.revisits[i] = h.revisit(); f.revisits[i] != nil {
 		return nil
 	}
 	stored := &blockReader{w, in, nil}
 	var body []byte
 	var err error
-	if string(w.head.kind) == "resource" {
-		body, err = io.ReadAll(io.LimitReader(stored, int64(f.block.MaxBody)))
-	} else {
+	// The bytes of an answer over HTTP are read as they were when they came, whatever the
+	// record is called.
+	if x != nil && !x.overFTP() {
 		body, err = client.Replay(stored, f.block.MaxBody)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(stored, int64(f.block.MaxBody)))
 	}
 	if stored.err != nil {
 		return stored.err // of the record, not of the answer in it
@@ -162,16 +203,17 @@ func (w *reader) deliver(f *fetched) error {
 
 // assemble makes the capture of a fetch.
 func (w *reader) assemble(f *fetched) (*Capture, error) {
-	left, missing := f.bodies, false
-	made, err := fetch.Assemble(f.block.Facts, func(bytes int) (body []byte) {
-		if len(left) > 0 {
-			body, left = left[0], left[1:]
+	i, missing := 0, false
+	made, err := fetch.Assemble(f.block.Facts, func(bytes int) (body []byte, unstored bool) {
+		if i < len(f.bodies) {
+			body, unstored = f.bodies[i], f.revisits[i] != nil
 		}
-		missing = missing || body == nil
+		i++
+		missing = missing || body == nil && !unstored
 		if len(body) != bytes {
-			return nil
+			body = nil
 		}
-		return body
+		return body, unstored
 	})
 	switch {
 	case missing:
@@ -179,10 +221,15 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 	case err != nil || !isFetch(made):
 		return nil, errFacts
 	}
-	c := &Capture{Capture: *made, File: w.name, Offset: f.offset, Length: f.length}
+	c := &Capture{Capture: *made, PayloadLength: -1, File: w.name, Offset: f.offset, Length: f.length}
+	if c.Unstored {
+		c.Revisit = f.revisits[0]
+	}
+	if c.Body != nil || c.Unstored { // as other records may refer to it
+		c.ID, c.PayloadDigest, c.Within = f.bodyID, f.bodyDigest, max(0, f.bodyDate.Sub(c.Start))+time.Microsecond
+	}
 	if c.Body != nil && f.block.Digest != "" {
-		c.PayloadDigest = "sha1:" + f.block.Digest
-		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
+		c.Mismatch, c.Digest = compareDigest("sha1:"+f.block.Digest, c.Body)
 	}
 	if c.Remembered {
 		c.Remembered, c.Times = false, fetch.Times{} // those of an earlier run

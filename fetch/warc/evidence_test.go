@@ -4,16 +4,18 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/base32"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,10 @@ var answers = map[string]string{
 	"early.example":   "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=5ecret\r\n\r\nHTTP/1.1 200 OK\r\nset-cookie:a=5ecret\r\n b=5ecret\r\nX: y\r\n\r\nDisallow: /\n",
 	"empty.example":   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
 	"long.example":    "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("# a comment\n", 200),
+	"other.example":   "HTTP/1.3 200 OK\r\nContent-Length: 12\r\n\r\nUser-agent: ",
+	"bare.example":    "HTTP/1.0 200\nno colon\nContent-Length: 12\n\nUser-agent: ",
+	"refused.example": "HTTP/1.1 999999 No\r\nSet-Cookie: a=5ecret\r\n\r\nUser-agent: ",
+	"only.example":    "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=5ecret\r\n\r\n",
 }
 
 func init() {
@@ -89,7 +95,7 @@ func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange,
 
 // hosts are those that are asked.
 var hosts = []string{"plain.example", "moved.example", "chunked.example", "gone.example", "cut.example", "half.example", "odd.example", "silent.example",
-	"early.example", "empty.example", "long.example"}
+	"early.example", "empty.example", "long.example", "other.example", "bare.example", "refused.example", "only.example"}
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -168,6 +174,7 @@ func TestEvidence(t *testing.T) {
 	}, func(_ int64, what string) error { t.Error(what); return nil })
 	must(t, err)
 
+	var unread []string
 	for _, r := range parse(t, file) {
 		r.check(t)
 		switch r.fields["WARC-Type"] {
@@ -176,14 +183,151 @@ func TestEvidence(t *testing.T) {
 			if sent := answers[url]; url != "long.example" && r.block != sent || !strings.HasPrefix(sent, r.block) {
 				t.Errorf("%s answered %q, and the record has %q", url, sent, r.block)
 			}
-			if want := map[string]string{"cut.example": "disconnect", "half.example": "disconnect", "long.example": "length", "gone.example": "unspecified"}[url]; r.fields["WARC-Truncated"] != want {
+			if want := map[string]string{"cut.example": "disconnect", "long.example": "length", "gone.example": "unspecified", "only.example": "unspecified"}[url]; r.fields["WARC-Truncated"] != want {
 				t.Errorf("%s is cut %q, want %q", url, r.fields["WARC-Truncated"], want)
 			}
-		case "resource": // no answer over HTTP
-			if r.block != answers["odd.example"] {
+		case "metadata":
+			if r.fields["WARC-Target-URI"] != "" {
+				t.Errorf("an indexer lists %v", r.fields)
+			}
+			if r.fields["Content-Type"] != evidenceType {
+				unread = append(unread, r.block)
+			}
+		default:
+			if r.fields["WARC-Type"] == "resource" {
 				t.Errorf("a resource %q", r.block)
 			}
 		}
+	}
+	// No answer over HTTP.
+	if want := []string{answers["half.example"], answers["odd.example"], answers["refused.example"]}; !slices.Equal(unread, want) {
+		t.Errorf("%q, want %q", unread, want)
+	}
+}
+
+// Only a whole body of a capture has a digest of its payload: that of the body without
+// chunks. If the answers of redirects had one, a tool that deduplicates could keep theirs.
+func TestEvidencePayloads(t *testing.T) {
+	records, _ := evidenceOf(t, new(Evidence))
+	got := make(map[string]string)
+	for _, r := range parse(t, bytes.Join(records, nil)) {
+		if digest := r.fields["WARC-Payload-Digest"]; digest != "" {
+			got[r.fields["WARC-Type"]+" "+r.fields["WARC-Target-URI"]] = digest
+		}
+	}
+	want := make(map[string]string)
+	for host, body := range map[string]string{
+		"plain": "User-agent: *\nDisallow: /plain\n", "target": "User-agent: ", "chunked": string(gzipped("User-agent: *\nDisallow: /coded\n")), "empty": "", "other": "User-agent: ",
+	} {
+		want["response http://"+host+".example/robots.txt"] = "sha1:" + digestOf([]byte(body))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// rewrite returns records as another program would have written them: change is called with
+// each, and drops it by returning false.
+func rewrite(t *testing.T, file []byte, change func(r *record) bool) (out string) {
+	t.Helper()
+	for _, r := range parse(t, file) {
+		if !change(&r) {
+			continue
+		}
+		fields := ""
+		for _, name := range slices.Sorted(maps.Keys(r.fields)) {
+			if name != "Content-Length" {
+				fields += name + ": " + r.fields[name] + "\r\n"
+			}
+		}
+		out += warcRecord(fields, r.block)
+	}
+	return out
+}
+
+// Evidence of earlier versions is read: its metadata records have a URI, and answers of
+// some versions of HTTP are resources.
+func TestEvidenceOfEarlierVersions(t *testing.T) {
+	records, captures := evidenceOf(t, new(Evidence))
+	file := rewrite(t, bytes.Join(records, nil), func(r *record) bool {
+		if r.fields["WARC-Type"] == "metadata" {
+			r.fields["WARC-Target-URI"] = "http://a.example/robots.txt"
+			if host := regexp.MustCompile(`"host":"([a-z.]+)"`).FindStringSubmatch(r.block); host != nil {
+				r.fields["WARC-Target-URI"] = "http://" + host[1] + "/robots.txt"
+			}
+		}
+		if strings.HasPrefix(r.block, "HTTP/1.3") {
+			r.fields["WARC-Type"], r.fields["Content-Type"] = "resource", "application/octet-stream"
+		}
+		return true
+	})
+	got, damages, _ := readAll(t, strings.NewReader(file))
+	if len(damages) > 0 {
+		t.Errorf("%q", damages)
+	}
+	compare(t, captures, got)
+}
+
+// Tools that deduplicate put a revisit record in the place of an answer, in their own way. A
+// fetch stays one capture, which has all but its body.
+func TestEvidenceDeduplicated(t *testing.T) {
+	records, captures := evidenceOf(t, new(Evidence))
+	jwarc := func(r *record) {
+		r.fields["WARC-Record-ID"] = "<" + NewID() + ">"
+		delete(r.fields, "WARC-Concurrent-To")
+	}
+	for name, change := range map[string]func(r *record){
+		"with its ID": func(*record) {},
+		"anew":        jwarc,
+		"anew, in whole seconds": func(r *record) {
+			jwarc(r)
+			r.fields["WARC-Date"], _, _ = strings.Cut(r.fields["WARC-Date"], ".")
+			r.fields["WARC-Date"] += "Z"
+		},
+		"without a header": func(r *record) { jwarc(r); r.block = "" },
+	} {
+		n, digests := 0, make(map[string]string)
+		file := rewrite(t, bytes.Join(records, nil), func(r *record) bool {
+			if r.fields["WARC-Payload-Digest"] != "" {
+				n++
+				digests[r.fields["WARC-Target-URI"]] = r.fields["WARC-Payload-Digest"]
+				r.block = r.block[:strings.Index(r.block, "\r\n\r\n")+4]
+				r.fields["WARC-Type"], r.fields["WARC-Profile"] = "revisit", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+				r.fields["WARC-Refers-To-Target-URI"], r.fields["WARC-Refers-To-Date"] = "http://a.example/", "2020-01-01T00:00:00Z"
+				change(r)
+			}
+			return true
+		})
+		got, damages, counts := readAll(t, strings.NewReader(file))
+		if len(damages) > 0 || n < 5 || counts.Captures != int64(len(captures)) {
+			t.Errorf("%s: %d revisits, %+v, %q", name, n, counts, damages)
+		}
+		var want []*fetch.Capture
+		for i, c := range captures {
+			plain := *c
+			if hop := c.Hops[len(c.Hops)-1].URL; c.Body != nil && digests[hop] != "" {
+				if i < len(got) {
+					if r := got[i].Revisit; r == nil || r.TargetURI != "http://a.example/" || got[i].PayloadDigest != digests[hop] || got[i].ID == "" {
+						t.Errorf("%s: %s refers to %+v by %q", name, c.Origin, r, got[i].PayloadDigest)
+					}
+					if date := time.Now(); got[i].Start.After(date) || got[i].Within <= 0 || got[i].Within > time.Minute {
+						t.Errorf("%s: %s is within %v", name, c.Origin, got[i].Within)
+					}
+				}
+				plain.Body, plain.Unstored = nil, true
+			}
+			want = append(want, &plain)
+		}
+		compare(t, want, got)
+		// What finds the originals gives the bodies back.
+		for i := range got {
+			if got[i].Unstored {
+				original := *captures[i]
+				original.Digest = digestOf(original.Body)
+				got[i].Restore(&original)
+			}
+		}
+		compare(t, captures, got)
 	}
 }
 
@@ -226,17 +370,8 @@ func parse(t *testing.T, file []byte) (out []record) {
 func (r record) check(t *testing.T) {
 	t.Helper()
 	block := sha256.Sum256([]byte(r.block))
-	if want := "sha256:" + base32.StdEncoding.EncodeToString(block[:]); r.fields["WARC-Block-Digest"] != want {
+	if want := "sha256:" + hex.EncodeToString(block[:]); r.fields["WARC-Block-Digest"] != want {
 		t.Errorf("the block of %s has another digest", r.fields["WARC-Record-ID"])
-	}
-	digest, has := r.fields["WARC-Payload-Digest"]
-	payload := r.block
-	if r.fields["WARC-Type"] == "response" {
-		_, payload, _ = strings.Cut(r.block, "\r\n\r\n")
-	}
-	sum := sha1.Sum([]byte(payload))
-	if want := "sha1:" + base32.StdEncoding.EncodeToString(sum[:]); has && digest != want {
-		t.Errorf("the payload of %s has another digest", r.fields["WARC-Target-URI"])
 	}
 }
 

@@ -73,6 +73,14 @@ func (h *recordHead) parse(text []byte) {
 // maxConcurrent is more than the records that a record of ours names.
 const maxConcurrent = 4
 
+// revisit returns what a revisit record says of another one, nil for other records.
+func (h *recordHead) revisit() *Revisit {
+	if string(h.kind) != "revisit" {
+		return nil
+	}
+	return &Revisit{string(h.profile), string(h.refersTo), string(h.refersToURI), string(h.refersToDate)}
+}
+
 // isConcurrentTo reports whether the record names another one as made with it.
 func (h *recordHead) isConcurrentTo(id string) bool {
 	return slices.ContainsFunc(h.concurrent, func(other []byte) bool { return string(other) == id })

@@ -169,9 +169,7 @@ func (w *reader) capture(in *bufio.Reader, origin fetch.Origin, url string, date
 	if addr, err := netip.ParseAddr(string(h.address)); err == nil {
 		c.Remote = netip.AddrPortFrom(addr, origin.Port)
 	}
-	if string(h.kind) == "revisit" {
-		c.Unstored = true
-		c.Revisit = &Revisit{string(h.profile), string(h.refersTo), string(h.refersToURI), string(h.refersToDate)}
-	}
+	c.Revisit = h.revisit()
+	c.Unstored = c.Revisit != nil
 	return c, w.readAnswer(in, c)
 }

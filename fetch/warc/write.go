@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"time"
@@ -15,15 +16,15 @@ import (
 // Field is a line of a record's header.
 type Field struct{ Name, Value string }
 
-// Record is a record to be written. Its block is Head and then Payload.
+// Record is a record to be written. Its block is Head and then Body.
 type Record struct {
-	Type          string // warcinfo, request, response, metadata, resource
-	ID            string // a URI, such as [NewID] returns
-	Date          time.Time
-	ContentType   string
-	Fields        []Field // further lines of the header, in order
-	Head, Payload []byte
-	HasPayload    bool // Payload gets a digest of its own
+	Type        string // warcinfo, request, response, metadata, resource
+	ID          string // a URI, such as [NewID] returns
+	Date        time.Time
+	ContentType string
+	Fields      []Field // further lines of the header, in order
+	Head, Body  []byte
+	Payload     []byte // gets a digest of its own, nil for none: the body without its chunks
 }
 
 // Writer writes records of WARC. It is not safe for concurrent use.
@@ -59,18 +60,20 @@ const compression = 3
 var dateFormat = map[string]string{"1.0": "2006-01-02T15:04:05Z", "1.1": "2006-01-02T15:04:05.000000Z"}
 
 // Write writes a record to out, in WARC 1.1 with digests: SHA-256 of the block, and SHA-1
-// of the payload, as Common Crawl's index has it. The payload of an HTTP message is its
-// body as it is stored, chunks and all: so other writers digest it, and readers check it.
+// of the payload, as Common Crawl's index has it. The one is in hexadecimal and the other
+// in base32, as validators demand that compare texts; the padding that SHA-256 has in
+// base32 is no token of the grammar (section 5.8). The payload of an HTTP message is its
+// body without transfer coding (section 6.3.2).
 func (w *Writer) Write(out io.Writer, r *Record) error {
 	w.header = fmt.Appendf(w.header[:0], "WARC/%s\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n",
-		w.version, r.Type, r.ID, r.Date.UTC().Format(dateFormat[w.version]), r.ContentType, len(r.Head)+len(r.Payload))
+		w.version, r.Type, r.ID, r.Date.UTC().Format(dateFormat[w.version]), r.ContentType, len(r.Head)+len(r.Body))
 	if w.version != "1.0" {
 		block := sha256.New()
 		block.Write(r.Head)
-		block.Write(r.Payload)
-		w.header = fmt.Appendf(w.header, "WARC-Block-Digest: sha256:%s\r\n", base32.StdEncoding.EncodeToString(block.Sum(nil)))
+		block.Write(r.Body)
+		w.header = fmt.Appendf(w.header, "WARC-Block-Digest: sha256:%s\r\n", hex.EncodeToString(block.Sum(nil)))
 	}
-	if r.HasPayload {
+	if r.Payload != nil {
 		payload := sha1.Sum(r.Payload)
 		w.header = fmt.Appendf(w.header, "WARC-Payload-Digest: sha1:%s\r\n", base32.StdEncoding.EncodeToString(payload[:]))
 	}
@@ -78,7 +81,7 @@ func (w *Writer) Write(out io.Writer, r *Record) error {
 		w.header = fmt.Appendf(w.header, "%s: %s\r\n", f.Name, f.Value)
 	}
 	w.header = append(w.header, "\r\n"...)
-	return WriteMember(out, w.member, w.header, r.Head, r.Payload, []byte("\r\n\r\n"))
+	return WriteMember(out, w.member, w.header, r.Head, r.Body, []byte("\r\n\r\n"))
 }
 
 // WriteMember writes parts as a member of a compressed file, or, if the compressor is nil,

@@ -104,7 +104,11 @@ func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields
 	if w.arc {
 		return // see arcRecord
 	}
-	w.fail(w.writer.Write(w.out, &warc.Record{Type: kind, ID: id, Date: date, ContentType: contentType, Fields: fields, Head: w.block, Payload: body, HasPayload: kind == "response"}))
+	r := &warc.Record{Type: kind, ID: id, Date: date, ContentType: contentType, Fields: fields, Head: w.block, Body: body}
+	if kind == "response" {
+		r.Payload = append([]byte{}, body...) // an empty one has a digest too
+	}
+	w.fail(w.writer.Write(w.out, r))
 }
 
 // arcRecord writes a record of an ARC file, as record does.

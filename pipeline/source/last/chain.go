@@ -45,7 +45,7 @@ func (c *chain) add(next *warc.Capture) {
 	case c.Unstored && (status == 0 || status == http.StatusNotModified):
 		c.Hops[len(c.Hops)-1].Status = next.Status()
 	case c.Unstored && isSuccess(status) && isSuccess(next.Status()): // the body alone: the header is its own
-		c.Body, c.Truncated, c.Digest, c.Unstored, c.Error, c.Err = next.Body, next.Truncated, next.Digest, next.Unstored, next.Error, next.Err
+		c.Restore(&next.Capture)
 		if c.Challenge == "" {
 			c.Challenge = next.Challenge
 		}
