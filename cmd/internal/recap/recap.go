@@ -254,9 +254,9 @@ func showShutOut(p *screen.Text, f *figures) {
 	if f.hasTraining {
 		text := "\n" + words.Count(f.training, f.noun)
 		if files >= words.Few {
-			text += fmt.Sprintf(" (%s) shut out an agent for AI training; %s of those with rules.", words.Percent(f.training, f.targets), words.Percent(f.training, files))
+			text += fmt.Sprintf(" (%s) %s an agent for AI training; %s of those with rules.", words.Percent(f.training, f.targets), words.Agree(f.training, "shuts out", "shut out"), words.Percent(f.training, files))
 		} else {
-			text += fmt.Sprintf(" shut out an agent for AI training, of %s with rules.", words.Number(files))
+			text += fmt.Sprintf(" %s an agent for AI training, of %s with rules.", words.Agree(f.training, "shuts out", "shut out"), words.Number(files))
 		}
 		p.Line(text)
 	}

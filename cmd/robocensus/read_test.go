@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/sink/schema"
+)
+
+// readPopulation is what hosts answer, by the begin of their names: how many there are, the
+// fault of the farm, and whether a census has read them.
+var readPopulation = []struct {
+	name   string
+	hosts  int
+	fault  string
+	isRead bool
+}{
+	{"closed", 9, `{body: "User-agent: GPTBot\nDisallow: /\n"}`, true},
+	{"open", 4, `{body: "User-agent: *\nDisallow: /x\n"}`, true},
+	{"none", 3, `404`, true},
+	{"page", 3, `{body: "<html><p>Welcome</p></html>", headers: {Content-Type: text/html}}`, true},
+	{"wall200", 2, `{headers: {cf-mitigated: challenge}, body: "<html>User-agent: *\nDisallow: /\n"}`, false},
+	{"wall302", 1, `{status: 302, headers: {cf-mitigated: challenge}}`, false},
+	{"wall403", 2, `{status: 403, body: "<html>_cf_chl_opt"}`, false},
+	{"wall503", 3, `{status: 503, headers: {cf-mitigated: challenge}}`, false},
+	{"down", 3, `503`, false},
+	{"reset", 2, `{reset: start}`, false},
+	// Odd answers.
+	{"empty", 1, `{body: ""}`, true},
+	{"comments", 1, `{body: "# nothing\n"}`, true},
+	{"gone", 1, `410`, true},
+	{"refused", 1, `401`, true},
+	{"loop", 1, `{redirect: loop}`, true},
+	{"nowhere", 1, `{status: 302}`, true},
+	{"odd", 1, `304`, false},
+	{"cut", 1, `{body: "User-agent: *\nDisallow: /\n", reset: body}`, false},
+}
+
+// A host behind a wall is unread, and so is one that an outage hides. Every output that
+// counts hosts says of as many that they were read; one that is not in the lists below is
+// asked about here before it is written.
+func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred commands")
+	}
+	t.Parallel()
+	var faults, hosts strings.Builder
+	var names []string
+	all, read := 0, 0
+	for _, p := range readPopulation {
+		fmt.Fprintf(&faults, "%s-*.example: %s\n", p.name, p.fault)
+		for i := range p.hosts {
+			names = append(names, fmt.Sprintf("%s-%d.example", p.name, i))
+			fmt.Fprintf(&hosts, "%s,%s\n", strconv.Itoa(len(names)), names[len(names)-1])
+		}
+		if all += p.hosts; p.isRead {
+			read += p.hosts
+		}
+	}
+	parsed, err := farm.ParseFaults(strings.NewReader(faults.String()), "faults")
+	must(t, err)
+	server, err := farm.New(farm.Config{Faults: parsed})
+	must(t, err)
+	t.Cleanup(func() { server.Close() })
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	must(t, err)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	said := func(args ...string) string {
+		t.Helper()
+		c := command(args...)
+		c.Dir = dir
+		var out, problems bytes.Buffer
+		c.Stdout, c.Stderr = &out, &problems
+		if err := c.Run(); err != nil && c.ProcessState.ExitCode() > 2 {
+			t.Fatalf("%q: %v\n%s", args, err, problems.String())
+		}
+		return out.String()
+	}
+	list, agents, promises := file("hosts.csv", hosts.String()), file("agents.yaml", "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"),
+		file("promises.yaml", "- {name: up, reachable: true}\n- {name: known, class: [allow_all, partial]}\n")
+	file("urls.txt", "/\n")
+	run := func(id, day string, more ...string) string {
+		return said(append([]string{"run", "--hosts", list, "--out", "out", "--run", id, "--as-of", day, "--schemes", "http", "--connect-to", addr, "--agents", agents, "--urls", "urls.txt",
+			"--retries", "0", "--keep-bodies", "--progress", "none"}, more...)...)
+	}
+	var result struct {
+		Read              int
+		Outcomes, Reasons map[string]int
+		Walls             map[string]int
+		Expectations      []struct{ Hosts, Checked, Broken, Unknown int }
+	}
+	must(t, json.Unmarshal([]byte(run("w1", "2026-01-01", "--json", "--expect", promises)), &result))
+	lines := run("w2", "2026-01-08", "--lines")
+	current := []string{"success", "client_error", "redirect_limit", "redirect_loop", "redirect_invalid", "redirect_unsupported"}
+	ofReasons := func(by map[string]int) (n int) {
+		for _, reason := range current {
+			n += by[reason]
+		}
+		return n
+	}
+	number := func(text, pattern string) (n int) {
+		t.Helper()
+		found := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		if found == nil {
+			return 0
+		}
+		n, _ = strconv.Atoi(strings.ReplaceAll(found[1], ",", ""))
+		return n
+	}
+	records := func(text string) (rows []map[string]string) {
+		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		must(t, err)
+		for _, line := range table[1:] {
+			row := make(map[string]string)
+			for i, cell := range line {
+				row[table[0][i]] = cell
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	exported := func(table string) (rows []map[string]string) {
+		stream, err := ipc.NewReader(strings.NewReader(said("export", "--out", "out", "w1", table)))
+		must(t, err)
+		defer stream.Release()
+		for stream.Next() {
+			batch := stream.RecordBatch()
+			for i := range int(batch.NumRows()) {
+				row := make(map[string]string)
+				for k, field := range batch.Schema().Fields() {
+					if batch.Column(k).IsValid(i) {
+						row[field.Name] = batch.Column(k).ValueStr(i)
+					}
+				}
+				rows = append(rows, row)
+			}
+		}
+		must(t, stream.Err())
+		return rows
+	}
+	isRead := func(reason string, challenge *string) bool {
+		return challenge == nil && slices.Contains(current, reason)
+	}
+	said("diff", "--out", "out", "w1", "w2")
+	said("series", "--out", "out", "--csv", "series.csv", "--panel")
+
+	// Commands, each with what it says were read. Others count no hosts by what they answered.
+	commandsThatCount := map[string]map[string]func() int{
+		"run": {
+			"read":      func() int { return result.Read },
+			"outcomes":  func() int { return result.Outcomes["conditional_allow"] + result.Outcomes["full_allow"] },
+			"reasons":   func() int { return ofReasons(result.Reasons) },
+			"reachable": func() int { return result.Expectations[0].Checked - result.Expectations[0].Broken },
+			"class":     func() int { return result.Expectations[1].Checked / 2 }, // for two agents
+			"--lines": func() (n int) {
+				for line := range strings.Lines(lines) {
+					var host struct {
+						Reason    string
+						Challenge *string
+					}
+					must(t, json.Unmarshal([]byte(line), &host))
+					if isRead(host.Reason, host.Challenge) {
+						n++
+					}
+				}
+				return n
+			},
+		},
+		"report": {
+			"--text": func() int {
+				text := said("report", "--out", "out", "w1", "--text")
+				return number(text, `the rules decide +([\d,]+)`) + number(text, `everything allowed, no rules +([\d,]+)`)
+			},
+			"answers": func() int {
+				text := said("report", "--out", "out", "w1", "--text")
+				return number(text, `  a robots.txt +([\d,]+)`) + number(text, `no robots.txt \(4xx\) +([\d,]+)`) + number(text, `redirects in a loop +([\d,]+)`) + number(text, `redirect without a usable location +([\d,]+)`)
+			},
+			"--html": func() int {
+				said("report", "--out", "out", "w1", "--html", "report.html")
+				page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+				must(t, err)
+				return number(string(page), `the rules decide for ([\d,]+) host`) + number(string(page), `everything is allowed without rules at ([\d,]+) host`)
+			},
+		},
+		"show": {"--json": func() (n int) {
+			var views []struct {
+				Reason     string
+				Challenge  *string
+				Categories []struct{ Classes map[string]int }
+			}
+			must(t, json.Unmarshal([]byte(said(append([]string{"show", "--out", "out", "--run", "w1", "--json"}, names...)...)), &views))
+			for _, v := range views {
+				if isRead(v.Reason, v.Challenge) != (v.Categories[0].Classes["unknown"] == 0) {
+					t.Errorf("show says of a host with the reason %s: %+v", v.Reason, v.Categories)
+				}
+				if isRead(v.Reason, v.Challenge) {
+					n++
+				}
+			}
+			return n
+		}},
+		"history": {"--json": func() (n int) {
+			for _, host := range names {
+				var events []struct{ Event string }
+				must(t, json.Unmarshal([]byte(said("history", host, "--out", "out", "--json")), &events))
+				if kind := events[0].Event; kind == "state" {
+					n++
+				} else if want := map[bool]string{true: "wall", false: "outage"}[strings.HasPrefix(host, "wall")]; kind != want || len(events) != 2 || events[1].Event != want {
+					t.Errorf("history tells %s as %v, want %s twice", host, events, want)
+				}
+			}
+			return n
+		}},
+		"diff": {"--format json": func() int {
+			var result struct{ Compared, Unread int }
+			must(t, json.Unmarshal([]byte(said("diff", "--out", "out", "--format", "json", "w1", "w2")), &result))
+			return result.Compared - result.Unread
+		}},
+		"series": {
+			"policies": func() (n int) {
+				for _, p := range records(readFile(t, dir, "series.csv")) {
+					if p["metric"] == "policy" && p["population"] == "all" && p["stratum"] == "all" && p["agent"] == "GPTBot" && p["run"] == "w1" && p["base"] == "hosts" && p["key"] != "unknown" {
+						count, _ := strconv.Atoi(p["count"])
+						n += count
+					}
+				}
+				return n
+			},
+			"reasons of the panel": func() (n int) {
+				for _, p := range records(readFile(t, dir, "series.csv")) {
+					if p["metric"] == "reason" && p["population"] == "panel" && p["stratum"] == "all" && p["run"] == "w1" && slices.Contains(current, p["key"]) {
+						count, _ := strconv.Atoi(p["count"])
+						n += count
+					}
+				}
+				return n
+			},
+			"outcomes": func() (n int) {
+				for _, p := range records(readFile(t, dir, "series.csv")) {
+					if p["metric"] == "outcome" && p["population"] == "all" && p["stratum"] == "all" && p["run"] == "w2" && (p["key"] == "conditional_allow" || p["key"] == "full_allow") {
+						count, _ := strconv.Atoi(p["count"])
+						n += count
+					}
+				}
+				return n
+			},
+		},
+		"check": {"--out": func() (n int) {
+			var urls strings.Builder
+			for _, host := range names {
+				fmt.Fprintf(&urls, "http://%s/a\n", host)
+			}
+			var judged []struct{ Verdict, Reason string }
+			must(t, json.Unmarshal([]byte(said("check", "--out", "out", "--run", "w1", "--agent", "GPTBot", "--urls", file("asked.txt", urls.String()), "--json")), &judged))
+			for _, v := range judged {
+				if v.Reason != "challenge" && v.Reason != "full_disallow" && v.Reason != "undefined" {
+					n++
+				}
+			}
+			return n
+		}},
+		"export": {"verdicts": func() (n int) {
+			for _, v := range exported("verdicts") {
+				if v["agent"] == "GPTBot" && v["reason"] != "challenge" && v["reason"] != "full_disallow" && v["reason"] != "undefined" {
+					n++
+				}
+			}
+			return n
+		}},
+		"publish": {"DATASHEET.md": func() int {
+			said("publish", "--out", "out", "w1", "--to", "set", "--title", "T", "--creator", "A", "--licence", "CC0-1.0")
+			sheet := readFile(t, filepath.Join(dir, "set"), "DATASHEET.md")
+			return number(sheet, "`conditional_allow` \\| (\\d+)") + number(sheet, "`full_allow` \\| (\\d+)")
+		}},
+	}
+	countNoAnswers := []string{"plan", "demo", "compare", "runs", "verify", "reproduce", "prune", "completion", "help"}
+	for _, c := range commands().Commands() {
+		outputs := commandsThatCount[c.Name()]
+		if (outputs == nil) != slices.Contains(countNoAnswers, c.Name()) {
+			t.Errorf("it is not listed whether the command %s counts hosts by what they answered", c.Name())
+		}
+		for what, count := range outputs {
+			if got := count(); got != read {
+				t.Errorf("%s, %s: %d hosts of %d were read, want %d", c.Name(), what, got, all, read)
+			}
+		}
+	}
+	if result.Walls["cloudflare"] != 8 || result.Reasons["challenge"] != 8 {
+		t.Errorf("run --json has the walls %v and the reasons %v", result.Walls, result.Reasons)
+	}
+
+	// Counters: of each host once, of each that was read once, of both under a key of its own,
+	// or of something else.
+	metrics := map[string]string{
+		"targets": "all", "outcome": "all", "reason": "all", "status": "all", "source": "all", "tld": "all", "address_block": "all", "server": "all", "challenge": "",
+		"policy": "known", "category": "known", "challenge_outcome": "walls",
+		"total_us": "", "tld_failed": "", "address_block_failed": "", "server_failed": "", "tld_slow": "", "address_block_slow": "", "server_slow": "", "error_class": "", "network_failure": "",
+		"body": "", "body_bytes": "", "lines": "", "rules": "", "groups": "", "sitemaps": "", "feature": "", "line_class": "", "line_class_hosts": "", "policy_explicit": "", "policy_versus_star": "",
+		"refusal": "", "refusal_set": "", "verdict": "", "parity": "", "parity_hosts": "",
+	}
+	sums := make(map[string]int)
+	for _, c := range exported("summary") {
+		kind, listed := metrics[c["metric"]]
+		if !listed {
+			t.Errorf("it is not listed which hosts the metric %s counts", c["metric"])
+		}
+		n, _ := strconv.Atoi(c["count"])
+		if kind != "known" || c["key"] != "unknown" {
+			sums[strings.Join([]string{c["metric"], c["agent"], c["category"], c["profile"]}, " ")] += n
+		}
+	}
+	for name, n := range sums {
+		want := map[string]int{"all": all, "known": read, "walls": result.Reasons["challenge"]}
+		metric, _, _ := strings.Cut(name, " ")
+		if kind := metrics[metric]; kind != "" && n != want[kind] {
+			t.Errorf("the metric %s counts %d hosts, want %d", name, n, want[kind])
+		}
+	}
+
+	// Views and macros: those that count hosts by what they answered go by one of the macros, or
+	// by classes and counters that know walls.
+	views := []string{
+		"stratum", "canonical_url", "was_read", "rules_decide", "directives", "named_classes", "classifications", "series_counts", "series_sizes", "series_files", "series_policies", "series_closings",
+		"series_categories", "series_answers", "series_statuses", "series_signals", "series_features", "series_refusals", "series_templates", "families", "turned_away", "newly_turned_away",
+		"policy_changes", "preference_changes", "answer_changes", "runs", "fetches_latest", "redirects", "fetches_resolved", "policies_resolved", "verdicts_resolved",
+	}
+	for _, name := range regexp.MustCompile(`CREATE OR REPLACE (?:VIEW|MACRO) ([a-z_.]+)`).FindAllStringSubmatch(readFile(t, dir, "out/views.sql"), -1) {
+		if table := strings.TrimPrefix(name[1], "history."); !slices.Contains(views, table) && !isTable(table) {
+			t.Errorf("it is not listed how the view %s knows which hosts were read", name[1])
+		}
+	}
+
+	// Figures of the page.
+	figures := strings.Fields(`answers ai-training access agents categories named ranks together words templates versus-star errors walls statuses sizes groups rules features delays sitemaps fields flaws
+		bodies refusals preferences preference-remarks dead-names parity parity-causes versus-first times tld server addresses network contents`)
+	for _, id := range regexp.MustCompile(`<figure id="([a-z-]+)"`).FindAllStringSubmatch(readFile(t, dir, "report.html"), -1) {
+		if !slices.Contains(figures, id[1]) {
+			t.Errorf("it is not listed whether the figure %s counts hosts that were read", id[1])
+		}
+	}
+}
+
+func readFile(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	must(t, err)
+	return string(text)
+}
+
+func isTable(name string) bool {
+	return slices.Contains(append(slices.Clip(schema.TableNames), "changes"), name)
+}
