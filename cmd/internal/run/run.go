@@ -100,13 +100,16 @@ Output of --json
   A run that completes prints one object
 
     {"run", "folder", "state", "hosts", "captures", "rejected", "seconds", "earlier",
-     "profile", "outcomes", "reasons", "failures", "unmatched", "rows", "expectations"}
+     "profile", "outcomes", "reasons", "failures", "walls", "read", "unmatched", "rows",
+     "expectations"}
 
   with hosts by outcome, reason and error class under the first profile, and rows by
-  table. Only a run over archives has captures, which its figures count; it has hosts
+  table. A host behind a wall has the outcome undefined and the reason challenge, whatever
+  its status says, and counts in walls by vendor; read is the number of hosts that were
+  read. Only a run over archives has captures, which its figures count; it has hosts
   where that is cheap. If the run was resumed, seconds is the time of the last process,
   and earlier the number of hosts that were asked or judged before it, otherwise 0. A
-  run that was already complete has no seconds, earlier, outcomes, reasons or failures.
+  run that was already complete has no seconds, earlier, outcomes, reasons, failures, walls or read.
   Beside stored answers, unmatched is the number of hosts of --hosts that have none; it
   is absent if not all answers were read. A shard prints
 

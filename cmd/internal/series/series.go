@@ -50,7 +50,7 @@ same --limit and --sample, asked with the same --user-agent, --schemes and
 re-evaluates another has that run's list. The column why_not says what differs. Marks say
 where an agent entered the registry, where a profile, the --timeout, the number of
 archives, the number in the user agent or this program changed, and which run an outage
-hit. Changes of policies are counted for neighbours that robocensus diff has compared.
+or walls hit. Changes of policies are counted for neighbours that robocensus diff has compared.
 
 With --panel, hosts that all runs have are counted apart from the others, and so are
 those that come and go. With --clustered, intervals allow for several hosts of one
