@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -79,13 +82,59 @@ func TestEvidenceGivesTheTablesAgain(t *testing.T) {
 			robocensus(t, 0, append(common, "--out", filepath.Join(dir, "again"), "--warc", evidence)...)
 			wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "again"))
 			wantWholeArchive(t, evidence, filepath.Join(dir, "out"), true)
-			for _, run := range []string{"out", "again"} {
+			deduplicated := filepath.Join(dir, "deduplicated.warc")
+			deduplicate(t, evidence, deduplicated)
+			robocensus(t, 0, append(common, "--out", filepath.Join(dir, "deduplicated"), "--warc", deduplicated)...)
+			wantTablesAgain(t, filepath.Join(dir, "out"), filepath.Join(dir, "deduplicated"))
+			for _, run := range []string{"out", "again", "deduplicated"} {
 				if text, _ := robocensus(t, 0, "verify", "--out", filepath.Join(dir, run), "r"); !strings.HasSuffix(text, ": whole\n") {
 					t.Errorf("verify says %s", text)
 				}
 			}
 		})
 	}
+}
+
+// deduplicate writes an archive with revisit records in the place of answers whose payload
+// has the digest of an earlier one, as jwarc dedupe does: under another ID, with the header
+// alone, and without a word of the records that they were concurrent to.
+func deduplicate(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	must(t, err)
+	in := bytes.NewReader(content)
+	var out bytes.Buffer
+	original, revisits := make(map[string]string), 0
+	z, err := gzip.NewReader(in)
+	for ; err == nil; err = z.Reset(in) {
+		z.Multistream(false)
+		record, err := io.ReadAll(z)
+		must(t, err)
+		head, block, _ := strings.Cut(string(record), "\r\n\r\n")
+		fields := make(map[string]string)
+		for line := range strings.SplitSeq(head, "\r\n") {
+			name, value, _ := strings.Cut(line, ": ")
+			fields[name] = value
+		}
+		uri, date, digest := fields["WARC-Target-URI"], fields["WARC-Date"], fields["WARC-Payload-Digest"]
+		of := original[digest]
+		if digest != "" && of == "" {
+			original[digest] = fmt.Sprintf("WARC-Refers-To: %s\r\nWARC-Refers-To-Target-URI: %s\r\nWARC-Refers-To-Date: %s\r\n", fields["WARC-Record-ID"], uri, date)
+		}
+		if of != "" {
+			header, _, _ := strings.Cut(block, "\r\n\r\n")
+			header += "\r\n\r\n"
+			revisits++
+			record = fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\nWARC-Record-ID: <%s>\r\n"+
+				"WARC-Target-URI: %s\r\nWARC-Date: %s\r\n%sWARC-Payload-Digest: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+				fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012x", revisits), uri, date, of, digest, fields["Content-Type"], len(header), header)
+		}
+		out.Write(record)
+	}
+	if err != io.EOF || revisits < 5 {
+		t.Fatalf("%d records became revisit records: %v", revisits, err)
+	}
+	must(t, os.WriteFile(to, out.Bytes(), 0o666))
 }
 
 // without are the columns that a run of the evidence of another has otherwise: those of
