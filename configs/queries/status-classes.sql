@@ -8,7 +8,7 @@ WITH answers AS (
       WHEN source = 'body' AND status IS NULL THEN '9 a file whose status is not known'
       WHEN status = 200 AND coalesce(lower(trim(split_part(content_type, ';', 1))), '') NOT IN ('text/x-robots', 'text/plain',
         'message/rfc822', 'text/text', 'text/txt', 'text', 'plain/text', 'text/pain', 'text/plan') THEN '3 not a robots.txt by its type'
-      WHEN status = 200 AND rules = 0 THEN '2 without rules'
+      WHEN status = 200 AND coalesce(rules, 0) = 0 THEN '2 without rules'
       WHEN status = 200 THEN '1 with rules'
       WHEN status = 403 THEN '5 forbidden'
       WHEN status = 429 OR status BETWEEN 500 AND 599 THEN '6 defer visits'
