@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
 	"github.com/robocensus/robocensus/pipeline/source/input"
@@ -180,7 +181,7 @@ func (b *blockReader) readGuessing(ctx context.Context, c *cdx.Capture, n int64)
 func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader) (found *warc.Capture, why string, err error) {
 	other := ""
 	_, err = b.records.Read(ctx, remote.Name(c.File), in, b.source.config.captures(), func(got *warc.Capture) error {
-		if got.IsRobots() && got.Origin == c.Origin {
+		if got.IsRobots() && isOf(got.Origin, c.Origin) {
 			found = got
 		} else {
 			other = schema.TextString(got.Hops[0].URL)
@@ -200,6 +201,11 @@ func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader) 
 	return found, why, err
 }
 
+// isOf reports whether an origin is the one that an index says, which may be a host alone.
+func isOf(o, said fetch.Origin) bool {
+	return o == said || said.Scheme == "" && o.Host == said.Host
+}
+
 // take emits a capture, or rejects its line. n is its number in the block.
 func (b *blockReader) take(c *cdx.Capture, found *warc.Capture, why string, n int64) error {
 	s := b.source
@@ -210,7 +216,12 @@ func (b *blockReader) take(c *cdx.Capture, found *warc.Capture, why string, n in
 		return b.reject(c.Offset, path, why)
 	}
 	s.progress(1)
-	t, _ := s.wanted(c.Origin, new(rejected.Skipped))
+	var skipped rejected.Skipped
+	t, ok := s.wanted(found.Origin, &skipped)
+	if !ok { // the index has only the host
+		s.rejects.Skip(skipped)
+		return nil
+	}
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
 	t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}

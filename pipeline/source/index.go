@@ -54,7 +54,7 @@ func (s *Source) openIndexes(ctx context.Context) error {
 		return err
 	}
 	for _, file := range all {
-		in, err := inspectIndex(ctx, file.path)
+		in, err := s.inspectIndex(ctx, file.path)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *Source) openIndexes(ctx context.Context) error {
 }
 
 // inspectIndex reads a file of an index once before the run; see [input.List.Inspect].
-func inspectIndex(ctx context.Context, path string) (in journal.Input, err error) {
+func (s *Source) inspectIndex(ctx context.Context, path string) (in journal.Input, err error) {
 	if path == "-" {
 		return in, nil
 	}
@@ -77,7 +77,17 @@ func inspectIndex(ctx context.Context, path string) (in journal.Input, err error
 		return in, err
 	}
 	defer l.Close()
-	return l.Inspect(ctx, func() (int64, error) { return cdx.Rows(l.Parquet, l.Name) }, input.PlainOrJSON)
+	return l.Inspect(ctx, func() (int64, error) {
+		table, err := s.openTable(l, path)
+		if err != nil {
+			return 0, err
+		}
+		return table.Rows(), nil
+	}, input.PlainOrJSON)
+}
+
+func (s *Source) openTable(l *input.List, path string) (*cdx.Table, error) {
+	return cdx.OpenTable(l.Parquet, l.Name, path, s.config.LastCapture)
 }
 
 // readCaptures reads the index and makes the volumes.
@@ -129,30 +139,16 @@ func (s *Source) takePlaces(ctx context.Context, take func(*cdx.Capture) error) 
 // takeIndex reads a file of an index, and returns the number of its lines as far as they
 // matter. The lines of all files are numbered together.
 func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture) error) (lines int64, err error) {
-	name := remote.Name(x.path)
-	f, done, err := input.Open(ctx, x.path)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	if x.path == "-" {
-		f = io.TeeReader(f, s.sum)
-	}
-	plain, end, err := input.PlainOrJSON(f)
-	if err != nil {
-		return 0, &userfile.Error{Path: name, Line: 1, Err: err}
-	}
-	defer end()
 	var skipped rejected.Skipped
 	defer func() { s.rejects.Skip(skipped) }()
-	err = cdx.Read(ctx, name, plain, cdx.Receiver{
+	to := cdx.Receiver{
 		Capture: func(c cdx.Capture) error {
 			lines = c.Line
 			c.Line += x.first
 			if why := s.config.checkPlace(x, c.File); why != "" {
 				return s.rejectLine(c.Line, c.File, why)
 			}
-			if _, ok := s.wanted(c.Origin, &skipped); !ok {
+			if !s.wantsPlace(&c, &skipped) {
 				s.progress(1)
 				return nil
 			}
@@ -164,13 +160,71 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			lines = line
 			return s.rejectLine(x.first+line, text, reason)
 		},
-	})
-	if err == nil && x.path == "-" {
-		if _, err = io.Copy(io.Discard, f); err == nil { // the digest includes what follows a compressed stream
+	}
+	var l *input.List
+	if x.path != "-" {
+		if l, err = input.OpenList(ctx, x.path); err != nil {
+			return 0, err
+		}
+	}
+	if l == nil {
+		return lines, s.takePipe(ctx, x.path, to)
+	}
+	defer l.Close()
+	if l.Parquet == nil {
+		return lines, takeText(ctx, l.Name, l.Text, to)
+	}
+	table, err := s.openTable(l, x.path)
+	if err != nil {
+		return 0, err
+	}
+	from := cdx.TableReceiver{Receiver: to, Skipped: func(otherURLs, otherSubsets, unread int64) {
+		skipped.OtherURLs, skipped.OtherSubsets, skipped.OtherHosts = skipped.OtherURLs+otherURLs, skipped.OtherSubsets+otherSubsets, skipped.OtherHosts+unread
+		s.progress(otherURLs + otherSubsets + unread)
+	}}
+	if s.filter != nil {
+		from.Hosts = s.filter.Hosts()
+	}
+	return table.Rows(), table.Read(ctx, from)
+}
+
+// takePipe reads an index that can be read only once.
+func (s *Source) takePipe(ctx context.Context, path string, to cdx.Receiver) error {
+	f, done, err := input.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	in := io.TeeReader(f, s.sum)
+	if err = takeText(ctx, remote.Name(path), in, to); err == nil && path == "-" {
+		if _, err = io.Copy(io.Discard, in); err == nil { // the digest includes what follows a compressed stream
 			s.digest()
 		}
 	}
-	return lines, err
+	return err
+}
+
+func takeText(ctx context.Context, name string, in io.Reader, to cdx.Receiver) error {
+	plain, end, err := input.PlainOrJSON(in)
+	if err != nil {
+		return &userfile.Error{Path: name, Line: 1, Err: err}
+	}
+	defer end()
+	return cdx.Read(ctx, name, plain, to)
+}
+
+// wantsPlace reports whether a capture of an index may be wanted. If the filter or the sample
+// excludes it, it is counted as skipped.
+func (s *Source) wantsPlace(c *cdx.Capture, skipped *rejected.Skipped) bool {
+	if c.Origin.Scheme == "" && s.filter != nil { // the record tells the rest
+		if !s.filter.Names(c.Origin.Host) {
+			skipped.OtherHosts++
+			return false
+		}
+		return true
+	}
+	_, ok := s.wanted(c.Origin, skipped)
+	return ok
 }
 
 // checkPlace returns why an archive that an index names is not read, "" if it is.

@@ -299,6 +299,8 @@ func (s *Source) Empty() error {
 	case s.filter != nil && s.filter.Len() == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
+	case stored != nil && skipped.OtherSubsets > 0:
+		path, wanted = stored.given(c), fmt.Sprintf("holds no row of the subset robotstxt, but %d of others; give the files of that subset", skipped.OtherSubsets)
 	case stored != nil && skipped.OtherURLs+skipped.OtherRecords > 0:
 		path, wanted = stored.given(c), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
 	case stored != nil:

@@ -42,11 +42,19 @@ type File struct {
 	reader *file.Reader
 	schema *arrow.Schema
 
-	extents [][]pages.Extent // by row group and column
+	extents [][]pages.Extent // by row group and column; nil if the pages are checked when they are read
+	in      io.ReaderAt
+	size    int64
 }
 
 // Open reads the footer of a file, and the headers of its pages.
-func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
+func Open(in parquet.ReaderAtSeeker) (*File, error) { return open(in, true) }
+
+// OpenLarge is [Open] for a file of which little may be read: the headers of pages are read
+// when they are.
+func OpenLarge(in parquet.ReaderAtSeeker) (*File, error) { return open(in, false) }
+
+func open(in parquet.ReaderAtSeeker, check bool) (f *File, err error) {
 	defer rowio.Recovered(&err)
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -67,11 +75,14 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	extents, err := checked(in, size, r)
-	if err != nil {
-		return nil, err
+	f = &File{reader: r, in: in, size: size}
+	for i := 0; check && i < r.NumRowGroups(); i++ {
+		extents, err := f.checked(i, nil)
+		if err != nil {
+			return nil, err
+		}
+		f.extents = append(f.extents, extents)
 	}
-	f = &File{reader: r, extents: extents}
 	columns, err := f.columns(nil)
 	if err != nil {
 		return nil, err
@@ -84,33 +95,33 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	return f, nil
 }
 
-// checked checks the pages of all row groups.
-func checked(in io.ReaderAt, size int64, r *file.Reader) (all [][]pages.Extent, err error) {
-	m := r.MetaData()
-	for i := range m.NumRowGroups() {
-		group := m.RowGroup(i)
-		chunks := make([]pages.Chunk, group.NumColumns())
-		for j := range chunks {
-			chunk, err := group.ColumnChunk(j)
-			if err != nil {
-				return nil, err
-			}
-			from, column := chunk.DataPageOffset(), m.Schema.Column(j)
-			if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < from {
-				from = at
-			}
-			chunks[j] = pages.Chunk{
-				From: from, Length: chunk.TotalCompressedSize(), Codec: format.CompressionCodec(chunk.Compression()),
-				IsText: chunk.Type() == parquet.Types.ByteArray, MaxDef: int(column.MaxDefinitionLevel()), MaxRep: int(column.MaxRepetitionLevel()),
-			}
+// checked checks the pages of some columns of a row group, nil for all.
+func (f *File) checked(i int, leaves []int) ([]pages.Extent, error) {
+	m := f.reader.MetaData()
+	group := m.RowGroup(i)
+	chunks := make([]pages.Chunk, group.NumColumns())
+	for j := range chunks {
+		if leaves != nil && !slices.Contains(leaves, j) {
+			continue // none of its pages is read
 		}
-		extents, err := pages.Check(in, size, chunks)
+		chunk, err := group.ColumnChunk(j)
 		if err != nil {
-			return nil, fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
+			return nil, err
 		}
-		all = append(all, extents)
+		from, column := chunk.DataPageOffset(), m.Schema.Column(j)
+		if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < from {
+			from = at
+		}
+		chunks[j] = pages.Chunk{
+			From: from, Length: chunk.TotalCompressedSize(), Codec: format.CompressionCodec(chunk.Compression()),
+			IsText: chunk.Type() == parquet.Types.ByteArray, MaxDef: int(column.MaxDefinitionLevel()), MaxRep: int(column.MaxRepetitionLevel()),
+		}
 	}
-	return all, nil
+	extents, err := pages.Check(f.in, f.size, chunks)
+	if err != nil {
+		return nil, fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
+	}
+	return extents, nil
 }
 
 // schemaOf returns a schema of columns as pqarrow describes them.
@@ -173,6 +184,12 @@ type Selection struct {
 	// Wanted reports whether a row group whose statistics give seqs from least to
 	// greatest may hold wanted rows. Nil wants all.
 	Wanted func(least, greatest int64) bool
+	// Texts reports the same of columns of text, by their names: each must want the row
+	// group, or lack statistics.
+	Texts map[string]func(least, greatest string) bool
+	// Passed, if it is not nil, is told the number of rows of each row group that is not
+	// wanted.
+	Passed func(rows int64)
 }
 
 const (
@@ -210,10 +227,19 @@ func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordB
 	}
 	rows := int64(firstRows)
 	for g := range f.reader.NumRowGroups() {
-		if !isWanted(f.reader, f.reader.RowGroup(g), s.Wanted) {
+		if !s.wants(f.reader.MetaData(), g) {
+			if s.Passed != nil {
+				s.Passed(f.reader.MetaData().RowGroup(g).NumRows())
+			}
 			continue
 		}
-		if err := f.batches(ctx, columns, leaves, g, &rows, each); err != nil {
+		var extents []pages.Extent
+		if f.extents != nil {
+			extents = f.extents[g]
+		} else if extents, err = f.checked(g, leaves); err != nil {
+			return err
+		}
+		if err := f.batches(ctx, columns, leaves, g, extents, &rows, each); err != nil {
 			return err
 		}
 	}
@@ -222,7 +248,7 @@ func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordB
 
 // batches reads a row group. The first batch has the given number of rows; then the
 // number follows the size of batches.
-func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves []int, group int, rows *int64, each func(arrow.RecordBatch) error) error {
+func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves []int, group int, extents []pages.Extent, rows *int64, each func(arrow.RecordBatch) error) error {
 	readers, described, err := columns.GetFieldReaders(ctx, leaves, []int{group})
 	if err != nil {
 		return err
@@ -237,7 +263,7 @@ func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves 
 	most := int64(batchRows)
 	for _, leaf := range leaves {
 		field, _ := schema.FieldsByName(f.reader.MetaData().Schema.ColumnRoot(leaf).Name())
-		most = min(most, f.extents[group][leaf].Rows(batchRows, len(field) > 0 && field[0].Type.ID() == arrow.DICTIONARY))
+		most = min(most, extents[leaf].Rows(batchRows, len(field) > 0 && field[0].Type.ID() == arrow.DICTIONARY))
 	}
 	all := f.reader.MetaData().RowGroup(group).NumRows()
 	for left := all; left > 0; {
@@ -360,17 +386,34 @@ func (f *File) leaves(columns []string) (leaves []int, err error) {
 	return leaves, nil
 }
 
-// isWanted reports whether a row group may hold a wanted seq.
-func isWanted(r *file.Reader, group *file.RowGroupReader, wanted func(least, greatest int64) bool) bool {
-	seq := r.MetaData().Schema.ColumnIndexByName("seq")
-	if wanted == nil || seq < 0 {
-		return true
+// wants reports whether a row group may hold wanted rows.
+func (s *Selection) wants(m *metadata.FileMetaData, group int) bool {
+	if s.Wanted != nil {
+		if seq, ok := statistics(m, group, "seq").(*metadata.Int64Statistics); ok && seq.HasMinMax() && !s.Wanted(seq.Min(), seq.Max()) {
+			return false
+		}
 	}
-	chunk, err := group.MetaData().ColumnChunk(seq)
+	for name, wanted := range s.Texts {
+		if text, ok := statistics(m, group, name).(*metadata.ByteArrayStatistics); ok && text.HasMinMax() && !wanted(string(text.Min()), string(text.Max())) {
+			return false
+		}
+	}
+	return true
+}
+
+// statistics returns those of a column in a row group, nil if there are none.
+func statistics(m *metadata.FileMetaData, group int, column string) metadata.TypedStatistics {
+	i := m.Schema.ColumnIndexByName(column)
+	if i < 0 {
+		return nil
+	}
+	chunk, err := m.RowGroup(group).ColumnChunk(i)
 	if err != nil {
-		return true
+		return nil
 	}
-	stats, err := chunk.Statistics()
-	s, ok := stats.(*metadata.Int64Statistics)
-	return err != nil || !ok || !s.HasMinMax() || wanted(s.Min(), s.Max())
+	known, err := chunk.Statistics()
+	if err != nil {
+		return nil
+	}
+	return known
 }

@@ -227,6 +227,57 @@ func TestRowGroupsAreChosen(t *testing.T) {
 	}
 }
 
+// Row groups without a wanted text are skipped, and of a large file not even looked at; a
+// column without statistics, or one that is not there, skips none.
+func TestRowGroupsAreChosenByTexts(t *testing.T) {
+	var rows []row
+	for i := range int64(100) {
+		rows = append(rows, row{Seq: i, Text: fmt.Sprintf("h%02d.example", i), Last: fmt.Sprint(i / 50)})
+	}
+	content := written(t, rows, parquet.MaxRowsPerRowGroup(10), parquet.Compression(&parquet.Zstd), parquet.SkipPageStatistics("plain"))
+	at := func(text string) func(least, greatest string) bool {
+		return func(least, greatest string) bool { return least <= text && text <= greatest }
+	}
+	f, err := OpenLarge(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		texts map[string]func(least, greatest string) bool
+		want  []int64
+	}{
+		{map[string]func(string, string) bool{"text": at("h42.example")}, []int64{40}},
+		{map[string]func(string, string) bool{"text": at("h42.example"), "last": at("1")}, nil},
+		{map[string]func(string, string) bool{"last": at("1"), "absent": at("1"), "seq": at("x")}, []int64{50, 60, 70, 80, 90}},
+	} {
+		var got []int64
+		passed := int64(0)
+		err := f.Batches(t.Context(), Selection{Columns: []string{"seq"}, Texts: c.texts, Passed: func(rows int64) { passed += rows }}, func(b arrow.RecordBatch) error {
+			got = append(got, Column[*array.Int64](b, "seq").Value(0))
+			return nil
+		})
+		if err != nil || !slices.Equal(got, c.want) || passed != int64(100-10*len(c.want)) {
+			t.Errorf("groups from %d, want %d; %d rows are passed; %v", got, c.want, passed, err)
+		}
+	}
+	// The header of a page in the second row group says that it has gigabytes.
+	damaged := bytes.Clone(content)
+	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(damaged[file.Metadata().RowGroups[1].Columns[0].MetaData.DataPageOffset:], "\x15\x06\x15\xfe\xff\xff\xff\x0f")
+	if f, err = OpenLarge(bytes.NewReader(damaged)); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"h42.example": true, "h15.example": false} {
+		err := f.Batches(t.Context(), Selection{Columns: []string{"seq"}, Texts: map[string]func(string, string) bool{"text": at(text)}}, func(arrow.RecordBatch) error { return nil })
+		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "row group 1") {
+			t.Errorf("%s of a damaged file: %v", text, err)
+		}
+	}
+}
+
 // Batches of long cells have few rows.
 func TestBatchesAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)

@@ -189,7 +189,7 @@ func skippedTexts(c *source.Config, s rejected.Skipped) (out []string) {
 	for _, kind := range []struct {
 		n          int64
 		noun, what string
-	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherHosts, capture, "of other hosts"}, {s.NotSampled, record, "outside the sample"}, {s.Earlier, "earlier capture", "of the same hosts"}, {s.OtherRecords, "record", "of other kinds"}} {
+	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherSubsets, "capture", "of other subsets"}, {s.OtherHosts, capture, "of other hosts"}, {s.NotSampled, record, "outside the sample"}, {s.Earlier, "earlier capture", "of the same hosts"}, {s.OtherRecords, "record", "of other kinds"}} {
 		if kind.n > 0 {
 			out = append(out, words.Count(kind.n, kind.noun)+" "+kind.what)
 		}

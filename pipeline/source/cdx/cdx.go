@@ -1,12 +1,12 @@
 // Package cdx reads an index of captures: a CDX file (fields between spaces, with or
 // without a line that names them), a CDXJ file (key, date and a JSON object, as pywb and
-// Common Crawl write them) or JSON (objects or rows, one to a line or in an array, as
-// servers of indexes answer).
+// Common Crawl write them), JSON (objects or rows, one to a line or in an array, as servers
+// of indexes answer), or Parquet with the columns of Common Crawl's index.
 //
 //	cdx.go      Capture, and what is kept of it on disk
 //	fields.go   what the fields of a line say
 //	columns.go  which column is which field
-//	lines.go    lines; json.go objects and rows of JSON
+//	lines.go    lines; json.go objects and rows of JSON; parquet.go rows of Parquet
 package cdx
 
 import (
@@ -22,7 +22,7 @@ type Capture struct {
 	Line int64
 	Place
 	URL    string
-	Origin fetch.Origin // of the robots.txt; zero for a capture of another URL
+	Origin fetch.Origin // of the robots.txt; zero for a capture of another URL, and a host alone if the index says no more
 	Date   time.Time
 
 	Digest    string // of the payload, as written; "" if the index does not say
@@ -57,8 +57,14 @@ func (c *Capture) Value() []byte {
 		value = append(value, c.Original.File...)
 		value = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(value, uint64(c.Original.Offset)), uint64(c.Original.Length))
 	}
+	if c.Origin.Scheme == "" {
+		return append(append(value, hostAlone), c.Origin.Host...)
+	}
 	return append(value, c.Origin.String()...)
 }
+
+// hostAlone marks a host of which the scheme is not known.
+const hostAlone = '?'
 
 // Kept returns the capture of a key and a value: its line, its places and its origin.
 func Kept(key, value []byte) (c Capture, err error) {
@@ -73,6 +79,10 @@ func Kept(key, value []byte) (c Capture, err error) {
 		c.Original.File, value = string(value[:n]), value[n:]
 		c.Original.Offset, c.Original.Length = int64(binary.BigEndian.Uint64(value)), int64(binary.BigEndian.Uint64(value[8:]))
 		value = value[16:]
+	}
+	if len(value) > 0 && value[0] == hostAlone {
+		c.Origin.Host = string(value[1:])
+		return c, nil
 	}
 	c.Origin, _, err = fetch.Parse(string(value), "")
 	return c, err

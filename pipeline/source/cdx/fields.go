@@ -95,7 +95,7 @@ func (f *fields) capture() (c Capture, reason string) {
 		c.URL = c.Origin.RobotsURL()
 	}
 	if c.Date, ok = parseDate(f.date); !ok && reason == "" {
-		reason = "not_a_capture: no readable date"
+		reason = noDate
 	}
 	if !isNone(f.digest) {
 		c.Digest = f.digest
@@ -109,7 +109,10 @@ func (f *fields) capture() (c Capture, reason string) {
 	return c, reason
 }
 
-const otherURL = "not_robots_txt: a capture of another URL"
+const (
+	otherURL = "not_robots_txt: a capture of another URL"
+	noDate   = "not_a_capture: no readable date"
+)
 
 // placeOf returns the place of a record, or why there is none.
 func placeOf(file, offset, length string) (p Place, reason string) {

@@ -32,6 +32,9 @@ func Read(ctx context.Context, name string, in io.Reader, to Receiver) error {
 	if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
 		r.Discard(len(byteOrderMark))
 	}
+	if head, _ := r.Peek(4); input.IsParquet(string(head)) {
+		return &userfile.Error{Path: name, Err: input.ErrParquetPipe}
+	}
 	next := (&lines{in: r}).next
 	if beginsJSON(r) {
 		next = (&elements{in: r, line: 1}).next

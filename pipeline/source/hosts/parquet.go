@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -59,7 +56,7 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(r
 	for _, field := range in.Schema().Fields() {
 		name := strings.ToLower(field.Name)
 		if slices.Contains(slices.Concat(hostNames, hostRevNames, urlNames, rankNames), name) {
-			if !isReadable(field.Type) {
+			if !scan.IsText(field.Type) {
 				return fail(0, fmt.Errorf("column %q is of type %s; it must hold text or numbers", name, field.Type))
 			}
 			columns, names = append(columns, field.Name), append(names, name)
@@ -77,7 +74,7 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(r
 			if column < 0 {
 				return ""
 			}
-			return cellText(batch.Column(column), i)
+			return scan.Text(batch.Column(column), i)
 		}
 		for i := range int(batch.NumRows()) {
 			line++
@@ -97,36 +94,4 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(r
 		return ctx.Err()
 	}
 	return fail(line+1, err)
-}
-
-// isReadable reports whether cellText can read a type.
-func isReadable(t arrow.DataType) bool {
-	return arrow.IsBaseBinary(t.ID()) || arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
-}
-
-// cellText returns a cell as a line of text would hold it, "" for null. Binary
-// cells are read as text. Doubles that are whole numbers are read as such: pandas
-// makes doubles of a column of numbers with gaps.
-func cellText(column arrow.Array, i int) string {
-	if column.IsNull(i) {
-		return ""
-	}
-	switch values := column.(type) {
-	case *array.String:
-		return strings.Clone(values.Value(i)) // the batch's memory is reused
-	case *array.Binary:
-		return string(values.Value(i))
-	case *array.Float64:
-		return wholeNumber(values.Value(i))
-	case *array.Float32:
-		return wholeNumber(float64(values.Value(i)))
-	}
-	return column.ValueStr(i)
-}
-
-func wholeNumber(v float64) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
 }

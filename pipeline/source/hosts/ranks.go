@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -53,16 +54,44 @@ type Filter struct {
 	named hashSet
 	met   []atomic.Uint32 // a bit for each slot of named: an answer of it was read
 	Ranks Ranks           // that the list gives
+	hosts []string        // of all names, nil if there are more than mostHosts
+}
+
+// mostHosts is the most hosts of a filter that are kept as text: of more, each part of a
+// sorted index has some.
+const mostHosts = 100_000
+
+// Hosts returns the hosts of all names, sorted, or nil if they are too many.
+func (f *Filter) Hosts() []string { return f.hosts }
+
+// Names reports whether the filter may name an origin of a host; of a large filter, one at
+// the port of http or https.
+func (f *Filter) Names(host string) bool {
+	if f.hosts != nil {
+		_, ok := slices.BinarySearch(f.hosts, host)
+		return ok
+	}
+	for _, o := range []fetch.Origin{{Scheme: "https", Host: host, Port: 443}, {Scheme: "http", Host: host, Port: 80}} {
+		if f.names(o, func(int) {}) {
+			return true
+		}
+	}
+	return false
 }
 
 // Len returns the number of names.
 func (f *Filter) Len() int { return f.named.used }
 
 // Has reports whether the filter names an origin, and remembers what it names it by.
-func (f *Filter) Has(o fetch.Origin) (ok bool) {
+func (f *Filter) Has(o fetch.Origin) bool {
+	return f.names(o, func(at int) { f.met[at/32].Or(1 << (at % 32)) })
+}
+
+// names reports whether the filter names an origin, and calls each with the slots.
+func (f *Filter) names(o fetch.Origin, each func(at int)) (ok bool) {
 	for _, name := range []string{o.Host, authority(o), o.String()} {
 		if at := f.named.find(name); at >= 0 {
-			f.met[at/32].Or(1 << (at % 32))
+			each(at)
 			ok = true
 		}
 	}
@@ -94,6 +123,9 @@ func ReadFilter(ctx context.Context, path string, sum io.Writer, reject func(lin
 		if err == nil && r.rank != nil {
 			f.Ranks.hosts.put(o.Host, *r.rank)
 		}
+		if err == nil && len(f.hosts) <= mostHosts {
+			f.hosts = append(f.hosts, o.Host)
+		}
 		switch {
 		case err != nil:
 			return reject(r.line, r.text, rejected.ReasonOf(err))
@@ -106,6 +138,11 @@ func ReadFilter(ctx context.Context, path string, sum io.Writer, reject func(lin
 		}
 		return nil
 	})
+	if len(f.hosts) > mostHosts {
+		f.hosts = nil
+	}
+	slices.Sort(f.hosts)
+	f.hosts = slices.Compact(f.hosts)
 	f.met = make([]atomic.Uint32, (len(f.named.slots)+31)/32)
 	return f, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,32 @@ func TestAFilterNamesOrigins(t *testing.T) {
 	}
 	if n := f.Unmet(); n != 0 {
 		t.Errorf("%d names are not met, want none", n)
+	}
+	if got := f.Hosts(); !slices.Equal(got, []string{"any.example", "one.example", "plain.example", "port.example"}) {
+		t.Errorf("hosts %q", got)
+	}
+	for range 2 {
+		for host, want := range map[string]bool{"any.example": true, "one.example": true, "plain.example": true, "port.example": f.hosts != nil, "other.example": false} {
+			if got := f.Names(host); got != want {
+				t.Errorf("an origin of %s passes: %v", host, got)
+			}
+		}
+		f.hosts = nil // as of a large list
+	}
+}
+
+// The hosts of a large filter are not kept as text.
+func TestHostsOfALargeFilter(t *testing.T) {
+	var list strings.Builder
+	for i := range mostHosts + 1 {
+		fmt.Fprintf(&list, "h%d.example\n", i)
+	}
+	for text, want := range map[string]int{list.String(): 0, list.String()[:strings.LastIndex(list.String(), "h")]: mostHosts} {
+		f, err := ReadFilter(t.Context(), writeFile(t, "hosts", []byte(text)), io.Discard, nil)
+		must(t, err)
+		if len(f.Hosts()) != want || !f.Names("h7.example") || f.Names("x.example") {
+			t.Errorf("%d hosts, want %d", len(f.Hosts()), want)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func TestMergeOfRejects(t *testing.T) {
 
 // The record of an archive keeps what was skipped, by kind.
 func TestKindsOfSkipped(t *testing.T) {
-	all := Skipped{OtherURLs: 1, OtherRecords: 2, OtherHosts: 3, NotSampled: 4, Damaged: 5, Earlier: 6}
+	all := Skipped{OtherURLs: 1, OtherRecords: 2, OtherHosts: 3, NotSampled: 4, Damaged: 5, Earlier: 6, OtherSubsets: 7}
 	for _, s := range []Skipped{all, {}, {OtherHosts: 7}} {
 		if got := SkippedOf(s.Kinds()); got != s {
 			t.Errorf("%+v becomes %+v", s, got)
@@ -60,7 +60,7 @@ func TestKindsOfSkipped(t *testing.T) {
 	r := New(nil, nil, nil)
 	r.Skip(all)
 	r.Skip(all)
-	if got, want := r.Skipped(), (Skipped{OtherURLs: 2, OtherRecords: 4, OtherHosts: 6, NotSampled: 8, Damaged: 10, Earlier: 12}); got != want {
+	if got, want := r.Skipped(), (Skipped{OtherURLs: 2, OtherRecords: 4, OtherHosts: 6, NotSampled: 8, Damaged: 10, Earlier: 12, OtherSubsets: 14}); got != want {
 		t.Errorf("skipped twice are %+v, want %+v", got, want)
 	}
 }

@@ -26,13 +26,14 @@ type Skipped struct {
 	NotSampled   int64 // rows or captures of hosts that are not in the sample
 	Earlier      int64 // captures that are not the last one of their host
 	Damaged      int64 // places that could not be read
+	OtherSubsets int64 // rows of a table of captures that are not of the subset robotstxt
 }
 
 // Kinds returns the counts above 0 by their names in the manifest.
 func (s Skipped) Kinds() map[string]int64 {
 	out := make(map[string]int64)
 	for kind, n := range map[string]int64{
-		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "not_sampled": s.NotSampled, "earlier_captures": s.Earlier, "damaged": s.Damaged,
+		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "not_sampled": s.NotSampled, "earlier_captures": s.Earlier, "damaged": s.Damaged, "other_subsets": s.OtherSubsets,
 	} {
 		if n > 0 {
 			out[kind] = n
@@ -46,6 +47,7 @@ func SkippedOf(kinds map[string]int64) Skipped {
 	return Skipped{
 		OtherURLs: kinds["other_urls"], OtherRecords: kinds["other_records"], OtherHosts: kinds["other_hosts"],
 		NotSampled: kinds["not_sampled"], Earlier: kinds["earlier_captures"], Damaged: kinds["damaged"],
+		OtherSubsets: kinds["other_subsets"],
 	}
 }
 
@@ -142,6 +144,7 @@ func (r *Account) Skip(s Skipped) {
 	r.skipped.OtherHosts += s.OtherHosts
 	r.skipped.NotSampled += s.NotSampled
 	r.skipped.Damaged += s.Damaged
+	r.skipped.OtherSubsets += s.OtherSubsets
 }
 
 // Host rejects a line of the hosts list.
