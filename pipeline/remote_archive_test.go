@@ -3,8 +3,6 @@ package pipeline
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,24 +26,6 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/verify"
 )
-
-// trustTestServers has this process trust the certificate of httptest. It must be
-// called before any certificate is verified.
-func trustTestServers() {
-	server := httptest.NewTLSServer(nil)
-	defer server.Close()
-	f, err := os.CreateTemp("", "robocensus-ca-*.pem")
-	if err == nil {
-		err = pem.Encode(f, &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	}
-	if err != nil {
-		panic(err)
-	}
-	f.Close()
-	defer os.Remove(f.Name())
-	os.Setenv("SSL_CERT_FILE", f.Name())
-	x509.SystemCertPool() // which is read once
-}
 
 // archiveServer serves files over https, as a public archive does on a bad day.
 type archiveServer struct {

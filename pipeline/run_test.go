@@ -23,6 +23,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
@@ -32,7 +33,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	trustTestServers()
+	pipelinetest.TrustTestServers()
 	goleak.VerifyTestMain(m)
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -125,63 +126,97 @@ func (u *unreadRange) Read(p []byte) (int, error) {
 // before them.
 func (b *blockReader) read(ctx context.Context, c []cdx.Capture, before int64) error {
 	if len(c) == 1 && c[0].Length == 0 {
-		return b.readGuessing(ctx, &c[0], before+1)
-	}
-	in, err := b.open(ctx, c[0].File, c[0].Offset, c[len(c)-1].Offset+c[len(c)-1].Length)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	at := c[0].Offset
-	for i := range c {
-		if _, err := io.CopyN(io.Discard, in, c[i].Offset-at); err != nil && err != io.EOF {
-			return err
-		}
-		record := &io.LimitedReader{R: in, N: c[i].Length}
-		found, why, err := b.record(ctx, &c[i], record)
-		if err == nil {
-			_, err = io.Copy(io.Discard, record)
-		}
-		if err == nil {
-			err = b.take(&c[i], found, why, before+int64(i)+1)
-		}
+		found, why, err := b.readOne(ctx, &c[0], isCaptureOf(&c[0]))
 		if err != nil {
 			return err
 		}
-		at = c[i].Offset + c[i].Length
+		return b.take(ctx, &c[0], found, why, before+1)
+	}
+	for len(c) > 0 {
+		n, err := b.readTogether(ctx, c, before)
+		if err != nil {
+			return err
+		}
+		c, before = c[n:], before+int64(n)
 	}
 	return nil
 }
 
-// readGuessing reads a capture whose length is not known.
-func (b *blockReader) readGuessing(ctx context.Context, c *cdx.Capture, n int64) error {
-	for size := int64(firstGuess); ; size *= 8 {
+// mostHeld is the size of the bodies that wait behind a revisit record.
+const mostHeld = 16 << 20
+
+// readTogether reads captures with one request, and returns how many. No other record is
+// read during the request, which its server may count: so captures behind a revisit record
+// wait for its end.
+func (b *blockReader) readTogether(ctx context.Context, c []cdx.Capture, before int64) (n int, err error) {
+	in, err := b.open(ctx, c[0].File, c[0].Offset, c[len(c)-1].Offset+c[len(c)-1].Length)
+	if err != nil {
+		return 0, err
+	}
+	var waiting []func() error
+	at, held := c[0].Offset, 0
+	for ; n < len(c) && held < mostHeld && err == nil; n++ {
+		this, number := &c[n], before+int64(n)+1
+		if _, err = io.CopyN(io.Discard, in, this.Offset-at); err != nil && err != io.EOF {
+			break
+		}
+		record := &io.LimitedReader{R: in, N: this.Length}
+		var found *warc.Capture
+		var why string
+		if found, why, err = b.record(ctx, this, record, isCaptureOf(this)); err == nil {
+			_, err = io.Copy(io.Discard, record)
+		}
+		take := func() error { return b.take(ctx, this, found, why, number) }
+		switch {
+		case err != nil:
+		case waiting == nil && !lacksPayload(found):
+			err = take()
+		default:
+			waiting = append(waiting, take)
+			if found != nil {
+				held += len(found.Body)
+			}
+		}
+		at = this.Offset + this.Length
+	}
+	in.Close()
+	for _, take := range waiting {
+		if err == nil {
+			err = take()
+		}
+	}
+	return n, err
+}
+
+// readOne reads a single capture, whose length may be unknown.
+func (b *blockReader) readOne(ctx context.Context, c *cdx.Capture, is func(*warc.Capture) bool) (found *warc.Capture, why string, err error) {
+	for size := cmp.Or(c.Length, firstGuess); ; size *= 8 {
 		in, err := b.open(ctx, c.File, c.Offset, c.Offset+size)
 		if err != nil {
-			return err
+			return nil, "", err
 		}
 		record := &io.LimitedReader{R: in, N: size}
-		found, why, err := b.record(ctx, c, record)
+		found, why, err = b.record(ctx, c, record, is)
 		if err == nil && found == nil {
 			_, err = io.Copy(io.Discard, record)
 		}
 		in.Close()
 		if err != nil {
-			return err
+			return nil, "", err
 		}
 		// A record that did not end may do so with more bytes, if there are more.
-		if found == nil && why != "" && record.N == 0 && size < mostGuess {
+		if c.Length == 0 && found == nil && why != "" && record.N == 0 && size < mostGuess {
 			continue
 		}
-		return b.take(c, found, why, n)
+		return found, why, nil
 	}
 }
 
-// record reads the record of a capture, and returns it, or why there is none.
-func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader) (found *warc.Capture, why string, err error) {
+// record reads the record of a capture, and returns it if it is the right one, or why not.
+func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader, is func(*warc.Capture) bool) (found *warc.Capture, why string, err error) {
 	other := ""
 	_, err = b.records.Read(ctx, remote.Name(c.File), in, b.source.config.captures(), func(got *warc.Capture) error {
-		if got.IsRobots() && isOf(got.Origin, c.Origin) {
+		if is(got) {
 			found = got
 		} else {
 			other = schema.TextString(got.Hops[0].URL)
@@ -201,19 +236,29 @@ func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader) 
 	return found, why, err
 }
 
+// isCaptureOf returns what reports whether a record is the capture that an index names.
+func isCaptureOf(c *cdx.Capture) func(*warc.Capture) bool {
+	return func(got *warc.Capture) bool { return got.IsRobots() && isOf(got.Origin, c.Origin) }
+}
+
 // isOf reports whether an origin is the one that an index says, which may be a host alone.
 func isOf(o, said fetch.Origin) bool {
 	return o == said || said.Scheme == "" && o.Host == said.Host
 }
 
 // take emits a capture, or rejects its line. n is its number in the block.
-func (b *blockReader) take(c *cdx.Capture, found *warc.Capture, why string, n int64) error {
+func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capture, why string, n int64) error {
 	s := b.source
 	path := remote.Name(c.File)
 	if found == nil {
 		s.rejects.Skip(rejected.Skipped{Damaged: 1})
 		b.rejected++
 		return b.reject(c.Offset, path, why)
+	}
+	if lacksPayload(found) {
+		if err := b.complete(ctx, c, found); err != nil {
+			return err
+		}
 	}
 	s.progress(1)
 	var skipped rejected.Skipped

@@ -8,7 +8,10 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	pipelinetest.TrustTestServers()
+	goleak.VerifyTestMain(m)
+}
 
 var (
 	must      = pipelinetest.Must

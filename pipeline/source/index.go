@@ -95,10 +95,16 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 	scratch := s.rejects.Scratch
 	sorted := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
 	defer func() { err = errors.Join(err, sorted.Close()) }()
+	if s.originals, err = newOriginals(scratch); err != nil {
+		return err
+	}
 	if s.config.LastCapture {
 		err = s.lastOfIndex(ctx, scratch, sorted)
 	} else {
 		err = s.takePlaces(ctx, func(p *cdx.Capture) error { return sorted.Add(p.Key(), p.Value()) })
+	}
+	if err == nil {
+		err = s.originals.settle()
 	}
 	if err != nil {
 		return err
@@ -148,14 +154,25 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			if why := s.config.checkPlace(x, c.File); why != "" {
 				return s.rejectLine(c.Line, c.File, why)
 			}
+			if err := s.originals.add(&c); err != nil {
+				return err
+			}
 			if !s.wantsPlace(&c, &skipped) {
 				s.progress(1)
 				return nil
 			}
+			if c.Original.File != "" && s.config.checkPlace(x, c.Original.File) != "" {
+				c.Original = cdx.Place{}
+			}
 			s.paced = s.paced || s.isPaced(s.config.locate(c.File))
 			return take(&c)
 		},
-		Other: func(cdx.Capture) error { return nil },
+		Other: func(c cdx.Capture) error {
+			if s.config.checkPlace(x, c.File) != "" {
+				return nil
+			}
+			return s.originals.add(&c)
+		},
 		Reject: func(line int64, text, reason string) error {
 			lines = line
 			return s.rejectLine(x.first+line, text, reason)

@@ -82,6 +82,7 @@ type Source struct {
 	last      *last.Captures     // nil unless only the last captures of archives are wanted
 	indexes   []index            // of captures
 	places    *places            // their captures, nil without one
+	originals *originals         // of revisit records among them
 	paced     bool               // some of them are in archives that are read at the pace
 	repeated  []journal.Repeated // archives that are named again
 }
@@ -206,7 +207,7 @@ func (s *Source) Close() error {
 		s.from.Close()
 	}
 	s.servers.Close()
-	return errors.Join(s.last.Close(), s.places.close())
+	return errors.Join(s.last.Close(), s.places.close(), s.originals.close())
 }
 
 // reject records an entry of the stored answers that is not a target: its line (0 if it

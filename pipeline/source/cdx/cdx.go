@@ -11,7 +11,6 @@ package cdx
 
 import (
 	"encoding/binary"
-	"errors"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -24,6 +23,8 @@ type Capture struct {
 	URL    string
 	Origin fetch.Origin // of the robots.txt; zero for a capture of another URL, and a host alone if the index says no more
 	Date   time.Time
+	Within time.Duration // precision of the date
+	Status int           // 0 if the index does not say
 
 	Digest    string // of the payload, as written; "" if the index does not say
 	IsRevisit bool   // the index says that its payload is that of another record
@@ -50,12 +51,9 @@ func (c *Capture) Key() []byte {
 // Value returns what else is kept of a capture on disk, beside its key.
 func (c *Capture) Value() []byte {
 	value := binary.BigEndian.AppendUint64(nil, uint64(c.Length))
-	if c.Original.File == "" {
-		value = append(value, 0, 0)
-	} else {
-		value = binary.BigEndian.AppendUint16(value, uint16(len(c.Original.File)))
-		value = append(value, c.Original.File...)
-		value = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(value, uint64(c.Original.Offset)), uint64(c.Original.Length))
+	value = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(value, uint64(c.Original.Offset)), uint64(c.Original.Length))
+	for _, text := range []string{c.Original.File, c.Digest} {
+		value = append(binary.BigEndian.AppendUint16(value, uint16(len(text))), text...)
 	}
 	if c.Origin.Scheme == "" {
 		return append(append(value, hostAlone), c.Origin.Host...)
@@ -66,19 +64,17 @@ func (c *Capture) Value() []byte {
 // hostAlone marks a host of which the scheme is not known.
 const hostAlone = '?'
 
-// Kept returns the capture of a key and a value: its line, its places and its origin.
+// Kept returns the capture of a key and a value: its line, its places, its digest and its
+// origin.
 func Kept(key, value []byte) (c Capture, err error) {
 	at := len(key) - 17
 	c.File, c.Offset = string(key[:at]), int64(binary.BigEndian.Uint64(key[at+1:]))
 	c.Line, c.Length = int64(binary.BigEndian.Uint64(key[at+9:])), int64(binary.BigEndian.Uint64(value))
-	n := int(binary.BigEndian.Uint16(value[8:]))
-	if value = value[10:]; n > 0 {
-		if len(value) < n+16 {
-			return c, errors.New("it is damaged")
-		}
-		c.Original.File, value = string(value[:n]), value[n:]
-		c.Original.Offset, c.Original.Length = int64(binary.BigEndian.Uint64(value)), int64(binary.BigEndian.Uint64(value[8:]))
-		value = value[16:]
+	c.Original.Offset, c.Original.Length = int64(binary.BigEndian.Uint64(value[8:])), int64(binary.BigEndian.Uint64(value[16:]))
+	value = value[24:]
+	for _, text := range []*string{&c.Original.File, &c.Digest} {
+		n := int(binary.BigEndian.Uint16(value)) + 2
+		*text, value = string(value[2:n]), value[n:]
 	}
 	if len(value) > 0 && value[0] == hostAlone {
 		c.Origin.Host = string(value[1:])

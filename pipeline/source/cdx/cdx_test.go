@@ -111,7 +111,7 @@ func FuzzIndex(f *testing.F) {
 					t.Fatalf("%+v", c)
 				}
 				again, err := Kept(c.Key(), c.Value())
-				again.Date, again.URL, again.Digest, again.IsRevisit = c.Date, c.URL, c.Digest, c.IsRevisit
+				again.Date, again.Within, again.Status, again.URL, again.IsRevisit = c.Date, c.Within, c.Status, c.URL, c.IsRevisit
 				if err != nil || again != c {
 					t.Fatalf("%+v is kept as %+v (%v)", c, again, err)
 				}

@@ -12,10 +12,10 @@ import (
 
 // fields are the fields of a line that matter here, as written; "" or - is for none.
 type fields struct {
-	url, date, mime, digest    string
-	redirect, flags            string // which are no numbers
-	file, offset, length       string
-	ofFile, ofOffset, ofLength string // the place of the record that a revisit stands for
+	url, date, mime, status, digest string
+	redirect, flags                 string // which are no numbers
+	file, offset, length            string
+	ofFile, ofOffset, ofLength      string // the place of the record that a revisit stands for
 }
 
 // Letters of the fields in a CDX file, as its first line names them. The places of
@@ -47,6 +47,8 @@ func (f *fields) field(name string) *string {
 		return &f.date
 	case letterMIME, "mime", "mimetype", "srt":
 		return &f.mime
+	case letterStatus, "status", "statuscode", "fetch_status", "hsc":
+		return &f.status
 	case letterDigest, "digest", "content_digest", "sha":
 		return &f.digest
 	case letterRedirect:
@@ -78,8 +80,11 @@ func (f *fields) set(name, value string) {
 
 func isNone(value string) bool { return value == "" || value == "-" }
 
-// maxFileName bounds the name of an archive in an index.
-const maxFileName = 4 << 10
+// Bounds of the name of an archive in an index, and of a digest.
+const (
+	maxFileName = 4 << 10
+	maxDigest   = 256
+)
 
 // capture returns what the fields say. The reason is that of a line that is not taken:
 // c then has a place if it names one.
@@ -94,12 +99,13 @@ func (f *fields) capture() (c Capture, reason string) {
 	} else {
 		c.URL = c.Origin.RobotsURL()
 	}
-	if c.Date, ok = parseDate(f.date); !ok && reason == "" {
+	if c.Date, c.Within, ok = parseDate(f.date); !ok && reason == "" {
 		reason = noDate
 	}
-	if !isNone(f.digest) {
+	if !isNone(f.digest) && len(f.digest) <= maxDigest {
 		c.Digest = f.digest
 	}
+	c.Status, _ = strconv.Atoi(f.status)
 	c.IsRevisit = f.mime == "warc/revisit" || f.mime == "revisit"
 	if !isNone(f.ofFile) {
 		if of, why := placeOf(f.ofFile, f.ofOffset, f.ofLength); why == "" {
@@ -135,34 +141,44 @@ func placeOf(file, offset, length string) (p Place, reason string) {
 }
 
 // parseDate parses the date of a capture: digits, to the minute or more precise, or as in
-// WARC and SQL.
-func parseDate(text string) (t time.Time, ok bool) {
-	for _, layout := range dateLayouts {
-		if len(text) == len(layout) {
-			t, err := time.Parse(layout, text)
-			return t, err == nil
+// WARC and SQL. It lies within the precision after t.
+func parseDate(text string) (t time.Time, within time.Duration, ok bool) {
+	const minute, second = "200601021504", "20060102150405"
+	var err error
+	switch n := len(text); {
+	case n == len(minute):
+		t, err = time.Parse(minute, text)
+		within = time.Minute
+	case n >= len(second) && n <= len(second)+9 && isDigits(text):
+		t, err = time.Parse(second+".999999999", text[:len(second)]+"."+text[len(second):]+"0")
+		within = precision(n - len(second))
+	default:
+		layout := time.RFC3339Nano
+		if strings.Contains(text, " ") {
+			layout = "2006-01-02 15:04:05.999999999"
 		}
+		t, err = time.Parse(layout, text)
+		_, fraction, _ := strings.Cut(text, ".")
+		within = precision(len(fraction) - len(strings.TrimLeft(fraction, "0123456789")))
 	}
-	if n := len("20060102150405"); len(text) > n && len(text) <= n+9 && isDigits(text) {
-		t, err := time.Parse("20060102150405.999999999", text[:n]+"."+text[n:])
-		return t, err == nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return t, false
+	return t.UTC(), within, err == nil
 }
 
-var dateLayouts = []string{"20060102150405", "200601021504"}
+// precision returns that of a date with so many digits of a fraction of a second.
+func precision(digits int) time.Duration {
+	within := time.Second
+	for range digits {
+		within /= 10
+	}
+	return within
+}
 
 // isDate reports whether a field can be no other than a date.
 func isDate(text string) bool {
 	if !slices.Contains([]int{12, 14, 17}, len(text)) || !isDigits(text) {
 		return false
 	}
-	_, ok := parseDate(text)
+	_, _, ok := parseDate(text)
 	return ok
 }
 

@@ -88,7 +88,7 @@ func OpenTable(in parquet.ReaderAtSeeker, name, path string, dated bool) (*Table
 }
 
 // letters are the fields of an index that a column may be.
-var letters = []string{letterURL, letterDate, letterMIME, letterDigest, letterFile, letterOffset, letterLength, letterOfFile, letterOfOffset, letterOfLength}
+var letters = []string{letterURL, letterDate, letterMIME, letterStatus, letterDigest, letterFile, letterOffset, letterLength, letterOfFile, letterOfOffset, letterOfLength}
 
 // subsetOf returns the subset that the folders of a path name.
 func subsetOf(path string) string {

@@ -42,13 +42,11 @@ func ignored(int64, string) error { return nil }
 
 // enter enters a capture under its names, and what it leads to.
 func (s *search) enter(c *warc.Capture, at place) error {
-	value := make([]byte, 1, entryValue)
+	what := byte(0)
 	if c.IsRobots() && s.Wanted(c.Origin) {
-		value[0] = isTarget
+		what = isTarget
 	}
-	tag := tagOf(digestOf(c))
-	value = append(binary.BigEndian.AppendUint64(value, uint64(c.Within.Microseconds())), tag[:]...)
-	value = binary.BigEndian.AppendUint64(value, uint64(c.PayloadLength))
+	value := compared(c, what)
 	key := func(name string) []byte {
 		key := append(make([]byte, 0, entryKey), sorter.Hash(name)...)
 		return append(binary.BigEndian.AppendUint64(key, sorter.Date(c.Start)), at[:]...)
@@ -66,10 +64,17 @@ func (s *search) enter(c *warc.Capture, at place) error {
 			return err
 		}
 	}
-	if s.everyRevisit && value[0] == isTarget && c.WantsOriginal() {
+	if s.everyRevisit && what == isTarget && c.WantsOriginal() {
 		return s.arrive(at, at)
 	}
 	return nil
+}
+
+// compared returns the value of an entry: what it is, and what a question is compared with.
+func compared(c *warc.Capture, what byte) []byte {
+	value, tag := append(make([]byte, 0, entryValue+8), what), tagOf(digestOf(c))
+	value = append(binary.BigEndian.AppendUint64(value, uint64(c.Within.Microseconds())), tag[:]...)
+	return binary.BigEndian.AppendUint64(value, uint64(c.PayloadLength))
 }
 
 // follow finds what the captures that have arrived lead to, round by round.

@@ -7,6 +7,9 @@
 //	archives with captures to keep ─► these captures                    kept.go
 //	archives ─► captures, each with those that it leads to              last.go, chain.go
 //
+// Captures that an index names are not read for it: originals.go finds the originals of
+// revisit records among them.
+//
 // All of it is sorted on disk, so that memory does not grow with the archives: places.go
 // has what is sorted by archive.
 package last

@@ -138,6 +138,11 @@ func (s *search) questionsOf(c *warc.Capture) (all []question) {
 	if !c.WantsOriginal() {
 		return nil
 	}
+	return originalsOf(c)
+}
+
+// originalsOf are the questions of a revisit record, by their ranks.
+func originalsOf(c *warc.Capture) (all []question) {
 	status, own, r := c.Status(), c.Hops[len(c.Hops)-1].URL, c.Revisit
 	digest := digestOf(c)
 	ask := func(name string, k kind, date time.Time, within time.Duration) {
