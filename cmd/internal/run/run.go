@@ -84,6 +84,18 @@ An index of captures
   another URL. Rows are in the order of archive and place; --limit takes the first of it.
   Without lengths in the index, 64 KiB are asked for, and more if a record is longer.
 
+  An index without a line that names its columns, as grep leaves it, has those that hold
+  a date, a URL, an offset and an archive. JSON may be objects or rows, one to a line or
+  in an array. Of Parquet, url or url_host_name, warc_filename and warc_record_offset are
+  needed, and fetch_time with --last-capture; rows of another subset than robotstxt, by a
+  column or the path, are left out and counted, and so are row groups that by their
+  statistics have none of the hosts of --hosts.
+
+  A revisit record has the body of its original: at the place that its line names, in
+  indexes of 12 to 14 columns and of pywb, or among the captures of all lines, by URL and
+  date, by URL and digest, or by digest. It is one more request. If the original cannot
+  be found or had, the answer is revisit_unresolved.
+
 Shards
   A run of --shards N is made by N processes, one --shard each, and is complete when
   all are; see robocensus plan. What differs from the plan of the run is an error.
@@ -176,7 +188,7 @@ func New() *Flags {
 	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; of stored answers, take only those of these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst, or in a ZIP file such as a WACZ; - is standard input; repeatable")
 	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
-	s.StringArrayVar(&in.CDX, "cdx", nil, "index of captures, a CDX or CDXJ `FILE`, plain, .gz or .zst, sorted or not: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; not in shards")
+	s.StringArrayVar(&in.CDX, "cdx", nil, "index of captures: a CDX, CDXJ or JSON `FILE`, plain, .gz or .zst, or Parquet such as Common Crawl's, sorted or not, or a quoted glob of them: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; repeatable; not in shards")
 	s.BoolVar(&in.LastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects and revisit records to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
 	s.StringVar(&in.Base, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths or --cdx, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
