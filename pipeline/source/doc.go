@@ -13,12 +13,13 @@
 //	kinds.go     the kinds of stored answers; Check
 //	volume.go    Volume, which reads targets in order
 //	archive.go   archives; repeated.go those that are named again; captures.go reads them
-//	index.go     an index of captures, cut into blocks; block.go reads those of a block
+//	index.go     indexes of captures, cut into blocks; block.go reads those of a block
+//	originals.go the originals of revisit records in indexes
 //	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
 //	package hosts     lists of hosts
 //	package bodies    folders and tars of bodies
-//	package cdx       the lines of an index
+//	package cdx       the lines and rows of an index
 //	package earlier   the tables of an earlier run
 //	package input     files and URLs
 //	package last      the last capture of each host in archives; redirects and revisits

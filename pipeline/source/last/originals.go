@@ -76,6 +76,14 @@ func (o *Originals) Settle() (err error) {
 	return o.names.Close()
 }
 
+// mostTried bounds the captures that are tried for a revisit record, because an index may
+// not say which of its captures are revisit records themselves; mostLooked those that are
+// looked at for the next one of a question.
+const (
+	mostTried  = 12
+	mostLooked = 64
+)
+
 // Of calls try with where the captures are that may be the original of a revisit record,
 // the surest first, until try returns true.
 func (o *Originals) Of(c *warc.Capture, try func(at uint64) (bool, error)) error {
@@ -84,57 +92,92 @@ func (o *Originals) Of(c *warc.Capture, try func(at uint64) (bool, error)) error
 	}
 	tried := make(map[uint64]bool)
 	for _, q := range originalsOf(c) {
-		at, ok, err := o.find(q)
-		if err != nil {
-			return err
-		}
-		if !ok || tried[at] {
-			continue
-		}
-		tried[at] = true
-		if done, err := try(at); done || err != nil {
-			return err
+		f := o.find(q)
+		for len(tried) < mostTried {
+			at, ok, err := f.next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			if tried[at] {
+				continue
+			}
+			tried[at] = true
+			if done, err := try(at); done || err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// find returns where the capture is that answers a question.
-func (o *Originals) find(q question) (at uint64, ok bool, err error) {
-	asked := q.encode()
-	hash, last := asked[:sorter.HashBytes], binary.BigEndian.Uint64(asked[sorter.HashBytes:])
-	entry := func(i int) []byte {
-		b := make([]byte, originalSize)
-		if err == nil {
-			_, err = o.file.ReadAt(b, int64(i)*int64(originalSize))
-		}
-		return b
-	}
-	dateOf := func(e []byte) uint64 { return binary.BigEndian.Uint64(e[sorter.HashBytes:]) }
-	// The first entry behind those that are not later than the question.
-	next := sort.Search(o.count, func(i int) bool {
-		e := entry(i)
-		order := bytes.Compare(e[:sorter.HashBytes], hash)
-		return order > 0 || order == 0 && (dateOf(e) > last || dateOf(e) == last && q.kind.isNearest())
-	})
-	is := func(i int) bool { return i >= 0 && i < o.count && bytes.Equal(entry(i)[:sorter.HashBytes], hash) }
-	chosen := next - 1
-	if q.kind.isNearest() && is(next) && (!is(chosen) || dateOf(entry(next))-last <= last-dateOf(entry(chosen))) {
-		chosen = next
-	}
-	if !is(chosen) || err != nil {
-		return 0, false, readBack(err)
-	}
-	e := entry(chosen)
-	if !q.accepts(dateOf(e), last, e[originalKey:]) {
-		return 0, false, readBack(err)
-	}
-	return binary.BigEndian.Uint64(e[originalKey+entryValue:]), true, readBack(err)
+// finding finds the entries that answer a question, the nearest to its date first.
+type finding struct {
+	*Originals
+	question
+	hash          []byte
+	last          uint64 // the last date that answers it
+	before, after int    // entries around those that were found
+	err           error
 }
 
-func readBack(err error) error {
-	if err != nil {
-		return fmt.Errorf("read the list of captures: %w", err)
+func (o *Originals) find(q question) *finding {
+	asked := q.encode()
+	f := &finding{Originals: o, question: q, hash: asked[:sorter.HashBytes], last: binary.BigEndian.Uint64(asked[sorter.HashBytes:])}
+	f.after = sort.Search(o.count, func(i int) bool {
+		e := f.entry(i)
+		order := bytes.Compare(e[:sorter.HashBytes], f.hash)
+		return order > 0 || order == 0 && (dateOf(e) > f.last || dateOf(e) == f.last && q.kind.isNearest())
+	})
+	f.before = f.after - 1
+	return f
+}
+
+func (f *finding) entry(i int) []byte {
+	b := make([]byte, originalSize)
+	if f.err == nil {
+		if _, err := f.file.ReadAt(b, int64(i)*int64(originalSize)); err != nil {
+			f.err = fmt.Errorf("read the list of captures: %w", err)
+		}
+	}
+	return b
+}
+
+func dateOf(entry []byte) uint64 { return binary.BigEndian.Uint64(entry[sorter.HashBytes:]) }
+
+// next returns where the next capture is, false if there is none.
+func (f *finding) next() (at uint64, ok bool, err error) {
+	for range mostLooked {
+		before, after := f.of(f.before), f.of(f.after)
+		if !f.kind.isNearest() {
+			after = nil
+		}
+		chosen := before
+		switch {
+		case f.err != nil || before == nil && after == nil:
+			return 0, false, f.err
+		case before == nil || after != nil && dateOf(after)-f.last <= f.last-dateOf(before):
+			chosen = after
+			f.after++
+		default:
+			f.before--
+		}
+		if f.accepts(dateOf(chosen), f.last, chosen[originalKey:]) {
+			return binary.BigEndian.Uint64(chosen[originalKey+entryValue:]), true, f.err
+		}
+	}
+	return 0, false, f.err
+}
+
+// of returns an entry if it has the name that is asked for.
+func (f *finding) of(i int) []byte {
+	if i < 0 || i >= f.count {
+		return nil
+	}
+	if e := f.entry(i); bytes.Equal(e[:sorter.HashBytes], f.hash) {
+		return e
 	}
 	return nil
 }

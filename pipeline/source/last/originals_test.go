@@ -38,6 +38,7 @@ func TestOriginalsByIndex(t *testing.T) {
 		4: described(b, "20240102000000", "C", 200, time.Minute),
 		5: described(a, "20240101120000", "", 200, time.Second),
 		6: described(b, "20240109000000", "A", 200, time.Second),
+		7: described(a, "20240103000000", "E", 200, time.Second), // of the same second as 1
 	} {
 		must(t, o.Add(c, uint64(i)))
 	}
@@ -50,7 +51,8 @@ func TestOriginalsByIndex(t *testing.T) {
 	}{
 		"the nearest earlier one":       {a, "20240104000000", "A", "", "", 200, []uint64{1}},
 		"none is earlier":               {b, "20240101000000", "A", "", "", 200, []uint64{0}},
-		"by date, not another status":   {a, "20240104000000", "", a, "2024-01-03T00:00:00Z", 200, []uint64{1}},
+		"by date, not another status":   {a, "20240104000000", "", a, "2024-01-03T00:00:00Z", 200, []uint64{7, 1}},
+		"by date and digest":            {a, "20240104000000", "E", a, "2024-01-03T00:00:00Z", 200, []uint64{7}},
 		"by date, its fraction unknown": {a, "20240104000000", "A", a, "2024-01-01T00:00:00.5Z", 200, []uint64{0, 1}},
 		"by a date to the minute":       {b, "20240104000000", "", b, "2024-01-02T00:00:42Z", 200, []uint64{4}},
 		"another minute":                {b, "20240104000000", "", b, "2024-01-02T00:01:00Z", 200, nil},
