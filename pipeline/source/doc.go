@@ -13,7 +13,7 @@
 //	kinds.go     the kinds of stored answers; Check
 //	volume.go    Volume, which reads targets in order
 //	archive.go   archives; repeated.go those that are named again; captures.go reads them
-//	index.go     indexes of captures, cut into blocks; block.go reads those of a block
+//	index.go     indexes of captures; places.go cuts them into blocks, block.go reads one
 //	originals.go the originals of revisit records in indexes
 //	bodies.go    a folder or tar of bodies, which package bodies reads
 //	run.go       an earlier run
