@@ -137,7 +137,9 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 		return 0, err
 	}
 	from := cdx.TableReceiver{Receiver: to, Skipped: func(otherURLs, otherSubsets, unread int64) {
-		skipped.OtherURLs, skipped.OtherSubsets, skipped.OtherHosts = skipped.OtherURLs+otherURLs, skipped.OtherSubsets+otherSubsets, skipped.OtherHosts+unread
+		skipped.OtherURLs += otherURLs
+		skipped.OtherSubsets += otherSubsets
+		skipped.OtherHosts += unread
 		s.progress(otherURLs + otherSubsets + unread)
 	}}
 	if s.filter != nil {

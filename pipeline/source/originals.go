@@ -38,7 +38,8 @@ func newOriginals(scratch func() (*store.Scratch, error)) (*originals, error) {
 		return nil, fmt.Errorf("create a file for captures: %w", err)
 	}
 	return &originals{
-		known: last.Originals{Scratch: scratch}, file: file, w: bufio.NewWriterSize(io.NewOffsetWriter(file, 0), 1<<18), places: make(map[string]int64),
+		known: last.Originals{Scratch: scratch}, places: make(map[string]int64),
+		file: file, w: bufio.NewWriterSize(io.NewOffsetWriter(file, 0), 1<<18),
 	}, nil
 }
 

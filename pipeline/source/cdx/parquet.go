@@ -63,7 +63,8 @@ func OpenTable(in parquet.ReaderAtSeeker, name, path string, dated bool) (*Table
 			what = letters[i]
 		}
 		if !scan.IsText(field.Type) && field.Type.ID() != arrow.TIMESTAMP {
-			return nil, &userfile.Error{Path: name, Err: fmt.Errorf("column %q is of type %s; it must hold text, numbers or times", field.Name, field.Type)}
+			err = fmt.Errorf("column %q is of type %s; it must hold text, numbers or times", field.Name, field.Type)
+			return nil, &userfile.Error{Path: name, Err: err}
 		}
 		if t.columns[what] == "" {
 			t.columns[what] = field.Name
@@ -82,13 +83,17 @@ func OpenTable(in parquet.ReaderAtSeeker, name, path string, dated bool) (*Table
 		lacks("fetch_time", letterDate)
 	}
 	if missing != nil {
-		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("has no column %s; an index of captures in Parquet needs them, as Common Crawl's has", strings.Join(missing, ", "))}
+		err = fmt.Errorf("has no column %s; an index of captures in Parquet needs them, as Common Crawl's has", strings.Join(missing, ", "))
+		return nil, &userfile.Error{Path: name, Err: err}
 	}
 	return t, nil
 }
 
 // letters are the fields of an index that a column may be.
-var letters = []string{letterURL, letterDate, letterMIME, letterStatus, letterDigest, letterFile, letterOffset, letterLength, letterOfFile, letterOfOffset, letterOfLength}
+var letters = []string{
+	letterURL, letterDate, letterMIME, letterStatus, letterDigest,
+	letterFile, letterOffset, letterLength, letterOfFile, letterOfOffset, letterOfLength,
+}
 
 // subsetOf returns the subset that the folders of a path name.
 func subsetOf(path string) string {
@@ -227,7 +232,9 @@ func urlOf(cell func(what string) string) (url, host string) {
 // rowGroups returns what reports, by column, whether a row group may have a host.
 func (t *Table) rowGroups(hosts []string) map[string]func(least, greatest string) bool {
 	out := make(map[string]func(least, greatest string) bool)
-	for column, keys := range map[string]func(host string) []string{columnHost: func(host string) []string { return []string{host} }, "url_host_name_reversed": reversed, "url_surtkey": surt} {
+	for column, keys := range map[string]func(host string) []string{
+		columnHost: func(host string) []string { return []string{host} }, "url_host_name_reversed": reversed, "url_surtkey": surt,
+	} {
 		i := slices.IndexFunc(t.in.Schema().Fields(), func(f arrow.Field) bool { return strings.EqualFold(f.Name, column) })
 		if i < 0 {
 			continue

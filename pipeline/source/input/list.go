@@ -82,7 +82,9 @@ var ErrParquetPipe = errors.New("is Parquet, which cannot be read from a pipe; g
 // Inspect reads a list once before the run, for its digest and its number of rows, and to
 // fail on an unreadable one before anything is fetched. rows returns the number of rows of
 // Parquet, plain is [Plain] or [PlainOrJSON].
-func (l *List) Inspect(ctx context.Context, rows func() (int64, error), plain func(io.Reader) (io.Reader, func(), error)) (in journal.Input, err error) {
+func (l *List) Inspect(
+	ctx context.Context, rows func() (int64, error), plain func(io.Reader) (io.Reader, func(), error),
+) (in journal.Input, err error) {
 	in.Path = l.Name
 	sum := sha256.New()
 	if l.Parquet == nil {
