@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +49,18 @@ func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 	for _, record := range records {
 		members = append(members, gzipped(record)...)
 	}
-	for name, file := range map[string][]byte{"members": members, "one member": gzipped(strings.Join(records, "")), "plain": []byte(strings.Join(records, ""))} {
+	var wacz bytes.Buffer
+	z := zip.NewWriter(&wacz)
+	for _, name := range []string{"pages/pages.jsonl", "archive/data.warc.gz"} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		must(t, err)
+		_, err = w.Write(members)
+		must(t, err)
+	}
+	must(t, z.Close())
+	for name, file := range map[string][]byte{
+		"members": members, "one member": gzipped(strings.Join(records, "")), "plain": []byte(strings.Join(records, "")), "WACZ": wacz.Bytes(),
+	} {
 		server := newArchiveServer(t, map[string][]byte{"/a.warc": file})
 		for _, s := range []source.Config{
 			{WARC: []string{writeFile(t, "a.warc", file)}},

@@ -35,7 +35,8 @@ func parseDigest(text string) (algorithm string, sum []byte) {
 	if sum, err := hex.DecodeString(value); err == nil && fits(sum) {
 		return algorithm, sum
 	}
-	if sum, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(value)); err == nil && fits(sum) {
+	unpadded := base32.StdEncoding.WithPadding(base32.NoPadding)
+	if sum, err := unpadded.DecodeString(strings.ToUpper(value)); err == nil && fits(sum) {
 		return algorithm, sum
 	}
 	return algorithm, nil
@@ -49,10 +50,12 @@ func CanonicalDigest(text string) string {
 	if sum != nil {
 		return algorithm + ":" + hex.EncodeToString(sum)
 	}
-	if _, value, ok := strings.Cut(text, ":"); ok && algorithm != "" && digestSizes[algorithm] == 0 && strings.TrimSpace(value) != "" {
-		return algorithm + ":" + strings.TrimRight(strings.TrimSpace(value), "=")
+	_, value, _ := strings.Cut(text, ":")
+	value = strings.TrimRight(strings.TrimSpace(value), "=")
+	if algorithm == "" || digestSizes[algorithm] > 0 || value == "" {
+		return ""
 	}
-	return ""
+	return algorithm + ":" + value
 }
 
 // IsDigestOfNothing reports whether a canonical digest is that of no bytes.

@@ -32,11 +32,13 @@ const (
 )
 
 var (
-	errZipPipe      = errors.New("a ZIP file, such as a WACZ, has its directory at its end: give it as a file, or unpack it and give its WARC files")
-	errZipDirectory = fmt.Errorf("the directory of the ZIP file is longer than %d bytes: unpack the file and give its WARC files", maxZipDirectory)
-	errZipEmpty     = errors.New("a ZIP file without a WARC file; a WACZ has them in its folder archive")
-	errZipOverlap   = errors.New("the files in the ZIP file overlap")
-	errZipExpands   = fmt.Errorf("a file in the ZIP file expands more than %d times", mostDeflated)
+	errZipPipe = errors.New("a ZIP file, such as a WACZ, has its directory at its end: " +
+		"give it as a file, or unpack it and give its WARC files")
+	errZipDirectory = fmt.Errorf("the directory of the ZIP file is longer than %d bytes: "+
+		"unpack the file and give its WARC files", maxZipDirectory)
+	errZipEmpty   = errors.New("a ZIP file without a WARC file; a WACZ has them in its folder archive")
+	errZipOverlap = errors.New("the files in the ZIP file overlap")
+	errZipExpands = fmt.Errorf("a file in the ZIP file expands more than %d times", mostDeflated)
 )
 
 // isZip reports whether a file begins as a ZIP file does.
@@ -146,7 +148,8 @@ func readZipped(ctx context.Context, in *fileAt, f *zip.File, from int64, w read
 		counts, err = read(ctx, &w)
 		return counts, inflated.err, err
 	}
-	return counts, fmt.Errorf("a file in the ZIP file has the compression method %d, which is not read: unpack it", f.Method), nil
+	what = fmt.Errorf("a file in the ZIP file has the compression method %d, which is not read: unpack it", f.Method)
+	return counts, what, nil
 }
 
 // fileAt reads a file at any place, up to a number of bytes.

@@ -70,7 +70,8 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 	}
 	defer done()
 	var skipped rejected.Skipped
-	seq, n, damage, isLast, read := v.seq, int64(0), int64(0), func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
+	seq, n, damage := v.seq, int64(0), int64(0)
+	isLast, read := func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
 	if captures != nil {
 		isLast, read = captures.Take, readHeads
 	}
@@ -100,7 +101,10 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 		r.emitted = n
 		t.Seq = seq
 		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
-		t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: schema.TextString(c.Mismatch)}
+		t.Stored = &target.Stored{
+			Source: journal.FromArchive, WARC: path, Offset: c.Offset, Length: c.Length,
+			Mismatch: schema.TextString(c.Mismatch),
+		}
 		return r.emit(t)
 	}, func(offset int64, what string) error {
 		if damage++; damage <= r.damage {
@@ -142,7 +146,8 @@ func (s *Source) findLast(ctx context.Context) (err error) {
 // search searches archives for captures that lead to others.
 func (s *Source) search(volumes []*Volume, progress func(bytes int64)) last.Archives {
 	return last.Archives{
-		Count: len(volumes), Stored: s.config.captures(), MaxRedirects: s.config.MaxRedirects, Progress: progress, Scratch: s.rejects.Scratch,
+		Count: len(volumes), Stored: s.config.captures(), MaxRedirects: s.config.MaxRedirects,
+		Progress: progress, Scratch: s.rejects.Scratch,
 		Each: func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
 			return s.eachArchive(ctx, volumes, wanted, read)
 		},

@@ -30,7 +30,8 @@ func (c *chain) add(next *warc.Capture) {
 	case !tagOf(c.digest).contradicts(tagOf(next.PayloadDigest)):
 		c.Mismatch = cmp.Or(c.Mismatch, next.Mismatch)
 	default:
-		c.Mismatch = fmt.Sprintf("the original, by WARC-Refers-To, has the payload digest %s, and the revisit record %s", next.PayloadDigest, c.digest)
+		c.Mismatch = fmt.Sprintf("the original, by WARC-Refers-To, has the payload digest %s, and the revisit record %s",
+			next.PayloadDigest, c.digest)
 	}
 	if !next.Unstored || c.digest == "" {
 		c.digest = next.PayloadDigest

@@ -57,7 +57,8 @@ func classOf(c *warc.Capture) class {
 	return isOther
 }
 
-func idName(id string) string              { return "id\n" + id }
+func idName(id string) string { return "id\n" + strings.ToLower(id) } // as UUIDs compare
+
 func dateName(of class, url string) string { return "date\n" + string(of) + "\n" + url }
 func payloadName(of class, url, digest string) string {
 	return "payload\n" + string(of) + "\n" + url + "\n" + digest

@@ -68,6 +68,7 @@ var revisits = []struct {
 	records    []rec
 }{
 	{"of a record ID alone, as GNU wget writes", `200 "one"`, []rec{response(txt, "01:00", id(1)+digest("one"), ok+"one"), response(txt, "02:00", id(2)+digest("two"), ok+"two"), revisit(txt, "03:00", ofID(1)+identical+digest("one"), ok)}},
+	{"of a record ID in capitals", `200 "one"`, []rec{response(txt, "01:00", "WARC-Record-ID: <urn:uuid:0A>\r\n", ok+"one"), revisit(txt, "03:00", "WARC-Refers-To: urn:uuid:0a\r\n", ok)}},
 	{"of a record ID, without digests", `200 "one"`, []rec{response(txt, "01:00", id(1), ok+"one"), response(txt, "02:00", id(2), ok+"two"), revisit(txt, "03:00", ofID(1), ok)}},
 	{"of a record ID that is another URL's", `200 "one"`, []rec{response("https://b.example/x", "01:00", id(1), ok+"one"), revisit(txt, "03:00", ofID(1), ok)}},
 	{"of a record ID before a date", `200 "one"`, []rec{response(txt, "01:00", id(1), ok+"one"), response(txt, "02:00", id(2), ok+"two"), revisit(txt, "03:00", ofID(1)+ofDate(itself, "02:00"), ok)}},
