@@ -130,17 +130,34 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 }
 
 // errorPage returns the beginning of the body of an error, decoded as far as possible, if
-// it can show a wall.
+// it can show a wall. It keeps the body if it may be that of a revisit record.
 func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	h := &w.answer
-	if c.Revisit != nil || w.headOnly || !w.challenges.WantsBody(h.status, h.values) {
+	if c.Revisit != nil || w.headOnly {
 		return nil, nil
 	}
-	stored := make([]byte, min(w.left, answer.ChallengeBytes))
+	wantsPage, size := w.challenges.WantsBody(h.status, h.values), int64(0)
+	if wantsPage {
+		size = answer.ChallengeBytes
+	}
+	keeps := w.errorBodies && h.status >= 400
+	if keeps {
+		size = max(size, int64(4*w.limit)+64<<10)
+	}
+	stored := make([]byte, min(w.left, size))
 	if err := w.readFull(in, stored); err != nil {
 		return nil, err
 	}
-	page, _, _ := h.decode(stored, answer.ChallengeBytes)
+	if keeps {
+		body, truncated, err := h.decode(stored, w.limit)
+		if err == nil {
+			c.Body, c.Truncated = body, truncated || w.left > 0
+		}
+	}
+	if !wantsPage {
+		return nil, nil
+	}
+	page, _, _ := h.decode(stored[:min(len(stored), answer.ChallengeBytes)], answer.ChallengeBytes)
 	return page, nil
 }
 

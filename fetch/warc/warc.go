@@ -87,8 +87,9 @@ type Counts struct {
 
 // Config says what to keep of captures.
 type Config struct {
-	MaxBody    int               // bytes of a body
-	Challenges answer.Challenges // marks of walls
+	MaxBody     int               // bytes of a body
+	Challenges  answer.Challenges // marks of walls
+	ErrorBodies bool              // read those of 4xx and 5xx too, which may be the originals of revisit records
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or
@@ -104,7 +105,7 @@ type Config struct {
 // or ctx.
 func Read(ctx context.Context, name string, r io.Reader, c Config,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, errorBodies: c.ErrorBodies, emit: emit, damaged: damaged})
 }
 
 // ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
@@ -112,7 +113,7 @@ func Read(ctx context.Context, name string, r io.Reader, c Config,
 // its body only if the answer is true.
 func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func() bool,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, body: body, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, errorBodies: c.ErrorBodies, body: body, emit: emit, damaged: damaged})
 }
 
 func readFile(ctx context.Context, r io.Reader, w reader) (Counts, error) {
@@ -136,7 +137,7 @@ func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Co
 	} else {
 		rr.members.reset(ctx, r)
 	}
-	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
+	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, errorBodies: c.ErrorBodies, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
 }
 
 // Close frees the buffers.
@@ -182,14 +183,15 @@ func read(ctx context.Context, w *reader) (Counts, error) {
 // reader reads the records of one file. It reuses its buffers for each record.
 type reader struct {
 	*members
-	name       string
-	limit      int
-	challenges answer.Challenges
-	body       func() bool // nil if captures of other URLs are passed over
-	emit       func(*Capture) error
-	damaged    func(offset int64, what string) error
-	counts     Counts
-	counter    *int64 // the count of the current record, if it is good
+	name        string
+	limit       int
+	challenges  answer.Challenges
+	errorBodies bool
+	body        func() bool // nil if captures of other URLs are passed over
+	emit        func(*Capture) error
+	damaged     func(offset int64, what string) error
+	counts      Counts
+	counter     *int64 // the count of the current record, if it is good
 
 	head   recordHead
 	ahead  recordHead // of a record that may follow

@@ -33,6 +33,7 @@ func (c *chain) add(next *warc.Capture) {
 		c.Mismatch = fmt.Sprintf("the original, by WARC-Refers-To, has the payload digest %s, and the revisit record %s",
 			next.PayloadDigest, c.digest)
 	}
+	isSame := c.digest != "" && c.digest == next.PayloadDigest
 	if !next.Unstored || c.digest == "" {
 		c.digest = next.PayloadDigest
 	}
@@ -51,12 +52,17 @@ func (c *chain) add(next *warc.Capture) {
 			c.Challenge = next.Challenge
 		}
 		return
+	case c.Unstored && isSuccess(status) && next.Body != nil && isSame: // what another URL said with a 404
+		c.Body, c.Truncated, c.Unstored = next.Body, next.Truncated, false
+		return
 	default:
 		return
 	}
 	c.HTTPVersion, c.Headers, c.Remote, c.Challenge = next.HTTPVersion, next.Headers, next.Remote, next.Challenge
 	c.Location, c.Unstored, c.Error, c.Err = next.Location, next.Unstored, next.Error, next.Err
-	c.Body, c.Truncated, c.Digest = next.Body, next.Truncated, next.Digest
+	if isSuccess(next.Status()) {
+		c.Body, c.Truncated, c.Digest = next.Body, next.Truncated, next.Digest
+	}
 }
 
 // end ends a chain that leads in a circle or too far.

@@ -14,13 +14,15 @@ import (
 
 // keep reads the archives that have captures to keep, and keeps them.
 func (s *search) keep(ctx context.Context) error {
+	stored := s.Stored
+	stored.ErrorBodies = true
 	return s.Each(ctx, s.neededOf.has, func(ctx context.Context, i int, name string, in io.Reader) error {
 		needed, n := s.neededOf.of(i), uint64(0)
 		if err := needed.next(); err != nil {
 			return err
 		}
 		wanted := func() bool { return needed.is(placeOf(i, n)) }
-		_, err := warc.ReadAll(ctx, name, in, s.Stored, wanted, func(c *warc.Capture) error {
+		_, err := warc.ReadAll(ctx, name, in, stored, wanted, func(c *warc.Capture) error {
 			at := placeOf(i, n)
 			n++
 			if !needed.is(at) {

@@ -182,6 +182,12 @@ func originalsOf(c *warc.Capture) (all []question) {
 		if status != 0 || !warc.IsDigestOfNothing(digest) {
 			ask(payloadName(isAnswer, "", digest), byNearest, c.Start, 0)
 		}
+		if status != 0 { // some writers look for the payload alone, whatever its status
+			if dated {
+				ask(payloadName(isOther, named, digest), byDate, date, within)
+			}
+			ask(payloadName(isOther, own, digest), byEarlier, c.Start, 0)
+		}
 	} else if r.IsNotModified() && !dated && r.RecordID == "" {
 		ask(dateName(isAnswer, own), byEarlier, c.Start, 0)
 	}

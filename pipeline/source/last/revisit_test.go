@@ -122,12 +122,19 @@ var revisits = []struct {
 	{"with a status of its own", `404 ""`, []rec{response(txt, "01:00", id(1), ok+"one"), revisit(txt, "03:00", ofID(1), "HTTP/1.1 404 x\r\n\r\n")}},
 	{"without a header, of an error", `404 ""`, []rec{response(txt, "01:00", id(1), "HTTP/1.1 404 x\r\n\r\n"), revisit(txt, "03:00", ofID(1), "")}},
 	{"of an error, which it is not", `200 unresolved`, []rec{response(txt, "01:00", id(1), "HTTP/1.1 404 x\r\n\r\n"), revisit(txt, "03:00", ofID(1), ok)}},
+	{"of an error with the same payload, as gowarc finds it", `200 "one"`, []rec{response("https://b.example/x", "01:00", id(1)+digest("one"), "HTTP/1.1 404 x\r\n\r\none"), revisit(txt, "03:00", ofID(1)+digest("one"), ok)}},
+	{"of the date of an error with the same payload", `200 "one"`, []rec{response("https://b.example/robots.txt", "01:00", digest("one"), "HTTP/1.1 404 x\r\n\r\none"), revisit(txt, "03:00", ofDate("https://b.example/robots.txt", "01:00")+hexDigest("one"), ok)}},
+	{"of the digest of an error before", `200 "one"`, []rec{response(txt, "01:00", digest("one"), "HTTP/1.1 500 x\r\n\r\none"), revisit(txt, "03:00", digest("one"), ok)}},
+	{"without a header, of an error with a body", `404 ""`, []rec{response(txt, "01:00", id(1)+digest("one"), "HTTP/1.1 404 x\r\n\r\none"), revisit(txt, "03:00", ofID(1)+digest("one"), "")}},
 	{"of nothing named", `200 unresolved`, []rec{response(txt, "01:00", "", ok+"one"), revisit(txt, "03:00", "", ok)}},
 	{"of what is no digest and no date", `200 unresolved`, []rec{response(txt, "01:00", "WARC-Payload-Digest: sha1:-\r\n", ok+"one"), revisit(txt, "03:00", "WARC-Payload-Digest: sha1:-\r\nWARC-Refers-To-Date: soon\r\n", ok)}},
 }
 
 func outcome(c *warc.Capture) string {
 	text := fmt.Sprintf("%d %q", c.Status(), c.Body)
+	if c.Body != nil && !isSuccess(c.Status()) {
+		text += " of an error"
+	}
 	if c.Facts().Kind().Class == answer.RevisitUnresolved {
 		text = fmt.Sprintf("%d unresolved", c.Status())
 	}
