@@ -2,12 +2,12 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"strings"
 	"time"
@@ -23,36 +23,41 @@ import (
 // errEncoding means that a body is not in its Content-Encoding.
 var errEncoding = errors.New("the body does not decode by its content encoding")
 
+// IsUndecodable reports whether an error of [Decode] or [Remark] is one of the encoding, not of
+// the connection.
+func IsUndecodable(err error) bool { return errors.Is(err, errEncoding) }
+
 // zstdWindow bounds the memory that a zstd frame can make us allocate.
 const zstdWindow = 8 << 20
 
-// readBody reads the body and decodes its content encodings as [Decode] does. It
+// readBody reads the body into a and decodes its content encodings as [Decode] does. It
 // decodes an encoded body only once it is complete: otherwise a few bytes that
 // ask for a window of megabytes, on thousands of connections that then hang,
 // would take all memory. An encoded body is at most slightly larger than its
 // decoded form. If a connection fails after the bytes that decode to the limit,
-// that is not a failure. encodings is the value of the header.
-func (lease *Lease) readBody(resp *http.Response, encodings string, paused func(time.Duration)) (body *text, truncated bool, err error) {
+// that is not a failure. encodings is the value of the header. The remark is that of
+// [Remark].
+func (lease *Lease) readBody(resp *response, encodings string, paused func(time.Duration), a *received) (remark, err error) {
 	limit := lease.client.config.MaxBody
-	var r io.Reader = resp.Body
-	if len(resp.TransferEncoding) > 0 {
-		r = chunks{r}
-	}
 	expect := 4095
-	if n := resp.ContentLength; n >= 0 && n < int64(limit) {
+	if n := resp.Length; n >= 0 && n < int64(limit) {
 		expect = int(n)
 	}
 	codings, _ := codingsOf(encodings)
-	body = lease.text(min(expect, limit), paused)
+	a.body = lease.text(min(expect, limit), paused)
+	plain := ""
 	if len(codings) == 0 {
-		truncated, err = body.fill(r, limit)
-		return body, truncated, err
+		a.truncated, err = a.body.fill(resp.body, limit)
+	} else {
+		stored := newText(lease.client.spool, min(expect, limit), paused)
+		defer stored.release()
+		more, broken := stored.fill(resp.body, limit+encodedExcess)
+		a.truncated, plain, err = decode(a.body, func() io.Reader { return stored.again(more, broken) }, codings, "", limit)
 	}
-	stored := newText(lease.client.spool, min(expect, limit), paused)
-	defer stored.release()
-	more, err := stored.fill(r, limit+encodedExcess)
-	truncated, err = decode(body, stored.again(more, err), codings, limit)
-	return body, truncated, err
+	if err != nil {
+		return nil, err
+	}
+	return Remark(encodings, plain, a.body.reader(), a.truncated)
 }
 
 // encodedExcess is more than what an encoding adds to the bytes that decode to
@@ -70,45 +75,65 @@ func (t *text) again(more bool, err error) io.Reader {
 	return io.MultiReader(t.reader(), failing{err})
 }
 
+// Decoded is a body without its content encodings.
+type Decoded struct {
+	Body      []byte
+	Truncated bool
+	// Plain is an encoding that is named and that the body is not in: it is text as it
+	// is. It is "" if there is none.
+	Plain string
+}
+
 // Decode decodes up to three content encodings, given as the value of the header,
 // and returns at most limit bytes. It passes over an encoding that it does not
-// know; see [Unknown]. An empty body has no encoding. truncated reports whether the body was longer. expect is a guess at the
-// size, for the initial memory. An error comes with the bytes decoded before
-// it.
+// know; see [Remark]. An empty body has no encoding. A body that is not in an encoding, and
+// looks like text, is taken as it is: a server, or the writer of an archive, has left the
+// header of another form of it. So is a body that is in an encoding once where the header
+// repeats it. An error comes with the bytes decoded before it.
 //
 // The limit bounds memory and time whatever the size of the decoded body:
 // Decode reads a bomb no further than the limit, at each encoding of several.
-func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, truncated bool, err error) {
+func Decode(stored []byte, encoding string, limit int) (d Decoded, err error) {
 	codings, _ := codingsOf(encoding)
-	t := newText(new(spool), min(expect, limit), nil)
-	truncated, err = decode(t, r, codings, limit)
-	return t.tail, truncated, err
+	t := newText(new(spool), min(4*len(stored), limit), nil)
+	d.Truncated, d.Plain, err = decode(t, func() io.Reader { return bytes.NewReader(stored) }, codings, "", limit)
+	d.Body = t.tail
+	return d, err
 }
 
-// Unknown judges a body after [Decode]. If the value of the header names an
+// Remark judges a body after [Decode], of which it gets plain. If the value of the header names an
 // encoding that Decode does not know (there are names of character sets, or
-// "none"), a body that is text was taken as it is: remark says so. Any other is
-// an error, and so is text that is not UTF-8. truncated reports whether the body
-// is cut.
-func Unknown(encoding string, body io.Reader, truncated bool) (remark, err error) {
+// "none"), a body that is text was taken as it is. Any other is
+// an error, and so is text that is not UTF-8. A remark says what a reader of the file
+// might not expect, such as a gzip file without an encoding, which crawlers do not unpack.
+// truncated reports whether the body is cut.
+func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err error) {
+	b := bufio.NewReader(body)
+	if start, _ := b.Peek(len(gzipMagic)); string(start) == gzipMagic {
+		remark = errors.New("body: it is a gzip file, which no content encoding says, and stays packed")
+	}
+	if plain != "" {
+		remark = failure.Remarks(remark, fmt.Errorf("body: it is not in its content encoding %q; the body is text and taken as it is", plain))
+	}
 	_, unknown := codingsOf(encoding)
 	if unknown == "" {
-		return nil, nil
+		return remark, nil
 	}
-	ok, empty, err := isText(body, truncated)
+	ok, empty, err := isText(b, truncated)
 	switch {
 	case err != nil || empty:
 		return nil, err
 	case ok:
-		return fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", failure.Clip(unknown)), nil
+		return failure.Remarks(remark, fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", failure.Clip(unknown))), nil
 	}
 	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, failure.Clip(unknown))
 }
 
+const gzipMagic = "\x1f\x8b\x08"
+
 // isText reports whether a body is UTF-8 without NUL. The last character of one
 // that is cut may be incomplete.
-func isText(body io.Reader, cut bool) (ok, empty bool, err error) {
-	b := bufio.NewReader(body)
+func isText(b *bufio.Reader, cut bool) (ok, empty bool, err error) {
 	for empty = true; ; empty = false {
 		switch c, size, err := b.ReadRune(); {
 		case err == io.EOF:
@@ -128,25 +153,55 @@ func isText(body io.Reader, cut bool) (ok, empty bool, err error) {
 // maxCodings is the number of encodings on top of each other that are undone.
 const maxCodings = 3
 
-// decode fills a text with the decoded bytes of r. Each encoding is undone before
-// the next, so that one window is in use at a time, and to no more than what
-// decodes to the limit: a few kilobytes encoded twice can expand to a terabyte.
-func decode(t *text, r io.Reader, codings []string, limit int) (truncated bool, err error) {
-	b := bufio.NewReader(r)
+// decode fills a text with the decoded bytes of stored, which may be read again. Each
+// encoding is undone before the next, so that one window is in use at a time, and to no
+// more than what decodes to the limit: a few kilobytes encoded twice can expand to a
+// terabyte. undone is the encoding that was undone before these. plain is that of [Decoded].
+func decode(t *text, stored func() io.Reader, codings []string, undone string, limit int) (truncated bool, plain string, err error) {
+	b := bufio.NewReader(stored())
 	last := len(codings) - 1
 	if _, err := b.Peek(1); err != nil || last < 0 { // an empty body is not encoded, and harmless
-		return t.fill(b, limit)
+		truncated, err = t.fill(b, limit)
+		return truncated, "", err
 	}
 	if last >= maxCodings {
-		return false, fmt.Errorf("%w: more than %d on top of each other", errEncoding, maxCodings)
+		return false, "", fmt.Errorf("%w: more than %d on top of each other", errEncoding, maxCodings)
 	}
-	if last == 0 {
-		return undo(t, b, codings[0], limit)
+	start, _ := b.Peek(textStart)
+	mayBePlain := looksLikeText(start)
+	inner, most := t, limit
+	if last > 0 {
+		inner, most = newText(t.spool, 4095, t.paused), limit+encodedExcess
+		defer inner.release()
 	}
-	inner := newText(t.spool, 4095, t.paused)
-	defer inner.release()
-	more, err := undo(inner, b, codings[last], limit+encodedExcess)
-	return decode(t, inner.again(more, err), codings[:last], limit)
+	truncated, err = undo(inner, b, codings[last], most)
+	switch {
+	case mayBePlain && (IsUndecodable(err) || errors.Is(err, io.ErrUnexpectedEOF)): // a short text looks cut
+		inner.release()
+		truncated, plain, err = decode(t, stored, codings[:last], "", limit)
+		if plain == "" && codings[last] != undone {
+			plain = codings[last]
+		}
+		return truncated, plain, err
+	case last == 0:
+		return truncated, "", err
+	}
+	again := func() io.Reader { return inner.again(truncated, err) }
+	return decode(t, again, codings[:last], codings[last], limit)
+}
+
+// textStart is the length of the start of a body that [looksLikeText] judges.
+const textStart = 512
+
+// looksLikeText reports whether the start of a body has no control characters, as no
+// compressed data does. Text of any character set counts.
+func looksLikeText(start []byte) bool {
+	for _, c := range start {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {
+			return false
+		}
+	}
+	return true
 }
 
 // undo fills a text with what b decodes to.
@@ -272,17 +327,4 @@ func decodeError(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errEncoding, err)
-}
-
-// chunks reads a chunked body. The body is complete once its last chunk, of
-// size 0, has arrived (RFC 9112 section 8); the line after it may be missing.
-// The library has no named error for that.
-type chunks struct{ r io.Reader }
-
-func (c chunks) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	if err != nil && strings.HasSuffix(err.Error(), "unexpected EOF reading trailer") {
-		err = io.EOF
-	}
-	return n, err
 }

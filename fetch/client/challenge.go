@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"io"
 	"net"
 	"net/http"
@@ -16,7 +15,7 @@ import (
 const errorBodyTime = 2 * time.Second
 
 // beginning returns the beginning of the body of an error, decoded as far as it came.
-func (lease *Lease) beginning(b *budget, conn net.Conn, resp *http.Response) []byte {
+func (lease *Lease) beginning(b *budget, conn net.Conn, resp *response) []byte {
 	deadline := time.Now().Add(errorBodyTime)
 	if deadline.After(b.deadline) {
 		deadline = b.deadline
@@ -25,9 +24,9 @@ func (lease *Lease) beginning(b *budget, conn net.Conn, resp *http.Response) []b
 	if lease.ctx.Err() != nil {
 		conn.SetReadDeadline(time.Unix(1, 0)) // [expire] may have done so already
 	}
-	stored, _ := io.ReadAll(io.LimitReader(resp.Body, answer.ChallengeBytes))
-	page, _, _ := Decode(bytes.NewReader(stored), resp.Header.Get("Content-Encoding"), 4*len(stored), answer.ChallengeBytes)
-	return page
+	stored, _ := io.ReadAll(io.LimitReader(resp.body, answer.ChallengeBytes))
+	page, _ := Decode(stored, resp.header.Get("Content-Encoding"), answer.ChallengeBytes)
+	return page.Body
 }
 
 // beginning returns the beginning of a text.

@@ -258,7 +258,7 @@ func (lease *Lease) round(b *budget, prefer int, candidates []fetch.Origin) (tri
 		if a.Status() != 0 || len(a.Hops) > 1 {
 			return tried, true
 		}
-		hopeless := a.Error == answer.ErrorDNSNotFound || a.Error == answer.ErrorAddressBlocked || a.Error == answer.ErrorNoRoute
+		hopeless := a.Error.IsNoHost() || a.Error == answer.ErrorAddressBlocked || a.Error == answer.ErrorNoRoute
 		if lease.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
 			break
 		}
@@ -323,7 +323,7 @@ func (c *Client) retry(got *heard, round int) (time.Duration, bool) {
 	status := got.Status()
 	switch {
 	case status != 0 && got.overFTP():
-		if !retriedFTP(status) {
+		if !got.retriedFTP() {
 			return 0, false
 		}
 	case status == http.StatusServiceUnavailable:

@@ -41,10 +41,27 @@ func TestContentCodings(t *testing.T) {
 		{"deflate, identity, zstd, br", coded(t, rules, "deflate", "zstd", "br"), "", rules, "-", false},
 		{"gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip"), "", rules, "-", false},
 		{"gzip, gzip, gzip", coded(t, strings.Repeat(rules, 100), "gzip", "gzip", "gzip"), "", strings.Repeat(rules, 100)[:1000], "-", true},
-		{"br, gzip", coded(t, rules, "gzip", "br"), answer.ErrorProtocol, "", "does not decode", false},
-		{"gzip, gzip", coded(t, rules, "gzip"), answer.ErrorProtocol, "", "does not decode", false},
+		{"br, gzip", coded(t, rules, "gzip", "br"), answer.ErrorUndecodableBody, "", "does not decode", false},
+		{"gzip, gzip", coded(t, rules, "gzip"), "", rules, "-", false}, // two equal ones count as one
+		{"br\r\nContent-Encoding: br", coded(t, rules, "br"), "", rules, "-", false},
+		{"deflate, deflate", coded(t, rules, "deflate"), "", rules, "-", false},
+		{"br, gzip", coded(t, rules, "gzip"), "", rules, `not in its content encoding "br"`, false},
+
+		{"gzip", rules, "", rules, `not in its content encoding "gzip"; the body is text`, false},
+		{"x-gzip", latin, "", latin, `not in its content encoding "x-gzip"`, false},
+		{"br", rules, "", rules, `not in its content encoding "br"`, false},
+		{"zstd", rules, "", rules, `not in its content encoding "zstd"`, false},
+		{"deflate", rules, "", rules, `not in its content encoding "deflate"`, false},
+		{"gzip, br", rules, "", rules, `not in its content encoding "gzip"`, false},
+		{"gzip", "a", "", "a", "not in its content encoding", false},
+		{"gzip", strings.Repeat("#", 1001), "", strings.Repeat("#", 1000), "not in its content encoding", true},
+		{"gzip", "\x00" + rules, answer.ErrorUndecodableBody, "", "does not decode", false},
+		{"gzip", coded(t, rules, "br"), answer.ErrorUndecodableBody, "", "does not decode", false},
+		{"gzip\r\nContent-Length: 9999", rules, answer.ErrorTruncatedBody, "", "unexpected EOF", false},
+		{"", coded(t, rules, "gzip"), "", coded(t, rules, "gzip"), "it is a gzip file", false},
+		{"br", coded(t, rules, "gzip", "br"), "", coded(t, rules, "gzip"), "it is a gzip file", false},
 		{"gzip, br", coded(t, rules, "gzip", "br")[:30], answer.ErrorTruncatedBody, "", "unexpected EOF", false},
-		{"gzip, gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip", "gzip"), answer.ErrorProtocol, "", "more than 3", false},
+		{"gzip, gzip, gzip, gzip", coded(t, rules, "gzip", "gzip", "gzip", "gzip"), answer.ErrorUndecodableBody, "", "more than 3", false},
 
 		{"gzip, gzip, gzip, gzip", "", "", "", "-", false},
 		{"gzip, br", coded(t, "", "br"), "", "", "-", false}, // an empty body between them
@@ -58,11 +75,11 @@ func TestContentCodings(t *testing.T) {
 		{"Gzip, UTF-8", coded(t, rules, "gzip"), "", rules, `"UTF-8" is unknown; the body is text`, false},
 		{"none", strings.Repeat("é", 600), "", strings.Repeat("é", 500), "is text", true},
 		{"none", "#" + strings.Repeat("é", 600), "", "#" + strings.Repeat("é", 500)[:999], "is text", true}, // half of an é
-		{"rot13", latin, answer.ErrorProtocol, "", `"rot13" is unknown, and the body is not text`, false},
-		{"rot13", rules + "\x00", answer.ErrorProtocol, "", "not text", false},
-		{"rot13", rules + "\xc3", answer.ErrorProtocol, "", "not text", false},
-		{"rot13", "\xc3" + rules, answer.ErrorProtocol, "", "not text", false},
-		{"rot13", coded(t, rules, "gzip"), answer.ErrorProtocol, "", "not text", false},
+		{"rot13", latin, answer.ErrorUndecodableBody, "", `"rot13" is unknown, and the body is not text`, false},
+		{"rot13", rules + "\x00", answer.ErrorUndecodableBody, "", "not text", false},
+		{"rot13", rules + "\xc3", answer.ErrorUndecodableBody, "", "not text", false},
+		{"rot13", "\xc3" + rules, answer.ErrorUndecodableBody, "", "not text", false},
+		{"rot13", coded(t, rules, "gzip"), answer.ErrorUndecodableBody, "", "not text", false},
 	} {
 		t.Run(row.header, func(t *testing.T) {
 			c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\nContent-Encoding: "+row.header+"\r\n\r\n"+row.body)), nil)
@@ -98,19 +115,19 @@ func TestBombsOnTopOfEachOther_NoRace(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
-			body, truncated, err := Decode(strings.NewReader(row.body), row.codings, 0, limit)
+			d, err := Decode([]byte(row.body), row.codings, limit)
 			runtime.ReadMemStats(&after)
-			if len(body) != row.want || row.want == limit && (!truncated || err != nil) {
-				t.Errorf("%d bytes, truncated %v, error %v", len(body), truncated, err)
+			if len(d.Body) != row.want || row.want == limit && (!d.Truncated || err != nil) {
+				t.Errorf("%d bytes, truncated %v, error %v", len(d.Body), d.Truncated, err)
 			}
 			n := after.TotalAlloc - before.TotalAlloc
-			t.Logf("%d bytes, decoded to %d in %v, %d bytes allocated", len(row.body), len(body), time.Since(began), n)
+			t.Logf("%d bytes, decoded to %d in %v, %d bytes allocated", len(row.body), len(d.Body), time.Since(began), n)
 			if n > row.allocs {
 				t.Errorf("%d bytes were allocated, want no more than %d", n, row.allocs)
 			}
 		})
 	}
-	if _, err := Unknown("x", bytes.NewReader(make([]byte, limit)), false); err == nil {
+	if _, err := Remark("x", "", bytes.NewReader(make([]byte, limit)), false); err == nil {
 		t.Error("NULs are text")
 	}
 }

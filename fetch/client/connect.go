@@ -66,7 +66,7 @@ func (lease *Lease) reach(b *budget, o fetch.Origin, a *received) (net.Conn, fun
 			return nil, nil, fail
 		}
 	}
-	fail := failure.New(answer.ErrorDNSNotFound, "resolve %s: no addresses", o.Host)
+	fail := failure.New(answer.ErrorDNSNoAddress, "resolve %s: no addresses", o.Host)
 	tries := 0
 	for _, addr := range addrs {
 		addr = addr.Unmap()

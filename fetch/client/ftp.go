@@ -2,6 +2,8 @@ package client
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -190,9 +193,11 @@ func pathFTP(target string) (string, *failure.Failure) {
 // retriedFTP reports whether another attempt may succeed after a reply: after
 // all refusals but 550, no such file, and 530. A server that admits no guest
 // will not admit one on the second try, and repeated failing logins look like
-// password guessing.
-func retriedFTP(reply int) bool {
-	return reply >= 400 && reply != ftp.StatusFileUnavailable && reply != ftp.StatusNotLoggedIn
+// password guessing. Both have another meaning if there is a failure: the 550 is to
+// another command, or the 530 of a server that is full.
+func (got *heard) retriedFTP() bool {
+	reply := got.Status()
+	return reply >= 400 && (got.Error != "" || reply != ftp.StatusFileUnavailable && reply != ftp.StatusNotLoggedIn)
 }
 
 // errNotFTP contains no text of the server, unlike the library's errors.
@@ -205,8 +210,10 @@ type control struct {
 	*bounded
 	r     *bufio.Reader
 	line  []byte // the rest of the line to hand out
+	verb  []byte // the last command
 	open  int    // the code of an unfinished reply of several lines
 	reply int    // the code of the last whole reply
+	full  bool   // a line of it says that too many others are there
 	err   error  // what ended the reading
 	used  bool   // handed to the library
 }
@@ -238,6 +245,17 @@ func (c *control) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Write notes the command in p: the library sends one at a time.
+func (c *control) Write(p []byte) (int, error) {
+	verb, _, _ := bytes.Cut(bytes.TrimRight(p, "\r\n"), []byte(" "))
+	c.verb = append(c.verb[:0], verb...)
+	return c.bounded.Write(p)
+}
+
+// full matches what proftpd says with 530 where others say 421: too many users, of
+// its own or of the address.
+var full = regexp.MustCompile(`(?i)\b(maximum (number|allowed)|too many|max(imum)? (clients|users|connections)|server( is)? (full|busy)|try( again)? later|user limit|limit (is )?reached)\b`)
+
 // note records the code of a line (RFC 959 section 4.2) and reports whether the
 // line is valid at this point.
 func (c *control) note(line []byte) bool {
@@ -245,6 +263,10 @@ func (c *control) note(line []byte) bool {
 	if len(line) > 3 && (line[3] == ' ' || line[3] == '-') {
 		code, _ = strconv.Atoi(string(line[:3]))
 	}
+	if c.open == 0 {
+		c.full = false
+	}
+	c.full = c.full || full.Match(line)
 	switch {
 	case c.open != 0 && (code != c.open || line[3] == '-'): // text within a reply
 	case code < 100:
@@ -258,7 +280,8 @@ func (c *control) note(line []byte) bool {
 }
 
 // ended returns the outcome of a session without a transfer: the last reply as
-// the status, or a failure.
+// the status, or a failure, or both. Only after RETR is a 550 about the file: vsftpd
+// refuses PASV, EPSV and TYPE with it if it is told to, proftpd USER without TLS.
 func (c *control) ended(ctx context.Context, err error) (status int, fail *failure.Failure) {
 	switch {
 	case errors.As(err, &fail):
@@ -269,6 +292,10 @@ func (c *control) ended(ctx context.Context, err error) (status int, fail *failu
 		return 0, failure.Of(ctx, failure.Waiting, err)
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
 		return 0, failure.New(answer.ErrorProtocol, "header: reply %d out of turn", c.reply)
+	case c.reply == ftp.StatusFileUnavailable && string(c.verb) != "RETR":
+		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file", c.reply, cmp.Or(string(c.verb), "nothing"))
+	case c.reply == ftp.StatusNotLoggedIn && c.full:
+		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d of a server that is full", c.reply)
 	}
 	return c.reply, nil
 }

@@ -67,6 +67,17 @@ func TestAnswersOfFTP(t *testing.T) {
 		{"no passive mode", passive("502 no"), 502, "", "-", false},
 		{"a reply like a redirect is none", on("RETR", "301 elsewhere"), 301, "", "-", false},
 
+		// Recorded from vsftpd 3.0.3 and proftpd 1.3.8, without their text.
+		{"vsftpd with pasv_enable=NO", ftpScript{replies: map[string]string{"EPSV": "550 Permission denied.", "PASV": "550 Permission denied."}}, 550, answer.ErrorFTPRefused, "-", false},
+		{"vsftpd with cmds_denied=TYPE", on("TYPE", "550 Permission denied."), 550, answer.ErrorFTPRefused, "-", false},
+		{"EPSV alone refused by 550", on("EPSV", "550 Permission denied."), 226, "", "abc", false},
+		{"proftpd that requires TLS", on("USER", "550 SSL/TLS required on the control channel"), 550, answer.ErrorFTPRefused, "-", false},
+		{"550 for a password", on("PASS", "550 no"), 550, answer.ErrorFTPRefused, "-", false},
+		{"550 for a greeting", on("", "550 no"), 550, answer.ErrorFTPRefused, "-", false},
+		{"550 for the end", on("done", "550 fault"), 550, answer.ErrorTruncatedBody, "abc", false},
+		{"a full proftpd", on("PASS", "530 Sorry, the maximum number of clients (1) for this user are already connected."), 530, answer.ErrorFTPRefused, "-", false},
+		{"proftpd without guests", on("PASS", "530 Login incorrect."), 530, "", "-", false},
+
 		{"success out of turn", on("RETR", "226 done"), 0, answer.ErrorProtocol, "-", false},
 		{"no port in the reply", passive("227 (127,0,0,1)"), 0, answer.ErrorProtocol, "-", false},
 		{"brackets the wrong way round", passive("227 )("), 0, answer.ErrorProtocol, "-", false},
@@ -210,9 +221,11 @@ func TestRetriesOfFTP(t *testing.T) {
 		{"done", "426 aborted", false, 226, 2},
 		{"TYPE", "503 not now", true, 503, 2}, // with HTTP it would be retried "often"
 		{"RETR", "550 no such file", true, 550, 1},
+		{"PASS", "530 Sorry, the maximum number of clients (1) are already connected.", false, 226, 2},
+		{"TYPE", "550 Permission denied.", true, 550, 2},
 		{"USER", "530 no", true, 530, 1},
 	} {
-		t.Run(row.reply[:3], func(t *testing.T) {
+		t.Run(row.reply[:3]+" to "+row.verb, func(t *testing.T) {
 			t.Parallel()
 			at, _ := serveFTP(t, ftpScript{nth: func(n int, s *ftpScript) {
 				if n == 1 || row.stays {

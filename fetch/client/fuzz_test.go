@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -63,6 +63,9 @@ func FuzzAnswer(f *testing.F) {
 		"HTTP/1.1 301 Moved\r\nLocation: /x\r\nRetry-After: 5\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 8\r\n\r\nbody",
 		"SSH-2.0-x\r\n",
+		"HTTP 200 Document follows\nX\u2010Any: 1\nContent-Length: 4, 4\n: x\n\nbody",
+		"http/1.0 404\r\nX: \x7f\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n\r\nUser-agent: *\n",
 	} {
 		f.Add([]byte(answer))
 	}
@@ -97,14 +100,13 @@ func FuzzAnswer(f *testing.F) {
 		}
 		whole, body, failed := read(bytes.NewReader(text))
 		pieces, bodyToo, failedToo := read(iotest.OneByteReader(bytes.NewReader(text)))
-		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(received{}), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
+		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(received{}), cmp.Comparer(sameText), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
 			t.Fatalf("failure %q, and in pieces %q (-whole +in pieces):\n%s", failed, failedToo, diff)
 		}
 	})
 }
 
-// FuzzDecode checks that the decoded body does not depend on how the input is
-// split into reads or on the guess at its size, and that a lower limit gives a
+// FuzzDecode checks that the limit bounds the decoded body, and that a lower limit gives a
 // prefix.
 func FuzzDecode(f *testing.F) {
 	text := "User-agent: *\nDisallow: /\n"
@@ -126,27 +128,25 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(wideFrame), "zstd", uint16(9))
 	f.Fuzz(func(t *testing.T, stored []byte, encoding string, most uint16) {
 		const limit = 1 << 16
-		decode := func(r io.Reader, expect, limit int) ([]byte, bool, error) {
-			body, truncated, err := Decode(r, encoding, expect, limit)
-			if len(body) > limit || truncated && err != nil || body == nil {
-				t.Fatalf("%d bytes with a limit of %d, truncated: %v, %v", len(body), limit, truncated, err)
+		decode := func(limit int) (Decoded, error) {
+			d, err := Decode(stored, encoding, limit)
+			if len(d.Body) > limit || d.Truncated && err != nil {
+				t.Fatalf("%d bytes with a limit of %d, truncated: %v, %v", len(d.Body), limit, d.Truncated, err)
 			}
-			return body, truncated, err
+			return d, err
 		}
-		whole, cut, err := decode(bytes.NewReader(stored), len(stored), limit)
-		again, cutToo, errToo := decode(iotest.OneByteReader(bytes.NewReader(stored)), 0, limit)
-		if cut != cutToo || (err == nil) != (errToo == nil) || errors.Is(err, errEncoding) != errors.Is(errToo, errEncoding) || err == nil && !bytes.Equal(whole, again) {
-			t.Fatalf("%d bytes, %v, %v; in pieces %d bytes, %v, %v", len(whole), cut, err, len(again), cutToo, errToo)
-		}
-		if err != nil {
+		whole, err := decode(limit)
+		if err != nil || whole.Plain != "" {
 			return
 		}
-		begin, cut, err := decode(bytes.NewReader(stored), 10, int(most))
-		if err != nil || !bytes.HasPrefix(whole, begin) || cut != (len(whole) > int(most)) && len(stored) <= int(most) {
-			t.Fatalf("%d bytes, with limit %d decoded %d, truncated: %v, %v", len(whole), most, len(begin), cut, err)
+		begin, err := decode(int(most))
+		if err != nil || !bytes.HasPrefix(whole.Body, begin.Body) || begin.Truncated != (len(whole.Body) > int(most)) && len(stored) <= int(most) {
+			t.Fatalf("%d bytes, with limit %d decoded %d, truncated: %v, %v", len(whole.Body), most, len(begin.Body), begin.Truncated, err)
 		}
 	})
 }
+
+func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // readSoFar returns the part of an answer's body that was read, nil for none.
 func readSoFar(t *testing.T, a *received) []byte {

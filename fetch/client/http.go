@@ -14,6 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -37,7 +38,7 @@ type received struct {
 	times     fetch.Times
 	body      *text // nil without a body
 	truncated bool
-	remark    error // about the body, see [Unknown]
+	remark    error // about the answer
 	challenge string
 }
 
@@ -50,17 +51,14 @@ func (a *received) asProof(fail *failure.Failure) outage.Exchange {
 	return x
 }
 
-// bounded ends reads of a connection after left bytes and records the error:
-// line readers return the partial line and drop the error.
+// bounded ends reads of a connection after left bytes.
 type bounded struct {
 	net.Conn
 	left int64
-	err  error
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		b.err = failure.ErrTooMuch
 		return 0, failure.ErrTooMuch
 	}
 	if int64(len(p)) > b.left {
@@ -68,9 +66,6 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.Conn.Read(p)
 	b.left -= int64(n)
-	if err != nil {
-		b.err = err
-	}
 	return n, err
 }
 
@@ -135,6 +130,10 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.O
 	request = append(request, headers...)
 	request = append(request, "\r\n"...)
 	if _, err := conn.Write(request); err != nil {
+		// A peer that hung up may have said why, such as that it wants a certificate.
+		if _, why := conn.Read(make([]byte, 1)); failure.IsAlert(why) {
+			err = why
+		}
 		return failure.Of(lease.ctx, failure.Waiting, err)
 	}
 	return lease.receive(b, below, conn, began, a)
@@ -151,7 +150,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		return failure.Of(ctx, failure.Waiting, err)
 	}
 	a.times.FirstByte = since(began)
-	if start, err := r.Peek(len("HTTP/")); string(start) != "HTTP/" {
+	if start, err := r.Peek(len(head.Magic) + 1); !head.IsAnswer(start) {
 		if err != nil {
 			return failure.Of(ctx, failure.Waiting, err)
 		}
@@ -159,8 +158,8 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	}
 
 	resp, err := readResponse(r)
-	for interim := 0; err == nil && resp.StatusCode >= 100 && resp.StatusCode < 200 && resp.StatusCode != http.StatusSwitchingProtocols; interim++ {
-		a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
+	for interim := 0; err == nil && resp.isInterim(); interim++ {
+		a.status, a.http, a.remark = resp.Status, resp.Version, resp.Remark()
 		if interim == maxInterim {
 			return nil
 		}
@@ -170,59 +169,52 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		resp, err = readResponse(r)
 	}
 	if err != nil {
-		// ReadResponse reports a line that was cut off as malformed.
-		if in.err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		} else if in.err != nil {
-			err = in.err
-		}
 		return failure.Of(ctx, failure.Waiting, err)
 	}
-	if resp.StatusCode < 100 {
-		return failure.New(answer.ErrorProtocol, "header: status %03d", resp.StatusCode)
-	}
-	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
-	a.headers = keep(resp.Header)
-	a.location = resp.Header.Get("Location")
+	a.status, a.http, a.remark = resp.Status, resp.Version, resp.Remark()
+	a.headers = keep(resp.header)
+	a.location = resp.header.Get("Location")
 	if x := lease.recording; x != nil {
-		x.whole = resp.StatusCode/100 != 2 && resp.ContentLength >= 0 && int64(r.Buffered()) >= resp.ContentLength
+		x.whole = resp.Status/100 != 2 && resp.Length >= 0 && int64(r.Buffered()) >= resp.Length
 		x.header = lease.tape.size() - r.Buffered()
-		resp.Body = &ending{resp.Body, x}
+		resp.body = &ending{resp.body, x}
 	}
 	if lease.front != nil {
-		lease.front.Header = pageHeader(resp.Header)
+		lease.front.Header = pageHeader(resp.header)
 	}
-	if lease.front != nil || resp.StatusCode < 200 || resp.StatusCode > 299 { // the bodies of errors and redirects hold no rules
+	if lease.front != nil || resp.Status < 200 || resp.Status > 299 { // the bodies of errors and redirects hold no rules
 		var page []byte
-		if c.config.Challenges.WantsBody(resp.StatusCode, resp.Header.Values) {
+		if c.config.Challenges.WantsBody(resp.Status, resp.header.Values) {
 			page = lease.beginning(b, conn, resp)
 		}
-		a.challenge = c.config.Challenges.Find(resp.StatusCode, resp.Header.Values, page)
+		a.challenge = c.config.Challenges.Find(resp.Status, resp.header.Values, page)
 		return nil
 	}
-	header := challengeHeaders(c.config.Challenges, resp.Header)
+	if resp.framing != nil {
+		a.body = lease.text(0, below.paused)
+		return failure.New(answer.ErrorProtocol, "%w", resp.framing)
+	}
+	header := challengeHeaders(c.config.Challenges, resp.header)
 	// The wire form may be larger than the decoded body: a chunk of one byte
 	// takes six bytes.
-	contentRange := strings.Clone(resp.Header.Get("Content-Range"))
-	encodings := strings.Clone(resp.Header.Get("Content-Encoding"))
-	resp.Header = nil // free it: it may be large, and the body may take long
+	contentRange := strings.Clone(resp.header.Get("Content-Range"))
+	encodings := strings.Clone(resp.header.Get("Content-Encoding"))
+	resp.header, resp.Fields = nil, nil // free it: it may be large, and the body may take long
 	in.left = int64(c.config.MaxBody)*8 + 64<<10
 	below.body = true
-	a.body, a.truncated, err = lease.readBody(resp, encodings, below.paused)
-	if err == nil {
-		a.remark, err = Unknown(encodings, a.body.reader(), a.truncated)
-	}
+	remark, err := lease.readBody(resp, encodings, below.paused, a)
+	a.remark = failure.Remarks(a.remark, remark)
 	var page []byte
 	if err == nil {
 		if page, err = a.body.beginning(); err == nil {
-			a.challenge = c.config.Challenges.Find(resp.StatusCode, header.Values, page)
+			a.challenge = c.config.Challenges.Find(resp.Status, header.Values, page)
 		}
 	}
 	if ours, ok := errors.AsType[*failure.Failure](err); ok { // of our disk
 		return ours
 	}
 	switch {
-	case err == nil && resp.StatusCode == http.StatusPartialContent:
+	case err == nil && resp.Status == http.StatusPartialContent:
 		beyond, err := fetch.Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody)
 		if err != nil {
 			return failure.New(answer.ErrorTruncatedBody, "body: %w", err)
@@ -231,26 +223,23 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		return nil
 	case err == nil:
 		return nil
-	case errors.Is(err, errEncoding):
-		return failure.New(answer.ErrorProtocol, "body: %w", err)
+	case IsUndecodable(err):
+		return failure.New(answer.ErrorUndecodableBody, "body: %w", err)
 	}
 	return failure.Of(ctx, failure.Reading, err)
 }
 
 // ending is a body that notes its end in a recording.
 type ending struct {
-	io.ReadCloser
+	r io.Reader
 	x *recording
 }
 
 func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.ReadCloser.Read(p)
+	n, err := e.r.Read(p)
 	e.x.whole = e.x.whole || err == io.EOF
 	return n, err
 }
-
-// getRequest tells ReadResponse that a body may follow. It is shared read-only.
-var getRequest = &http.Request{Method: "GET"}
 
 func keep(h http.Header) fetch.Headers {
 	one := func(name string) *string {
@@ -260,9 +249,8 @@ func keep(h http.Header) fetch.Headers {
 		}
 		v := values[0]
 		if len(v) > fetch.MaxHeaderValue {
-			v = v[:fetch.MaxHeaderValue]
+			v = strings.Clone(v[:fetch.MaxHeaderValue])
 		}
-		v = strings.Clone(v) // releases the header block, which ReadResponse keeps as one string
 		return &v
 	}
 	for _, name := range [...]string{"Cache-Control", "Content-Encoding"} {

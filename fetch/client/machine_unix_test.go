@@ -3,7 +3,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -119,10 +118,10 @@ func TestHeadersAsBrowsersTakeThem(t *testing.T) {
 
 func TestEmptyGzipMembersAreNoFile(t *testing.T) {
 	member := packed(t, gzipCoding, "", 0)
-	if body, _, err := Decode(strings.NewReader(strings.Repeat(member, 3)+packed(t, gzipCoding, "a", 1)), "gzip", 0, 100); err != nil || string(body) != "a" {
-		t.Errorf("a few: %q, %v", body, err)
+	if d, err := Decode([]byte(strings.Repeat(member, 3)+packed(t, gzipCoding, "a", 1)), "gzip", 100); err != nil || string(d.Body) != "a" {
+		t.Errorf("a few: %q, %v", d.Body, err)
 	}
-	if _, _, err := Decode(strings.NewReader(strings.Repeat(member, 1<<15)), "gzip", 0, 100); !errors.Is(err, errEncoding) {
+	if _, err := Decode([]byte(strings.Repeat(member, 1<<15)), "gzip", 100); !IsUndecodable(err) {
 		t.Errorf("without end: %v", err)
 	}
 	to := listen(t, func(c *net.TCPConn) {
@@ -130,7 +129,7 @@ func TestEmptyGzipMembersAreNoFile(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
 		io.WriteString(c, strings.Repeat(member, 1<<15))
 	})
-	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != answer.ErrorProtocol {
+	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != answer.ErrorUndecodableBody {
 		t.Errorf("error %q, %v", got.Error, got.Err)
 	}
 }

@@ -30,7 +30,7 @@ func resolved(answers *dnstest.Script) stage {
 		s.Resolvers = []netip.AddrPort{dnstest.Serve(t, dnstest.Zone{"a.example": &dnstest.Script{
 			RCode: answers.RCode, A: answers.A, AAAA: answers.AAAA, CNAME: answers.CNAME,
 			FailA: answers.FailA, FailAAAA: answers.FailAAAA,
-			Silent: answers.Silent, Garbage: answers.Garbage, Truncated: answers.Truncated, OnAsk: answers.OnAsk,
+			Silent: answers.Silent, Garbage: answers.Garbage, Truncated: answers.Truncated, CutOff: answers.CutOff, OnAsk: answers.OnAsk,
 		}}, true)}
 		s.ask = []fetch.Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
 	}
@@ -47,8 +47,10 @@ var dnsRows = []row{
 	{"more than UDP holds", resolved(&dnstest.Script{A: [][]string{{"127.0.0.1"}}, Truncated: true}), want{200, "", 1, once, rulesDecide}},
 
 	{"NXDOMAIN", resolved(&dnstest.Script{RCode: dnsmessage.RCodeNameError}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
-	{"no addresses", resolved(&dnstest.Script{}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
-	{"aliases in a circle", resolved(&dnstest.Script{CNAME: []string{"b.example", "a.example"}}), want{0, answer.ErrorDNSNotFound, 1, once, networkFailure}},
+	{"no addresses", resolved(&dnstest.Script{}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
+	{"aliases in a circle", resolved(&dnstest.Script{CNAME: []string{"b.example", "a.example"}}), want{0, answer.ErrorDNSNoAddress, 1, once, networkFailure}},
+	{"more than TCP holds", resolved(&dnstest.Script{CutOff: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
+	{"IPv4 in IPv6", resolved(dnstest.At("::ffff:127.0.0.1")), want{200, "", 1, once, rulesDecide}},
 	{"SERVFAIL", resolved(&dnstest.Script{RCode: dnsmessage.RCodeServerFailure}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
 	{"no A, while AAAA fails", resolved(&dnstest.Script{FailAAAA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
 	{"no AAAA, while A fails", resolved(&dnstest.Script{FailA: true}), want{0, answer.ErrorDNSFailure, 1, again, networkFailure}},
@@ -125,6 +127,11 @@ var guardRows = []row{
 	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 	{"a name on loopback is asked", func(t *testing.T, s *scene) {
 		guarded("", dnstest.Zone{"b.example": dnstest.At("127.0.0.1", "::1")})(t, s)
+		s.ask = []fetch.Origin{origin(t, "http://b.example")}
+	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
+
+	{"a name on loopback inside IPv6 is asked", func(t *testing.T, s *scene) {
+		guarded("", dnstest.Zone{"b.example": dnstest.At("::ffff:127.0.0.1")})(t, s)
 		s.ask = []fetch.Origin{origin(t, "http://b.example")}
 	}, want{0, answer.ErrorAddressBlocked, 1, once, refused}},
 

@@ -18,6 +18,14 @@ const nothing = "Content-Length: 0\r\n\r\n"
 
 // answerRows are complete answers: 2xx, 4xx, 5xx and any other.
 var answerRows = []row{
+	{"FTP refused by 550 before the file", func(t *testing.T, s *scene) {
+		s.ConnectTo, _ = serveFTP(t, ftpScript{replies: map[string]string{"USER": "550 no"}})
+		s.ask = []fetch.Origin{origin(t, "ftp://a.example")}
+	}, want{550, answer.ErrorFTPRefused, 1, again, serverError}},
+	{"FTP without the file", func(t *testing.T, s *scene) {
+		s.ConnectTo, _ = serveFTP(t, ftpScript{replies: map[string]string{"RETR": "550 no"}})
+		s.ask = []fetch.Origin{origin(t, "ftp://a.example")}
+	}, want{550, "", 1, once, asIfMissing}},
 	{"200", plain("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"), want{200, "", 1, once, rulesDecide}},
 	{"200 with an empty body", plain("HTTP/1.1 200 OK\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
 	{"200 with a web page", plain("HTTP/1.1 200 OK\r\n\r\n<!doctype html><title>Not here</title>"), want{200, "", 1, once, rulesDecide}},
@@ -172,9 +180,9 @@ var bodyRows = []row{
 	{"chunking cut in a chunk", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"chunking cut in a size", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1"), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"chunking cut between chunks", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
-	{"an unknown transfer coding", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: rot13\r\n\r\nabc"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
-	{"two lengths", plain("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
-	{"a negative length", plain("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc"), want{0, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"an unknown transfer coding", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: rot13\r\n\r\nabc"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"two lengths", plain("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"a negative length", plain("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
 	{"reset in the body", roomy(served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9000000\r\n\r\n")
 		flood(c)
@@ -196,16 +204,16 @@ var bodyRows = []row{
 	})), want{200, answer.ErrorTimeout, 1, once, networkFailure}},
 
 	{"gzip", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))), want{200, "", 1, once, rulesDecide}},
-	{"gzip that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"gzip that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), want{200, "", 1, once, rulesDecide}},
 	{"gzip that is cut", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"gzip cut in its header", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:5]), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
-	{"gzip with a wrong checksum", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + spoiled(gzipped([]byte("abc")), 8)), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"gzip with a wrong checksum", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + spoiled(gzipped([]byte("abc")), 8)), want{200, answer.ErrorUndecodableBody, 1, once, invalidResponse}},
 	{"gzip shorter than declared", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 900\r\n\r\n" + gzipped([]byte("abc"))[:15]), want{200, answer.ErrorTruncatedBody, 1, again, incompleteBody}},
-	{"br that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nUser-agent: *"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
-	{"zstd that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\nUser-agent: *"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"br that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nUser-agent: *"), want{200, "", 1, once, rulesDecide}},
+	{"zstd that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\nUser-agent: *"), want{200, "", 1, once, rulesDecide}},
 	{"gzip of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
 	{"zstd of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
-	{"an unknown content coding of what is no text", plain("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\n\r\nab\xe9"), want{200, answer.ErrorProtocol, 1, once, invalidResponse}},
+	{"an unknown content coding of what is no text", plain("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\n\r\nab\xe9"), want{200, answer.ErrorUndecodableBody, 1, once, invalidResponse}},
 }
 
 // spoiled returns s with the nth byte from the end flipped.

@@ -6,73 +6,120 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httputil"
+	"net/textproto"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch/internal/head"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
-// readResponse reads an answer's header as leniently as browsers do. It skips a
-// line without a colon and a transfer coding of "identity", which RFC 2616
-// section 3.6 defined and RFC 9112 dropped. Package net/http itself accepts
-// lines that end with LF alone, folded lines, a status without a reason, a
-// space before a colon, a repeated equal length, and a length beside chunks,
-// which win. [chunks] accepts an unfinished trailer.
-//
-// Everything else that net/http refuses stays an error:
-//
-//   - no status line, one of another protocol, or a status that is not three
-//     digits: nothing shows that a file follows;
-//   - two different lengths, or one that is not a number; a transfer coding
-//     other than chunked; a chunk size that is not a number: the end of the body
-//     is a guess, two readers would see two files (RFC 9112 section 6.3), and
-//     half a rule is another rule;
-//   - no name before a colon, a control character in a name or a value, or a
-//     first line that continues another: two readers may split the header
-//     differently and see different headers.
-func readResponse(r *bufio.Reader) (*http.Response, error) {
-	buffered, _ := r.Peek(r.Buffered())
-	if isPlain(buffered) {
-		return http.ReadResponse(r, getRequest)
-	}
-	var header []byte
-	for first := true; ; first = false {
+// response is an answer whose header was read. Package head says which are accepted.
+type response struct {
+	head.Head
+	header http.Header // nil of a 1xx
+	head.Framing
+	framing error // why the end of the body is a guess
+	body    io.Reader
+}
+
+func readResponse(r *bufio.Reader) (*response, error) {
+	var text []byte
+	for end := -1; end < 0; {
 		line, err := r.ReadSlice('\n')
-		long := errors.Is(err, bufio.ErrBufferFull)
-		last := !first && !long && len(bytes.TrimRight(line, "\r\n")) == 0
-		if first || long || err != nil || !isPassedOver(line) {
-			header = append(header, line...)
+		text = append(text, line...)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
 		}
-		for long {
-			line, err = r.ReadSlice('\n')
-			long = errors.Is(err, bufio.ErrBufferFull)
-			header = append(header, line...)
+		if err != nil && err != bufio.ErrBufferFull {
+			return nil, err
 		}
-		if err != nil || last {
-			break // r returns the error again on the next read
-		}
+		end = head.End(text, max(len(text)-len(line)-2, 0))
 	}
-	return http.ReadResponse(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(header), r), 4<<10), getRequest)
+	resp := new(response)
+	resp.Parse(text)
+	if resp.Status == 0 {
+		return nil, failure.New(answer.ErrorProtocol, "header: the status line is malformed")
+	}
+	if resp.isInterim() {
+		return resp, nil
+	}
+	resp.header = make(http.Header, len(resp.Fields))
+	for _, f := range resp.Fields {
+		name := textproto.CanonicalMIMEHeaderKey(string(f.Name))
+		resp.header[name] = append(resp.header[name], string(f.Value))
+	}
+	if resp.HasBody() {
+		resp.Framing, resp.framing = resp.Head.Framing()
+	}
+	if resp.Chunked && resp.Version == "1.0" && !startsChunk(r) {
+		resp.Chunked = false // an old server may send the header of a newer one behind it
+	}
+	switch {
+	case resp.Chunked:
+		resp.body = &chunks{httputil.NewChunkedReader(r), r}
+	case resp.Length >= 0:
+		resp.body = &counted{r, resp.Length}
+	default:
+		resp.body = r
+	}
+	return resp, nil
 }
 
-// isPlain reports whether text is a whole header with no line to skip.
-func isPlain(text []byte) bool {
-	for first := true; ; first = false {
-		line, rest, ok := bytes.Cut(text, []byte{'\n'})
-		switch {
-		case !ok:
-			return false
-		case first:
-		case len(bytes.TrimRight(line, "\r")) == 0:
-			return true
-		case isPassedOver(line):
-			return false
-		}
-		text = rest
-	}
+func (resp *response) isInterim() bool {
+	return resp.Status < 200 && resp.Status != http.StatusSwitchingProtocols
 }
 
-func isPassedOver(line []byte) bool {
-	line = bytes.TrimRight(line, "\r\n")
-	if len(line) == 0 || line[0] == ' ' || line[0] == '\t' {
-		return false // the end, or the rest of the line before
+// startsChunk reports whether the next line is that of a chunk.
+func startsChunk(r *bufio.Reader) bool {
+	for n := 1; n <= head.MaxChunkLine; {
+		_, err := r.Peek(n)
+		line, _ := r.Peek(r.Buffered())
+		if err != nil || bytes.IndexByte(line, '\n') >= 0 {
+			return head.IsChunk(line)
+		}
+		n = len(line) + 1
 	}
-	name, value, ok := bytes.Cut(line, []byte{':'})
-	return !ok || bytes.EqualFold(name, []byte("Transfer-Encoding")) && bytes.EqualFold(bytes.TrimSpace(value), []byte("identity"))
+	return false
+}
+
+// counted reads a body of a declared length.
+type counted struct {
+	r    io.Reader
+	left int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
+	switch c.left -= int64(n); {
+	case c.left == 0:
+		err = io.EOF
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// chunks reads a chunked body. It is complete once its last chunk, of size 0, has
+// arrived (RFC 9112, section 8): the lines after that are read, and may be missing.
+type chunks struct {
+	r  io.Reader
+	in *bufio.Reader
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) || strings.Trim(string(line), "\r\n") == "" {
+			return n, io.EOF
+		}
+	}
 }

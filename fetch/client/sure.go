@@ -51,7 +51,7 @@ func (c *Client) probeHost(ctx context.Context, o fetch.Origin) (p outage.Proof)
 			p.Looked = time.Now()
 			var fail *failure.Failure
 			if addrs, fail = c.names.Probe(ctx, o.Host); fail != nil {
-				p.Dialed, p.Proved, p.Local = p.Looked, fail.Class == answer.ErrorDNSNotFound, fail.Local != nil
+				p.Dialed, p.Proved, p.Local = p.Looked, fail.Class.IsNoHost(), fail.Local != nil
 				return p
 			}
 		}

@@ -57,7 +57,7 @@ func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) 
 		if ours {
 			var without time.Duration
 			l.addrs, without, l.fail = n.look(ctx, host, deadline.Add(waited), false, sync.OnceFunc(func() { close(l.asked) }))
-			if l.fail != nil && l.fail.Class != answer.ErrorDNSNotFound {
+			if l.fail != nil && !l.fail.Class.IsNoHost() {
 				n.drop(host, l)
 			}
 			close(l.done)
@@ -75,7 +75,7 @@ func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) 
 		select {
 		case <-l.done:
 			late.Stop()
-			if l.fail != nil && l.fail.Class != answer.ErrorDNSNotFound {
+			if l.fail != nil && !l.fail.Class.IsNoHost() {
 				continue // the other caller may have run out of time; we have not
 			}
 			return l.addrs, nil, waited, l.fail

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
+
 	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -118,14 +120,21 @@ func dialResolver(dialer *net.Dialer, server netip.AddrPort, repeats bool) func(
 			socket := conn // conn changes below
 			context.AfterFunc(ctx, func() { socket.SetDeadline(time.Unix(1, 0)) })
 		}
-		if udp, ok := conn.(*net.UDPConn); ok && q != nil {
-			conn = &listener{udp, q}
+		switch socket := conn.(type) {
+		case *net.UDPConn:
+			if q != nil {
+				conn = &listener{socket, q}
+			}
+		case *net.TCPConn:
+			if q != nil {
+				conn = &streamListener{socket, q, nil}
+			}
 		}
 		return conn, err
 	}
 }
 
-// listener is a connection that notes whether an answer or an error came.
+// listener is a connection that notes whether an answer or an error came, and the answer.
 type listener struct {
 	*net.UDPConn
 	question *question
@@ -136,6 +145,23 @@ func (l *listener) Read(b []byte) (int, error) {
 	if err == nil || !failure.IsTimeout(err) {
 		l.question.heard.Store(true)
 	}
+	l.question.note(b[:n])
+	return n, err
+}
+
+// streamListener notes the answer over TCP, which comes after its length.
+type streamListener struct {
+	*net.TCPConn
+	question *question
+	text     []byte
+}
+
+func (l *streamListener) Read(b []byte) (int, error) {
+	n, err := l.TCPConn.Read(b)
+	l.text = append(l.text, b[:n]...)
+	if len(l.text) > 2 {
+		l.question.note(l.text[2:])
+	}
 	return n, err
 }
 
@@ -144,6 +170,63 @@ type question struct {
 	dials atomic.Int32
 	heard atomic.Bool
 	local atomic.Pointer[error] // the library returns only its text
+	reply atomic.Pointer[reply] // the last one; the library reads on after what is none
+}
+
+// reply is what the library does not tell of an answer.
+type reply struct {
+	exists    bool         // the name: it only lacks what was asked for
+	truncated bool         // over TCP too, if it is the last one
+	mapped    []netip.Addr // IPv4 addresses in AAAA records, which the library drops
+}
+
+// note keeps what an answer says, as far as it has come.
+func (q *question) note(message []byte) {
+	var p dnsmessage.Parser
+	header, err := p.Start(message)
+	if err != nil || !header.Response {
+		return
+	}
+	r := &reply{exists: header.RCode == dnsmessage.RCodeSuccess, truncated: header.Truncated}
+	if p.SkipAllQuestions() == nil {
+		for {
+			answer, err := p.AnswerHeader()
+			if err != nil {
+				break
+			}
+			if answer.Type != dnsmessage.TypeAAAA {
+				if p.SkipAnswer() != nil {
+					break
+				}
+				continue
+			}
+			record, err := p.AAAAResource()
+			if err != nil {
+				break
+			}
+			if addr := netip.AddrFrom16(record.AAAA); addr.Is4In6() {
+				r.mapped = append(r.mapped, addr)
+			}
+		}
+	}
+	q.reply.Store(r)
+}
+
+// failure returns the class of an error of the library.
+func (q *question) failure(ctx context.Context, host string, err error) *failure.Failure {
+	if local := q.local.Load(); local != nil {
+		return failure.Ours(answer.ErrorDNSFailure, "resolve %s: %w", host, *local)
+	}
+	f := failure.OfLookUp(ctx, host, err)
+	if r := q.reply.Load(); r != nil && f.Class == answer.ErrorDNSNotFound {
+		switch {
+		case r.truncated:
+			return failure.New(answer.ErrorDNSFailure, "resolve %s: the resolver's answer is cut off", host)
+		case r.exists:
+			return failure.New(answer.ErrorDNSNoAddress, "resolve %s: the name has no address", host)
+		}
+	}
+	return f
 }
 
 type questionKey struct{}
@@ -160,7 +243,7 @@ type resolution struct {
 	silent bool // it failed because no answer came in time
 }
 
-func (r resolution) isAnswer() bool { return r.fail == nil || r.fail.Class == answer.ErrorDNSNotFound }
+func (r resolution) isAnswer() bool { return r.fail == nil || r.fail.Class.IsNoHost() }
 
 // look asks for the addresses of host until deadline, which it moves by the time in
 // which no question was open because there was no place for one. A probe needs no place.
@@ -246,6 +329,9 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 		})
 	}
 	both.Wait()
+	if r := questions[1].reply.Load(); len(six) == 0 && r != nil {
+		six = r.mapped // the guard judges them, as IPv4
+	}
 	got := resolution{by: r, began: began}
 	for len(four)+len(six) > 0 {
 		for _, list := range []*[]netip.Addr{&four, &six} {
@@ -255,19 +341,21 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 		}
 	}
 	if len(got.addrs) == 0 {
-		got.fail = failure.New(answer.ErrorDNSNotFound, "resolve %s: no addresses", host)
 		for i := range errs {
 			if errs[i] == nil {
 				continue
 			}
-			f := failure.OfLookUp(ctx, host, errs[i])
+			f := questions[i].failure(ctx, host, errs[i])
 			got.silent = got.silent || failure.IsTimeout(errs[i])
-			if local := questions[i].local.Load(); local != nil {
-				f = failure.Ours(answer.ErrorDNSFailure, "resolve %s: %w", host, *local)
-			}
-			if got.fail.Local == nil && (got.fail.Class == answer.ErrorDNSNotFound || f.Local != nil) {
+			// A failure says less than the answer to the other question, so it decides;
+			// and that there is no such name more than that it has no address.
+			weaker := got.fail == nil || got.fail.Class.IsNoHost() && !f.Class.IsNoHost() || f.Class == answer.ErrorDNSNotFound && got.fail.Class == answer.ErrorDNSNoAddress
+			if got.fail == nil || got.fail.Local == nil && (weaker || f.Local != nil) {
 				got.fail = f
 			}
+		}
+		if got.fail == nil {
+			got.fail = failure.New(answer.ErrorDNSNoAddress, "resolve %s: the name has no address", host)
 		}
 	}
 	return got

@@ -41,7 +41,7 @@ func (l *Uplink) Notice(o fetch.Origin, x Exchange) {
 	switch {
 	case x.Status != 0 && !(l.config.Proxied && x.Status >= 500):
 	case x.Class == answer.ErrorConnectRefused && !l.config.Proxied:
-	case x.Class == answer.ErrorDNSNotFound && !x.Looked.IsZero():
+	case x.Class.IsNoHost() && !x.Looked.IsZero():
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.unknown = []fetch.Origin{o}

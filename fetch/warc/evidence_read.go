@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 )
@@ -254,7 +255,7 @@ func isFetch(c *fetch.Capture) bool {
 	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
 	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
 		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
-		(c.HTTPVersion == "" || isVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
+		(c.HTTPVersion == "" || head.IsVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}
@@ -309,9 +310,3 @@ const (
 )
 
 var tlsVersions = []string{"", "1.0", "1.1", "1.2", "1.3"}
-
-// isVersion reports whether a version of HTTP is one, such as 1.1.
-func isVersion(v string) bool {
-	isDigit := func(b byte) bool { return b >= '0' && b <= '9' }
-	return len(v) == 3 && isDigit(v[0]) && v[1] == '.' && isDigit(v[2])
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/head"
 )
 
 // maxRecordHead bounds the header of a record, and the HTTP header inside it.
@@ -31,7 +32,7 @@ func (h *recordHead) parse(text []byte) {
 	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
 	for len(rest) > 0 {
 		var name, value []byte
-		name, value, rest = cutField(rest)
+		name, value, rest = head.Cut(rest)
 		switch string(name) {
 		case "warc-type":
 			h.joined = h.kind != nil
@@ -145,7 +146,7 @@ func parseDate(b []byte) (t time.Time, within time.Duration, ok bool) {
 func peekHead(in *bufio.Reader, limit int) (b []byte, ended bool, err error) {
 	for seen := 0; ; seen = max(len(b)-3, 0) {
 		b, _ = in.Peek(min(in.Buffered(), limit))
-		if n := blankLine(b, seen); n >= 0 {
+		if n := head.End(b, seen); n >= 0 {
 			return b[:n], true, nil
 		}
 		if len(b) >= limit {
@@ -155,55 +156,4 @@ func peekHead(in *bufio.Reader, limit int) (b []byte, ended bool, err error) {
 			return b, false, err
 		}
 	}
-}
-
-// blankLine returns the end of the first blank line after from, or -1. Lines
-// end with LF, with or without CR.
-func blankLine(b []byte, from int) int {
-	for i := from; ; {
-		n := bytes.IndexByte(b[i:], '\n')
-		if n < 0 {
-			return -1
-		}
-		i += n + 1
-		if i < len(b) && b[i] == '\n' {
-			return i + 1
-		}
-		if i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n' {
-			return i + 2
-		}
-	}
-}
-
-// cutField splits off the first field of a header, including its folded lines.
-// It converts the name to lower case in place. The name is empty for a line
-// that is not a field.
-func cutField(h []byte) (name, value, rest []byte) {
-	end := 0
-	for {
-		n := bytes.IndexByte(h[end:], '\n')
-		if n < 0 {
-			end = len(h)
-			break
-		}
-		end += n + 1
-		if end == len(h) || h[end] != ' ' && h[end] != '\t' {
-			break
-		}
-		h[end-1] = ' '
-		if end > 1 && h[end-2] == '\r' {
-			h[end-2] = ' '
-		}
-	}
-	colon := bytes.IndexByte(h[:end], ':')
-	if colon < 0 {
-		return nil, nil, h[end:]
-	}
-	name = bytes.TrimRight(h[:colon], " \t") // RFC 9112, section 5.1
-	for i, c := range name {
-		if c >= 'A' && c <= 'Z' {
-			name[i] = c + 'a' - 'A'
-		}
-	}
-	return name, bytes.TrimSpace(h[colon+1 : end]), h[end:]
 }

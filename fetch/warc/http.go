@@ -13,6 +13,8 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/fetch/internal/failure"
+	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -26,18 +28,21 @@ const (
 // answerHead holds the header of a stored HTTP answer. The values point into
 // its text.
 type answerHead struct {
-	text    []byte
-	version string
-	status  int
+	head.Head
+	text []byte
+	head.Framing
+	framing error // why the end of the body is a guess
 
 	contentType, server, etag, lastModified, cacheControl, retryAfter, location, contentRange []byte
 
-	encoding, transfer, length []byte // headers that describe the body as stored
+	encoding []byte // of the body as stored
 
 	// Common Crawl stores the payload decoded and, if it is too long, cut. It puts
 	// X-Crawler- before the names of the headers that then no longer describe it.
 	undone, sent       []byte // Content-Encoding and Content-Length as the server sent them
 	decoded, dechunked bool
+
+	plain string // see [client.Decoded]; "" if the writer of the archive may have undone the encoding
 }
 
 // readAnswer reads the HTTP answer in the record's block into c. A fault of the
@@ -48,14 +53,15 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if err != nil {
 		return err
 	}
-	if h.status == 0 {
+	if h.Status == 0 {
 		if c.Revisit == nil {
 			c.Error, c.Err = answer.ErrorProtocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
 		}
 		return nil
 	}
-	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.status, h.version, h.keep()
-	declared, stored := parseLength(h.length), w.left
+	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.Status, h.Version, h.keep()
+	c.Err = h.Remark()
+	declared, stored := h.Length, w.left
 	if h.sent != nil {
 		declared = parseLength(h.sent)
 	}
@@ -67,17 +73,23 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if c.Hops[0].IsRedirect() {
 		var to fetch.Origin
 		var target string
-		if to, target, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location)); c.Err == nil {
+		if to, target, c.Error, err = fetch.Redirect(c.Hops[0].URL, string(h.location)); err == nil {
 			c.Location = to.String() + target
+		} else {
+			c.Err = err
 		}
 	}
-	if h.status < 200 || h.status > 299 || c.Revisit != nil || w.headOnly {
+	if h.Status < 200 || h.Status > 299 || c.Revisit != nil || w.headOnly {
 		page, err := w.errorPage(in, c) // the bodies of errors and redirects hold no rules
-		c.Challenge = w.challenges.Find(h.status, h.values, page)
+		c.Challenge = w.challenges.Find(h.Status, h.Values, page)
 		return err
 	}
 	if !ended && w.left > 0 {
 		c.Error, c.Err = answer.ErrorHeaderTooLarge, errLongHeader
+		return nil
+	}
+	if !h.HasBody() {
+		c.Body = []byte{}
 		return nil
 	}
 	if c.Body, c.Truncated, err = w.readBody(in); err != nil {
@@ -86,6 +98,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 			return err
 		}
 		c.Error, c.Err = broken.class, broken
+	}
+	if h.framing != nil && h.sent == nil && !h.decoded && !h.dechunked {
+		c.Error, c.Err = answer.ErrorProtocol, h.framing
 	}
 	switch {
 	case c.Cut == "time" || c.Cut == "disconnect":
@@ -110,9 +125,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
 	}
 	if c.Error == "" {
-		c.Challenge = w.challenges.Find(h.status, h.values, c.Body)
+		c.Challenge = w.challenges.Find(h.Status, h.Values, c.Body)
 	}
-	if h.status == http.StatusPartialContent && c.Error == "" {
+	if h.Status == http.StatusPartialContent && c.Error == "" {
 		beyond, err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit)
 		if err != nil {
 			c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: %w", err)
@@ -121,9 +136,10 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		}
 	}
 	if c.Error == "" {
-		c.Err, err = client.Unknown(string(h.sentEncoding()), bytes.NewReader(c.Body), c.Truncated)
+		remark, err := client.Remark(string(h.sentEncoding()), h.plain, bytes.NewReader(c.Body), c.Truncated)
+		c.Err = failure.Remarks(c.Err, remark)
 		if err != nil {
-			c.Error, c.Err = answer.ErrorProtocol, &brokenBody{answer.ErrorProtocol, err}
+			c.Error, c.Err = answer.ErrorUndecodableBody, &brokenBody{answer.ErrorUndecodableBody, err}
 		}
 	}
 	return nil
@@ -136,11 +152,11 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	if c.Revisit != nil || w.headOnly {
 		return nil, nil
 	}
-	wantsPage, size := w.challenges.WantsBody(h.status, h.values), int64(0)
+	wantsPage, size := w.challenges.WantsBody(h.Status, h.Values), int64(0)
 	if wantsPage {
 		size = answer.ChallengeBytes
 	}
-	keeps := w.errorBodies && h.status >= 400
+	keeps := w.errorBodies && h.Status >= 400
 	if keeps {
 		size = max(size, int64(4*w.limit)+64<<10)
 	}
@@ -148,8 +164,9 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	if err := w.readFull(in, stored); err != nil {
 		return nil, err
 	}
+	whole := int64(len(stored)) + w.left
 	if keeps {
-		body, truncated, err := h.decode(stored, w.limit)
+		body, truncated, err := h.decode(stored, w.limit, whole)
 		if err == nil {
 			c.Body, c.Truncated = body, truncated || w.left > 0
 		}
@@ -157,30 +174,18 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	if !wantsPage {
 		return nil, nil
 	}
-	page, _, _ := h.decode(stored[:min(len(stored), answer.ChallengeBytes)], answer.ChallengeBytes)
+	page, _, _ := h.decode(stored[:min(len(stored), answer.ChallengeBytes)], answer.ChallengeBytes, whole)
 	return page, nil
-}
-
-// values returns the values of a header.
-func (h *answerHead) values(name string) (values []string) {
-	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
-	for len(rest) > 0 {
-		var key, value []byte
-		if key, value, rest = cutField(rest); strings.EqualFold(string(key), name) {
-			values = append(values, string(value))
-		}
-	}
-	return values
 }
 
 // readHead reads the header of the final answer. ended reports whether a blank
 // line follows it. The status is 0 if there is no answer.
 func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 	h := &w.answer
-	h.status = 0
+	h.Status = 0
 	for range maxInterim + 1 {
-		start, err := in.Peek(int(min(w.left, int64(len(httpMagic)))))
-		if err != nil || string(start) != httpMagic && string(start) != ncsaMagic {
+		start, err := in.Peek(int(min(w.left, int64(len(head.Magic)+1))))
+		if err != nil || !head.IsAnswer(start) {
 			return ended, err
 		}
 		var b []byte
@@ -190,25 +195,20 @@ func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 		h.parse(b)
 		in.Discard(len(b))
 		w.left -= int64(len(b))
-		if h.status < 100 || h.status > 199 || h.status == 101 {
+		if h.Status < 100 || h.Status > 199 || h.Status == 101 {
 			break
 		}
 	}
 	return ended, nil
 }
 
-// NCSA's server 1.5 began answers without a version: "HTTP 200 Document follows".
-const httpMagic, ncsaMagic = "HTTP/", "HTTP "
-
 func (h *answerHead) parse(text []byte) {
-	*h = answerHead{text: append(h.text[:0], text...)}
-	line, rest, _ := bytes.Cut(h.text, []byte("\n"))
-	h.parseStatus(line)
-	for len(rest) > 0 {
-		var name, value []byte
-		name, value, rest = cutField(rest)
+	*h = answerHead{Head: h.Head, text: append(h.text[:0], text...)}
+	h.Head.Parse(h.text)
+	h.Framing, h.framing = h.Head.Framing()
+	for _, f := range h.Fields {
 		var to *[]byte
-		switch string(name) {
+		switch string(f.Name) {
 		case "content-type":
 			to = &h.contentType
 		case "server":
@@ -225,12 +225,8 @@ func (h *answerHead) parse(text []byte) {
 			to = &h.location
 		case "content-range":
 			to = &h.contentRange
-		case "content-length":
-			to = &h.length
 		case "content-encoding":
 			to = &h.encoding
-		case "transfer-encoding":
-			to = &h.transfer
 		case "x-crawler-content-encoding":
 			to, h.decoded = &h.undone, true
 		case "x-crawler-content-length":
@@ -241,44 +237,13 @@ func (h *answerHead) parse(text []byte) {
 		default:
 			continue
 		}
-		if value == nil {
-			value = line[:0] // present but empty
-		}
 		switch {
 		case *to == nil:
-			*to = value
+			*to = f.Value
 		case (to == &h.cacheControl || to == &h.encoding || to == &h.undone) && len(*to) < maxStoredHeader: // a list, RFC 9110 section 5.3
-			*to = slices.Concat(*to, []byte(", "), value)
+			*to = slices.Concat(*to, []byte(", "), f.Value)
 		} // of several others the first counts, as in a client
 	}
-}
-
-// parseStatus parses "HTTP/1.1 200 OK", with or without the reason, and "HTTP/2
-// 200", which some writers store for protocols without such a line.
-func (h *answerHead) parseStatus(line []byte) {
-	version, rest, _ := bytes.Cut(line[len(httpMagic)-1:], []byte(" "))
-	code := bytes.TrimLeft(rest, " ")
-	if len(code) > 3 && (code[3] == ' ' || code[3] == '\r') {
-		code = code[:3]
-	}
-	status := parseLength(code)
-	if len(code) != 3 || status < 100 || len(version) > 4 {
-		return
-	}
-	switch string(version) {
-	case "/1.1":
-		h.version = "1.1"
-	case "/1.0":
-		h.version = "1.0"
-	case "/2", "/2.0":
-		h.version = "2"
-	case "/3", "/3.0":
-		h.version = "3"
-	case "": // NCSA
-	default:
-		return
-	}
-	h.status = int(status)
 }
 
 func (h *answerHead) keep() fetch.Headers {
@@ -295,12 +260,7 @@ func (h *answerHead) keep() fetch.Headers {
 	}
 }
 
-// isChunked reports whether the last coding is chunked, as a client does: some
-// servers name it twice.
-func (h *answerHead) isChunked() bool {
-	last := h.transfer[bytes.LastIndexByte(h.transfer, ',')+1:]
-	return !h.dechunked && bytes.EqualFold(bytes.TrimSpace(last), []byte("chunked"))
-}
+func (h *answerHead) isChunked() bool { return h.Chunked && !h.dechunked }
 
 // sentEncoding returns the Content-Encoding as the server sent it.
 func (h *answerHead) sentEncoding() []byte {
@@ -344,7 +304,7 @@ func (w *reader) readBody(in *bufio.Reader) (body []byte, truncated bool, err er
 	if err := w.readFull(in, w.stored); err != nil {
 		return nil, false, err
 	}
-	body, truncated, err = h.decode(w.stored, w.limit)
+	body, truncated, err = h.decode(w.stored, w.limit, int64(len(w.stored))+w.left)
 	if err != nil && rest {
 		return body, true, nil
 	}
@@ -360,39 +320,36 @@ func (w *reader) readFull(in *bufio.Reader, b []byte) error {
 	return err
 }
 
-// decode decodes a body that is stored as it came.
-func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bool, err error) {
-	if h.isChunked() && looksChunked(stored) {
+// decode decodes a body that is stored as it came, or its start; it has a size. If its chunks
+// or the length that the server sent are still right, then the writer of the archive has not
+// undone an encoding either.
+func (h *answerHead) decode(stored []byte, limit int, size int64) (body []byte, truncated bool, err error) {
+	asSent := h.Length == size
+	if h.isChunked() && head.IsChunk(stored) {
+		asSent = true
 		if stored, err = io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(stored))); err != nil {
-			err = broken(err)
+			class := answer.ErrorProtocol
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				class = answer.ErrorTruncatedBody
+			}
+			err = &brokenBody{class, err}
 		}
 	}
-	if encoding := string(h.encoding); h.isEncoded() && !isUndone(encoding, stored) {
-		decoded, more, e := client.Decode(bytes.NewReader(stored), encoding, 4*len(stored), limit)
-		if e == nil {
-			return decoded, more, err
-		}
-		if !isText(stored) {
-			return decoded, more, broken(e)
+	if encoding := string(h.encoding); h.isEncoded() {
+		d, e := client.Decode(stored, encoding, limit)
+		switch {
+		case e == nil:
+			if asSent {
+				h.plain = d.Plain
+			}
+			return d.Body, d.Truncated, err
+		case errors.Is(e, io.ErrUnexpectedEOF) && !isUndone(encoding, stored):
+			return d.Body, d.Truncated, &brokenBody{answer.ErrorTruncatedBody, e}
+		case asSent || !isUndone(encoding, stored):
+			return d.Body, d.Truncated, &brokenBody{answer.ErrorUndecodableBody, e}
 		}
 	}
 	return append([]byte{}, stored[:min(len(stored), limit)]...), len(stored) > limit, err
-}
-
-func broken(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &brokenBody{answer.ErrorTruncatedBody, err}
-	}
-	return &brokenBody{answer.ErrorProtocol, err}
-}
-
-// looksChunked reports whether the first line is a length in hexadecimal, with
-// or without an extension.
-func looksChunked(b []byte) bool {
-	line, _, ok := bytes.Cut(b[:min(len(b), 256)], []byte("\n"))
-	size, _, _ := bytes.Cut(bytes.TrimRight(line, " \t\r"), []byte(";"))
-	size = bytes.TrimSpace(size)
-	return ok && len(size) > 0 && len(size) <= 8 && len(bytes.Trim(size, "0123456789abcdefABCDEF")) == 0
 }
 
 // isUndone reports whether the first bytes of b show that it is not in the last of
@@ -406,15 +363,4 @@ func isUndone(encodings string, b []byte) bool {
 		return !bytes.HasPrefix(b, []byte(zstdMagic)) && !isSkippable(b)
 	}
 	return false // br and deflate have no magic number
-}
-
-// isText reports whether b begins without control characters, as no compressed
-// data does.
-func isText(b []byte) bool {
-	for _, c := range b[:min(len(b), 512)] {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {
-			return false
-		}
-	}
-	return true
 }

@@ -8,6 +8,7 @@ type ErrorClass string
 
 const (
 	ErrorDNSNotFound         ErrorClass = "dns_not_found"
+	ErrorDNSNoAddress        ErrorClass = "dns_no_address" // the name exists
 	ErrorDNSFailure          ErrorClass = "dns_failure"
 	ErrorAddressBlocked      ErrorClass = "address_blocked" // we refused to dial the address
 	ErrorNoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
@@ -17,7 +18,9 @@ const (
 	ErrorTLS                 ErrorClass = "tls"
 	ErrorTimeout             ErrorClass = "timeout"
 	ErrorReset               ErrorClass = "reset"
-	ErrorProtocol            ErrorClass = "protocol" // not HTTP, bad chunking, bad content coding
+	ErrorProtocol            ErrorClass = "protocol"         // not HTTP, bad chunking
+	ErrorUndecodableBody     ErrorClass = "undecodable_body" // bad content coding
+	ErrorFTPRefused          ErrorClass = "ftp_refused"      // before the file was asked for, by a reply that means another thing of it
 	ErrorTruncatedBody       ErrorClass = "truncated_body"
 	ErrorHeaderTooLarge      ErrorClass = "header_too_large"
 	ErrorCanceled            ErrorClass = "canceled" // the run was stopped
@@ -40,6 +43,7 @@ var errorRows = [...]struct {
 	mayBeOurs bool   // an outage of the asking machine looks the same
 }{
 	{ErrorDNSNotFound, "DNS: no such name", NetworkFailure, false},
+	{ErrorDNSNoAddress, "DNS: name without an address", NetworkFailure, false},
 	{ErrorDNSFailure, "DNS failure", NetworkFailure, true},
 	{ErrorAddressBlocked, "special address, not asked", AddressBlocked, false},
 	{ErrorNoRoute, "no route from this machine", NoRoute, true},
@@ -50,6 +54,8 @@ var errorRows = [...]struct {
 	{ErrorTimeout, "timeout", NetworkFailure, true},
 	{ErrorReset, "connection reset", NetworkFailure, true},
 	{ErrorProtocol, "not valid HTTP", InvalidResponse, false},
+	{ErrorUndecodableBody, "body does not decode", InvalidResponse, false},
+	{ErrorFTPRefused, "FTP session refused", ServerError, false},
 	{ErrorTruncatedBody, "answer broke off", IncompleteBody, true},
 	{ErrorHeaderTooLarge, "header too large", InvalidResponse, false},
 	{ErrorCanceled, "run was stopped", canceled, false},
@@ -94,6 +100,10 @@ func (c ErrorClass) Answer() Reason {
 	}
 	return NetworkFailure
 }
+
+// IsNoHost reports whether a name server has said that nobody is to be found under the
+// name.
+func (c ErrorClass) IsNoHost() bool { return c == ErrorDNSNotFound || c == ErrorDNSNoAddress }
 
 // MayBeOurs reports whether an outage of the asking machine looks the same.
 func (c ErrorClass) MayBeOurs() bool {

@@ -47,6 +47,8 @@ func (f Facts) class(last Hop) Reason {
 	// other capture.
 	case f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == ""):
 		return RevisitUnresolved
+	case isFTP(last) && class == ClientError && failure != "":
+		return failure // its 550 is not about the file
 	case class == ClientError && last.Status == 429:
 		return tooManyRequests
 	case class == ServerError && f.Misconfigured:

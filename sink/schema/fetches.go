@@ -61,14 +61,15 @@ type Fetch struct {
 	// URL of the last hop. Null if it did not answer, for a redirect that an archive does not resolve, and
 	// for a stored file. Example: `https://www.news.example/robots.txt`.
 	FinalURL *string `parquet:"final_url,dict"`
-	// What went wrong: `dns_not_found`, `dns_failure`, `address_blocked`, `no_route`, `connect_refused`,
-	// `connect_timeout`, `connect_failure`, `tls`, `timeout`, `reset`, `protocol`, `truncated_body`,
+	// What went wrong: `dns_not_found`, `dns_no_address` (the name exists), `dns_failure`, `address_blocked`, `no_route`,
+	// `connect_refused`, `connect_timeout`, `connect_failure`, `tls`, `timeout`, `reset`, `protocol`, `undecodable_body`
+	// (not in its content encoding), `ftp_refused` (before the file was asked for), `truncated_body`,
 	// `header_too_large`, `redirect_invalid`, `redirect_unsupported`, `redirect_loop`, `redirect_limit`,
 	// `server_error`, `unexpected_status`. Null if nothing did.
 	ErrorClass *string `parquet:"error_class,dict"`
-	// The same in words. Beside a null `error_class` it is a remark: a stored body contradicts its digest,
-	// or an unknown content encoding was taken for text. Null if there is nothing to say. Example:
-	// `header: connection reset by peer`.
+	// The same in words. Beside a null `error_class` it is a remark: a line of the header is no field and was
+	// dropped, a body is text and not in its content encoding, or that is unknown, the file is packed, a stored body
+	// contradicts its digest. Null if there is nothing to say. Example: `header: connection reset by peer`.
 	Error *string `parquet:"error,dict"`
 	// Why https was given up for http. Null if it was not. Example: `connect_failure`.
 	FallbackErrorClass *string `parquet:"fallback_error_class,dict"`

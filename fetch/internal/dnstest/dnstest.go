@@ -29,9 +29,10 @@ type Script struct {
 	FailA, FailAAAA bool
 	Silent          bool // no answer at all
 	Garbage         bool // an answer that is not a DNS message
-	// Truncated sends UDP answers that refer to TCP (RFC 1035 section 4.2.1).
-	Truncated bool
-	OnAsk     func()
+	// Truncated sends UDP answers that refer to TCP (RFC 1035 section 4.2.1), and CutOff
+	// the same over TCP.
+	Truncated, CutOff bool
+	OnAsk             func()
 
 	mu    sync.Mutex
 	asked int // A questions so far
@@ -197,7 +198,7 @@ func (z Zone) answer(t *testing.T, packet []byte, udp bool) (reply []byte, final
 			return []byte("\x00\x01 no DNS message"), false
 		}
 		return nil, false
-	case s.Truncated && udp:
+	case s.Truncated && udp, s.CutOff:
 		m.Truncated = true
 	default:
 		s.fill(&m, question)

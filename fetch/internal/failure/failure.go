@@ -71,7 +71,7 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 		class = answer.ErrorConnectFailure
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
 		class = answer.ErrorReset
-	case is[*tls.CertificateVerificationError](err), is[tls.AlertError](err), is[tls.RecordHeaderError](err), is[x509.UnknownAuthorityError](err):
+	case IsAlert(err), is[*tls.CertificateVerificationError](err), is[tls.AlertError](err), is[tls.RecordHeaderError](err), is[x509.UnknownAuthorityError](err):
 		class = answer.ErrorTLS
 	case at == Handshake && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		class = answer.ErrorReset
@@ -99,6 +99,14 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 		return Ours(class, "%s: %w", at, err)
 	}
 	return New(class, "%s: %w", at, err)
+}
+
+// IsAlert reports whether an error is an alert that the peer sent. Package tls gives it
+// no type of its own. Under TLS 1.3 it may come after the handshake: a server that wants
+// a certificate refuses one that is missing only then.
+func IsAlert(err error) bool {
+	operation, ok := errors.AsType[*net.OpError](err)
+	return ok && operation.Op == "remote error"
 }
 
 func is[E error](err error) bool {
@@ -147,6 +155,17 @@ func OfLookUp(ctx context.Context, host string, err error) *Failure {
 		what = "the resolver did not answer in time"
 	}
 	return New(answer.ErrorDNSFailure, "resolve %s: %s", host, what)
+}
+
+// Remarks joins two remarks, either of which may be nil.
+func Remarks(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return fmt.Errorf("%w; %w", a, b)
 }
 
 // Clip shortens what somebody else wrote, for an error text.
