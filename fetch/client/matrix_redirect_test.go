@@ -3,6 +3,7 @@
 package client
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -105,19 +106,30 @@ var redirectRows = []row{
 	}), want{0, answer.ErrorReset, 2, again, networkFailure}},
 	{"to a host that speaks no TLS", to("https://b.example/robots.txt"), want{0, answer.ErrorTLS, 2, once, networkFailure}},
 
+	{"Location with what is no escape", func(t *testing.T, s *scene) { // package net/http refuses the request
+		s.ConnectTo = listen(t, func(c *net.TCPConn) {
+			line, _ := bufio.NewReader(c).ReadString('\n')
+			if strings.HasPrefix(line, "GET /other%zz.txt ") {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\n"+nothing)
+			} else {
+				io.WriteString(c, "HTTP/1.1 302 Found\r\nLocation: /other%zz.txt\r\n"+nothing)
+			}
+		})
+		s.ask = []fetch.Origin{origin(t, "http://a.example")}
+	}, want{200, "", 2, once, rulesDecide}},
 	{"without Location", plain("HTTP/1.1 301 Moved\r\n" + nothing), want{301, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"empty Location", to(""), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location without host", to("http://"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"Location that is no URL", to("http://b.example/%zz%"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"Location that is no URL", to("http://b example/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location with a port that is none", to("http://b.example:99999/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location with credentials", to("http://u:p@b.example/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location of 9000 bytes", to("/" + strings.Repeat("x", 9000)), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location that is an address by another spelling", to("http://0x7f.1/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"Location that is an address as one number", to("http://2130706433/"), want{302, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
-	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b example/\r\n" + nothing), want{300, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing), want{300, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{305, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b example/\r\n" + nothing), want{305, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"399 without Location", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, answer.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 
 	{"to file:", to("file:///etc/passwd"), want{302, answer.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},

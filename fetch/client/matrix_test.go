@@ -211,6 +211,8 @@ func TestMatrixIsComplete(t *testing.T) {
 		string(answer.StaleCopy): true, string(answer.UnreachableTooLong): true, string(answer.RedirectUnresolved): true, string(answer.RevisitUnresolved): true,
 		// Only of dialects: matrix rows of 401 and 403 check it.
 		string(answer.Unauthorized): true,
+		// Not a profile's reading of an answer: it counts walls apart.
+		string(answer.Challenged): true,
 		// The tables' class of a final status without an answer.
 		string(answer.ErrorUnexpectedStatus): true,
 	}
