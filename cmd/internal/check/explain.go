@@ -164,6 +164,9 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 	case answer.Challenged:
 		return fmt.Sprintf("%sanswers with a wall in place of the file (%s, status %d)", who, words.Challenge.Of(c.Challenge), status)
 	case answer.Success:
+		if answer.IsHTML(c.Whole()) {
+			return fmt.Sprintf("%s answers with %s (%d)", c.Origin, words.Page, status)
+		}
 		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
 	case answer.ClientError:
 		return fmt.Sprintf("%s has no robots.txt (%d): everything is allowed", c.Origin, status)

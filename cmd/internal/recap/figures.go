@@ -43,6 +43,7 @@ type figures struct {
 	refusals    map[string]int64 // hosts that refuse the training of models, by way
 
 	decided *summary.Decided
+	pages   int64 // hosts that answered with a page of HTML in place of a robots.txt
 
 	Walls  map[string]int64 // hosts that a wall kept from being read, by vendor
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
@@ -59,6 +60,7 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(), Reasons: decided.Reasons(), Failures: by("network_failure"),
 		refusals: by("refusal"), decided: decided, Walls: sums.Walls(profile), others: by("answer_let_in"),
 	}
+	f.pages = min(f.Reasons[string(answer.Success)], max(0, by("body")["html"]-f.Reasons[string(answer.HTMLRedirect)]))
 	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	f.hasTraining, f.training = training != nil, training["some"]+training["all"]
 	f.agents = slices.DeleteFunc(sums.Fates(profile), func(a counters.Fate) bool { return a.Closed == 0 })
@@ -81,7 +83,13 @@ func (f *figures) parts(evidence []answer.Evidence) (n int64, parts map[string]i
 	for reason, count := range f.Reasons {
 		if count > 0 && slices.Contains(evidence, answer.Reason(reason).Evidence()) {
 			n += count
-			parts[words.Reason.Of(reason)] += count
+			if reason == string(answer.Success) && f.pages > 0 {
+				parts[words.Page] += f.pages
+				count -= f.pages
+			}
+			if count > 0 {
+				parts[words.Reason.Of(reason)] += count
+			}
 		}
 	}
 	switch {

@@ -113,6 +113,29 @@ func TestWhatIsSkippedIsNamed(t *testing.T) {
 	}
 }
 
+// A page of HTML is counted as one, and not as a robots.txt.
+func TestPagesAreNamed(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	c := pipeline.Config{}
+	c.Evaluate.Profiles = []*robots.Profile{google}
+	counts := summary.New(nil, []string{"google"})
+	for i := range 100 {
+		counts.AddProfile("outcome", summary.Unranked, 0, "conditional_allow")
+		counts.AddProfile("reason", summary.Unranked, 0, "success")
+		if i < 12 {
+			counts.Add("body", summary.Unranked, "html")
+		}
+	}
+	var out strings.Builder
+	Summarize(&out, c, &pipeline.Result{Targets: 100, Counts: counts}, 0, "")
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"a robots.txt 88 88.0%", "a page of HTML in place of a robots.txt 12 12.0%"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, out.String())
+		}
+	}
+}
+
 // A host that a wall answered with 200 has no rules that anybody read.
 func TestWallsHaveNoRules(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")

@@ -102,6 +102,7 @@ type event struct {
 	Days      *int         `json:"days"`
 	Note      *string      `json:"note"`
 
+	page   bool          // the answer of a state is a page
 	view   *hostView     // of a state
 	lacks  string        // why it does not say what agents may do
 	change schema.Change // of a change

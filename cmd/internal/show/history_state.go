@@ -89,7 +89,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 	if !isRead(t) {
 		return nil
 	}
-	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
+	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status, page: t.IsHTML}
 	v, err := viewOf(ctx, r, t, h.profile)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (e *event) noteOfAny() string {
 // told tells an event that is not a change.
 func (h *historian) told(p *screen.Text, e *event) []string {
 	answer := func() string {
-		text := words.Reason.Of(*e.Reason)
+		text := words.Answer(*e.Reason, e.page)
 		if e.Status != nil {
 			text += fmt.Sprintf(", status %d", *e.Status)
 		}

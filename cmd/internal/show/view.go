@@ -198,7 +198,7 @@ func (v *hostView) print(p *screen.Text) {
 		title += ", rank " + words.Number(*v.Rank)
 	}
 	p.Line(screen.Paint(p.Out, screen.Bold, p.Foreign(title)))
-	answer := words.Reason.Of(v.Reason)
+	answer := words.Answer(v.Reason, v.target.IsHTML)
 	if v.ErrorClass != nil && words.ErrorClass.Of(*v.ErrorClass) != answer {
 		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
 	}

@@ -42,6 +42,17 @@ var Outcome = Vocabulary{
 // Reason has words for the reasons of fetches.
 var Reason = vocabulary(append([]answer.Reason{answer.Challenged}, answer.Reasons...))
 
+// Page has words for a body that is a page of HTML where a robots.txt should be.
+const Page = "a page of HTML in place of a robots.txt"
+
+// Answer has words for a reason of fetches, of an answer that is a page or none.
+func Answer(reason string, page bool) string {
+	if page && reason == string(answer.Success) {
+		return Page
+	}
+	return Reason.Of(reason)
+}
+
 // Challenge has words for the vendors of walls.
 var Challenge = Vocabulary{
 	"cloudflare": "Cloudflare",
