@@ -256,6 +256,9 @@ func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
 		}
 		return decoding{flate.NewReader(b)}, none, nil
 	}
+	if start, _ := b.Peek(2); !strings.HasPrefix(gzipMagic, string(start)) {
+		return nil, none, decodeError(gzip.ErrHeader) // which a short body would not show
+	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
 		return nil, none, decodeError(err)
