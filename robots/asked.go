@@ -33,7 +33,7 @@ func (j *Judge) findDialectClass(rs *ruleset) Class {
 // rs, else partial.
 func (j *Judge) searchedClass(rs *ruleset, class Class, all *ruleset) Class {
 	a, b := &Policy{judge: j, sets: []*ruleset{all}}, &Policy{judge: j, sets: []*ruleset{rs}}
-	if path, whole, _ := shortest(a, b, classBudget, false); path != nil || !whole {
+	if path, whole, _ := shortest(a, b, classBudget, AllPaths); path != nil || !whole {
 		return Partial
 	}
 	return class

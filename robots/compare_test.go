@@ -202,7 +202,7 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	if first == nil || c.Opens != nil && shorter(c.Opens.Path, first.Path) < 0 {
 		first = c.Opens
 	}
-	if w, decided, _ := Distinguish(a, b, automaton.MaxWork, false); !decided || !reflect.DeepEqual(w, first) {
+	if w, decided, _ := Distinguish(a, b, automaton.MaxWork, AllPaths); !decided || !reflect.DeepEqual(w, first) {
 		return fmt.Errorf("%v, and the first difference is %v (%t), want %v", c.Relation, w, decided, first)
 	}
 	if err := checkPlain(a, b, ar, paths, ta, tb); err != nil {
@@ -243,7 +243,7 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 // escapes.
 func checkPlain(a, b *Policy, ar *arena, paths []string, ta, tb []Target) error {
 	d, _ := Differ(a, b, automaton.MaxWork)
-	w, decided, _ := Distinguish(a, b, automaton.MaxWork, true)
+	w, decided, _ := Distinguish(a, b, automaton.MaxWork, PlainPaths)
 	if !decided || (d == Differs) != (w != nil) {
 		return fmt.Errorf("%v, and the first plain difference is %v (%t)", d, w, decided)
 	}

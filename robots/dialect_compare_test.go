@@ -138,7 +138,7 @@ func (x *asked) check(t *testing.T) (relation, difference bool) {
 	case d == Same && x.closed+x.opened != "", d == Differs && c.Relation == Equal, d == DifferInEscapes && x.normal != "":
 		t.Errorf("Differ says %v; the relation is %v, and %q closes, %q opens, %q is normal%s", d, c.Relation, x.closed, x.opened, x.normal, x)
 	}
-	if w, _, _ := Distinguish(x.policies[0], x.policies[1], automaton.MaxWork, true); w != nil && d == Differs && !x.isPlain(w.Path) {
+	if w, _, _ := Distinguish(x.policies[0], x.policies[1], automaton.MaxWork, PlainPaths); w != nil && d == Differs && !x.isPlain(w.Path) {
 		t.Errorf("%q is no path of a normalized URL%s", w.Path, x)
 	}
 	return c.Relation == RelationUndecided, d == DifferenceUndecided
@@ -245,7 +245,7 @@ func TestGreatestPatternIsComparedBeyondTheNextByte(t *testing.T) {
 		if d, _ := Differ(x[0], x[1], automaton.MaxWork); d != Differs {
 			t.Errorf("%q: %v, and they differ on %s", row.rules, d, row.path)
 		}
-		if w, decided, _ := Distinguish(x[0], x[1], automaton.MaxWork, true); w == nil || !decided {
+		if w, decided, _ := Distinguish(x[0], x[1], automaton.MaxWork, PlainPaths); w == nil || !decided {
 			t.Errorf("%q: %v %v, and they differ on %s", row.rules, w, decided, row.path)
 		}
 	}

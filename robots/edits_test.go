@@ -134,7 +134,7 @@ func TestDistinguishWithinBounds(t *testing.T) {
 		{"a path with an escape", of("google", stars+"disallow: /news"), of("rfc9309", stars+"disallow: /news"), "/new%73", true},
 		{"the same", of("google", stars), of("google", "disallow: /*a*b*c*\nallow: /*b*c*d*e\ndisallow: /*c*d*e*f*g\n"), "", false},
 	} {
-		w, decided, work := Distinguish(c.a, c.b, 64, false)
+		w, decided, work := Distinguish(c.a, c.b, 64, AllPaths)
 		path := ""
 		if w != nil {
 			if path = w.Path; w.A.Value == w.B.Value || c.a.judgePath([]byte(path)) != w.A || c.b.judgePath([]byte(path)) != w.B {

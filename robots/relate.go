@@ -92,7 +92,7 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	if work += l.Work(); !ok || work >= most {
 		return DifferenceUndecided, work
 	}
-	path, whole, cost := shortestOf(a, b, l, most-work, true)
+	path, whole, cost := shortestOf(a, b, l, most-work, automaton.PlainPaths)
 	switch work += cost; {
 	case path != nil:
 		return Differs, work
@@ -101,7 +101,7 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	case p.needless:
 		return DifferInEscapes, work
 	}
-	path, whole, cost = shortestOf(a, b, l, most-work, false)
+	path, whole, cost = shortestOf(a, b, l, most-work, automaton.AllPaths)
 	switch work += cost; {
 	case path != nil:
 		return DifferInEscapes, work
@@ -127,8 +127,8 @@ func beforehand(a, b *Policy) (w *Counterexample, ok bool) {
 }
 
 // shortest returns the shortest path on which two policies differ, nil if none is found;
-// with plain, of those without needless escapes. whole reports whether there is no other.
-func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work int) {
+// of some paths. whole reports whether there is no other.
+func shortest(a, b *Policy, most int, of automaton.Paths) (path []byte, whole bool, work int) {
 	if most <= 0 {
 		return nil, false, 0
 	}
@@ -136,35 +136,43 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 	if work = l.Work(); !ok || work >= most {
 		return nil, false, work
 	}
-	path, whole, cost := shortestOf(a, b, l, most-work, plain)
+	path, whole, cost := shortestOf(a, b, l, most-work, of)
 	return path, whole, work + cost
 }
 
-func shortestOf(a, b *Policy, l *automaton.Language, most int, plain bool) (path []byte, whole bool, work int) {
+func shortestOf(a, b *Policy, l *automaton.Language, most int, of automaton.Paths) (path []byte, whole bool, work int) {
 	if most <= 0 {
 		return nil, false, 0
 	}
-	f := find(a, b, l, automaton.Search{Most: most, Ways: ways(a, b), Either: true, Plain: plain})
+	f := find(a, b, l, automaton.Search{Most: most, Ways: ways(a, b), Either: true, Paths: of})
 	return f.First, f.Whole, f.Work
 }
 
+// Paths says which paths count in a comparison.
+type Paths = automaton.Paths
+
+const (
+	AllPaths     = automaton.AllPaths
+	PlainPaths   = automaton.PlainPaths   // without needless escapes; see [DifferInEscapes]
+	SlashedPaths = automaton.SlashedPaths // plain ones without an escaped slash, which most servers refuse or take for a slash
+)
+
 // Distinguish returns the shortest path on which two policies differ, the first in byte
-// order of these; nil if they mean the same. With plain it is the shortest without needless
-// escapes (see [DifferInEscapes]). [Compare] finds the same path first, but then searches
+// order of these; nil if they mean the same. Only the paths that count are tried. [Compare] finds the same path first, but then searches
 // on for a difference the other way, at much more cost. If the search would take more work
 // than most (see [Relate]), Distinguish tries paths that the rules name, plain and with an
 // escape, and returns the first that shows a difference, which may not be the shortest. If
 // none does, decided is false.
-func Distinguish(a, b *Policy, most int, plain bool) (w *Counterexample, decided bool, work int) {
+func Distinguish(a, b *Policy, most int, of Paths) (w *Counterexample, decided bool, work int) {
 	if w, ok := beforehand(a, b); ok {
 		return w, true, 0
 	}
-	path, whole, work := shortest(a, b, most, plain)
+	path, whole, work := shortest(a, b, most, of)
 	if path == nil && (whole || work == 0) {
 		return nil, whole, work
 	}
 	if path == nil {
-		p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: plain}
+		p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: of != AllPaths}
 		p.try(a)
 		p.try(b)
 		if work += p.work; p.found == [2]bool{} {

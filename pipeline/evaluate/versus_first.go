@@ -113,7 +113,7 @@ func (e *Evaluator) countVersusFirst(k int, stratum string) {
 // agent, with both verdicts and the lines that decide.
 func (e *Evaluator) versusFirstText(k, agent int) string {
 	first, r := e.under(0, agent), e.under(k, agent)
-	w, _, _ := robots.Distinguish(first.against(r, agent), r.against(first, agent), versusFirstWork, true)
+	w, _, _ := robots.Distinguish(first.against(r, agent), r.against(first, agent), versusFirstWork, robots.PlainPaths)
 	if w == nil {
 		return ""
 	}

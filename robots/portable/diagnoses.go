@@ -26,7 +26,7 @@ func diagnoses(token string, by *shown) []step {
 			name := strings.ToLower(strings.ReplaceAll(string(l.value), "*", ""))
 			return names(l) && (name != "" && strings.Contains(token, name) || by.oneWord && l.token != "" && strings.Contains(token, l.token))
 		})},
-		{"long_delay", "a crawl-delay that the parser does not accept", "", dropThose((*file).oddDelays)},
+		longDelay,
 		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},
 		{"index", "a path that ends in index.html", "", rename(func(value []byte, i int) bool {
 			end := string(value[i:])
@@ -89,6 +89,12 @@ func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []
 			return l, true
 		})(f, only)
 	}
+}
+
+// longDelay leaves out crawl-delays: no parser forbids a page for want of one.
+var longDelay = step{
+	"long_delay", "a crawl-delay that the parser does not accept",
+	"write a number of seconds, 300 at most, in a group; written anew, the file leaves it out", dropThose((*file).oddDelays),
 }
 
 // oddDelays finds crawl-delays that parsers refuse or take for a wish to be left alone: no

@@ -104,7 +104,10 @@ const (
 
 // Concerns reports whether a file with a user-agent line of this value may name the
 // crawler, for google or for its parser.
-func (e *Explainer) Concerns(value []byte) bool {
+func (e *Explainer) Concerns(value []byte) bool { return concerns(e.token, value) }
+
+// concerns is Concerns for a token in lower case.
+func concerns(token string, value []byte) bool {
 	if len(value) > 64 {
 		value = value[:64] // longer than any part of a token, and than what tokens stand behind
 	}
@@ -118,7 +121,7 @@ func (e *Explainer) Concerns(value []byte) bool {
 			name = append(name, c)
 		}
 	}
-	return len(name) > 0 && (strings.Contains(e.token, string(name)) || bytes.Contains(name, []byte(e.token)))
+	return len(name) > 0 && (strings.Contains(token, string(name)) || bytes.Contains(name, []byte(token)))
 }
 
 // Compare compares the two readings of a file, given as google reads it. It finds causes as
@@ -137,7 +140,7 @@ func (e *Explainer) Compare(google *robots.File) (p Parity) {
 	}
 	if p.Difference = e.differ(a, b); p.Difference == robots.Differs {
 		e.shown.path = "/"
-		w, _, work := robots.Distinguish(a, b, explainWork, true)
+		w, _, work := robots.Distinguish(a, b, explainWork, robots.PlainPaths)
 		if e.work -= work; w != nil {
 			e.path = w.Path
 		}
@@ -145,6 +148,7 @@ func (e *Explainer) Compare(google *robots.File) (p Parity) {
 			e.witness[i] = reader.LiteralTarget("http://h" + e.path)
 		}
 		whole := readFile(google.Body(), google.Truncated)
+		whole.hear([]robots.File{e.read})
 		e.as.Load(&whole.read)
 		p.Causes = e.causes(whole)
 	}

@@ -30,7 +30,7 @@ func (c *checker) finding(s *step, f *file, lines []int, google []robots.Value, 
 			lines = count
 		}
 	}
-	return c.about(s.cause, s.advice, lines, f, settled)
+	return c.about(s.cause, s.adviceFor(f, lines), lines, f, settled)
 }
 
 // hint returns the differences that a hint settles on paths without needless escapes.

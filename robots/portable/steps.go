@@ -30,6 +30,7 @@ type line struct {
 	value  []byte // of an agent or a rule
 	token  string // of an agent, in lower case
 	orphan bool   // a rule before any agent
+	heard  string // the field that another parser takes it for, "" for none; see hear
 }
 
 // A file is lines, and how google reads them.
@@ -204,27 +205,65 @@ func dropThose(find func(f *file) []bool) func(*file, func(int) bool) []int {
 var oddSpaces = strings.NewReplacer("\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ", "\x00", "")
 
 // plainSpaces ends lines with LF and writes plain spaces, but where google would read
-// another name or path, or take the line for a record that it was not.
+// another name or path, or take the line for a record that it was not. Such a line, and one
+// with another odd character in its field, is left out if other parsers take it for one.
 func plainSpaces(f *file, only func(int) bool) (touched []int) {
 	was := slices.Clone(f.lines)
 	for i := range f.lines {
 		if l := &f.lines[i]; only(l.number) {
-			l.text = []byte(oddSpaces.Replace(string(l.text)))
+			l.text = []byte(oddSpaces.Replace(string(upToNUL(l.text))))
 			if l.end != "\r\n" {
 				l.end = "\n"
 			}
 		}
 	}
 	f.classify()
+	var kept []line
 	for i := range f.lines {
 		l, w := &f.lines[i], &was[i]
-		if l.kind != w.kind || l.allow != w.allow || !bytes.Equal(l.value, w.value) {
+		other := l.kind != w.kind || l.allow != w.allow || !bytes.Equal(l.value, w.value)
+		if w.isIgnored() && only(l.number) && !w.hasTag() && (other || l.hasOddField()) {
+			touched = append(touched, l.number)
+			continue
+		}
+		if other {
 			l.text = w.text
 		}
 		if l.end != w.end || !bytes.Equal(l.text, w.text) {
 			touched = append(touched, l.number)
 		}
+		kept = append(kept, *l)
 	}
+	f.lines = kept
+	return touched
+}
+
+// upToNUL returns what google reads of a line that it reads up to a NUL, of a record: the
+// line as it is if nothing stands before.
+func upToNUL(text []byte) []byte {
+	if before, _, found := bytes.Cut(text, []byte{0}); found && len(bytes.TrimSpace(before)) > 0 {
+		return before
+	}
+	return text
+}
+
+// spell writes fields as they should be. Of the others that some parser knows, google ignores
+// the line, so it is left out.
+func spell(f *file, only func(int) bool) (touched []int) {
+	kept := f.lines[:0:0]
+	for _, l := range f.lines {
+		key, _, colon := bytes.Cut(l.text, []byte(":"))
+		record := l.kind == agentLine || l.kind == ruleLine
+		misspelt := record && !(colon && strings.EqualFold(string(key), l.field())) || l.isIgnored() && !l.hasOddField() && !l.hasTag()
+		if misspelt && only(l.number) {
+			if touched = append(touched, l.number); !record {
+				continue
+			}
+			l.write(l.value)
+		}
+		kept = append(kept, l)
+	}
+	f.lines = kept
 	return touched
 }
 
@@ -245,17 +284,8 @@ var steps = []step{
 		l.text = text
 		return l, changed
 	})},
-	{"misspelt", "a field that is misspelt, or not followed by a colon", "write User-agent:, Allow: and Disallow:", each(func(l line) (line, bool) {
-		if l.kind != agentLine && l.kind != ruleLine {
-			return l, false
-		}
-		key, _, colon := bytes.Cut(l.text, []byte(":"))
-		if colon && strings.EqualFold(string(key), l.field()) {
-			return l, false
-		}
-		l.write(l.value)
-		return l, true
-	})},
+	{"misspelt", "a field that is misspelt, or not followed by a colon", "write User-agent:, Allow: and Disallow:", spell},
+	{"html_tag", "a tag of HTML in a line", "write the line without it", drop(func(f *file, i int) bool { return f.lines[i].isIgnored() && f.lines[i].hasTag() })},
 	{"orphan_rule", "a rule before the first user-agent line", "leave it out: google ignores it", drop(func(f *file, i int) bool { return f.lines[i].orphan })},
 	{"blank_line", "a blank line inside a group", "leave blank lines only between groups", dropThose((*file).blanksInGroups)},
 	{"other_field", "another field between the lines of a group", "put it behind the rules of the group", moveOthers},
@@ -286,7 +316,7 @@ var steps = []step{
 // hints are like steps, but after them google answers otherwise. So they are advice, and
 // no part of the file as written anew.
 var hints = []step{
-	{"unescaped", "a character that URLs have only escaped", "escape it: google looks for the character itself, which no URL has", eachPattern(urlEscaped)},
+	{"unescaped", "a character that URLs have only escaped", "escape it if it is meant: google looks for the character itself, which no URL has", eachPattern(urlEscaped)},
 	{"needless_escape", "a character that needs no escape", "write the character itself: google takes the rule for paths that are escaped so, and URLs seldom are", eachPattern(unescaped)},
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -29,7 +30,11 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 		p, _ := robots.ProfileNamed(name)
 		parsers = append(parsers, p)
 	}
-	r := portable.Check(body, parsers)
+	crawlers, err := f.ownParsers(ctx)
+	if err != nil {
+		return err
+	}
+	r := portable.Check(body, parsers, crawlers...)
 	if f.json {
 		if err := screen.JSON(stdout, r); err != nil {
 			return err
@@ -37,20 +42,36 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 	} else {
 		showPortable(stdout, r)
 	}
-	switch {
-	case r.Differing > 0:
+	switch r.Answer {
+	case portable.NotPortable:
 		return exit.Different
-	case !r.Whole():
+	case portable.Undecided:
 		return exit.Undefined
 	}
 	return nil
 }
 
+// ownParsers returns the crawlers of the registry whose parser is not google.
+func (f *flags) ownParsers(ctx context.Context) (out []portable.Crawler, err error) {
+	agents, _, err := f.ReadAgents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	readers := f.Readers(nil, agents...)
+	for i := range agents {
+		a := &agents[i]
+		if p := readers[registry.Reader(a)]; a.Kind != registry.KindToken && p != nil && p.Name != robots.DefaultReader {
+			out = append(out, portable.Crawler{Agent: registry.Robots(a), Parser: p})
+		}
+	}
+	return out, nil
+}
+
 func showPortable(out io.Writer, r *portable.Report) {
-	switch {
-	case r.Differing > 0:
+	switch r.Answer {
+	case portable.NotPortable:
 		fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
-	case r.Whole():
+	case portable.Portable:
 		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does\n", r.Questions)
 	default:
 		fmt.Fprintf(out, "UNDECIDED  all parsers answer the %d questions asked as google does, and others are not asked\n", r.Questions)
@@ -62,6 +83,7 @@ func showPortable(out io.Writer, r *portable.Report) {
 	}
 	left("not asked about", r.UnaskedAgents, "crawler", " that the file also names: that would take too long")
 	left("not asked about", r.UnaskedPaths, "path", " that its rules also name: that would take too long")
+	left("not compared", r.Uncompared, "reading", " of a parser on every path: that would take too long")
 	left("not explained", r.Unexplained, "question", " that some parser answers otherwise: that would take too long")
 	if r.Truncated {
 		fmt.Fprintf(out, "  %-18s what lies beyond google's size limit\n", "not asked about")
@@ -69,12 +91,15 @@ func showPortable(out io.Writer, r *portable.Report) {
 	for _, x := range r.Findings {
 		fmt.Fprintf(out, "\n%s\n", linesText(x.Cause, x.Lines))
 		fmt.Fprintf(out, "  read otherwise by  %s\n", strings.Join(x.Parsers, ", "))
-		if x.Advice != "" {
+		switch {
+		case x.Rewritten:
 			fmt.Fprintf(out, "  instead            %s\n", x.Advice)
-		} else {
+		case x.Advice != "":
+			fmt.Fprintf(out, "  instead            %s; google would then answer otherwise, so the file is not rewritten so\n", x.Advice)
+		default:
 			fmt.Fprintf(out, "  instead            no way of writing it is read alike by all\n")
 		}
-		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", visible.Text(x.Agent), visible.Text(x.Path), x.Google, x.Parser, x.Answer)
+		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", visible.Text(x.Agent), visible.Text(asArgument(x.Path)), x.Google, x.Parser, x.Answer)
 		for line := range strings.Lines(x.File + string(x.FileB64)) {
 			fmt.Fprintf(out, "      %s\n", visible.Text(strings.TrimRight(line, "\r\n")))
 		}

@@ -23,13 +23,14 @@ import (
 // automaton drops what cannot change an answer any more.
 type automaton struct {
 	*Language
-	ladders int32               // slot of the first ladder
-	size    int                 // numbers in a state
-	cost    int                 // numbers and rungs that a step reads
-	forms   [Rewritten + 1]bool // the forms in use
-	escapes bool                // a form in use does not compare byte for byte
-	plain   bool                // paths have no needless escapes; see setPlain
-	symbols *reader             // as in language, or for normalized paths alone
+	ladders  int32               // slot of the first ladder
+	size     int                 // numbers in a state
+	cost     int                 // numbers and rungs that a step reads
+	forms    [Rewritten + 1]bool // the forms in use
+	escapes  bool                // a form in use does not compare byte for byte
+	plain    bool                // paths have no unwanted escapes; see setPlain
+	unwanted [2]byteSet          // then, in the path and in the query
+	symbols  *reader             // as in language, or for normalized paths alone
 	// decoded holds the escapes that every form in use decodes, parted those
 	// that only some do; the first of each is for the path, the second for the
 	// query.

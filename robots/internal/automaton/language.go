@@ -118,7 +118,7 @@ func (l *Language) Complete() bool {
 		}
 	}
 	if slices.ContainsFunc(l.views, func(v view) bool { return v.Form == Rewritten }) {
-		l.symbols = newReader(l, false)
+		l.symbols = newReader(l, AllPaths)
 		return l.symbols != nil
 	}
 	return true

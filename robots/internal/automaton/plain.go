@@ -7,6 +7,17 @@ import (
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
+// Paths says which paths a search reads.
+type Paths uint8
+
+const (
+	AllPaths   Paths = iota
+	PlainPaths       // without needless escapes; see IsPlain and IsNormal
+	// SlashedPaths are plain paths without an escaped slash, which most servers refuse or
+	// take for a slash.
+	SlashedPaths
+)
+
 // needless holds the characters whose escapes are needless, in the path and in the query.
 var needless = func() (sets [2]byteSet) {
 	for c := byte('!'); c <= '~'; c++ {
@@ -19,6 +30,17 @@ var needless = func() (sets [2]byteSet) {
 	}
 	return sets
 }()
+
+// unwanted holds the characters whose escapes such paths do not have.
+func (p Paths) unwanted() (sets [2]byteSet) {
+	if p != AllPaths {
+		sets = needless
+	}
+	if p == SlashedPaths {
+		sets[0].add('/')
+	}
+	return sets
+}
 
 // IsPlain reports whether a path has no needless escape, and no % outside an escape.
 func IsPlain(path []byte) bool {
@@ -43,7 +65,7 @@ func IsNormal(path []byte) bool {
 	query := false
 	for b := path; len(b) > 0; {
 		t, rest := rewrite.Cut(b)
-		if !isNormalSymbol(&t, query) {
+		if !isNormalSymbol(&t, &needless[index(query)]) {
 			return false
 		}
 		query = query || t.Is('?')
@@ -52,26 +74,26 @@ func IsNormal(path []byte) bool {
 	return bytes.Equal(rewrite.WithoutDots(path), path)
 }
 
-func isNormalSymbol(t *rewrite.Symbol, query bool) bool {
+func isNormalSymbol(t *rewrite.Symbol, unwanted *byteSet) bool {
 	c, escaped := t.Char()
 	if !escaped {
 		return c != '%' && c != '[' && c != ']' && !escape.IsUnfit(c)
 	}
-	return !needless[index(query)].has(c) && t.HasUpperDigits()
+	return !unwanted.has(c) && t.HasUpperDigits()
 }
 
 func isUpperHex(c byte) bool { return escape.IsHex(c) && c < 'a' }
 
-// setPlain lets the automaton read only paths without needless escapes.
-func (m *automaton) setPlain() {
+// setPlain lets the automaton read only paths without unwanted escapes.
+func (m *automaton) setPlain(only Paths) {
 	if m.symbols != nil {
-		m.symbols = newReader(m.Language, true)
+		m.symbols = newReader(m.Language, only)
 		return
 	}
-	m.plain, m.escapes = true, true
+	m.plain, m.escapes, m.unwanted = true, true, only.unwanted()
 	for i := range m.parted {
 		for k := range m.parted[i] {
-			m.parted[i][k] &^= needless[i][k]
+			m.parted[i][k] &^= m.unwanted[i][k]
 		}
 	}
 }
@@ -83,7 +105,7 @@ func (m *automaton) plainAlphabet(st []int32) byteSet {
 	if pending != 0 {
 		var set byteSet
 		for _, c := range []byte(escape.Digits) {
-			if pending == '%' || !needless[index(inQuery)].has(escape.Unhex(pending)<<4|escape.Unhex(c)) {
+			if pending == '%' || !m.unwanted[index(inQuery)].has(escape.Unhex(pending)<<4|escape.Unhex(c)) {
 				set.add(c)
 			}
 		}

@@ -30,14 +30,15 @@ type viewKind struct {
 // A readerKind is all that a reader depends on.
 type readerKind struct {
 	views [maxReaderViews]viewKind
-	plain bool // only normalized paths; see IsNormal
+	paths Paths // if they are not all, only normalized ones; see IsNormal
 }
 
 // A reader holds the tables for paths that are read in certain forms, at most maxTables.
 type reader struct {
 	readerKind
-	lock   sync.Mutex
-	tables map[readMode]*symbolTable
+	unwanted [2]byteSet // escapes, in the path and in the query
+	lock     sync.Mutex
+	tables   map[readMode]*symbolTable
 }
 
 // A readMode is the state of a path in all forms, but for the patterns.
@@ -60,11 +61,11 @@ const maxTables = 512
 // newReader returns the reader for the views of a language; nil if they are too many, or if
 // patterns cannot read what one writes: with wildcards a NUL, or byte by byte the order of
 // paths.
-func newReader(l *Language, plain bool) *reader {
+func newReader(l *Language, paths Paths) *reader {
 	if len(l.views) > maxReaderViews {
 		return nil
 	}
-	kind := readerKind{plain: plain}
+	kind := readerKind{paths: paths}
 	for i := range l.views {
 		v := &l.views[i]
 		if v.As.Requote == rewrite.RequotePlain && len(v.stars) > 0 || v.Form != AsIs && len(v.resets) > 0 {
@@ -81,7 +82,7 @@ func readerOf(kind readerKind) *reader {
 	defer readers.Unlock()
 	r := readers.of[kind]
 	if r == nil {
-		r = &reader{readerKind: kind, tables: make(map[readMode]*symbolTable)}
+		r = &reader{readerKind: kind, unwanted: kind.paths.unwanted(), tables: make(map[readMode]*symbolTable)}
 		if readers.of == nil {
 			readers.of = make(map[readerKind]*reader)
 		}
@@ -107,7 +108,7 @@ func (r *reader) guesses(t *rewrite.Symbol, m *readMode) []rewrite.Guess {
 func (r *reader) follows(path int32, t *rewrite.Symbol) (after int32, ok bool) {
 	query := path&inQueryBit != 0
 	c, escaped := t.Char()
-	if r.plain && !isNormalSymbol(t, query) {
+	if r.paths != AllPaths && !isNormalSymbol(t, &r.unwanted[index(query)]) {
 		return 0, false
 	}
 	pending := int32(0)
@@ -123,7 +124,7 @@ func (r *reader) follows(path int32, t *rewrite.Symbol) (after int32, ok bool) {
 	switch {
 	case query, t.Is('?'):
 		pending |= inQueryBit
-	case !r.plain || t.Is('/'):
+	case r.paths == AllPaths || t.Is('/'):
 	case path>>dotsShift < 3 && t.Is('.'):
 		pending |= (path>>dotsShift + 1) << dotsShift
 	default:

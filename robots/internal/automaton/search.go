@@ -22,7 +22,7 @@ type Search struct {
 	Most   int     // bound on work, at most MaxWork
 	Ways   [2]bool // how the policies can differ
 	Either bool    // stop at the first path
-	Plain  bool    // only paths without needless escapes; see IsPlain and IsNormal
+	Paths  Paths   // that count
 }
 
 // The ways in which the second policy can differ from the first: it has a higher verdict, or
@@ -46,8 +46,8 @@ type Finding struct {
 // Search searches for the paths on which the two policies differ.
 func (l *Language) Search(how Search) (f Finding) {
 	s := search{automaton: newAutomaton(l), Search: how, found: [2]int32{-1, -1}}
-	if s.Plain {
-		s.setPlain()
+	if s.Paths != AllPaths {
+		s.setPlain(s.Paths)
 	}
 	f.Whole = s.run()
 	f.States, f.Work = len(s.nodes), s.work

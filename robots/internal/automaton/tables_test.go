@@ -16,7 +16,7 @@ func TestTablesAreBounded(t *testing.T) {
 	for n := range 3 * maxTables {
 		r := first
 		if n%2 == 0 {
-			r = readerOf(readerKind{plain: n%4 == 0, views: [maxReaderViews]viewKind{{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequoteValid, DoubleSlash: n%8 > 3}}}}})
+			r = readerOf(readerKind{paths: Paths(n % 3), views: [maxReaderViews]viewKind{{true, View{Rewritten, rewrite.Rewriter{Requote: rewrite.RequoteValid, DoubleSlash: n%8 > 3}}}}})
 		}
 		m := start
 		m.views[0] = rewrite.Unpack(1<<8, int32(n))
