@@ -72,6 +72,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 		"b.example": "Sitemap: https://b.example:444/1\nSitemap: /2\nSitemap: //b.example/3\nSitemap: //u@b.example:8080\nSitemap: //a.example/b\n",
 		"c.example": "User-agent: *\n",
 		"d.example": "Sitemap: http://e.example/1\n",
+		"f.example": "Sitemap: \"https://f.example/1\"\nSitemap: https://f.example/1 https://f.example/2\n", // no URL
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o666))
 	}
@@ -83,7 +84,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 	for _, row := range rowsOf[schema.Sitemap](t, c, "sitemaps") {
 		got[row.Host] = append(got[row.Host], row.IsSameHost)
 	}
-	want := map[string][]bool{"a.example": {false, true, true, false, false}, "b.example": {true, true, true, true, false}, "d.example": {false}}
+	want := map[string][]bool{"a.example": {false, true, true, false, false}, "b.example": {true, true, true, true, false}, "d.example": {false}, "f.example": {false, false}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("is_same_host (-want +got):\n%s", diff)
 	}
@@ -93,7 +94,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 			counts[*row.Key] += row.Count
 		}
 	}
-	if diff := cmp.Diff(map[string]int64{"same_host": 3, "other_host": 4, "relative": 4}, counts); diff != "" {
+	if diff := cmp.Diff(map[string]int64{"same_host": 3, "other_host": 5, "relative": 5}, counts); diff != "" {
 		t.Errorf("counts of sitemaps (-want +got):\n%s", diff)
 	}
 }

@@ -35,7 +35,7 @@ func answerIn(p *Profile, f *File, agent, url string) string {
 	j := NewJudge(p, []Agent{{Name: agent, Tokens: []string{agent}}})
 	j.Load(f)
 	t := p.LiteralTarget(url)
-	if f.refused {
+	if f.refusedAt > 0 {
 		return "E"
 	}
 	return map[Value]string{Allowed: "1", Disallowed: "0", Undefined: "?"}[j.Policy(0).Judge(&t).Value]

@@ -128,6 +128,46 @@ func (s *parser) cleanParam(field, value []byte) bool {
 	return true
 }
 
+// isOddSitemap reports whether the value of a sitemap is more than a URL: in quotes or
+// brackets, or with the field or another URL before or behind it.
+func isOddSitemap(b []byte) bool {
+	if len(b) == 0 {
+		return false
+	}
+	quote := func(c byte) bool { return bytes.IndexByte([]byte("\"'`<>()[]"), c) >= 0 }
+	if quote(b[0]) || quote(b[len(b)-1]) || bytes.HasPrefix(b, []byte("\u201c")) || bytes.HasSuffix(b, []byte("\u201d")) || ascii.HasPrefixFold(b, "sitemap:") {
+		return true
+	}
+	// Another URL stands behind white space or a comma, or right behind the end of one; in the
+	// path or query of one that holds another, a slash or a sign stands before its scheme.
+	first := bytes.Index(b, []byte("://"))
+	for i := first + 3; first >= 0; {
+		k := bytes.Index(b[i:], []byte("://"))
+		if k < 0 {
+			break
+		}
+		scheme := i + k
+		for scheme > i && b[scheme-1]|0x20-'a' < 26 {
+			scheme--
+		}
+		if scheme == first+3 || bytes.IndexByte([]byte("/=&?%+"), b[scheme-1]) < 0 {
+			return true
+		}
+		i += k + 3
+	}
+	// http:https://h, or a scheme twice
+	return first >= 0 && bytes.IndexByte(b[:first], ':') >= 0 || ascii.HasPrefixFold(b, "http://http") && isScheme(b[7:]) || ascii.HasPrefixFold(b, "https://http") && isScheme(b[8:])
+}
+
+// isScheme reports whether b begins with http or https and slashes, with or without the colon.
+func isScheme(b []byte) bool {
+	b = b[min(len(b), len("http")):]
+	if len(b) > 0 && b[0]|0x20 == 's' {
+		b = b[1:]
+	}
+	return len(b) > 0 && b[0] == ':' || bytes.HasPrefix(b, []byte("//"))
+}
+
 // isRequestRate reports whether b is a number of documents, a slash, a time
 // with an optional unit, and optionally the hours.
 func isRequestRate(b []byte) bool {

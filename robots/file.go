@@ -46,7 +46,7 @@ type File struct {
 	body      []byte // the part within the size limit
 	commented bool   // it has a comment
 	choices   choices
-	refused   bool   // a dialect does not read it; see GroupDialect.Strict
+	refusedAt int32  // the line for which a dialect does not read it, 0 if it does; see dialect.Groups.Strict
 	compiled  *File  // of a dialect: what a judge compiles
 	letter    bool   // reserved characters in a path equal their escapes
 	base      *File  // the file of setLetter
@@ -134,6 +134,9 @@ type Sitemap struct {
 	Line       int32
 	URL        []byte
 	IsAbsolute bool // has a scheme and a host
+	// IsOdd reports whether the value is more than a URL: quoted, or with another URL or field
+	// in it (see SitemapValue).
+	IsOdd bool
 }
 
 // A Remark is an observation about a line. A line can have several.
@@ -177,6 +180,7 @@ const (
 	NUL                              // contains a NUL
 	Comment                          // a comment (with File.KeepComments)
 	TruncatedLine                    // the line's end lies beyond the size limit, so it does not count
+	SitemapValue                     // a sitemap whose value is quoted, or has another URL or field in it
 	NotPortable                      // parsers part on it (package portable); Parse has no such remark
 
 	NumRemarkClasses = iota // the number of classes
@@ -184,7 +188,7 @@ const (
 
 func (c RemarkClass) String() string {
 	return [NumRemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
-		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "not_portable"}[c]
+		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "sitemap_value", "not_portable"}[c]
 }
 
 // A Signal is one key and value of an extension that has a format. A line whose
@@ -220,6 +224,9 @@ func (f *File) reset(body []byte, p *Profile) {
 	}
 	f.body = body
 }
+
+// RefusedAt returns the line for which the parser refuses the whole file, 0 if it reads it.
+func (f *File) RefusedAt() int32 { return f.refusedAt }
 
 // Body returns the part of the body that was parsed: what lies within the size limit.
 func (f *File) Body() []byte { return f.body }

@@ -10,11 +10,11 @@ import (
 // loadDialect finds the policies of a file under a dialect.
 func (j *Judge) loadDialect(f *File) {
 	r := f.compiled
-	if f.refused {
+	if f.refusedAt > 0 {
 		r = refusedFile()
 	}
 	j.byGroup = append(j.byGroup[:0], make([]*ruleset, len(r.Groups))...)
-	if f.refused {
+	if f.refusedAt > 0 {
 		for i := range j.policies {
 			j.refuse(r, &j.policies[i])
 		}
@@ -37,9 +37,9 @@ func (j *Judge) loadDialect(f *File) {
 func refusedFile() *File {
 	slash := []byte("/")
 	return &File{
-		refused: true,
-		Groups:  []Group{{Line: 1, Rules: Span{0, 1}}},
-		Rules:   []Rule{{Pattern: slash, Normalized: slash, Line: 1, Length: 1, Kind: Disallow, Effective: true}},
+		refusedAt: 1,
+		Groups:    []Group{{Line: 1, Rules: Span{0, 1}}},
+		Rules:     []Rule{{Pattern: slash, Normalized: slash, Line: 1, Length: 1, Kind: Disallow, Effective: true}},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // parseDialect replaces the groups and rules of a file by those that a dialect reads.
 func (f *File) parseDialect(p *Profile) {
 	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
-	f.refused = false
+	f.refusedAt = 0
 	d := dialectParser{File: f, p: p, group: -1}
 	dialect.Records(&p.Lines.Lines, f.body, f.Truncated, p.AllowField, d.take)
 	d.end()
@@ -159,7 +159,7 @@ func (d *dialectParser) rule(r dialect.Record) {
 		d.agent(dialect.Record{Line: r.Line, Value: []byte("*")})
 	}
 	if d.group < 0 {
-		d.refused = d.refused || d.p.Strict
+		d.refuse(r.Line)
 		return
 	}
 	d.open, d.real = false, true
@@ -186,12 +186,19 @@ func (d *dialectParser) delay(r dialect.Record) {
 		}
 	}
 	if d.group < 0 || !valid {
-		d.refused = d.refused || d.p.Strict
+		d.refuse(r.Line)
 		return
 	}
 	g := &d.Groups[d.group]
 	if !g.HasCrawlDelay {
 		g.CrawlDelay, g.HasCrawlDelay = seconds, true
+	}
+}
+
+// refuse notes that the parser refuses a file that has such a line, if it does.
+func (d *dialectParser) refuse(line int32) {
+	if d.p.Strict && d.refusedAt == 0 {
+		d.refusedAt = line
 	}
 }
 

@@ -52,7 +52,7 @@ func (rs *ruleset) setOnce(from int) {
 // dialectVerdict returns the verdict of a ruleset.
 func (j *Judge) dialectVerdict(rs *ruleset, t *Target) Verdict {
 	switch {
-	case rs.file.refused:
+	case rs.file.refusedAt > 0:
 		return outcomeVerdict(answer.FullDisallow)
 	case j.profile.GreatestOnly || j.profile.Length == dialect.LengthMatchEnd:
 		return j.verdict(rs, j.bestOdd(rs, t))

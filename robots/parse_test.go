@@ -76,6 +76,37 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
+// A sitemap that is quoted, or has another URL or field in it, is remarked; one whose path or
+// query holds a URL is not.
+func TestOddSitemaps(t *testing.T) {
+	for value, odd := range map[string]bool{
+		"https://a.example/s.xml": false, "/s.xml": false, "s.xml": false, "": false, "//a.example/s.xml": false,
+		"https://a.example/s?of=https://a.example/": false, "https://a.example/web/https://b.example/s.xml": false,
+		"https://a.example/s?of=http%3A%2F%2Fb.example": false, "https://http.example/s.xml": false, "http://https-a.example/": false,
+		`"https://a.example/s.xml"`: true, "'/s.xml'": true, "<https://a.example/s.xml>": true, "[https://a.example/s.xml]": true,
+		"\u201chttps://a.example/s.xml\u201d": true, `https://a.example/s.xml"`: true,
+		"Sitemap: https://a.example/s.xml": true, "sitemap:/s.xml": true,
+		"https://a.example/s.xml https://a.example/t.xml": true, "https://a.example/s.xml,https://a.example/t.xml": true,
+		"https://a.example/s.xmlhttps://a.example/t.xml": true, "https://https://a.example/s.xml": true, "http://http//a.example/s.xml": true,
+		"http:https://a.example/s.xml": true,
+	} {
+		for _, profile := range []string{"google", "rfc9309", "heritrix"} {
+			var f File
+			f.Parse([]byte("User-agent: *\nDisallow: /a\nSitemap: "+value+"\n"), named(t, profile))
+			if len(f.Sitemaps) != 1 || f.Sitemaps[0].IsOdd != odd || string(f.Sitemaps[0].URL) != value {
+				t.Errorf("%s of %q: %+v, want odd %t", profile, value, f.Sitemaps, odd)
+			}
+			want := []string(nil)
+			if odd {
+				want = []string{"3 0 sitemap_value Sitemap|" + value}
+			}
+			if got := remarks(&f); !slices.Equal(got, want) {
+				t.Errorf("%s of %q: remarks %q, want %q", profile, value, got, want)
+			}
+		}
+	}
+}
+
 func TestLongAndTruncatedLines(t *testing.T) {
 	p := named(t, "google")
 	p.SizeLimit = 20100

@@ -89,7 +89,10 @@ func (s *parser) record(b []byte) {
 	case fieldDisallow:
 		s.rule(Disallow, key, value)
 	case fieldSitemap:
-		s.Sitemaps = append(s.Sitemaps, Sitemap{Line: s.line, URL: value, IsAbsolute: ascii.IsAbsolute(value)})
+		x := Sitemap{Line: s.line, URL: value, IsAbsolute: ascii.IsAbsolute(value), IsOdd: isOddSitemap(value)}
+		if s.Sitemaps = append(s.Sitemaps, x); x.IsOdd {
+			s.remark(SitemapValue, key, value)
+		}
 		s.aside(validRecord)
 	}
 	if odd&s.leave != 0 {

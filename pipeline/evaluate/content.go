@@ -105,6 +105,9 @@ func (e *Evaluator) sitemapRows(row *schema.Fetch, f *robots.File) []schema.Site
 // isSameHost reports whether a sitemap is on a host. A name and password before the
 // host, which RFC 3986 allows (section 3.2.1), do not change the host.
 func isSameHost(s *robots.Sitemap, host string) bool {
+	if s.IsOdd {
+		return false // it is no URL, or several
+	}
 	url := string(s.URL)
 	if strings.HasPrefix(url, "//") {
 		url = "https:" + url // a network-path reference: a host without a scheme

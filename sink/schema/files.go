@@ -94,7 +94,8 @@ type Sitemap struct {
 	URL string `parquet:"url,dict"`
 	// The URL has a scheme and a host.
 	IsAbsolute bool `parquet:"is_absolute"`
-	// It is on the host of the file.
+	// It is on the host of the file. False if the value is quoted, or has another URL or field in it
+	// (class `sitemap_value` of `lines`).
 	IsSameHost bool `parquet:"is_same_host"`
 }
 
@@ -120,7 +121,8 @@ type Line struct {
 	Value string `parquet:"value,dict"`
 	// What is remarkable: `extension`, `unknown_field`, `typo`, `key_prefix`, `missing_colon`,
 	// `spaced_colon`, `orphan_rule`, `no_field`, `too_long`, `nul`, `truncated` (it ends beyond the size
-	// limit and does not count), `comment` (with `--keep-comments`), `not_portable` (because of it, the
+	// limit and does not count), `sitemap_value` (a sitemap whose value is quoted, or has another URL or
+	// field in it), `comment` (with `--keep-comments`), `not_portable` (because of it, the
 	// file means something else to a crawler that it names, as the crawler's own parser reads it). Lines
 	// with `typo`, `key_prefix`, `missing_colon` or `spaced_colon` may be accepted all the same.
 	Class string `parquet:"class,dict"`

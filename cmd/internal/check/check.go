@@ -6,7 +6,7 @@
 //   - portable.go: of a file, about parsers that read it differently
 //   - jsonl.go: questions and answers as JSON
 //   - decision.go: what decides, as JSON and as an exit code
-//   - explain.go, uses.go: what decides, in words
+//   - explain.go, uses.go, lines.go: what decides, in words
 //   - compare.go: the command compare
 package check
 

@@ -71,11 +71,13 @@ type compared struct {
 	profile *robots.Profile
 
 	file   robots.File
+	lines  fileLines
 	policy *robots.Policy
 }
 
 func (c *compared) load() {
 	c.file.Parse(c.body, c.profile)
+	c.lines = fileLines{body: c.body}
 	judge := robots.NewJudge(c.profile, []robots.Agent{c.agent})
 	judge.Load(&c.file)
 	c.policy = judge.Policy(0)
@@ -205,14 +207,14 @@ func (c *compared) group() string {
 // reason names what decides a path.
 func (c *compared) reason(v robots.Verdict, path string) string {
 	if v.Rule >= 0 {
-		return lineText(c.body, c.file.Rules[v.Rule].Line)
+		return c.lines.text(c.file.Rules[v.Rule].Line)
 	}
 	why := noLine(v.Reason, &c.file)
 	if v.Reason == robots.ReasonUndefined {
 		t := c.profile.LiteralTarget(asArgument(path))
 		var lines []string
 		for _, i := range c.policy.Contenders(nil, &t) {
-			if lines = append(lines, lineText(c.body, c.file.Rules[i].Line)); len(lines) == 2 {
+			if lines = append(lines, c.lines.text(c.file.Rules[i].Line)); len(lines) == 2 {
 				break
 			}
 		}

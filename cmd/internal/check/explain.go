@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -26,6 +25,7 @@ type explainer struct {
 	agent    robots.Agent
 	readings []*explained
 	body     []byte
+	lines    fileLines
 
 	verdicts verdicts
 
@@ -78,6 +78,7 @@ func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent)
 // load sets the capture to explain.
 func (e *explainer) load(c *fetch.Capture) {
 	e.body = c.Whole()
+	e.lines = fileLines{body: e.body}
 	for _, r := range e.readings {
 		r.load(c)
 	}
@@ -238,6 +239,8 @@ func (e *explainer) explain(url string) {
 		e.note(noLine(v.Reason, &first.File))
 	case !first.answer.AsksRules():
 		e.note("the answer decides, and no rule: " + words.Reason.Of(string(first.answer.Reason)))
+	case first.File.RefusedAt() > 0:
+		e.note(visible.Text(first.Profile.Name) + " refuses the file, for " + e.lines.text(first.File.RefusedAt()))
 	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
 		rule := &first.File.Rules[v.Rule]
 		e.Line("decides", rule.Line, fmt.Sprintf("%s, line %d%s", group, e.groupLine(rule), why))
@@ -308,6 +311,9 @@ func opinionOf(r *explained, v robots.Verdict) opinion {
 
 // noLine says why no line of a file decides, "" if that is for the answer of the host.
 func noLine(reason robots.Reason, f *robots.File) string {
+	if n := f.RefusedAt(); n > 0 && reason != robots.ReasonRobotsTxt {
+		return fmt.Sprintf("the parser refuses the file, for line %d", n)
+	}
 	switch reason {
 	case robots.ReasonNoRule:
 		return "no rule matches" + within(f)
@@ -362,12 +368,7 @@ func (e *explainer) groupLine(rule *robots.Rule) int32 {
 const maxShown = 100
 
 func (e *explainer) Line(word string, number int32, remark string) {
-	fmt.Fprintf(e.out, "  %-11s %s   (%s)\n", word, lineText(e.body, number), remark)
-}
-
-// lineText returns line n of a body as it is shown.
-func lineText(body []byte, n int32) string {
-	return fmt.Sprintf("line %d: %s", n, Shortened(visible.Text(schema.Text(bytes.TrimSpace(lineOf(body, n))))))
+	fmt.Fprintf(e.out, "  %-11s %s   (%s)\n", word, e.lines.text(number), remark)
 }
 
 // Shortened cuts a text that is too long to show.
@@ -379,13 +380,3 @@ func Shortened(text string) string {
 }
 
 func (e *explainer) note(text string) { fmt.Fprintf(e.out, "  %s\n", text) }
-
-// lineOf returns line n of a body, from 1.
-func lineOf(body []byte, n int32) []byte {
-	for line := range robots.SplitLines(body) {
-		if n--; n == 0 {
-			return line
-		}
-	}
-	return nil
-}

@@ -117,13 +117,15 @@ func (f *flags) eachURL(ctx context.Context, stdin io.Reader, each func(registry
 // URLJudge is a file that judges a list of URLs.
 type URLJudge struct {
 	explained
-	body    []byte   // nil if the file is rebuilt from tables
+	body    []byte // nil if the file is rebuilt from tables
+	file    fileLines
 	lines   []string // of the rules, as they are shown; "" if not yet asked for
 	Unknown string   // why nothing decides, or ""
 }
 
 func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *URLJudge {
 	l := &URLJudge{explained: explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent})}, body: c.Whole()}
+	l.file = fileLines{body: l.body}
 	l.load(c)
 	l.lines = make([]string, len(l.File.Rules))
 	return l
@@ -145,14 +147,14 @@ func (l *URLJudge) Why(v robots.Verdict) string {
 		return l.Unknown
 	}
 	if v.Rule < 0 || !l.answer.AsksRules() {
-		if v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules() {
+		if l.File.RefusedAt() == 0 && (v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules()) {
 			return words.Reason.Of(string(l.answer.Reason))
 		}
 		return noLine(v.Reason, &l.File)
 	}
 	if l.lines[v.Rule] == "" {
 		rule := &l.File.Rules[v.Rule]
-		l.lines[v.Rule] = lineText(l.body, rule.Line)
+		l.lines[v.Rule] = l.file.text(rule.Line)
 		if l.body == nil {
 			l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, Shortened(visible.Text(RuleText(rule.Kind.String(), schema.Text(rule.Pattern)))))
 		}

@@ -120,6 +120,7 @@ var LineClass = Vocabulary{
 	"too_long":      "line too long",
 	"nul":           "NUL byte",
 	"truncated":     "line cut at the size limit",
+	"sitemap_value": "sitemap that is quoted, or more than one",
 	"comment":       "comment",
 	"not_portable":  "line that another parser reads otherwise",
 }
