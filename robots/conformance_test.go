@@ -317,6 +317,9 @@ func TestConformanceEvents(t *testing.T) {
 		}
 		f := File{KeepComments: true}
 		f.Parse(body, p)
+		if endsLine(body) {
+			f.Lines++ // Google's parser reports one more, an empty one
+		}
 		if f.Lines != c.Lines {
 			t.Errorf("%s: %d lines, want %d", c.Name, f.Lines, c.Lines)
 			return
