@@ -65,6 +65,20 @@ func (c *Config) freeWARCFile(old store.Store) error {
 	return nil
 }
 
+// checkWARCFile returns an error if that file, which may be there, cannot be made, and then
+// closes the run that is resumed.
+func (c *Config) checkWARCFile(run *sink.Run) error {
+	file := c.warcFile()
+	if file == "" {
+		return nil
+	}
+	if err := sink.CheckWARCOut(file); err != nil {
+		run.Close()
+		return &userfile.Error{Path: file, Err: err}
+	}
+	return nil
+}
+
 // begin returns the record that a segment's begin with: each segment has a WARC file.
 func (e *evidence) begin() ([]byte, error) {
 	w := <-e.writers

@@ -250,6 +250,21 @@ func TestEvidenceReplacesNoFile(t *testing.T) {
 	wantRefused(forced)
 }
 
+// A file that cannot be made is told before a host is asked.
+func TestEvidenceThatCannotBeWritten(t *testing.T) {
+	var asked atomic.Int64
+	c := withEvidence(t, newConfig(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1) }, "a.example\n"))
+	must(t, os.Symlink("missing/e.warc.gz", c.WARCOut))
+	for _, resume := range []bool{false, true} {
+		c.Resume = resume
+		_, err := Run(t.Context(), c, new(Progress))
+		var bad *userfile.Error
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.WARCOut) || asked.Load() > 0 {
+			t.Errorf("resume %v: %v, after %d requests", resume, err, asked.Load())
+		}
+	}
+}
+
 // A probe for a misconfigured site, and https before http, are requests as any.
 func TestEvidenceOfProbesAndSchemes(t *testing.T) {
 	c := withEvidence(t, newConfig(t, func(w http.ResponseWriter, r *http.Request) {

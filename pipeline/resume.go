@@ -38,8 +38,11 @@ func begin(ctx context.Context, c Config, p journal.Plan) (run *sink.Run, create
 		}
 	} else if c.Resume {
 		run, err := sink.Open(ctx, c.Dir, p)
+		if err == nil {
+			return run, false, c.checkWARCFile(run)
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return run, false, err
+			return nil, false, err
 		}
 		if err := c.freeWARCFile(nil); err != nil {
 			return nil, false, err

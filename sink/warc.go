@@ -74,13 +74,17 @@ func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []journa
 	return nil
 }
 
+// CheckWARCOut returns an error if the file of --warc-out cannot be made: to be told before
+// all hosts are asked, and not after.
+func CheckWARCOut(file string) error { return reason(store.CheckNewFile(file)) }
+
 // FreeWARCOut makes place for the file of --warc-out of a new run. If that run replaces
 // one of the same ID, which is in s, the file of that one goes. Any other file is an
-// error: none is replaced. s may be nil.
+// error: none is replaced. s may be nil. It checks the file like [CheckWARCOut].
 func FreeWARCOut(s store.Store, run, file string) error {
 	there, err := store.DigestOfFile(context.Background(), file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return CheckWARCOut(file)
 	}
 	if err == nil && s != nil {
 		before, e := writtenBy(s, run)
@@ -117,7 +121,10 @@ func (o *output) writeWARC(m *journal.Manifest, file string) error {
 	if file == "" || len(m.WARC) == 0 {
 		return nil
 	}
-	digest, err := o.putWARC(m, file)
+	digest, won, err := store.WriteNewFile(file, func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) })
+	if err == nil && !won {
+		err = o.takeWARC(file, digest)
+	}
 	if err != nil {
 		return fmt.Errorf("write --warc-out %s: %w", file, reason(err))
 	}
@@ -125,23 +132,17 @@ func (o *output) writeWARC(m *journal.Manifest, file string) error {
 	return nil
 }
 
-func (o *output) putWARC(m *journal.Manifest, file string) (store.Digest, error) {
-	join := func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) }
+// takeWARC takes a file that exists if it has the contents that it should have. Another
+// run may have written it since this one began.
+func (o *output) takeWARC(file string, want store.Digest) error {
 	there, err := store.DigestOfFile(context.Background(), file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return store.WriteFile(file, join)
+	if err == nil && there != want {
+		err = errors.New("it exists with other contents: move it away, then continue the run with --resume")
 	}
-	if err != nil {
-		return store.Digest{}, err
+	if err == nil {
+		err = store.SyncFile(file) // the process that wrote it may not have come so far
 	}
-	want := store.NewMeasure()
-	if err := join(want); err != nil {
-		return store.Digest{}, err
-	}
-	if want.Digest() != there {
-		return store.Digest{}, errors.New("it exists with other contents: move it away, then continue the run with --resume")
-	}
-	return there, nil
+	return err
 }
 
 // commitWARC copies the WARC files of a shard's run into one.

@@ -2,15 +2,18 @@ package sink
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // withWARC is the plan of a run that keeps its requests and answers in the working folder.
@@ -51,6 +54,45 @@ func TestWARCFile(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, layout.WARCFolder("r"))); err == nil {
 		t.Error("the files of the segments are left")
+	}
+}
+
+// Of two runs that complete with one file, one has its records in it, and the other says
+// that it has not, and keeps its own.
+func TestTwoRunsWithOneWARCFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for round := range 20 {
+		file := fmt.Sprintf("%d.warc.gz", round)
+		var runs []*Run
+		for n := range 2 { // one segment, or two
+			run, err := Create(fmt.Sprintf("out%d-%d", round, n), withWARC())
+			must(t, err)
+			for index := range n + 1 {
+				commitSegment(t, run, index)
+			}
+			runs = append(runs, run)
+		}
+		errs := make([]error, 2)
+		var both sync.WaitGroup
+		for n, run := range runs {
+			both.Go(func() {
+				errs[n] = completeRun(run, Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(n+1) * targetsOfSegment}, Inputs: described().Inputs, WARCOut: file})
+			})
+		}
+		both.Wait()
+		there, err := store.DigestOfFile(t.Context(), file)
+		must(t, err)
+		for n, run := range runs {
+			must(t, run.Close())
+			m, err := journal.ReadManifest(sinktest.Open(t, fmt.Sprintf("out%d-%d", round, n)), "r")
+			must(t, err)
+			if kept := len(m.WARC) == n+1; (errs[n] == nil) != (m.WARCFile != nil && m.WARCFile.Digest == there) || (errs[n] != nil) != kept {
+				t.Errorf("round %d: run %d ends with %v; it names %+v and keeps %d files, and the file is %+v", round, n, errs[n], m.WARCFile, len(m.WARC), there)
+			}
+		}
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("round %d: %v, %v", round, errs[0], errs[1])
+		}
 	}
 }
 

@@ -45,22 +45,70 @@ func FileBeside(path string) (*Beside, error) {
 }
 
 // WriteFile calls write to fill the file at a path, which need not be in an output folder,
-// and returns its digest. The file appears whole or not at all.
+// and returns its digest. The file appears whole or not at all, and replaces another one.
 func WriteFile(path string, write func(io.Writer) error) (Digest, error) {
-	beside, err := FileBeside(path)
+	b, d, err := filledBeside(path, write)
 	if err != nil {
 		return Digest{}, err
 	}
-	defer beside.Discard()
-	f, err := os.OpenFile(beside.Path, os.O_WRONLY, 0)
+	defer b.Discard()
+	return d, b.Publish()
+}
+
+// WriteNewFile is [WriteFile] for a path where no file may be replaced. won is false if
+// there is one: of several writers one wins, and the others change nothing.
+func WriteNewFile(path string, write func(io.Writer) error) (d Digest, won bool, err error) {
+	b, d, err := filledBeside(path, write)
 	if err != nil {
-		return Digest{}, err
+		return Digest{}, false, err
 	}
+	defer b.Discard()
+	won, err = b.publishNew(b.to)
+	return d, won, err
+}
+
+// CheckNewFile returns an error if [WriteNewFile] cannot make the file at a path: its
+// folder is missing, or may not be written, or has no hard links. It makes a file of
+// another name there, and removes it.
+func CheckNewFile(path string) error {
+	b, err := FileBeside(path)
+	if err != nil {
+		return err
+	}
+	defer b.Discard()
+	folder, name := filepath.Split(b.to)
+	trial := besideName(folder, name)
+	if _, err = b.publishNew(trial); err == nil {
+		err = os.Remove(trial)
+	}
+	return err
+}
+
+// SyncFile brings a file and its name to disk.
+func SyncFile(path string) error {
+	to, err := Follow(path)
+	if err == nil {
+		err = cmp.Or(syncFolder(to), syncFolder(filepath.Dir(to)))
+	}
+	return err
+}
+
+// filledBeside creates a file for a path and fills it. The caller publishes or discards it.
+func filledBeside(path string, write func(io.Writer) error) (*Beside, Digest, error) {
+	b, err := FileBeside(path)
+	if err != nil {
+		return nil, Digest{}, err
+	}
+	f, err := os.OpenFile(b.Path, os.O_WRONLY, 0)
 	measure := NewMeasure()
-	if err := cmp.Or(write(io.MultiWriter(f, measure)), f.Close()); err != nil {
-		return Digest{}, err
+	if err == nil {
+		err = cmp.Or(write(io.MultiWriter(f, measure)), f.Close())
 	}
-	return measure.Digest(), beside.Publish()
+	if err != nil {
+		b.Discard()
+		return nil, Digest{}, err
+	}
+	return b, measure.Digest(), nil
 }
 
 // FolderBeside creates an empty folder for a path, like [FileBeside]. A folder at the path
@@ -111,7 +159,7 @@ const temporaryLetters = 8
 func beside(to, folder, name string, create func(tmp string) error) (*Beside, error) {
 	removeLeft(folder, name)
 	for range 100 {
-		b := &Beside{Path: filepath.Join(folder, "."+name+"."+rand.Text()[:temporaryLetters]+temporarySuffix), to: to}
+		b := &Beside{Path: besideName(folder, name), to: to}
 		if err := create(b.Path); err != nil {
 			return nil, writing(to, err)
 		}
@@ -121,6 +169,11 @@ func beside(to, folder, name string, create func(tmp string) error) (*Beside, er
 		}
 	}
 	return nil, fmt.Errorf("%s: other processes remove its temporary files", to)
+}
+
+// besideName returns a temporary path that [removeLeft] knows.
+func besideName(folder, name string) string {
+	return filepath.Join(folder, "."+name+"."+rand.Text()[:temporaryLetters]+temporarySuffix)
 }
 
 // hold locks a file or folder. mine is false if another process has locked or removed
@@ -189,6 +242,23 @@ func (b *Beside) Publish() error {
 	b.release()
 	b.Path = ""
 	return syncFolder(filepath.Dir(b.to))
+}
+
+// publishNew gives the file a path in its folder, once it is on disk, unless there is a
+// file, and reports whether there was none.
+func (b *Beside) publishNew(to string) (won bool, err error) {
+	if err := syncFolder(b.Path); err != nil {
+		return false, writing(to, err)
+	}
+	folder, err := OpenFolder(filepath.Dir(to))
+	if err != nil {
+		return false, err
+	}
+	defer folder.Close()
+	if runtime.GOOS == "windows" { // an open file keeps its name
+		b.release()
+	}
+	return folder.putNamed(filepath.Base(b.Path), filepath.Base(to))
 }
 
 // moveIn moves what the temporary folder has into the folder that it is in.

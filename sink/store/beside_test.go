@@ -2,10 +2,14 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,5 +151,58 @@ func TestFileBesideIsSynced(t *testing.T) {
 	must(t, b.Publish())
 	if diff := cmp.Diff([]string{tmp, filepath.Dir(path)}, synced); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Of several that write one new file, one wins, and the file has its contents; the others
+// change nothing and leave nothing.
+func TestOneOfSeveralWritesANewFile(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 50 {
+		path := filepath.Join(dir, fmt.Sprint(round))
+		var won atomic.Int32
+		var winner atomic.Value
+		var all sync.WaitGroup
+		begin := make(chan struct{})
+		for i := range 8 {
+			all.Go(func() {
+				<-begin
+				d, mine, err := WriteNewFile(path, func(w io.Writer) error { _, err := fmt.Fprint(w, "writer ", i); return err })
+				if err != nil {
+					t.Error(err)
+				}
+				if mine {
+					won.Add(1)
+					winner.Store(d)
+				}
+			})
+		}
+		close(begin)
+		all.Wait()
+		there, err := DigestOfFile(t.Context(), path)
+		if err != nil || won.Load() != 1 || winner.Load() != there {
+			t.Fatalf("%d have won, the last %v; the file is %v, %v", won.Load(), winner.Load(), there, err)
+		}
+	}
+	if names := namesIn(t, dir); len(names) != 50 {
+		t.Errorf("left %v", names)
+	}
+}
+
+// Whether a new file can be made is told beforehand, also through links, and nothing is left.
+func TestCheckNewFile(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o777))
+	must(t, os.Symlink("sub/new", filepath.Join(dir, "link")))
+	must(t, os.Symlink("missing/new", filepath.Join(dir, "dangling")))
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o666))
+	for name, ok := range map[string]bool{"new": true, "link": true, "file": true, "dangling": false, "missing/new": false, "file/new": false} {
+		err := CheckNewFile(filepath.Join(dir, name))
+		if (err == nil) != ok || !ok && strings.Contains(err.Error(), temporarySuffix) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if names := append(namesIn(t, dir), namesIn(t, filepath.Join(dir, "sub"))...); len(names) != 4 {
+		t.Errorf("left %v", names)
 	}
 }

@@ -232,6 +232,12 @@ func (s *Folder) Put(name string, content []byte) (won bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	return s.putNamed(tmp, name)
+}
+
+// putNamed gives a temporary file its final name if the name does not exist, and removes
+// the temporary one. What it returns is as [Folder.Put] says.
+func (s *Folder) putNamed(tmp, name string) (won bool, err error) {
 	err = s.root.Link(filepath.FromSlash(tmp), filepath.FromSlash(name))
 	if err != nil && s.isOne(tmp, name) {
 		err = nil // a network file system lost the answer, but the link exists
@@ -243,7 +249,7 @@ func (s *Folder) Put(name string, content []byte) (won bool, err error) {
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
-		return false, fmt.Errorf("%w; the file system of the output folder must support hard links", s.full(err))
+		return false, fmt.Errorf("%w; the file system of %s must support hard links", s.full(err), s.dir)
 	case err != nil:
 		return false, s.full(err)
 	}

@@ -152,7 +152,11 @@ func (f *Flags) checkWARCOut() error {
 	case f.shards > 1:
 		return nil // the shards' files are in the folder of the run
 	}
-	folder := filepath.Dir(f.Config.WARCOut)
+	to, err := store.Follow(f.Config.WARCOut)
+	if err != nil {
+		return exit.Usagef("--warc-out %w", err)
+	}
+	folder := filepath.Dir(to)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return exit.Usagef("--warc-out %s: there is no folder %s; make it first", f.Config.WARCOut, folder)
 	}
