@@ -239,7 +239,7 @@ func TestIndexOfLocalArchives(t *testing.T) {
 		{x.index[0], "duplicate: the same record as in line "},
 		{strings.Replace(x.index[1], "/robots.txt text", "/ text", 1), "not_robots_txt: a capture of another URL"},
 		{line("https://other.example", 0, 0, "revisits.warc.gz"), "duplicate: "}, // of the record there, whose line is better
-		{line("https://out.example", 5, 5, "../x.warc"), "outside_base: the archive is outside --warc-base"},
+		{line("https://out.example", 5, 5, "../x.warc"), "outside_base: names a path that points outside --warc-base"},
 		{line("https://end.example", 50, len(arc), "old.arc"), "damaged_record: the file holds no record"},
 		{line("https://middle.example", 50, at+9, "old.arc"), "damaged_record: not a WARC or ARC record"},
 		{strings.Join(taken, " "), "another_record: a capture of https://h"},

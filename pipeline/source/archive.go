@@ -53,11 +53,10 @@ func matching(ctx context.Context, patterns []string, what string) (out []given,
 const warcFiles = "WARC files"
 
 // readPaths reads a list of WARC files, one to a line, plain or compressed. Blank
-// lines and those that begin with # are skipped. base is the URL or folder of relative
-// paths, "" for the working folder.
-func readPaths(ctx context.Context, list, base string) ([]given, error) {
-	name := remote.Name(list)
-	f, closeList, err := input.Open(ctx, list)
+// lines and those that begin with # are skipped.
+func (c *Config) readPaths(ctx context.Context) ([]given, error) {
+	name := remote.Name(c.Paths)
+	f, closeList, err := input.Open(ctx, c.Paths)
 	if err != nil {
 		return nil, err
 	}
@@ -74,17 +73,16 @@ func readPaths(ctx context.Context, list, base string) ([]given, error) {
 		if line == 1 {
 			path = strings.TrimPrefix(path, "\ufeff")
 		}
-		switch path = strings.TrimSpace(path); {
-		case path == "" || strings.HasPrefix(path, "#"):
-		case len(out) == journal.MaxVolumes:
-			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", journal.MaxVolumes)}
-		case base == "" && remote.IsURL(list) && !remote.IsURL(path):
-			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path and no URL; give the URL that it is relative to as --warc-base")}
-		case base != "" && !remote.IsURL(path) && !filepath.IsLocal(path):
-			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path that points outside --warc-base")}
-		default:
-			out = append(out, given{path: path, line: line})
+		if path = strings.TrimSpace(path); path == "" || strings.HasPrefix(path, "#") {
+			continue
 		}
+		if len(out) == journal.MaxVolumes {
+			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", journal.MaxVolumes)}
+		}
+		if _, why := c.refusal(c.Paths, path); why != "" {
+			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New(why)}
+		}
+		out = append(out, given{path: path, line: line})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, &userfile.Error{Path: name, Err: err}
@@ -121,7 +119,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
 	for i, in := range inputs {
 		if planned := s.config.Archives != nil; planned && from <= i && i < to {
-			now, err := identifyArchive(ctx, at[i])
+			now, err := s.config.identifyArchive(ctx, at[i])
 			if err != nil {
 				return err
 			}
@@ -192,13 +190,16 @@ func (s *Source) identifyArchives(ctx context.Context) (inputs []journal.Input, 
 	if s.config.Archives != nil {
 		s.repeated = s.config.Repeated
 		for _, in := range s.config.Archives {
+			if _, why := s.config.refusal(s.config.Paths, in.Path); why != "" && s.config.Paths != "" {
+				return nil, nil, &userfile.Error{Path: in.Path, Err: fmt.Errorf("the list of archives that was planned %s", why)}
+			}
 			at = append(at, s.config.locate(in.Path))
 		}
 		return s.config.Archives, at, nil
 	}
 	read := func() ([]given, error) { return matching(ctx, s.config.WARC, warcFiles) }
 	if s.config.Paths != "" {
-		read = func() ([]given, error) { return readPaths(ctx, s.config.Paths, s.config.Base) }
+		read = func() ([]given, error) { return s.config.readPaths(ctx) }
 	}
 	all, err := read()
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *Source) identifyArchives(ctx context.Context) (inputs []journal.Input, 
 		inputs[i], at[i] = journal.Input{Role: "warc"}, s.config.locate(a.path)
 		g.Go(func() (err error) {
 			if a.path != "-" {
-				inputs[i], err = identifyArchive(ctx, at[i])
+				inputs[i], err = s.config.identifyArchive(ctx, at[i])
 			}
 			inputs[i].Path = a.name
 			return err
@@ -223,25 +224,13 @@ func (s *Source) identifyArchives(ctx context.Context) (inputs []journal.Input, 
 	return inputs, at, g.Wait()
 }
 
-// locate returns the URL or the path in the file system of an archive. Base applies to
-// relative paths.
-func (c *Config) locate(path string) string {
-	switch {
-	case c.Base == "" || path == "-" || remote.IsURL(path):
-		return path
-	case remote.IsURL(c.Base):
-		return strings.TrimRight(c.Base, "/") + "/" + path
-	}
-	return filepath.Join(c.Base, path)
-}
-
 // identifyArchive identifies an archive. One at an https URL is identified when it is
 // read: a crawl has a hundred thousand, and its server is asked for each only once.
-func identifyArchive(ctx context.Context, at string) (journal.Input, error) {
+func (c *Config) identifyArchive(ctx context.Context, at string) (journal.Input, error) {
 	if remote.IsURL(at) && !remote.IsBucket(at) {
 		return journal.Input{Role: "warc", IdentifiedWhenRead: true}, nil
 	}
-	return input.Identify(ctx, "warc", at)
+	return input.Identify(c.guarded(ctx, at), "warc", at)
 }
 
 // identified takes note of the size and tag of an archive that is identified when it is
@@ -262,7 +251,7 @@ func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), 
 	if !remote.IsURL(v.location) {
 		return input.Open(ctx, v.location)
 	}
-	in, o, err := input.OpenArchive(ctx, s.servers, v.location)
+	in, o, err := input.OpenArchive(s.config.guarded(ctx, v.location), s.servers, v.location)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -88,7 +88,7 @@ func (b *blockReader) close() {
 func (b *blockReader) open(ctx context.Context, path string, from, to int64) (io.ReadCloser, error) {
 	at := b.source.config.locate(path)
 	if remote.IsURL(at) {
-		in, err := b.source.servers.OpenRange(ctx, at, from, to)
+		in, err := b.source.servers.OpenRange(b.source.config.guarded(ctx, at), at, from, to)
 		if err != nil {
 			return nil, input.Unread(at, err)
 		}

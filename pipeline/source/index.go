@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"path/filepath"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/cdx"
@@ -92,8 +91,8 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 		Capture: func(c cdx.Capture) error {
 			lines = c.Line
 			c.Line += x.first
-			if why := s.config.checkPlace(x, c.File); why != "" {
-				return s.rejectLine(c.Line, c.File, why)
+			if kind, why := s.config.refusal(x.path, c.File); why != "" {
+				return s.rejectLine(c.Line, c.File, kind+": "+why)
 			}
 			if err := s.originals.add(&c); err != nil {
 				return err
@@ -185,19 +184,6 @@ func (s *Source) wantsPlace(c *cdx.Capture, skipped *rejected.Skipped) bool {
 	}
 	_, ok := s.wanted(c.Origin, skipped)
 	return ok
-}
-
-// checkPlace returns why an archive that an index names is not read, "" if it is.
-func (c *Config) checkPlace(x *index, file string) string {
-	switch {
-	case remote.IsURL(file):
-		return ""
-	case !filepath.IsLocal(file):
-		return "outside_base: the archive is outside --warc-base"
-	case c.Base == "" && remote.IsURL(x.path):
-		return "not_a_capture: names a path and no URL; give --warc-base"
-	}
-	return ""
 }
 
 // lineOf returns the number of a line in its file, and the name of the file if there are

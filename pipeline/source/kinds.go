@@ -111,7 +111,7 @@ func (s *Source) checkArchives(ctx context.Context) (err error) {
 	if c := &s.config; c.Paths == "" {
 		_, err = matching(ctx, slices.DeleteFunc(slices.Clone(c.WARC), remote.IsURL), warcFiles)
 	} else if isLocal(c.Paths) {
-		_, err = readPaths(ctx, c.Paths, c.Base)
+		_, err = c.readPaths(ctx)
 	}
 	return err
 }

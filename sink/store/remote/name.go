@@ -3,6 +3,7 @@ package remote
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,42 @@ func Canonical(given string) string {
 		file += "?" + escaped(u.RawQuery)
 	}
 	return "https://" + host + file
+}
+
+// SameServer reports whether two URLs are of one server or bucket. Other names are of none.
+func SameServer(a, b string) bool { return IsURL(a) && IsURL(b) && serverOf(a) == serverOf(b) }
+
+func serverOf(url string) string {
+	root, _ := split(Canonical(url))
+	return root
+}
+
+// IsBelow reports whether the URL of an object is below that of a folder.
+func IsBelow(folder, url string) bool {
+	if !SameServer(folder, url) {
+		return false
+	}
+	_, above := split(Canonical(folder))
+	_, name := split(Canonical(url))
+	if above = strings.TrimRight(above, "/"); above != "" {
+		above += "/"
+	}
+	rest, ok := strings.CutPrefix(name, above)
+	return ok && StaysBelow(rest)
+}
+
+// StaysBelow reports whether a path that is appended to the URL of a folder stays below it,
+// however often a server takes its escapes away, and if it takes \ for /.
+func StaysBelow(name string) bool {
+	for range 8 {
+		plain, err := url.PathUnescape(name)
+		if err != nil || plain == name {
+			name = strings.ReplaceAll(name, `\`, "/")
+			return !strings.HasPrefix(name, "/") && !slices.Contains(strings.Split(name, "/"), "..")
+		}
+		name = plain
+	}
+	return false
 }
 
 // escaped returns a text with its escapes in capitals, and none of the characters that

@@ -14,12 +14,16 @@ import (
 // mostRedirects bounds the redirects from the URL of an object to its bytes.
 const mostRedirects = 10
 
-type guardKey struct{}
+type (
+	guardKey   struct{}
+	unnamedKey struct{}
+)
 
 // Guarded returns a context in which no redirect leads to an address that isSpecial
 // reports, such as one of this machine or of a private network: a server of archives is
 // somebody else's, and would choose what this machine asks there. The server that the
 // user names may have any address, and redirect to itself. nil lets all redirects pass.
+// See [Unnamed] for URLs that the user does not name.
 func Guarded(ctx context.Context, isSpecial func(netip.Addr) bool) context.Context {
 	return context.WithValue(ctx, guardKey{}, isSpecial)
 }
@@ -29,8 +33,12 @@ func guardOf(ctx context.Context) func(netip.Addr) bool {
 	return isSpecial
 }
 
+// Unnamed returns a context for a URL that a file names, and not the user: the guard of
+// ctx holds for its server as for those that redirects lead to.
+func Unnamed(ctx context.Context) context.Context { return context.WithValue(ctx, unnamedKey{}, true) }
+
 func special(addr netip.Addr) error {
-	return permanent{fmt.Errorf("a redirect leads to %s, a special address, which only robocensus run --allow-private follows", addr)}
+	return permanent{fmt.Errorf("a redirect, a list or an index leads to %s, a special address, which only robocensus run --allow-private asks", addr)}
 }
 
 // refuseSpecial refuses to dial a special address, after its name is looked up.
@@ -61,7 +69,7 @@ func follow(ctx context.Context, rawURL string, header http.Header) (*http.Respo
 			r.SetBasicAuth(user.Username(), password)
 		}
 		by := client
-		if guard := guardOf(ctx); guard != nil && !strings.EqualFold(to.Host, asked.Host) {
+		if guard := guardOf(ctx); guard != nil && (ctx.Value(unnamedKey{}) != nil || !strings.EqualFold(to.Host, asked.Host)) {
 			if by, err = guardedClient(r, guard); err != nil {
 				return nil, err
 			}
