@@ -71,6 +71,9 @@ func (n *census) openSource(ctx context.Context) (err error) {
 	if n.source == nil {
 		n.source, err = source.Open(ctx, n.config.source())
 	}
+	if err == nil && n.config.whole != nil {
+		n.source.Name(n.config.whole)
+	}
 	if err == nil {
 		n.progress.expect(n.source.Total, n.config.Source.Limit)
 	}
@@ -110,6 +113,8 @@ func (n *census) openRun(ctx context.Context) error {
 		return err
 	}
 	n.run, n.created = run, created
+	planned := run.Plan()
+	n.source.Name(&planned)
 	if c.ForceNew { // the views must not name a run that is gone
 		return views.WriteIn(run.Store(), run.ReplaceFile)
 	}

@@ -47,6 +47,8 @@ type Config struct {
 	Inputs      []journal.Input // inputs in addition to those of the source
 	Planned     *journal.Plan   // the plan of a planned run; nil for none
 
+	whole *journal.Plan // of a shard, the plan of the whole run; otherwise nil
+
 	// HostLine is called with each target as soon as it has its capture, one call at a
 	// time; nil for nobody. A process that resumes a run calls it for the targets of
 	// segments that are not committed.

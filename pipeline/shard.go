@@ -133,7 +133,8 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 		return fmt.Errorf("%s is not a folder; remove it", spool)
 	}
 	defer beat(shards, c.Source.Shard.Index, progress)()
-	c.Resume, c.ForceNew = true, false
+	whole := shards.Plan()
+	c.Resume, c.ForceNew, c.whole = true, false, &whole
 	own := "" // this attempt's folder
 	defer func() {
 		// What is committed needs no spool. It stays for a retry otherwise.

@@ -103,8 +103,8 @@ func (o *output) conclude(records []*journal.Record, c Completion, attempt strin
 	if m.Targets != c.Targets {
 		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets, c.Targets)
 	}
-	m.Tally, m.Inputs, m.RejectedFile = c.Tally, c.Inputs, c.Rejected
-	m.Finish(c.Finished, c.Counts)
+	m.Tally, m.RejectedFile = c.Tally, c.Rejected
+	m.Finish(c.Finished, c.Inputs, c.Counts)
 	if err := checkSizes(o.store, m.Files()); err != nil {
 		return nil, nil, err
 	}

@@ -142,6 +142,9 @@ type output struct {
 	spare       sync.Map // a *sync.Pool per table (see spareOf)
 }
 
+// Plan returns the plan of the run.
+func (o *output) Plan() journal.Plan { return o.plan }
+
 // prepare checks and completes p.
 func (o *output) prepare(p journal.Plan) error {
 	if err := p.Prepare(); err != nil {

@@ -92,9 +92,6 @@ func (s *ShardedRun) putPlan() (won bool, err error) {
 // [store.ErrUnconditional]: of two processes that make it, each would win.
 func (s *ShardedRun) Unconditional() bool { return s.unconditional }
 
-// Plan returns the plan of the run.
-func (s *ShardedRun) Plan() journal.Plan { return s.plan }
-
 // record returns the record of a shard, nil if it is not committed. A record of
 // another plan is an error: the run was removed and begun anew.
 func (s *ShardedRun) record(shard int) (*journal.Record, error) {

@@ -88,7 +88,7 @@ func FreeWARCOut(s store.Store, run, file string) error {
 	}
 	if err == nil && s != nil {
 		before, e := writtenBy(s, run)
-		if e == nil && before == (journal.WARCFile{Path: file, Digest: there}) {
+		if e == nil && before.Digest == there && journal.SamePath(before.Path, file) {
 			return os.Remove(file)
 		}
 	}

@@ -173,6 +173,20 @@ func (s *Source) Inputs() []journal.Input {
 	return slices.Clone(s.inputs)
 }
 
+// Name gives the inputs the paths that the plan of the run has for them: another process
+// may have begun the run with other spellings, and the tables have the names of archives.
+func (s *Source) Name(plan *journal.Plan) {
+	names := plan.Names(s.inputs)
+	for _, v := range s.Volumes {
+		if v.at < len(names) && v.input.Path == s.inputs[v.at].Path {
+			v.input.Path = names[v.at]
+		}
+	}
+	for i, name := range names {
+		s.inputs[i].Path = name
+	}
+}
+
 // Start prepares the reading of volumes and reads the filter. Reading then records in
 // rejects what is not a target, and calls progress with the bytes of archives read.
 func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress func(bytes int64)) (err error) {

@@ -37,7 +37,7 @@ func TestDateOfRun(t *testing.T) {
 		"only other":  {nil, captures[2:3], "2026-11-20"},
 	} {
 		m := &Manifest{Plan: Plan{Started: day("2026-11-20"), AsOf: c.asOf}}
-		m.Finish(time.Now(), c.counts)
+		m.Finish(time.Now(), nil, c.counts)
 		if got := m.Date.Format(DayFormat); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -104,7 +104,7 @@ func (f folder) finish(t testing.TB, run string, counts ...schema.Count) *Manife
 
 // complete makes the manifest of an incomplete run that of a complete one.
 func complete(m *Manifest, counts ...schema.Count) {
-	m.Finish(m.Started.Add(time.Hour), counts)
+	m.Finish(m.Started.Add(time.Hour), m.Inputs, counts)
 	parts := m.Parts
 	m.Parts, m.RunParts = []Part{}, nil
 	for _, p := range parts {

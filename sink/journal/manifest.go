@@ -193,8 +193,10 @@ func NewManifest(p Plan, digest string, records []*Record) *Manifest {
 	return m
 }
 
-// Finish makes the manifest that of a complete run. counts are the rows of summary.
-func (m *Manifest) Finish(at time.Time, counts []schema.Count) {
+// Finish makes the manifest that of a complete run. read are the inputs as they were read,
+// and counts the rows of summary.
+func (m *Manifest) Finish(at time.Time, read []Input, counts []schema.Count) {
+	m.Inputs = m.asRead(read)
 	m.State, m.Finished, m.Date = stateComplete, &at, m.dateBy(counts)
 }
 

@@ -3,8 +3,12 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
+
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Differences describes how the plan of a run differs from the one to resume it with.
@@ -45,7 +49,7 @@ func (p *Plan) Differences(now *Plan) []string {
 			b := after[role][i]
 			switch {
 			case a.IdentifiedWhenRead && b.IdentifiedWhenRead:
-				if a.Path != b.Path {
+				if !SamePath(a.Path, b.Path) {
 					out = append(out, fmt.Sprintf("%s: %s is not the archive that the run has read, %s", role, b.Path, a.Path))
 				}
 			case a.IdentifiedWhenRead || b.IdentifiedWhenRead:
@@ -66,10 +70,85 @@ func (p *Plan) Differences(now *Plan) []string {
 	for _, key := range keys(p.Configuration, now.Configuration) {
 		// The flag of an input has the name of its role; roles and tables are compared above.
 		if before[key] == nil && after[key] == nil && key != "tables" {
-			differ(key, p.Configuration[key], now.Configuration[key])
+			a, b := p.Configuration[key], now.Configuration[key]
+			if s, _ := SettingNamed(key); s.Published == ItsFileName {
+				x, isPath := a.(string)
+				y, alsoPath := b.(string)
+				if isPath && alsoPath && SamePath(x, y) {
+					continue
+				}
+			}
+			differ(key, a, b)
 		}
 	}
 	return out
+}
+
+// SamePath reports whether two paths, or two URLs, are the same but for their spelling.
+func SamePath(a, b string) bool { return oneSpelling(a) == oneSpelling(b) }
+
+// oneSpelling returns one spelling for all of the path of a file, or of its URL.
+func oneSpelling(path string) string {
+	if path == "" || path == "-" {
+		return path
+	}
+	if remote.IsURL(path) {
+		return remote.Canonical(path)
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
+
+// matched yields the index of each input, and that of the input that takes its place in
+// the plan, the next of its role, -1 for none.
+func (p *Plan) matched(inputs []Input) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		left := make(map[string][]int)
+		for i, in := range p.Inputs {
+			left[in.Role] = append(left[in.Role], i)
+		}
+		for i, in := range inputs {
+			at := -1
+			if all := left[in.Role]; len(all) > 0 {
+				at, left[in.Role] = all[0], all[1:]
+			}
+			if !yield(i, at) {
+				return
+			}
+		}
+	}
+}
+
+// Names returns the paths that the plan has for inputs that do not differ from its own: a
+// process that resumes the run may have them by other paths.
+func (p *Plan) Names(inputs []Input) []string {
+	names := make([]string, len(inputs))
+	for i, planned := range p.matched(inputs) {
+		if names[i] = inputs[i].Path; planned >= 0 {
+			names[i] = p.Inputs[planned].Path
+		}
+	}
+	return names
+}
+
+// asRead returns the inputs of the plan, with what is known only of those that were read:
+// the digest of standard input, and the size and tag of an archive at an https URL. It
+// takes nothing else from them, such as another path or another configuration file.
+func (p *Plan) asRead(read []Input) []Input {
+	inputs := slices.Clone(p.Inputs)
+	for i, planned := range p.matched(read) {
+		if planned < 0 {
+			continue
+		}
+		if to := &inputs[planned]; to.IdentifiedWhenRead {
+			to.Bytes, to.Tag = read[i].Bytes, read[i].Tag
+		} else if to.SHA256 == "" && to.EndsSHA256 == "" {
+			to.SHA256, to.Rows = read[i].SHA256, read[i].Rows
+		}
+	}
+	return inputs
 }
 
 // keys returns the keys of both maps, sorted.

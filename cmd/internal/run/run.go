@@ -96,6 +96,14 @@ An index of captures
   date, by URL and digest, or by digest. It is one more request. If the original cannot
   be found or had, the answer is revisit_unresolved.
 
+Names in a list or an index
+  A list of --warc-paths or an index of --cdx may be a stranger's. With --warc-base it
+  names only what is below that folder or URL, in any spelling; links below a folder are
+  followed. Without, a list may name any file, an index those below the working folder,
+  and both https URLs; an object store only if a flag names it, and a server with a
+  special address, such as one of this machine, only if a flag names it or with
+  --allow-private.
+
 Shards
   A run of --shards N is made by N processes, one --shard each, and is complete when
   all are; see robocensus plan. What differs from the plan of the run is an error.

@@ -82,7 +82,7 @@ func (f *Shared) AddNetwork() {
 	s.IntVar(&f.Fetch.Retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
 	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
 	s.StringVar(&f.ConnectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
-	s.BoolVar(&f.Fetch.AllowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files leads")
+	s.BoolVar(&f.Fetch.AllowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files, a list or an index of them leads")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
 	s.StringSliceVar(&f.resolvers, "resolver", nil, "`ADDR` of a DNS server (IP or IP:port; default the system's); repeatable: a name fails only if several servers fail for it, so one that is down costs no host")
 	s.IntVar(&f.Fetch.PerResolver, "per-resolver", 0, "names asked of each DNS server at once (default no limit)")
