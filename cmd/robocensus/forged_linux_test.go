@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -86,6 +87,7 @@ func measure(t *testing.T, dir string, args ...string) measured {
 type forgedSet struct {
 	*testing.T
 	dir      string
+	run      string // "" for r
 	is       string // run, shards, or set for a data set
 	chance   *rand.Rand
 	manifest *journal.Manifest
@@ -105,7 +107,7 @@ type aForgery struct {
 
 // open reads what a forgery may change.
 func (f *forgedSet) open() {
-	m, err := journal.ReadManifest(sinktest.Open(f, f.dir), "r")
+	m, err := journal.ReadManifest(sinktest.Open(f, f.dir), cmp.Or(f.run, "r"))
 	must(f.T, err)
 	f.manifest, f.records, f.touched = m, make(map[int]*journal.Record), make(map[string]bool)
 	for _, name := range m.Records {
@@ -118,7 +120,7 @@ func (f *forgedSet) open() {
 }
 
 func (f *forgedSet) record(segment int) string {
-	return filepath.Join(f.dir, fmt.Sprintf("_runs/r/segments/%010d.json", segment))
+	return filepath.Join(f.dir, fmt.Sprintf("_runs/%s/segments/%010d.json", cmp.Or(f.run, "r"), segment))
 }
 
 // parts returns the parts of tables, of all for none.
@@ -173,7 +175,7 @@ func (f *forgedSet) seal() {
 			f.manifest.Records[i].SHA256 = write(f.record(name.Segment), r)
 		}
 	}
-	write(filepath.Join(f.dir, "_runs/r/manifest.json"), f.manifest)
+	write(filepath.Join(f.dir, "_runs", cmp.Or(f.run, "r"), "manifest.json"), f.manifest)
 	f.checksum()
 }
 

@@ -2,9 +2,11 @@
 package visible
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -20,13 +22,39 @@ func Text(s string) string {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)) {
 			fmt.Fprintf(&out, `\x%02x`, s[i])
-		} else if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || unseen[r] || r == utf8.RuneError {
+		} else if isHidden(r) {
 			fmt.Fprintf(&out, `\u%04x`, r)
 		} else {
 			out.WriteRune(r)
 		}
 	}
 	return out.String()
+}
+
+// JSON returns an object of JSON with escapes for what [Text] escapes: JSON itself has none
+// for C1 controls, and for marks that change the direction of text.
+func JSON(object []byte) []byte {
+	if !bytes.ContainsFunc(object, func(r rune) bool { return r > '~' }) {
+		return object // most
+	}
+	var out []byte
+	for _, r := range string(object) {
+		switch {
+		case r <= '~' || !isHidden(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// isHidden reports whether a character controls a terminal, or shows nothing.
+func isHidden(r rune) bool {
+	return unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || unseen[r] || r == utf8.RuneError
 }
 
 // Cell returns s as the cell of a CSV file: like [Text], and with an apostrophe before

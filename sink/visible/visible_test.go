@@ -1,6 +1,9 @@
 package visible
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 func TestTextShowsNothingThatActs(t *testing.T) {
 	for in, want := range map[string]string{
@@ -22,6 +25,24 @@ func TestCellIsNoFormula(t *testing.T) {
 	} {
 		if got := Cell(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+// JSON means the same with its escapes, and has no character that a terminal obeys.
+func TestJSONIsEscaped(t *testing.T) {
+	for _, text := range []string{"plain", "é ü 日本", "\u009b2J", "\u202egnp", "a\u2028b", "\U000e0041", "\ufffd", "\u200b"} {
+		plain, err := json.Marshal(map[string]string{text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := JSON(plain)
+		var back map[string]string
+		if err := json.Unmarshal(escaped, &back); err != nil || back[text] != text {
+			t.Errorf("%q becomes %s: %v", text, escaped, err)
+		}
+		if Text(string(escaped)) != string(escaped) {
+			t.Errorf("%q becomes %q", text, escaped)
 		}
 	}
 }

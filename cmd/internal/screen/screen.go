@@ -3,6 +3,7 @@
 package screen
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -150,10 +151,15 @@ func Date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // JSON prints a value for --json.
 func JSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	err := e.Encode(v)
+	if err == nil {
+		_, err = out.Write(visible.JSON(text.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("write to standard output: %w", err)
 	}
 	return nil

@@ -32,7 +32,7 @@ func showMovers(out io.Writer, r *series.Result) {
 	case series.Weighted:
 		title += ", strata weighted by --weights"
 	default:
-		title += " of the stratum " + m.Stratum
+		title += " of the stratum " + p.Foreign(m.Stratum)
 	}
 	if r.Panel != nil {
 		title += ", of " + words.Count(r.Panel.Hosts, "host") + " in all runs"

@@ -32,7 +32,7 @@ func showSeries(out io.Writer, r *series.Result) {
 	case series.Weighted:
 		title += ", strata weighted by --weights"
 	default:
-		title += ", of the stratum " + stratum
+		title += ", of the stratum " + p.Foreign(stratum)
 	}
 	var rows [][]string
 	for _, run := range r.Runs {
