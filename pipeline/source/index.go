@@ -101,14 +101,14 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 				s.progress(1)
 				return nil
 			}
-			if c.Original.File != "" && s.config.checkPlace(x, c.Original.File) != "" {
+			if _, why := s.config.refusal(x.path, c.Original.File); why != "" {
 				c.Original = cdx.Place{}
 			}
 			s.paced = s.paced || s.isPaced(s.config.locate(c.File))
 			return take(&c)
 		},
 		Other: func(c cdx.Capture) error {
-			if s.config.checkPlace(x, c.File) != "" {
+			if _, why := s.config.refusal(x.path, c.File); why != "" {
 				return nil
 			}
 			return s.originals.add(&c)
