@@ -210,7 +210,7 @@ func (c *checker) judge() {
 func (c *checker) askPaths() {
 	rules := 0 // with which a path is compared in one round
 	for k := range c.parsers {
-		rules += c.load(k)
+		rules += c.load(k) + judgeCost*len(c.agents)
 	}
 	seen := make(map[string]bool)
 	round := 0
@@ -276,6 +276,9 @@ func concrete(pattern []byte) string {
 	return string(urlEscaped(text))
 }
 
+// judgeCost is the work of one answer, but for the rules that are compared.
+const judgeCost = 24
+
 // judgeWork is the work of comparing a path with rules.
 func judgeWork(rules int, path string) int { return rules * (1 + len(path)/16) }
 
@@ -308,7 +311,7 @@ func (c *checker) answers(body []byte) (google []robots.Value, d differences) {
 	for k := range c.parsers {
 		rules := c.read(k, body)
 		for _, path := range c.paths {
-			c.work += judgeWork(rules, path)
+			c.work += judgeWork(rules, path) + judgeCost*len(c.agents)
 		}
 		for i := range c.agents {
 			policy := c.judges[k].Policy(i)

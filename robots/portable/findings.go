@@ -12,8 +12,9 @@ func (c *checker) finding(s *step, f *file, lines []int, google []robots.Value, 
 	settled := before.without(after)
 	if len(lines) <= mostLines {
 		var count []int
+		most := min(c.most, c.work+c.most/8)
 		for _, line := range lines {
-			if c.work > c.most {
+			if c.work > most {
 				count = nil // of none is known whether it is enough
 				break
 			}

@@ -348,6 +348,16 @@ func hostileFiles(size int) map[string]string {
 				return fmt.Sprintf("Disallow: /%d\n", i)
 			})
 		}(),
+		"many answers": func() string {
+			var all strings.Builder
+			all.WriteString("User-agent: *\n")
+			for i := range size / 32 {
+				fmt.Fprintf(&all, "Disallow: /%d/%d\n", i%200, i)
+			}
+			return repeated(all.String(), func(i int) string {
+				return fmt.Sprintf("User-agent: %c%cbot/1\nDisallow: /%d\n\n", 'c'+i%20, 'c'+i/20%20, i)
+			})
+		}(),
 		"no line ends": "User-agent: a\nDisallow: /" + strings.Repeat("a*", size/2),
 		"odd lines":    repeated("User-agent: a\n", func(i int) string { return "a\v:b\f#\u2028disallow:/%zz\r" }),
 	}
