@@ -126,7 +126,7 @@ func (u *unreadRange) Read(p []byte) (int, error) {
 // before them.
 func (b *blockReader) read(ctx context.Context, c []cdx.Capture, before int64) error {
 	if len(c) == 1 && c[0].Length == 0 {
-		found, why, err := b.readOne(ctx, &c[0], isCaptureOf(&c[0]))
+		found, why, err := b.readOne(ctx, &c[0], b.source.config.captures(), isCaptureOf(&c[0]))
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (b *blockReader) readTogether(ctx context.Context, c []cdx.Capture, before 
 		record := &io.LimitedReader{R: in, N: this.Length}
 		var found *warc.Capture
 		var why string
-		if found, why, err = b.record(ctx, this, record, isCaptureOf(this)); err == nil {
+		if found, why, err = b.record(ctx, this, record, b.source.config.captures(), isCaptureOf(this)); err == nil {
 			_, err = io.Copy(io.Discard, record)
 		}
 		take := func() error { return b.take(ctx, this, found, why, number) }
@@ -189,14 +189,15 @@ func (b *blockReader) readTogether(ctx context.Context, c []cdx.Capture, before 
 }
 
 // readOne reads a single capture, whose length may be unknown.
-func (b *blockReader) readOne(ctx context.Context, c *cdx.Capture, is func(*warc.Capture) bool) (found *warc.Capture, why string, err error) {
+func (b *blockReader) readOne(ctx context.Context, c *cdx.Capture, stored warc.Config, is func(*warc.Capture) bool) (
+	found *warc.Capture, why string, err error) {
 	for size := cmp.Or(c.Length, firstGuess); ; size *= 8 {
 		in, err := b.open(ctx, c.File, c.Offset, c.Offset+size)
 		if err != nil {
 			return nil, "", err
 		}
 		record := &io.LimitedReader{R: in, N: size}
-		found, why, err = b.record(ctx, c, record, is)
+		found, why, err = b.record(ctx, c, record, stored, is)
 		if err == nil && found == nil {
 			_, err = io.Copy(io.Discard, record)
 		}
@@ -213,9 +214,10 @@ func (b *blockReader) readOne(ctx context.Context, c *cdx.Capture, is func(*warc
 }
 
 // record reads the record of a capture, and returns it if it is the right one, or why not.
-func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader, is func(*warc.Capture) bool) (found *warc.Capture, why string, err error) {
+func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader, stored warc.Config, is func(*warc.Capture) bool) (
+	found *warc.Capture, why string, err error) {
 	other := ""
-	_, err = b.records.Read(ctx, remote.Name(c.File), in, b.source.config.captures(), func(got *warc.Capture) error {
+	_, err = b.records.Read(ctx, remote.Name(c.File), in, stored, func(got *warc.Capture) error {
 		if is(got) {
 			found = got
 		} else {

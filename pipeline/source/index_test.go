@@ -36,7 +36,7 @@ func readAll(t *testing.T, c Config) (answers []string, rejects *rejected.Accoun
 			if t.Capture.Unstored {
 				first = "unstored"
 			}
-			answers = append(answers, fmt.Sprintf("%s %d %s", t.Capture.Origin.Host, t.Capture.Status(), first))
+			answers = append(answers, fmt.Sprintf("%s %d %s", t.Capture.Origin.Host, t.Capture.Status(), first+t.Stored.Mismatch))
 			return nil
 		})
 		if err != nil {

@@ -147,7 +147,9 @@ func (b *blockReader) complete(ctx context.Context, c *cdx.Capture, found *warc.
 
 // original reads the record at a place, of whatever URL, nil if there is no capture.
 func (b *blockReader) original(ctx context.Context, p cdx.Place) (found *warc.Capture, err error) {
-	_, _, err = b.readOne(ctx, &cdx.Capture{Place: p}, func(got *warc.Capture) bool {
+	stored := b.source.config.captures()
+	stored.ErrorBodies = true
+	_, _, err = b.readOne(ctx, &cdx.Capture{Place: p}, stored, func(got *warc.Capture) bool {
 		found = got
 		return true
 	})

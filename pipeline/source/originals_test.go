@@ -94,6 +94,11 @@ func libraryOfRevisits() (l *library, want []string) {
 	l.add("late.warc.gz", late, "http://undigested.example/robots.txt", "revisit", "WARC-Refers-To-Target-URI: http://undigested.example/robots.txt\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\n", ok, "warc/revisit", "200", "-")
 	say("undigested.example", "# plain")
 
+	// What was an error has the same text.
+	l.add("early.warc.gz", early, "http://error.example/robots.txt", "response", "WARC-Payload-Digest: sha1:"+sha1Of("# error\n")+"\r\n", "HTTP/1.1 404 Not Found\r\n\r\n# error\n", "text/plain", "404", sha1Of("# error\n"))
+	l.revisit("late.warc.gz", late, "http://error.example/robots.txt", "# error\n", "", ok)
+	want = append(want, "error.example 200 # error", "error.example 404 ")
+
 	// The original is a capture of another URL, which is no robots.txt.
 	l.response("early.warc.gz", early, "http://other.example/robots-copy.txt", "# copied\n")
 	l.revisit("late.warc.gz", late, "http://copy.example/robots.txt", "# copied\n", "", ok)
@@ -145,7 +150,7 @@ func TestOriginalsOfAnIndex(t *testing.T) {
 				t.Errorf("%s: %d lines are rejected", name, n)
 			}
 			c.LastCapture = true
-			if got, _, err = readAll(t, c); err != nil || len(got) != len(want)-7 {
+			if got, _, err = readAll(t, c); err != nil || len(got) != len(want)-8 {
 				t.Errorf("%s, last captures: %d, %v", name, len(got), err)
 			}
 		}

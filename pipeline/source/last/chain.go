@@ -25,17 +25,19 @@ func newChain(c *warc.Capture, limit int) *chain {
 // add adds the capture that the chain leads to: the target of a redirect, or the record
 // that a revisit record stands for.
 func (c *chain) add(next *warc.Capture) {
+	said := digestOf(next)
 	switch {
 	case !c.Unstored:
-	case !tagOf(c.digest).contradicts(tagOf(next.PayloadDigest)):
+	case !tagOf(c.digest).contradicts(tagOf(said)):
 		c.Mismatch = cmp.Or(c.Mismatch, next.Mismatch)
 	default:
 		c.Mismatch = fmt.Sprintf("the original, by WARC-Refers-To, has the payload digest %s, and the revisit record %s",
-			next.PayloadDigest, c.digest)
+			said, c.digest)
 	}
-	isSame := c.digest != "" && c.digest == next.PayloadDigest
+	// The original of a 200 may be what another URL said with a 404.
+	hasPayload := isSuccess(next.Status()) || next.Body != nil && said != "" && said == c.digest
 	if !next.Unstored || c.digest == "" {
-		c.digest = next.PayloadDigest
+		c.digest = said
 	}
 	switch status := c.Status(); {
 	case c.Location != "":
@@ -46,14 +48,11 @@ func (c *chain) add(next *warc.Capture) {
 		c.Hops = append(c.Hops, next.Hops[0])
 	case c.Unstored && (status == 0 || status == http.StatusNotModified):
 		c.Hops[len(c.Hops)-1].Status = next.Status()
-	case c.Unstored && isSuccess(status) && isSuccess(next.Status()): // the body alone: the header is its own
+	case c.Unstored && isSuccess(status) && hasPayload: // the body alone: the header is its own
 		c.Restore(&next.Capture)
-		if c.Challenge == "" {
+		if c.Challenge == "" && isSuccess(next.Status()) {
 			c.Challenge = next.Challenge
 		}
-		return
-	case c.Unstored && isSuccess(status) && next.Body != nil && isSame: // what another URL said with a 404
-		c.Body, c.Truncated, c.Unstored = next.Body, next.Truncated, false
 		return
 	default:
 		return

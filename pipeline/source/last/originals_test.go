@@ -60,7 +60,7 @@ func TestOriginalsByIndex(t *testing.T) {
 		"a digest that is not known":    {a, "20240104000000", "D", a, "2024-01-01T12:00:00Z", 200, []uint64{5}},
 		"of any URL":                    {"http://c.example/robots.txt", "20240108000000", "A", "", "", 200, []uint64{6}},
 		"an error, without a header":    {a, "20240104000000", "B", "", "", 0, []uint64{3}},
-		"an error does not answer":      {a, "20240104000000", "B", "", "", 200, nil},
+		"an error of the same payload":  {a, "20240104000000", "B", "", "", 200, []uint64{3}},
 	} {
 		c := described(row.url, row.date, row.digest, row.status, time.Second)
 		c.Unstored, c.Revisit = true, &warc.Revisit{TargetURI: row.of, OfDate: row.ofDate}
