@@ -99,9 +99,13 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 	fail := func(i int, format string, args ...any) error {
 		return &userfile.Error{Path: path, Line: int64(at[i]), Err: fmt.Errorf(format, args...)}
 	}
+	only := make(map[string]string) // by the name in lower case: names are ASCII
+	for _, name := range named {
+		only[strings.ToLower(name)] = name
+	}
 	for i, a := range agents {
-		for _, name := range named {
-			if slices.ContainsFunc(a.Tokens, func(token string) bool { return strings.EqualFold(token, name) }) {
+		for _, token := range a.Tokens {
+			if name, ok := only[strings.ToLower(token)]; ok {
 				return nil, nil, fail(i, "agent %q: the token %s is of kind %s in line %d; remove that line", a.Name, name, KindNamedOnly, lines[strings.ToLower(name)])
 			}
 		}

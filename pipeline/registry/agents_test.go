@@ -139,3 +139,23 @@ func TestParseSamples(t *testing.T) {
 		}
 	}
 }
+
+// The one name of very many that an agent has for a token too is found, whatever its case.
+func TestManyNamesThatNobodySends(t *testing.T) {
+	var text strings.Builder
+	letters := strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "j")
+	for i := range 10_000 {
+		name := letters.Replace(fmt.Sprint(i))
+		fmt.Fprintf(&text, "- {name: x%s}\n- {name: n%[1]s, kind: named_only}\n", name)
+	}
+	agents, named, err := ParseAgents("many.yaml", []byte(text.String()))
+	if err != nil || len(agents) != 10_000 || len(named) != 10_000 {
+		t.Fatal(len(agents), len(named), err)
+	}
+	text.WriteString("- {name: Last, tokens: [last, NHHHH]}\n")
+	_, _, err = ParseAgents("many.yaml", []byte(text.String()))
+	want := `many.yaml:20001: agent "Last": the token nhhhh is of kind named_only in line 15556; remove that line`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -206,3 +206,25 @@ func TestCheckNewFile(t *testing.T) {
 		t.Errorf("left %v", names)
 	}
 }
+
+// The name of each folder that is created is synced.
+func TestCreatedFoldersAreSynced(t *testing.T) {
+	real := syncFolder
+	defer func() { syncFolder = real }()
+	dir := t.TempDir()
+	for _, want := range [][]string{{"a/b", "a", "."}, {"a/b"}} {
+		var synced []string
+		syncFolder = func(path string) error {
+			name, err := filepath.Rel(dir, path)
+			must(t, err)
+			synced = append(synced, filepath.ToSlash(name))
+			return real(path)
+		}
+		f, err := CreateFolder(filepath.Join(dir, "a/b/c"))
+		must(t, err)
+		must(t, f.Close())
+		if diff := cmp.Diff(want, synced); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}

@@ -43,13 +43,20 @@ func CreateFolder(dir string) (*Folder, error) {
 	if err := CheckName(dir); err != nil {
 		return nil, err
 	}
+	// Each folder that is created has its name in the one above, which is synced; the last
+	// also if it exists, because who created it may not have come so far.
+	above := []string{filepath.Dir(filepath.Clean(dir))}
+	for last := above[0]; ; above = append(above, last) {
+		if _, err := os.Stat(last); err == nil || filepath.Dir(last) == last {
+			break
+		}
+		last = filepath.Dir(last)
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	// Not an error: we may lack permission for the parent folder.
-	if above, err := os.Open(filepath.Dir(filepath.Clean(dir))); err == nil {
-		above.Sync()
-		above.Close()
+	for _, folder := range above {
+		syncFolder(folder) // not an error: we may lack permission for a parent folder
 	}
 	return OpenFolder(dir)
 }
