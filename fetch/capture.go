@@ -65,7 +65,7 @@ type Capture struct {
 	// Only stored captures set these three. Location is the target of a redirect
 	// that is another capture, else "". Unstored reports whether the body is
 	// that of another capture, which is not available. Digest is the SHA-1 of Body
-	// in base32 if it was computed to check that of the archive, else "".
+	// in base32 if it was computed: to check that of the archive, or because it has none.
 	Location string
 	Unstored bool
 	Digest   string

@@ -73,9 +73,12 @@ func IsDigestOfNothing(canonical string) bool {
 
 // compareDigest compares a body with the archive's digest. mismatch is a message if they
 // differ; own is the SHA-1 of the body in base32 if that is the algorithm, whether they
-// differ or not. Both are empty for an unknown kind of digest.
+// differ or not, or if the archive has none. Both are empty for an unknown kind of digest.
 func compareDigest(named string, body []byte) (mismatch, own string) {
 	algorithm, want := parseDigest(named)
+	if named == "" {
+		algorithm = "sha1"
+	}
 	var sum []byte
 	switch algorithm {
 	case "sha1":

@@ -120,8 +120,8 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	case declared > stored && h.isAsSent() && len(c.Body) < w.limit:
 		c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
-	if w.asStored && !c.Truncated && c.Error == "" {
-		// Not for a chunked or encoded body: its digest may be of either form.
+	if (w.asStored || c.PayloadDigest == "") && !c.Truncated && c.Error == "" {
+		// Not with that of a chunked or encoded body, which may be of either form.
 		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
 	}
 	if c.Error == "" {

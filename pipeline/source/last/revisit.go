@@ -29,7 +29,11 @@ func namesOf(c *warc.Capture) (names []string) {
 	}
 	of, url := classOf(c), c.Hops[len(c.Hops)-1].URL
 	names = append(names, dateName(of, url))
-	if digest := digestOf(c); digest != "" && of != isRevisit {
+	digest := digestOf(c)
+	if digest == "" {
+		digest = warc.CanonicalDigest(c.Digest) // an ARC file has none
+	}
+	if digest != "" && of != isRevisit {
 		names = append(names, payloadName(of, url, digest))
 		if of == isAnswer {
 			names = append(names, payloadName(of, "", digest))

@@ -100,6 +100,8 @@ var revisits = []struct {
 	{"of a digest of another host's", `200 "one"`, []rec{response("https://b.example/robots.txt", "01:00", digest("one"), ok+"one"), revisit(txt, "03:00", identical+digest("one"), ok)}},
 	{"of a digest of another host's, later", `200 "one"`, []rec{revisit(txt, "03:00", identical+digest("one"), ok), response("https://b.example/x", "04:00", digest("one"), ok+"one")}},
 	{"of a digest and another length", `200 unresolved`, []rec{response("https://b.example/robots.txt", "01:00", digest("one"), "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"), revisit(txt, "03:00", identical+digest("one"), "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")}},
+	{"of a digest, the original without one", `200 "one"`, []rec{response(txt, "01:00", "", ok+"one"), response(txt, "02:00", "", ok+"two"), revisit(txt, "03:00", identical+digest("one"), ok)}},
+	{"of a digest, the original in chunks and without one", `200 "one"`, []rec{response(txt, "01:00", "", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n"), revisit(txt, "03:00", identical+digest("one"), "")}},
 	{"of a digest of nothing, of another host's, without a header", `0 unresolved`, []rec{response("https://b.example/robots.txt", "01:00", emptyPayload, ok), revisit(txt, "03:00", identical+emptyPayload, "")}},
 	{"of a digest of nothing", `200 ""`, []rec{response(txt, "01:00", emptyPayload, ok), revisit(txt, "03:00", identical+emptyPayload, ok)}},
 	{"of a digest that nothing has", `200 unresolved`, []rec{response(txt, "01:00", digest("one"), ok+"one"), revisit(txt, "03:00", identical+digest("two"), ok)}},
