@@ -85,12 +85,15 @@ func (r *Run) open(ctx context.Context) error {
 	} else if err != nil {
 		return refuse(err)
 	}
-	if err := r.sweep(m.Files()); err != nil {
-		return err
-	}
 	if m.Complete() {
+		if err := r.sweepComplete(m.Files()); err != nil {
+			return err
+		}
 		r.store.Remove(layout.WARCFolder(r.plan.Run)) // fails if it is not empty
 		return fmt.Errorf("%s: %w", folder, ErrRunComplete)
+	}
+	if err := r.sweep(m.Files()); err != nil {
+		return err
 	}
 	return r.makeFolders()
 }
@@ -162,18 +165,23 @@ func (o *output) sweep(files []journal.Part) error {
 		}
 		return nil
 	}
-	for _, table := range schema.TableNames {
-		if err := remove(layout.TableFolder(table, o.plan.Run), layout.IsLeftover); err != nil {
+	for _, l := range layout.Leftovers(o.plan.Run, schema.TableNames) {
+		if err := remove(l.Folder, l.MayBe); err != nil {
 			return err
 		}
 	}
-	if err := remove(layout.Records(o.plan.Run), func(name string) bool {
-		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
-	}); err != nil {
+	return nil
+}
+
+// sweepComplete removes also what a run has only until it is complete.
+func (o *output) sweepComplete(files []journal.Part) error {
+	if err := o.sweep(files); err != nil {
 		return err
 	}
-	if err := remove(layout.WARCFolder(o.plan.Run), func(string) bool { return true }); err != nil {
-		return err
+	for _, folder := range layout.LeftFolders(o.plan.Run) {
+		if err := o.store.RemoveAll(folder); err != nil {
+			return fmt.Errorf("clean up the run: %w", err)
+		}
 	}
-	return remove(layout.RunFile(o.plan.Run), store.IsTemporary)
+	return nil
 }

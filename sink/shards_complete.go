@@ -92,13 +92,5 @@ func (s *ShardedRun) Sweep() error {
 	if err != nil {
 		return fmt.Errorf("clean up the run: %w", err)
 	}
-	if err := s.sweep(m.Files()); err != nil {
-		return err
-	}
-	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run), layout.Spool(s.plan.Run)} {
-		if err := s.store.RemoveAll(folder); err != nil {
-			return fmt.Errorf("clean up the run: %w", err)
-		}
-	}
-	return nil
+	return s.sweepComplete(m.Files())
 }

@@ -26,9 +26,12 @@ const verifyHelp = `Reads all files of RUN in DIR and prints one line for each p
 or record that is damaged or contradicts another; a part, rejected.csv,
 expectations.csv or comparison that is missing, damaged or not named by a record;
 rows or columns that differ from what was written, rows out of order, targets that
-are lost or counted twice; a body with another digest than its content_digest; a
-views.sql that does not match the runs in DIR. The last line is the result; if part of
-the run is lost, the line before says how to make the run again.
+are lost or counted twice; a body with another digest than its content_digest. The
+last line is the result; if part of the run is lost, the line before says how to make
+the run again.
+
+A views.sql that does not match the runs in DIR is a note and no problem: it holds no
+data, and the next run, comparison or prune writes it anew.
 
 The requests and answers of a run (--warc-out) are in a file outside of DIR. With
 --warc FILE, verify compares it with what the run wrote, too.
@@ -36,7 +39,8 @@ The requests and answers of a run (--warc-out) are in a file outside of DIR. Wit
 For an unfinished run, verify checks what is committed.
 With --json it prints one object
 
-    {"run", "complete", "parts", "rows", "bytes", "problems": [{"path", "kind", "text"}]}
+    {"run", "complete", "parts", "rows", "bytes", "problems": [{"path", "kind", "text"}],
+     "notes": [{"path", "kind", "text"}]}
 
 Exit codes: 0 whole, 1 whole as far as it is committed, but unfinished (0 with
 --incomplete), 64 usage, 65 problems, 74 I/O, 130 interrupted.`
@@ -101,20 +105,24 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 	}
 	// The views depend on the files that exist, so a missing part would be
 	// reported twice. An incomplete run has not written them.
+	notes := []verify.Problem{}
 	if v.Complete && !slices.ContainsFunc(v.Problems, func(p verify.Problem) bool { return p.Kind == "file" }) {
 		wrong, err := views.Check(in)
 		if err != nil {
 			return err
 		}
 		if wrong != "" {
-			v.Problems = append(v.Problems, verify.Problem{Path: "views.sql", Kind: "views", Text: wrong})
+			notes = append(notes, verify.Problem{Path: "views.sql", Kind: "views", Text: wrong})
 		}
 	}
 	if asJSON {
-		if err := screen.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]verify.Problem{}, v.Problems...)}); err != nil {
+		if err := screen.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]verify.Problem{}, v.Problems...), notes}); err != nil {
 			return err
 		}
 	} else {
+		for _, n := range notes {
+			fmt.Fprintf(stdout, "note: %s %s\n", n.Path, n.Text)
+		}
 		showVerification(stdout, run, v, warc != "")
 	}
 	switch {
@@ -134,6 +142,7 @@ type verification struct {
 	Rows     int64            `json:"rows"`
 	Bytes    int64            `json:"bytes"`
 	Problems []verify.Problem `json:"problems"`
+	Notes    []verify.Problem `json:"notes"` // what is no damage of the run
 }
 
 func showVerification(out io.Writer, run string, v *verify.Result, readWARC bool) {

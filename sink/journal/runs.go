@@ -22,19 +22,30 @@ func RunIDs(s store.Store) ([]string, error) {
 	return runIDs(s)
 }
 
-// runIDs returns the names in _runs that are valid run IDs.
+// runIDs returns the names in _runs that are valid run IDs. A folder that is empty, or
+// holds only a lock and temporary files, is no run: an interrupted start or removal
+// leaves one.
 func runIDs(s store.Store) (ids []string, err error) {
 	folders, err := s.List(layout.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs: %w", err)
 	}
 	for _, f := range folders {
-		if CheckRunID(f.Name()) == nil { // otherwise not a run
-			ids = append(ids, f.Name())
+		if CheckRunID(f.Name()) != nil {
+			continue // not a run
 		}
+		// A folder that cannot be listed may hold a run: who reads it learns more.
+		files, err := s.List(layout.RunFile(f.Name()))
+		if err == nil && f.IsDir() && !slices.ContainsFunc(files, isOfRun) {
+			continue
+		}
+		ids = append(ids, f.Name())
 	}
 	return ids, nil
 }
+
+// isOfRun reports whether a file in the folder of a run is neither a lock nor temporary.
+func isOfRun(f fs.DirEntry) bool { return f.Name() != store.LockName && !store.IsTemporary(f.Name()) }
 
 // CompleteRuns returns the manifests of the complete runs in a folder, without their
 // parts, sorted by date, then by ID. It skips runs with a damaged manifest.

@@ -36,6 +36,8 @@ func manyRuns(t *testing.T) folder {
 	f.write(t, "_runs/file", nil)
 	f.write(t, "_runs/.hidden/plan.json", nil)
 	must(t, f.MakeFolder("_runs/empty"))
+	f.write(t, "_runs/begun/lock", nil)
+	f.write(t, "_runs/begun/plan.ABCDEFGH.json.tmp", nil)
 	return f
 }
 
@@ -64,7 +66,7 @@ func TestRuns(t *testing.T) {
 		t.Error(diff)
 	}
 	ids, err := RunIDs(f)
-	if diff := cmp.Diff([]string{"c1", "c2", "c3", "damaged", "empty", "file", "shards", "u1", "u2"}, ids); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"c1", "c2", "c3", "damaged", "file", "shards", "u1", "u2"}, ids); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	if _, err := RunIDs(newFolder(t)); !errors.Is(err, fs.ErrNotExist) {

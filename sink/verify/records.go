@@ -155,6 +155,22 @@ func (v *verifier) warc(ctx context.Context, m *journal.Manifest) error {
 	return nil
 }
 
+// remedy says what removes a file of a complete run that no record names, if it may have
+// been left at the end, as after lost power, or returns "".
+func (v *verifier) remedy(m *journal.Manifest, folder, name string) string {
+	left := slices.ContainsFunc(layout.Leftovers(v.run, schema.TableNames), func(l layout.Leftover) bool { return l.Folder == folder && l.MayBe(name) })
+	_, isFolder := v.store.(*store.Folder)
+	switch {
+	case !m.Complete() || !left && !slices.Contains(layout.LeftFolders(v.run), path.Join(folder, name)):
+		return ""
+	case m.Shards > 1:
+		return "; it may be left of the end of the run: starting any shard again removes it"
+	case isFolder:
+		return "; it may be left of the end of the run: the command that made the run, with --resume, removes it"
+	}
+	return "; it may be left of the end of the run: the command that made the run removes it"
+}
+
 // unnamed looks for files in the run's folders that no record names. An incomplete
 // run may have files that a writer is still writing or has left.
 func (v *verifier) unnamed(ctx context.Context, m *journal.Manifest) error {
@@ -182,7 +198,7 @@ func (v *verifier) unnamed(ctx context.Context, m *journal.Manifest) error {
 		}
 		for _, f := range files {
 			if name := path.Join(folder, f.Name()); !named[name] && !mayBe(f.Name()) {
-				v.add(name, badExtra, "is not named by the manifest, nor by a record")
+				v.add(name, badExtra, "is not named by the manifest, nor by a record"+v.remedy(m, folder, f.Name()))
 			}
 		}
 		return nil

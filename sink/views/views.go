@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
@@ -37,6 +38,9 @@ func Published(s store.Store) ([]byte, error) { return textIn(s, true) }
 // WriteIn writes views.sql with replace. A run passes [sink.Run.ReplaceFile], whose
 // temporary files are removed after a crash.
 func WriteIn(s store.Store, replace func(name string, content []byte) error) error {
+	if err := sweep(s, time.Now()); err != nil {
+		return err
+	}
 	for {
 		text, err := textIn(s, false)
 		if err != nil {
@@ -53,6 +57,34 @@ func WriteIn(s store.Store, replace func(name string, content []byte) error) err
 		}
 	}
 }
+
+// sweep removes the temporary files of views that a crash left in a folder. Another
+// process may be about to rename a young one.
+func sweep(s store.Store, now time.Time) error {
+	if _, isFolder := s.(*store.Folder); !isFolder {
+		return nil // an object store has no temporary files
+	}
+	files, err := s.List(".")
+	for _, f := range files {
+		if err != nil {
+			break
+		}
+		stem, _, _ := strings.Cut(f.Name(), ".")
+		if stem+".sql" != fileName || !store.IsTemporary(f.Name()) || f.IsDir() {
+			continue
+		}
+		if info, e := f.Info(); e == nil && now.Sub(info.ModTime()) > writingLasts {
+			err = s.Remove(f.Name())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("clean up the views: %w", err)
+	}
+	return nil
+}
+
+// writingLasts is how long a process writes views, at most: several times what it takes.
+const writingLasts = time.Minute
 
 // Check describes what is wrong with the views.sql of a folder, or returns "".
 func Check(s store.Store) (wrong string, err error) {

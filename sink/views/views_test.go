@@ -181,3 +181,27 @@ func TestViewsReadAsGoDoes(t *testing.T) {
 		t.Errorf("was_read has\n%s, and package answer\n%s", got, strings.Join(want, ", "))
 	}
 }
+
+// A temporary file that a crash left goes at the next write, and that of another process
+// stays.
+func TestLeftViewsGo(t *testing.T) {
+	dir := t.TempDir()
+	viewRun(t, dir, "a", 1, true)
+	old := time.Now().Add(-2 * writingLasts)
+	for _, name := range []string{"views.AAAAAAAA.sql.tmp", "views.BBBBBBBB.sql.tmp", "my.views.sql.tmp"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+		if !strings.Contains(name, "BBBB") {
+			must(t, os.Chtimes(filepath.Join(dir, name), old, old))
+		}
+	}
+	for range 2 { // also if the views are up to date
+		must(t, Write(sinktest.Open(t, dir)))
+		left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
+		must(t, err)
+		if len(left) != 2 || filepath.Base(left[0]) != "my.views.sql.tmp" || filepath.Base(left[1]) != "views.BBBBBBBB.sql.tmp" {
+			t.Errorf("left %q", left)
+		}
+		must(t, os.WriteFile(filepath.Join(dir, "views.AAAAAAAA.sql.tmp"), nil, 0o666))
+		must(t, os.Chtimes(filepath.Join(dir, "views.AAAAAAAA.sql.tmp"), old, old))
+	}
+}

@@ -199,6 +199,31 @@ func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, "part-") && (strings.HasSuffix(name, ".parquet") || store.IsTemporary(name))
 }
 
+// A Leftover is a folder of a run in which an interrupted writer leaves files that the
+// next start of the run removes, unless a record names them.
+type Leftover struct {
+	Folder string
+	MayBe  func(name string) bool // whether a name may be one
+}
+
+// Leftovers returns the folders of a run where files may be left.
+func Leftovers(run string, tables []string) (left []Leftover) {
+	for _, table := range tables {
+		left = append(left, Leftover{TableFolder(table, run), IsLeftover})
+	}
+	return append(left,
+		Leftover{Records(run), func(name string) bool {
+			return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
+		}},
+		Leftover{WARCFolder(run), func(string) bool { return true }},
+		Leftover{RunFile(run), store.IsTemporary})
+}
+
+// LeftFolders returns the folders that a run has only until it is complete.
+func LeftFolders(run string) []string {
+	return []string{CapturesFolder(run), Beats(run), Lists(run), Spool(run)}
+}
+
 // ComparisonRecord returns the path of a comparison's record.
 func ComparisonRecord(run, against string) string {
 	if against == "" {
