@@ -90,6 +90,8 @@ func TestAnswer(t *testing.T) {
 		{"tls", answer.Facts{Error: answer.ErrorTLS}, fail("network_failure")},
 		{"timeout in the body", answer.Facts{Hops: chain(200), Error: answer.ErrorTimeout}, fail("network_failure")},
 		{"chunking", answer.Facts{Hops: chain(200), Error: answer.ErrorProtocol}, fail("invalid_response")},
+		{"content coding", answer.Facts{Hops: chain(200), Error: answer.ErrorUndecodableBody}, fail("invalid_response")},
+		{"no address", answer.Facts{Error: answer.ErrorDNSNoAddress}, fail("network_failure")},
 		{"headers", answer.Facts{Error: answer.ErrorHeaderTooLarge}, fail("invalid_response")},
 		{"short body", answer.Facts{Hops: chain(200), Error: answer.ErrorTruncatedBody}, fail("incomplete_body")},
 		{"our refusal", answer.Facts{Error: answer.ErrorAddressBlocked}, all("undefined address_blocked")},
@@ -98,6 +100,12 @@ func TestAnswer(t *testing.T) {
 		{"stopped", answer.Facts{Error: answer.ErrorCanceled}, all(undecided)},
 		{"ftp transfer", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 226}}}, all(good)},
 		{"ftp no such file", answer.Facts{Hops: []answer.Hop{{URL: "FTP://h/robots.txt", Status: 550}}}, all(noFile)},
+		{"ftp no session, by 550", answer.Facts{
+			Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 550}}, Error: answer.ErrorFTPRefused,
+		}, all(down)},
+		{"ftp broken off, by 550", answer.Facts{
+			Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 550}}, Error: answer.ErrorTruncatedBody,
+		}, fail("incomplete_body")},
 		{"ftp not now", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 421}}}, all(down)},
 		{"ftp no login", answer.Facts{Hops: []answer.Hop{{URL: "ftp://h/robots.txt", Status: 530}}}, all(down)},
 	} {

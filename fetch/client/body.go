@@ -124,7 +124,8 @@ func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err
 	case err != nil || empty:
 		return nil, err
 	case ok:
-		return failure.Remarks(remark, fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", failure.Clip(unknown))), nil
+		taken := fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", failure.Clip(unknown))
+		return failure.Remarks(remark, taken), nil
 	}
 	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, failure.Clip(unknown))
 }

@@ -254,7 +254,8 @@ func (c *control) Write(p []byte) (int, error) {
 
 // full matches what proftpd says with 530 where others say 421: too many users, of
 // its own or of the address.
-var full = regexp.MustCompile(`(?i)\b(maximum (number|allowed)|too many|max(imum)? (clients|users|connections)|server( is)? (full|busy)|try( again)? later|user limit|limit (is )?reached)\b`)
+var full = regexp.MustCompile(`(?i)\b(maximum (number|allowed)|max(imum)? (clients|users|connections)|too many|` +
+	`server( is)? (full|busy)|try( again)? later|user limit|limit (is )?reached)\b`)
 
 // note records the code of a line (RFC 959 section 4.2) and reports whether the
 // line is valid at this point.

@@ -41,7 +41,7 @@ func TestAnswered(t *testing.T) {
 		{at(429), google, "has no robots.txt (429): everything is allowed"},
 		{at(429), strict, "answers with status 429"},
 		{page, strict, "answers with a web page that redirects (200)"},
-		{page, google, "has a robots.txt (200)"},
+		{page, google, "answers with a page of HTML in place of a robots.txt (200)"},
 		{at(503), google, "answers with a server error (503)"},
 		{at(301, 502), google, "redirects to http://b.example/x, which answers with a server error (502)"},
 		{broken, google, "answers with a server error (503), as it does for any page that is missing"},

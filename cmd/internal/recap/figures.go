@@ -58,9 +58,8 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 	decided := sums.Decided(profile)
 	f := &figures{
 		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(), Reasons: decided.Reasons(), Failures: by("network_failure"),
-		refusals: by("refusal"), decided: decided, Walls: sums.Walls(profile), others: by("answer_let_in"),
+		refusals: by("refusal"), decided: decided, pages: sums.Pages(profile), Walls: sums.Walls(profile), others: by("answer_let_in"),
 	}
-	f.pages = min(f.Reasons[string(answer.Success)], max(0, by("body")["html"]-f.Reasons[string(answer.HTMLRedirect)]))
 	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	f.hasTraining, f.training = training != nil, training["some"]+training["all"]
 	f.agents = slices.DeleteFunc(sums.Fates(profile), func(a counters.Fate) bool { return a.Closed == 0 })

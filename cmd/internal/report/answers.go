@@ -103,6 +103,9 @@ func (d *data) answers() *draw.Figure {
 	}
 	f.Title = words.And(said)
 	f.Note = d.meaning()
+	if pages := d.sums.Pages(d.profile); pages > 0 {
+		f.Note = words.Verbed(pages, "of the files is a page", "of the files are pages") + " of HTML. " + f.Note
+	}
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}

@@ -14,9 +14,11 @@ import (
 )
 
 var classes = []answer.ErrorClass{
-	"", answer.ErrorDNSNotFound, answer.ErrorDNSFailure, answer.ErrorConnectRefused, answer.ErrorConnectTimeout, answer.ErrorConnectFailure,
-	answer.ErrorTLS, answer.ErrorTimeout, answer.ErrorReset, answer.ErrorProtocol, answer.ErrorTruncatedBody, answer.ErrorHeaderTooLarge,
-	answer.ErrorRedirectInvalid, answer.ErrorRedirectUnsupported, answer.ErrorRedirectLoop, answer.ErrorRedirectLimit,
+	"", answer.ErrorDNSNotFound, answer.ErrorDNSNoAddress, answer.ErrorDNSFailure,
+	answer.ErrorConnectRefused, answer.ErrorConnectTimeout, answer.ErrorConnectFailure, answer.ErrorTLS,
+	answer.ErrorTimeout, answer.ErrorReset, answer.ErrorProtocol, answer.ErrorUndecodableBody,
+	answer.ErrorFTPRefused, answer.ErrorTruncatedBody, answer.ErrorHeaderTooLarge, answer.ErrorRedirectInvalid,
+	answer.ErrorRedirectUnsupported, answer.ErrorRedirectLoop, answer.ErrorRedirectLimit,
 }
 
 // Captures draws any capture of o, with arbitrary bytes in everything that

@@ -39,7 +39,8 @@ const Magic = "HTTP"
 
 // IsAnswer reports whether text may begin an answer.
 func IsAnswer(text []byte) bool {
-	return len(text) > len(Magic) && strings.EqualFold(string(text[:len(Magic)]), Magic) && (text[len(Magic)] == '/' || text[len(Magic)] == ' ')
+	return len(text) > len(Magic) && strings.EqualFold(string(text[:len(Magic)]), Magic) &&
+		(text[len(Magic)] == '/' || text[len(Magic)] == ' ')
 }
 
 // Parse reads the header at the start of text, which it changes: folded lines are

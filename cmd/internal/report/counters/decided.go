@@ -3,6 +3,7 @@ package counters
 import (
 	"strings"
 
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -26,6 +27,14 @@ func (s Sums) decided(profile string, in func(stratum string) bool) *summary.Dec
 		}
 	}
 	return d
+}
+
+// Pages returns the hosts of all strata that answered with a page of HTML in place of a
+// robots.txt, which counts as one. Those with a redirect inside count under their own reason
+// where the profile has one.
+func (s Sums) Pages(profile string) int64 {
+	reasons, pages := s.Decided(profile).Reasons(), s.By("body", profile, Key)["html"]
+	return min(reasons[string(answer.Success)], max(0, pages-reasons[string(answer.HTMLRedirect)]))
 }
 
 // WithRules returns the SQL of [summary.Decided.Rules], over counters for which the

@@ -41,3 +41,22 @@ func TestSumsAreOfOneProfile(t *testing.T) {
 		t.Errorf("by stratum and key: %d, want 9", got)
 	}
 }
+
+// A page is none of the files that a profile reads another way, nor one behind a wall.
+func TestPages(t *testing.T) {
+	s := make(Sums)
+	for _, c := range []summary.Count{
+		{Metric: "reason", Profile: "google", Key: "success", N: 10},
+		{Metric: "reason", Profile: "google-2012", Key: "success", N: 8},
+		{Metric: "reason", Profile: "google-2012", Key: "html_redirect", N: 2},
+		{Metric: "reason", Profile: "strict", Key: "server_error", N: 10},
+		{Metric: "body", Key: "html", N: 3},
+	} {
+		s.add(c)
+	}
+	for profile, want := range map[string]int64{"google": 3, "google-2012": 1, "strict": 0} {
+		if got := s.Pages(profile); got != want {
+			t.Errorf("%s: %d pages, want %d", profile, got, want)
+		}
+	}
+}
