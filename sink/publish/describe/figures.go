@@ -126,7 +126,7 @@ func (p *DataSet) figures() string {
 				case "challenge":
 					key, where = "split_part(key, ' ', 1)", "metric = 'challenge'"+profile
 				}
-				add("SELECT '%s', '%s', %s, sum(%s)::BIGINT FROM history.summary WHERE run = '%[1]s' AND %s GROUP BY %[3]s HAVING sum(%[4]s) > 0", m.Run, column, key, count, where)
+				add("SELECT '%s', '%s', %s, sum(%s)::BIGINT FROM history.summary WHERE run = '%[1]s' AND %[5]s GROUP BY %[3]s HAVING sum(%[4]s) > 0", m.Run, column, key, count, where)
 			}
 		}
 	}
