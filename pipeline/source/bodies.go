@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/bodies"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots/answer"
@@ -20,16 +21,17 @@ func (s *Source) openBodies(ctx context.Context) error {
 	}
 	v := s.add(in, func(ctx context.Context, emit func(target.Target) error) error {
 		reject := func(file, reason string) error { return s.reject(0, file, reason) }
-		return bodies.Each(ctx, name, func(f *bodies.File) error { return s.takeBody(f, emit) }, reject)
+		var seen hosts.Origins
+		return bodies.Each(ctx, name, func(f *bodies.File) error { return s.takeBody(f, &seen, emit) }, reject)
 	})
 	v.mixed = true
 	s.number()
 	return nil
 }
 
-// takeBody emits the target of a file. Its content is read only if its host is wanted, and
-// in the shard.
-func (s *Source) takeBody(file *bodies.File, emit func(target.Target) error) error {
+// takeBody emits the target of a file, unless an earlier one is of the same origin by
+// another spelling. Its content is read only if its host is wanted, and in the shard.
+func (s *Source) takeBody(file *bodies.File, seen *hosts.Origins, emit func(target.Target) error) error {
 	o, err := file.Origin(s.config.Schemes[0])
 	if err != nil {
 		return s.reject(0, file.Name, rejected.ReasonOf(err))
@@ -37,6 +39,9 @@ func (s *Source) takeBody(file *bodies.File, emit func(target.Target) error) err
 	t, ok := s.wantedOfAll(o)
 	if !ok {
 		return nil
+	}
+	if !seen.Add(o) {
+		return s.reject(0, file.Name, "duplicate")
 	}
 	var body []byte
 	if s.config.Shard.Has(o.Host) { // otherwise the target only counts

@@ -26,7 +26,7 @@ type grouper struct {
 	elsewhere  int64 // of these, of other shards
 	notSampled int64 // of these, of this shard but not in the sample
 
-	seen  hashSet
+	seen  Origins
 	asked map[string]bool // the current target's URLs
 	now   target.Target
 	open  bool
@@ -66,7 +66,7 @@ func (g *grouper) take(r row) error {
 	if err := g.flush(); err != nil {
 		return err
 	}
-	if !g.seen.add(candidates[0].String()) {
+	if !g.seen.Add(candidates[0]) {
 		if sample != "" {
 			return g.reject(r.line, r.text, "not_adjacent")
 		}

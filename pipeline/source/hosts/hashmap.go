@@ -1,6 +1,16 @@
 package hosts
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// Origins is a set of origins, which keeps a hash of each. The zero Origins is empty.
+type Origins struct{ set hashSet }
+
+// Add reports whether the origin was not there before.
+func (o *Origins) Add(origin fetch.Origin) bool { return o.set.add(origin.String()) }
 
 // hashMap maps strings to values and keeps only a 64-bit hash of each string, at a
 // load of at most three quarters: this memory grows with the list. The chance that
