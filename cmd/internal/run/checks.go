@@ -1,7 +1,6 @@
 package run
 
 import (
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +22,7 @@ func (f *Flags) checkSecrets() (err error) {
 	f.Set.VisitAll(func(flag *pflag.Flag) {
 		values, _ := valuesOf(flag)
 		for _, value := range values {
-			u, e := url.Parse(value)
-			if flag.Name != "proxy" && e == nil && u.User != nil && remote.IsURL(value) {
+			if flag.Name != "proxy" && remote.HasUser(value) {
 				err = exit.Usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run", flag.Name)
 			}
 		}

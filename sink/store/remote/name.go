@@ -8,24 +8,48 @@ import (
 )
 
 // Name returns the name under which what a user gives as a file is shown and stored: a
-// path and the URL of an object in a store as they are, and any other URL without its
-// query, its fragment and its user. The query of a signed URL is a key to the object for
+// path as it is, the URL of an object in a store without a user, and any other URL without
+// its query, its fragment and its user. The query of a signed URL is a key to the object for
 // whoever reads it, in a plan, a table or a log. A number after "#" stays: by it, names
 // are told apart that differ in the query only.
 func Name(given string) string {
 	scheme, rest, ok := strings.Cut(given, "://")
-	if !ok || IsBucket(given) || !isScheme(scheme) {
+	if !ok || !isScheme(scheme) {
 		return given
+	}
+	rest = rest[userEnd(rest):]
+	if IsBucket(given) {
+		return scheme + "://" + rest
 	}
 	if end := strings.IndexAny(rest, "?#"); end >= 0 && (rest[end] == '?' || !isNumber(rest[end+1:])) {
 		rest = rest[:end]
 	}
 	host, file, hasPath := strings.Cut(rest, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:]
 	if hasPath {
 		host += "/"
 	}
 	return scheme + "://" + host + file
+}
+
+// HasUser reports whether a name is a URL with a user, and perhaps a password. It need not
+// be a URL that can be parsed: what is wrong with it may be its password.
+func HasUser(name string) bool {
+	scheme, rest, ok := strings.Cut(name, "://")
+	return ok && isScheme(scheme) && userEnd(rest) > 0
+}
+
+// userEnd returns where the host begins in what follows the scheme of a URL. A password may
+// hold a slash, a question mark or a number sign that its user did not escape: what follows
+// the colon is then no port, and the host is behind the last @.
+func userEnd(rest string) int {
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = rest[:end]
+	}
+	if _, port, ok := strings.Cut(authority, ":"); ok && authority[0] != '[' && !strings.Contains(authority, "@") && port != "" && !isNumber(port) {
+		authority = rest
+	}
+	return strings.LastIndexByte(authority, '@') + 1
 }
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }

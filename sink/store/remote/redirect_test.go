@@ -126,6 +126,9 @@ func TestName(t *testing.T) {
 		"https://a.example/x#2": "https://a.example/x#2", "https://a.example/x?y#2": "https://a.example/x", "https://a.example/x#2?y": "https://a.example/x",
 		"https://user:pass@a.example/@x": "https://a.example/@x", "HTTPS://A.example/x?y": "HTTPS://A.example/x", "http://a.example/x?y": "http://a.example/x",
 		"https://a.example/%3Fx": "https://a.example/%3Fx", "https://a.example/x?y?z=https://b/c": "https://a.example/x",
+		"https://user:pa/ss@a.example/x": "https://a.example/x", "https://user:pa?s#s@a.example:1/x": "https://a.example:1/x", "https://user:%zz@a.example/x": "https://a.example/x",
+		"https://a.example:8443/@x": "https://a.example:8443/@x", "https://[::1]/@x": "https://[::1]/@x", "https://a.example:/@x": "https://a.example:/@x",
+		"s3://key:se/cret@bucket/x": "s3://bucket/x", "s3://key@bucket/x": "s3://bucket/x", "s3://bucket/@x": "s3://bucket/@x",
 		"s3://bucket/what?.csv": "s3://bucket/what?.csv", "a?b": "a?b", "/srv/a#b": "/srv/a#b", "-": "-", "": "", "dir/a://b?c": "dir/a://b?c",
 	} {
 		if got := Name(given); got != want {
