@@ -257,7 +257,7 @@ var sentences = map[string][]sentence{
 		quantile("body_bytes", 0.5), quantile("body_bytes", 0.9), shareOf("(SELECT count(*) FROM fetches WHERE body_truncated)", "files()")}}},
 	"features": {{"%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE list_contains(tokens, '*'))", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM rules WHERE has_wildcard)", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()")}}},
-	"sitemaps": {{"%s of files name a sitemap; of the %d sitemap lines, %s lead to another host and %s are not absolute URLs", []string{
+	"sitemaps": {{"%s of files name a sitemap; of %d sitemap lines, %s lead to another host and %s are not absolute URLs", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
 		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
 	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
@@ -314,7 +314,7 @@ var sentences = map[string][]sentence{
 		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent may fetch what it could before", averageValues},
 		{"The average host shuts out %w of %d agents; at %s of %d hosts whose policies were compared every agent that was compared may fetch what it could before", averageValues},
 	},
-	"delays": {{"%s of files ask for a crawl delay; %s of their groups ask for %w seconds", []string{
+	"delays": {{"%s of files ask for a crawl delay; %s of groups with one ask for %w seconds", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE crawl_delay IS NOT NULL)", "(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL)"),
 		"SELECT [max(groups), sum(groups)] FROM (" + numbersOf["delays"] + ")",
 		"SELECT CASE WHEN least = most THEN least::VARCHAR ELSE least || ' to ' || most END FROM (" + numbersOf["delays"] + ") ORDER BY groups DESC, least LIMIT 1"}}},

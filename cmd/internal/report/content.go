@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // ofFiles returns the base of shares of contents in words.
@@ -44,7 +45,7 @@ func reach(n, of int64) string {
 	if n == 0 {
 		return "none reaches"
 	}
-	return words.Percent(n, of) + " reach"
+	return words.Percent(n, of) + " " + words.AgreeOf(n, of, "reaches", "reach")
 }
 
 func (d *data) features() *draw.Figure {
@@ -54,7 +55,8 @@ func (d *data) features() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "features", Of: d.ofFiles(), Names: words.Feature.Of,
-		Title: fmt.Sprintf("%s have a group for all (*), %s a wildcard in a rule, %s a sitemap", words.ShareOf(all["star_group"], d.texts, "files"), words.Percent(all["wildcard"], d.texts), words.Percent(all["sitemap"], d.texts)),
+		Title: fmt.Sprintf("%s %s a group for all (*), %s a wildcard in a rule, %s a sitemap",
+			words.ShareOf(all["star_group"], d.texts, "files"), words.AgreeOf(all["star_group"], d.texts, "has", "have"), words.Percent(all["wildcard"], d.texts), words.Percent(all["sitemap"], d.texts)),
 	}
 	d.byKey(f, "feature", "feature", "files", false, all, "allow", d.texts)
 	return f
@@ -74,7 +76,8 @@ func (d *data) delays() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "delays", Of: fmt.Sprintf("Shares of %s with a crawl delay, in %s.", words.Count(groups, "group"), words.Count(on, "file")),
-		Title:   fmt.Sprintf("%s ask for a crawl delay; %s ask for %s", words.ShareOf(on, d.texts, "files"), words.ShareOf(most.Count, groups, "their groups"), draw.Span(most.Bin, words.Number)+" seconds"),
+		Title: fmt.Sprintf("%s %s for a crawl delay; %s %s for %s", words.ShareOf(on, d.texts, "files"), words.AgreeOf(on, d.texts, "asks", "ask"),
+			words.ShareOf(most.Count, groups, "groups with one"), words.AgreeOf(most.Count, groups, "asks", "ask"), seconds(most.Bin)),
 		Note:    "Whole seconds. A column is labelled with its least value.",
 		Columns: draw.Histogram(bins, groups, short, words.Number, "group", "seconds"),
 	}
@@ -89,20 +92,30 @@ func (d *data) delays() *draw.Figure {
 	return f
 }
 
+// seconds says what a bin of crawl delays holds.
+func seconds(b summary.Bin) string {
+	if b.First == 1 && b.Last == 1 {
+		return "1 second"
+	}
+	return draw.Span(b, words.Number) + " seconds"
+}
+
 func (d *data) sitemaps() *draw.Figure {
 	bins, kinds := d.histogram("sitemaps"), d.sums.By("sitemap", d.profile, counters.Key)
 	if len(bins) == 0 || len(kinds) == 0 {
 		return nil
 	}
-	without := int64(0)
+	with := bins.Total()
 	if bins[0].First == 0 {
-		without = bins[0].Count
+		with -= bins[0].Count
 	}
 	lines := kinds["same_host"] + kinds["other_host"] + kinds["relative"]
 	f := &draw.Figure{
 		ID: "sitemaps", Of: d.ofFiles(),
-		Title: fmt.Sprintf("%s name a sitemap; of the %s, %s lead to another host and %s are not absolute URLs",
-			words.ShareOf(bins.Total()-without, d.texts, "files"), words.Count(lines, "sitemap line"), words.Percent(kinds["other_host"], lines), words.Percent(kinds["relative"], lines)),
+		Title: fmt.Sprintf("%s %s a sitemap; of %s, %s %s to another host and %s %s",
+			words.ShareOf(with, d.texts, "files"), words.AgreeOf(with, d.texts, "names", "name"), words.Count(lines, "sitemap line"),
+			words.Percent(kinds["other_host"], lines), words.AgreeOf(kinds["other_host"], lines, "leads", "lead"),
+			words.Percent(kinds["relative"], lines), words.AgreeOf(kinds["relative"], lines, "is not an absolute URL", "are not absolute URLs")),
 		Note:    "Sitemap lines in a file. A column is labelled with its least value.",
 		Columns: draw.Histogram(bins, d.texts, short, words.Number, "file", "sitemap lines"),
 	}
@@ -169,12 +182,18 @@ func (d *data) bodies() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
+	told := func(key, one, many string) string {
+		return words.Percent(all[key], d.texts) + " " + words.AgreeOf(all[key], d.texts, one, many)
+	}
 	f := &draw.Figure{
 		ID: "bodies", Of: d.ofFiles(), Names: words.Body.Of,
-		Title: fmt.Sprintf("%s are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", words.ShareOf(all["not_utf8"], d.texts, "files"), words.Percent(all["html"], d.texts), words.Percent(all["bom"], d.texts), words.Percent(all["only_comments"], d.texts)),
+		Title: fmt.Sprintf("%s %s not UTF-8, %s HTML, %s with a byte order mark, %s comments and no record",
+			words.ShareOf(all["not_utf8"], d.texts, "files"), words.AgreeOf(all["not_utf8"], d.texts, "is", "are"),
+			told("html", "is", "are"), told("bom", "begins", "begin"), told("only_comments", "has", "have")),
 	}
 	if n := all["only_comments"]; n > 0 {
-		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for sites that used to answer 404. Without such files %s have a robots.txt, with them %s.", words.ShareOf(d.texts-n, d.hosts, "hosts"), words.Percent(d.texts, d.hosts))
+		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for sites that used to answer 404. Without such files %s %s a robots.txt, with them %s.",
+			words.ShareOf(d.texts-n, d.hosts, "hosts"), words.AgreeOf(d.texts-n, d.hosts, "has", "have"), words.Percent(d.texts, d.hosts))
 	}
 	d.byKey(f, "body", "body", "files", false, all, "partly", d.texts)
 	return f

@@ -237,7 +237,8 @@ func (d *data) servedOtherwise() *draw.Figure {
 		if len(most) > 1 {
 			whom = "each of " + words.Tied(most, "identities")
 		}
-		f.Title = fmt.Sprintf("%s serve %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1), whom)
+		f.Title = fmt.Sprintf("%s %s %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1),
+			words.AgreeOf(top.other, top.all, "serves", "serve"), whom)
 	}
 	var sums []string
 	for _, k := range kinds.Keys() {
@@ -282,7 +283,7 @@ func (d *data) walls() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "walls", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Challenge.Of, Head: []string{"vendor", "hosts"},
-		Title: fmt.Sprintf("A wall answered in place of the file on %s, which count as unread", words.ShareOf(n, d.hosts, "hosts")),
+		Title: fmt.Sprintf("A wall answered in place of the file on %s, which %s as unread", words.ShareOf(n, d.hosts, "hosts"), words.AgreeOf(n, d.hosts, "counts", "count")),
 		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks in header, status or page, which its vendor documents or others have observed; a wall without such a mark counts as what its status says.",
 	}
 	for _, k := range counters.Ranked(all) {

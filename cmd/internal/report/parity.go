@@ -35,9 +35,10 @@ func (d *data) parity() *draw.Figure {
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "parity", Of: "Shares of the files that name the crawler.",
-		Title: fmt.Sprintf("%s shut out a crawler under its own name and are open to it by its own parser", words.ShareOf(on[summary.LetIn], d.files, "hosts with rules")),
-		Note:  parityNote + "What differs on URLs with needless escapes only counts apart.",
-		Head:  append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(), Heads: []string{"named by", "different"},
+		Title: fmt.Sprintf("%s %s open to it by its own parser", words.ShareOf(on[summary.LetIn], d.files, "hosts with rules"),
+			words.AgreeOf(on[summary.LetIn], d.files, "shuts out a crawler under its own name and is", "shut out a crawler under its own name and are")),
+		Note: parityNote + "What differs on URLs with needless escapes only counts apart.",
+		Head: append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(), Heads: []string{"named by", "different"},
 	}
 	for _, agent := range agents {
 		n := by[agent]
@@ -64,8 +65,9 @@ func (d *data) parityCauses() *draw.Figure {
 	different := on[summary.LetIn] + on[summary.KeptOut] + on["different"]
 	f := &draw.Figure{
 		ID: "parity-causes", Of: "Shares of the files that name a crawler whose parser is documented.", Names: parityCause,
-		Title: fmt.Sprintf("%s of %s mean something else to the parser of a crawler that they name", words.Percent(different, named), words.Count(named, "file")),
-		Note:  parityNote + "The cause is the first simplification of the file after which both readings agree; several where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
+		Title: fmt.Sprintf("%s %s", words.OfCount(different, named, "file"),
+			words.AgreeOf(different, named, "means something else to the parser of a crawler that it names", "mean something else to the parser of a crawler that they name")),
+		Note: parityNote + "The cause is the first simplification of the file after which both readings agree; several where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
 	}
 	d.byKey(f, "parity_cause_hosts", "cause", "files", false, all, "partly", named)
 	if f.Examples = d.examples.List("Examples", "what the file as a whole is to the crawler", "parity_cause", parityCause, counters.Ranked(all)...); f.Examples != nil {

@@ -257,7 +257,7 @@ func (d *data) tiles() []draw.Tile {
 		}
 	}
 	if d.files != d.hosts {
-		tiles = append(tiles, draw.Tile{Name: "hosts with rules", Value: words.Number(d.files), Note: words.ShareOf(d.files, d.hosts, "hosts") + ": their rules decide"})
+		tiles = append(tiles, draw.Tile{Name: "hosts with rules", Value: words.Number(d.files), Note: words.ShareOf(d.files, d.hosts, "hosts") + ": " + d.agree(d.files, "its", "their") + " rules decide"})
 	}
 	if silent := d.hosts - d.known; silent > 0 {
 		tiles = append(tiles, draw.Tile{Name: "policy unknown", Value: words.Number(silent), Note: words.ShareOf(silent, d.hosts, "hosts") + ", because of an outage or the like"})

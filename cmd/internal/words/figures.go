@@ -22,9 +22,12 @@ func Percent(n, of int64) string {
 }
 
 // ShareOf formats the share that n has of a base that is named, such as "35.9% of hosts"
-// or "2 of 3 hosts".
+// or "2 of 3 hosts". Of "those with rules" it is "2 of 3 with rules".
 func ShareOf(n, of int64, base string) string {
 	if 0 < of && of < Few {
+		if rest, ok := strings.CutPrefix(base, "those "); ok {
+			return Number(n) + " of " + Number(of) + " " + rest
+		}
 		return Number(n) + " of " + Of(of, base)
 	}
 	return Percent(n, of) + " of " + base
@@ -92,11 +95,14 @@ func Agree(n int64, one, many string) string {
 func Hosts(n int64) string { return Count(n, "host") }
 
 // OfHosts formats n as a share of a number of hosts, such as "86.0% of 2,156 hosts".
-func OfHosts(n, of int64) string {
+func OfHosts(n, of int64) string { return OfCount(n, of, "host") }
+
+// OfCount formats n as a share of a number of things, as [OfHosts] does of hosts.
+func OfCount(n, of int64, noun string) string {
 	if of < Few {
-		return Number(n) + " of " + Hosts(of)
+		return Number(n) + " of " + Count(of, noun)
 	}
-	return Percent(n, of) + " of " + Hosts(of)
+	return Percent(n, of) + " of " + Count(of, noun)
 }
 
 // Commas separates the thousands of a number in digits. Other texts stay as they are.

@@ -134,7 +134,7 @@ func TestRank(t *testing.T) {
 func TestSentencesAgree(t *testing.T) {
 	for _, row := range []struct{ got, want string }{
 		{The(0, "hosts"), "the 0 hosts"}, {The(1, "hosts"), "the only host"}, {The(2, "hosts"), "the 2 hosts"}, {The(1, "hosts with rules"), "the only host with rules"}, {The(1200, "hosts with rules"), "the 1,200 hosts with rules"},
-		{Of(0, "hosts"), "0 hosts"}, {Of(1, "hosts with rules"), "1 host with rules"}, {Of(2, "hosts"), "2 hosts"},
+		{Of(0, "hosts"), "0 hosts"}, {ShareOf(1, 1, "those with rules"), "1 of 1 with rules"}, {ShareOf(2, 3, "those with rules"), "2 of 3 with rules"}, {ShareOf(20, 40, "those with rules"), "50.0% of those with rules"}, {OfCount(0, 0, "file"), "0 of 0 files"}, {OfCount(1, 1, "file"), "1 of 1 file"}, {OfCount(2, 3, "file"), "2 of 3 files"}, {OfCount(75, 300, "file"), "25.0% of 300 files"}, {Of(1, "hosts with rules"), "1 host with rules"}, {Of(2, "hosts"), "2 hosts"},
 		{AgreeOf(0, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(1, 1, "refuses", "refuse"), "refuses"}, {AgreeOf(1, 3, "refuses", "refuse"), "refuses"},
 		{AgreeOf(2, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(3, 3, "refuses", "refuse"), "refuse"}, {AgreeOf(1, 300, "refuses", "refuse"), "refuse"}, {AgreeOf(300, 300, "refuses", "refuse"), "refuse"},
 		{ArrowOf(3, 4, 3, 4, "hosts"), "3 of 4 → 3 of 4 hosts"}, {ArrowOf(0, 4, 1, 1, "hosts with rules"), "0 of 4 → 1 of 1 host with rules"}, {ArrowOf(205, 1000, 268, 1000, "hosts"), "20.5 → 26.8% of hosts"},

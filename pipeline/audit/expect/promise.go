@@ -120,32 +120,40 @@ func (x *expectation) permitsAll(p *Promise, rows int64) bool {
 func (p *Promise) unknown() (note string) {
 	switch {
 	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
-		note = fmt.Sprintf("%d of %d hosts unknown: one of the runs could not read them, or does not show how they answer an identity", p.Unknown, p.Checked+p.Unknown)
+		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") + " unknown: one of the runs could not read them, or does not show how they answer an identity"
 	case p.Unknown > 0 && p.ofChanges:
-		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
+		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") + " unknown: not read in both runs"
 	case p.Unknown > 0 && p.ofAnswers:
-		note = fmt.Sprintf("%d of %d answers cannot be compared: the run itself got no file there, nor that there is none", p.Unknown, p.Checked+p.Unknown)
+		note = part(p.Unknown, p.Checked+p.Unknown, "answer", "answers") + " cannot be compared: the run itself got no file there, nor that there is none"
 	case p.Unknown > 0:
-		what := "policies"
+		one, many := "policy", "policies"
 		if p.ofVerdicts {
-			what = "verdicts"
+			one, many = "verdict", "verdicts"
 		}
 		for _, by := range []struct {
 			what string
 			hidden
 		}{{"an outage hides", p.outages}, {"a wall hides", p.walls}} {
 			if by.rows > 0 {
-				note = join(note, fmt.Sprintf("%s %d of %d %s, on %d of %d hosts", by.what, by.rows, p.Checked+p.Unknown, what, by.hosts, p.Hosts))
+				note = join(note, by.what+" "+part(by.rows, p.Checked+p.Unknown, one, many)+", on "+part(by.hosts, p.Hosts, "host", "hosts"))
 			}
 		}
 	}
 	if p.passing > 0 {
-		note = join(note, fmt.Sprintf("%d of %d hosts in one run only, which another choice of hosts may explain (%s)", p.passing, p.Hosts, p.choice))
+		note = join(note, fmt.Sprintf("%s in one run only, which another choice of hosts may explain (%s)", part(p.passing, p.Hosts, "host", "hosts"), p.choice))
 	}
 	if n := p.Undecided - p.passing; n > 0 {
 		note = join(note, fmt.Sprintf("%d undecided, because the meaning of their rules or statements is not known", n))
 	}
 	return note
+}
+
+// part says how many of all there are, in words that agree with their number.
+func part(n, of int64, one, many string) string {
+	if of == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d of %d %s", n, of, many)
 }
 
 func join(a, b string) string {

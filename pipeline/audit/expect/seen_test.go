@@ -64,7 +64,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"class: partial, hosts: [a, b, c, d, h1.*]":                                              "unchecked true 0/2 no host matches a, b, c and 1 more" + unmatched,
 		"class: partial, hosts: [h1.*, h9.example]":                                              "unchecked false 0/2 nothing was seen of h9.example; an outage hides 2 of 4 policies, on 1 of 2 hosts",
 		"class: allow_all, hosts: [h1.*, x2.example]":                                            "broken true 2/2",
-		"class: partial, hosts: h9.example":                                                      "unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 hosts",
+		"class: partial, hosts: h9.example":                                                      "unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 host",
 		"class: partial, category: search":                                                       "unchecked true 0/0 run r has no agent of category search",
 		"class: partial, agents: [GPTBot], profile: rfc9309":                                     "unchecked true 0/0 run r does not judge by profile rfc9309",
 		"class: partial, profile: [google, rfc9309], hosts: h1.*":                                "unchecked true 0/0 run r does not judge by profile rfc9309",
@@ -201,8 +201,8 @@ func TestPromisesOfChangesByMeaning(t *testing.T) {
 		"no_change: policy_class, hosts: '*[dk].example'":              "broken true 4/2 2 of 4 hosts unknown: not read in both runs",
 		"no_change: reachability":                                      "broken true 2/10",
 		"no_change: reachability, hosts: same.example":                 "kept false 0/1",
-		"no_change: all, hosts: down.example":                          "broken true 1/0 1 of 1 hosts unknown: not read in both runs",
-		"no_change: all, severity: critical, hosts: down.example":      "unchecked false 0/0 1 of 1 hosts unknown: not read in both runs",
+		"no_change: all, hosts: down.example":                          "broken true 1/0 1 of 1 host unknown: not read in both runs",
+		"no_change: all, severity: critical, hosts: down.example":      "unchecked false 0/0 1 of 1 host unknown: not read in both runs",
 		"no_change: [host_new, host_gone]":                             "kept false 0/10",
 		// Words about nothing.
 		"no_change: text, hosts: [same.example, none.example]":            "unchecked true 0/1 no host matches none.example; correct the entry or remove it",
@@ -250,7 +250,7 @@ func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
 			if row.why != "" {
 				note := "1 of 3 hosts in one run only, which another choice of hosts may explain (" + row.why + ")"
 				want["no_change: host_gone"] = "unchecked true 0/3 " + note
-				want["no_change: host_gone, hosts: h1.example"] = "unchecked true 0/1 " + strings.Replace(note, "3", "1", 1)
+				want["no_change: host_gone, hosts: h1.example"] = "unchecked true 0/1 " + strings.Replace(note, "3 hosts", "1 host", 1)
 				want["no_change: host_gone, at_most: 1"] = "kept false 0/3 " + note
 			}
 			checkPromises(t, want, diffPromises(t, c))
