@@ -167,7 +167,7 @@ func TestArchivesThatRedirectInwards(t *testing.T) {
 		code int
 		says string
 		more []string
-	}{{65, "127.0.0.1, a special address, which only robocensus run --allow-private follows", nil}, {0, "1 capture judged", []string{"--allow-private"}}} {
+	}{{65, "127.0.0.1, a special address, which only robocensus run --allow-private asks", nil}, {0, "1 capture judged", []string{"--allow-private"}}} {
 		c := command(append([]string{"run", "--warc", server.URL + "/x.warc", "--out", t.TempDir(), "--tables", "fetches", "--progress", "none"}, row.more...)...)
 		c.Env = append(c.Env, "SSL_CERT_FILE="+certificate)
 		text, _ := c.CombinedOutput()

@@ -103,13 +103,13 @@ func TestNamesStayBelowTheBase(t *testing.T) {
 // the server, too. No lines lead to a look-up of keys, whatever the machine has.
 func TestListsAskNoServerOfThisMachine(t *testing.T) {
 	var asked atomic.Int32
-	var named context.CancelFunc // ends the wait for a server that may be asked
+	var named atomic.Pointer[context.CancelFunc] // ends the wait for a server that may be asked
 	server := httptest.NewUnstartedServer(nil)
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			asked.Add(1)
-			if named != nil {
-				named()
+			if end := named.Load(); end != nil {
+				(*end)()
 			}
 		}
 	}
@@ -148,8 +148,9 @@ func TestListsAskNoServerOfThisMachine(t *testing.T) {
 			}
 		}
 	}
-	ctx, named = context.WithCancel(ctx)
-	defer named()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	named.Store(&end)
 	if _, err := read(Config{Paths: writeFile(t, "list", []byte("a.warc")), Base: server.URL}); asked.Load() == 0 {
 		t.Errorf("a server that a flag names is not asked: %v", err)
 	}

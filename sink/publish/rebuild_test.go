@@ -216,7 +216,9 @@ func TestTargetsOfCounters_NoRace(t *testing.T) {
 			return text
 		})
 	}
-	edit(t, folder, describe.DatasheetName, replacing("of 6 hosts is", "of 999 hosts is"))
+	for _, rest := range []string{" is", ": they are unread"} {
+		edit(t, folder, describe.DatasheetName, replacing("of 6 hosts"+rest, "of 999 hosts"+rest))
+	}
 	seal(t, folder)
 	d, err := Check(t.Context(), sinktest.Open(t, folder))
 	must(t, err)

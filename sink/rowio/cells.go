@@ -199,19 +199,18 @@ func (c *cells[V]) most(n int) (int, error) {
 }
 
 func (c *cells[V]) fill(first unsafe.Pointer, stride uintptr, n int) error {
-	first = unsafe.Add(first, c.offset)
-	for n > 0 {
+	for done := 0; done < n; {
 		if err := c.load(); err != nil {
 			return err
 		}
 		if c.n == 0 {
 			return c.failed(errors.New("has fewer rows than its row group"))
 		}
-		some := min(n, c.n-c.at)
-		if err := c.set(first, stride, some); err != nil {
+		some := min(n-done, c.n-c.at)
+		if err := c.set(unsafe.Add(first, uintptr(done)*stride), stride, some); err != nil {
 			return err
 		}
-		first, n = unsafe.Add(first, uintptr(some)*stride), n-some
+		done += some
 	}
 	return nil
 }
@@ -243,29 +242,30 @@ func (c *cells[V]) set(first unsafe.Pointer, stride uintptr, entries int) error 
 	}
 	if c.maxDef == 0 || present == entries {
 		for i := range values {
+			at := unsafe.Add(first, c.offset+uintptr(i)*stride)
 			if isPointer {
-				*(**V)(first) = &values[i]
+				*(**V)(at) = &values[i]
 			} else {
-				*(*V)(first) = values[i]
+				*(*V)(at) = values[i]
 			}
-			first = unsafe.Add(first, stride)
 		}
 		return nil
 	}
-	k := 0
+	row, k := uintptr(0), 0
 	for _, d := range defs {
-		switch {
-		case int(d) < c.maxRep: // an empty list
+		if int(d) < c.maxRep { // an empty list
 			continue
-		case int(d) != c.maxDef: // null
-		case isPointer:
-			*(**V)(first) = &values[k]
-			k++
-		default:
-			*(*V)(first) = values[k]
+		}
+		if int(d) == c.maxDef { // else null
+			at := unsafe.Add(first, c.offset+row*stride)
+			if isPointer {
+				*(**V)(at) = &values[k]
+			} else {
+				*(*V)(at) = values[k]
+			}
 			k++
 		}
-		first = unsafe.Add(first, stride)
+		row++
 	}
 	return nil
 }
@@ -278,7 +278,7 @@ func (c *cells[V]) entries() (reps, defs []byte, n int, err error) {
 }
 
 func (c *cells[V]) elements(first unsafe.Pointer, stride uintptr, entries int) error {
-	return c.set(unsafe.Add(first, c.offset), stride, entries)
+	return c.set(first, stride, entries)
 }
 
 func (c *cells[V]) end() error {

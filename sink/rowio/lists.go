@@ -97,16 +97,13 @@ func count(reps, defs []byte, rows int, into []int) (counts []int, entries, tota
 // make makes the elements of a batch, and gives each row its own. An empty list is nil.
 func (l *list) make(first unsafe.Pointer, stride uintptr, total int) (unsafe.Pointer, error) {
 	all := reflect.MakeSlice(reflect.SliceOf(l.of.element), total, total).UnsafePointer()
-	first = unsafe.Add(first, l.of.offset)
-	at := all
-	for _, n := range l.counts {
+	taken := 0
+	for i, n := range l.counts {
 		if n > 0 {
-			*(*slice)(first) = slice{at, n, n}
-			if total -= n; total > 0 {
-				at = unsafe.Add(at, uintptr(n)*l.of.element.Size())
-			}
+			at := unsafe.Add(all, uintptr(taken)*l.of.element.Size())
+			*(*slice)(unsafe.Add(first, l.of.offset+uintptr(i)*stride)) = slice{at, n, n}
+			taken += n
 		}
-		first = unsafe.Add(first, stride)
 	}
 	return all, nil
 }

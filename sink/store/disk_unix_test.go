@@ -27,8 +27,8 @@ func TestAFailedWriteLeavesNothing(t *testing.T) {
 	s, dir := newStore(t)
 	must(t, s.MakeFolder("_runs/r"))
 	must(t, s.Replace("views.sql", "_runs/r", []byte("old")))
-	long := make([]byte, 512<<10) // package testing writes a log of opened files meanwhile
-	defer smallFiles(t, 256<<10)()
+	long := make([]byte, 4<<20) // package testing writes a log of opened files meanwhile
+	defer smallFiles(t, 2<<20)()
 	failed := func(what, name string, err error) {
 		t.Helper()
 		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), filepath.Join(dir, name)) || IsTemporary(err.Error()) || strings.Contains(err.Error(), temporarySuffix) {
