@@ -152,8 +152,9 @@ func (e *Evaluator) prepare(k int) {
 		r.beside = robots.NewJudge(&lenient, agents)
 	}
 	r.tokens = make([][]robots.TokenPolicy, len(r.agents))
+	tokensOf := registry.PolicyTokens(e.config.Agents)
 	for slot, i := range r.agents {
-		for _, token := range registry.PolicyTokens(&e.config.Agents[i], e.config.Agents) {
+		for _, token := range tokensOf(&e.config.Agents[i]) {
 			r.tokens[slot] = append(r.tokens[slot], registry.TokenPolicy(&token, r.judge.Policy(places[token.Name])))
 		}
 	}

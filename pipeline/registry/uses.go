@@ -99,14 +99,26 @@ var usesOf = map[string][]string{
 	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"}, "ai-data": {"ai-input"},
 }
 
-// PolicyTokens returns the agents of a registry that are policy tokens of an agent.
-func PolicyTokens(a *schema.Agent, agents []schema.Agent) (tokens []schema.Agent) {
-	for _, other := range agents {
-		if slices.Contains(a.PolicyTokens, other.Name) {
-			tokens = append(tokens, other)
-		}
+// PolicyTokens returns a function that returns the policy tokens of an agent, in the order
+// of the registry.
+func PolicyTokens(agents []schema.Agent) func(a *schema.Agent) []schema.Agent {
+	places := make(map[string]int)
+	for i := range agents {
+		places[agents[i].Name] = i
 	}
-	return tokens
+	return func(a *schema.Agent) (tokens []schema.Agent) {
+		var found []int
+		for _, name := range a.PolicyTokens {
+			if i, ok := places[name]; ok {
+				found = append(found, i)
+			}
+		}
+		slices.Sort(found)
+		for _, i := range slices.Compact(found) {
+			tokens = append(tokens, agents[i])
+		}
+		return tokens
+	}
 }
 
 // TokenPolicy returns the policy of a policy token.

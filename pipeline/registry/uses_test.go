@@ -50,7 +50,7 @@ func TestKindsOfAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := PolicyTokens(&agents[0], agents)
+	tokens := PolicyTokens(agents)(&agents[0])
 	if len(tokens) != 1 || tokens[0].Name != "X" || len(Robots(&tokens[0]).FallsBackTo) != 0 || agents[0].Kind != KindCrawler || agents[0].Uses[0] != "ai-input" {
 		t.Errorf("%+v", agents)
 	}

@@ -24,20 +24,23 @@ func RunIDs(s store.Store) ([]string, error) {
 
 // runIDs returns the names in _runs that are valid run IDs. A folder that is empty, or
 // holds only a lock and temporary files, is no run: an interrupted start or removal
-// leaves one.
+// leaves one. In an object store there is no empty folder, and each look is a request.
 func runIDs(s store.Store) (ids []string, err error) {
 	folders, err := s.List(layout.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs: %w", err)
 	}
+	_, inBucket := s.(*store.Bucket)
 	for _, f := range folders {
 		if CheckRunID(f.Name()) != nil {
 			continue // not a run
 		}
-		// A folder that cannot be listed may hold a run: who reads it learns more.
-		files, err := s.List(layout.RunFile(f.Name()))
-		if err == nil && f.IsDir() && !slices.ContainsFunc(files, isOfRun) {
-			continue
+		if !inBucket {
+			// A folder that cannot be listed may hold a run: who reads it learns more.
+			files, err := s.List(layout.RunFile(f.Name()))
+			if err == nil && f.IsDir() && !slices.ContainsFunc(files, isOfRun) {
+				continue
+			}
 		}
 		ids = append(ids, f.Name())
 	}

@@ -281,7 +281,7 @@ func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*rob
 		if err != nil {
 			return nil, err
 		}
-		e.showUses(f.Labels, registry.PolicyTokens(&agent, agents))
+		e.showUses(f.Labels, registry.PolicyTokens(agents)(&agent))
 	}
 	return e, nil
 }

@@ -92,11 +92,11 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 	}{
 		{"all tables", [2]side{}, map[string]string{
 			"no_change: all": "", "no_change: all, category: search": "", "no_change: all, agents: RoboTestB": "", "no_change: verdict, urls: /": "", "no_change: preference": "", "no_change: preference, agents: RoboTestA, use: [ai-train, search]": "",
-			"preference: none, use: ai-train, agents: RoboTestB, hosts: h.example": "", "preference: shut_out, use: ai-train, hosts: odd.example": "unknown: an outage hides 2 of 2 policies, on 1 of 1 hosts",
+			"preference: none, use: ai-train, agents: RoboTestB, hosts: h.example": "", "preference: shut_out, use: ai-train, hosts: odd.example": "unknown: an outage hides 2 of 2 policies, on 1 of 1 host",
 			"no_change: verdict, urls: /nowhere":        "run a does not judge the URL /nowhere",
 			"no_change: sitemap, urls: /nowhere":        "no host that it covers has the URL /nowhere; correct the entry or remove it",
 			"no_change: policy_class, profile: rfc9309": "run a does not judge by profile rfc9309", "no_change: all, category: archive": "run a has no agent of category archive",
-			"class: partial, agents: RoboTestA, hosts: h.example": "", "class: partial, hosts: odd.example": "unknown: an outage hides 2 of 2 policies, on 1 of 1 hosts",
+			"class: partial, agents: RoboTestA, hosts: h.example": "", "class: partial, hosts: odd.example": "unknown: an outage hides 2 of 2 policies, on 1 of 1 host",
 		}},
 		{"no policies", lacking("policies"), map[string]string{
 			"no_change: policy_class": "run b has no table policies", "no_change: all": "run b has no table policies", "no_change: [sitemap, policy_class]": "run b has no table policies",

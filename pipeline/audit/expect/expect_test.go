@@ -213,7 +213,7 @@ func TestExpectationsOfARun(t *testing.T) {
 		"own: broken true 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot http://h1.example/own allow by no_rule]",
 		"not closed: broken true 1/18 an outage hides 2 of 20 policies, on 1 of 10 hosts [h5.example GPTBot  disallow_all]",
 		"one may close: kept false 1/18 an outage hides 2 of 20 policies, on 1 of 10 hosts [h5.example GPTBot  disallow_all]",
-		"of an outage nothing: unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 hosts",
+		"of an outage nothing: unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 host",
 		"all up: broken true 1/10  [h9.example   server_error]",
 		"nearly all up: kept false 1/10  [h9.example   server_error]",
 		"too few up: broken true 1/10  [h9.example   server_error]",
@@ -241,7 +241,7 @@ func TestExpectationsOfARun(t *testing.T) {
 	if err != nil || int64(len(rows)-len(unchecked)) != broken+1 {
 		t.Errorf("expectations.csv has %d lines for %d breaches, %v", len(rows), broken, err)
 	}
-	if diff := cmp.Diff([]string{"of an outage nothing: an outage hides 2 of 2 policies, on 1 of 1 hosts", "none: no host matches *.test; correct the entry or remove it", "later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
+	if diff := cmp.Diff([]string{"of an outage nothing: an outage hides 2 of 2 policies, on 1 of 1 host", "none: no host matches *.test; correct the entry or remove it", "later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
 		t.Error(diff)
 	}
 }
