@@ -178,7 +178,11 @@ func (o *output) sweepComplete(files []journal.Part) error {
 	if err := o.sweep(files); err != nil {
 		return err
 	}
+	_, inBucket := o.store.(*store.Bucket)
 	for _, folder := range layout.LeftFolders(o.plan.Run) {
+		if inBucket && folder == layout.CapturesFolder(o.plan.Run) {
+			continue // captures stay on the machine that asks, and each look is a request
+		}
 		if err := o.store.RemoveAll(folder); err != nil {
 			return fmt.Errorf("clean up the run: %w", err)
 		}
