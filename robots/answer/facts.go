@@ -230,10 +230,6 @@ func Shown(own Reason, walled bool) Reason {
 	return own
 }
 
-// IsRead reports whether an answer with a reason, or a wall, was read: it shows what the
-// host's robots.txt says now.
-func IsRead(own Reason, walled bool) bool { return Shown(own, walled).Evidence().IsCurrent() }
-
 // IsCurrent reports whether the answer shows what the site's robots.txt says
 // now.
 func (e Evidence) IsCurrent() bool {

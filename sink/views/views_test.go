@@ -170,10 +170,10 @@ func TestViewsReadAsGoDoes(t *testing.T) {
 	list, _, _ := strings.Cut(text, ");")
 	var want []string
 	for _, r := range answer.Reasons {
-		if answer.IsRead(r, true) {
+		if answer.Shown(r, true).Evidence().IsCurrent() {
 			t.Errorf("%s is read behind a wall", r)
 		}
-		if answer.IsRead(r, false) {
+		if answer.Shown(r, false).Evidence().IsCurrent() {
 			want = append(want, "'"+string(r)+"'")
 		}
 	}
