@@ -61,6 +61,24 @@ const maxBody = 1000
 // its exchanges.
 func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange, error])) {
 	t.Helper()
+	client, err := client.New(client.Config{
+		UserAgent: "test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
+		ConnectTo: serve(t, func(host string) string { return answers[host] }),
+	}, client.Backing{Waiting: 1})
+	must(t, err)
+	for _, host := range hosts {
+		lease, err := client.Enter(t.Context(), t.Context())
+		must(t, err)
+		o, _, err := fetch.Parse("http://"+host, "")
+		must(t, err)
+		each(lease.Fetch(0, o), lease.Exchanges())
+		lease.Leave()
+	}
+}
+
+// serve serves what answer returns for the host of a request, byte for byte.
+func serve(t *testing.T, answer func(host string) string) netip.AddrPort {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	done := make(chan struct{})
@@ -72,25 +90,13 @@ func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange,
 				return
 			}
 			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-				io.WriteString(c, answers[r.Host])
+				io.WriteString(c, answer(r.Host))
 			}
 			c.Close()
 		}
 	}()
-	defer func() { l.Close(); <-done }()
-	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
-		ConnectTo: netip.MustParseAddrPort(l.Addr().String()),
-	}, client.Backing{Waiting: 1})
-	must(t, err)
-	for _, host := range hosts {
-		lease, err := client.Enter(t.Context(), t.Context())
-		must(t, err)
-		o, _, err := fetch.Parse("http://"+host, "")
-		must(t, err)
-		each(lease.Fetch(0, o), lease.Exchanges())
-		lease.Leave()
-	}
+	t.Cleanup(func() { l.Close(); <-done })
+	return netip.MustParseAddrPort(l.Addr().String())
 }
 
 // hosts are those that are asked.

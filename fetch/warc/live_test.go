@@ -1,13 +1,8 @@
 package warc
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,7 +103,7 @@ func TestOddAnswersReadAlikeLiveAndStored(t *testing.T) {
 	taken, refused, same := 0, 0, 0
 	for name, text := range oddAnswers() {
 		t.Run(name, func(t *testing.T) {
-			at := sayOnly(t, text)
+			at := serve(t, func(string) string { return text })
 			c, err := client.New(client.Config{
 				UserAgent: "test", Timeout: 5 * time.Second, MaxBody: limit, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, ConnectTo: at,
 			}, client.Backing{Waiting: 1})
@@ -159,25 +154,4 @@ func told(c *fetch.Capture) string {
 		remark = c.Err.Error()
 	}
 	return fmt.Sprintf("%s %d %s %q %s", c.HTTPVersion, c.Status(), c.Error, c.Whole(), remark)
-}
-
-// sayOnly serves text as the answer to every request.
-func sayOnly(t *testing.T, text string) netip.AddrPort {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			http.ReadRequest(bufio.NewReader(conn))
-			io.WriteString(conn, text)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-done })
-	return netip.MustParseAddrPort(l.Addr().String())
 }
