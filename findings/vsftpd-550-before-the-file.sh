@@ -25,9 +25,9 @@ chmod 755 . # guests must reach their folder
 mkdir -m 755 guests
 echo "User-agent: *" >guests/robots.txt
 apt-get -o APT::Sandbox::User=root download vsftpd=3.0.3-13+b2 libwrap0 >apt.log 2>&1 || { cat apt.log; exit 1; }
-for package in *.deb; do dpkg -x "$package" root; done
+for package in *.deb; do dpkg -x "$package" debian; done
 export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(dirname "$(find "$work/root" -name 'libwrap.so.0' | head -n 1)")
+LD_LIBRARY_PATH=$(dirname "$(find "$work/debian" -name 'libwrap.so.0' | head -n 1)")
 
 cat >ask.py <<'PY'
 import socket, sys, time
@@ -73,7 +73,7 @@ isolate=NO
 isolate_network=NO
 $2
 CONF
-  "$work/root/usr/sbin/vsftpd" "$work/conf" &
+  "$work/debian/usr/sbin/vsftpd" "$work/conf" &
   server=$!
   echo "$1: $(python3 ask.py "$port")"
   kill "$server"
