@@ -50,6 +50,27 @@ func (a *archive) say(s *site, hosts []int) {
 	}
 }
 
+// waitForNextSecond waits until programs date in a later second than that in which a file
+// was written. The clock that time(2) reads lags behind that of files by some milliseconds:
+// it follows the ticks of the kernel.
+func waitForNextSecond(t *testing.T, written string) {
+	t.Helper()
+	const lag = 50 * time.Millisecond
+	second := func(name string, more time.Duration) int64 {
+		info, err := os.Stat(name)
+		must(t, err)
+		return info.ModTime().Add(more).Unix()
+	}
+	last, probe := second(written, lag), filepath.Join(t.TempDir(), "probe")
+	for {
+		must(t, os.WriteFile(probe, []byte("x"), 0o666))
+		if second(probe, -lag) > last {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // wget writes an archive twice, and names by WARC-Refers-To alone what has not changed.
 func wget(t *testing.T, s *site, r *rand.Rand) *archive {
 	program, err := exec.LookPath("wget")
@@ -81,7 +102,7 @@ func wget(t *testing.T, s *site, r *rand.Rand) *archive {
 	}
 	a := &archive{name: "wget", elsewhere: make(map[string]bool)}
 	first := write("first")
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // its dates have seconds
+	waitForNextSecond(t, first) // its dates have seconds
 	changed := make(map[int]bool)
 	for _, host := range hosts {
 		if changed[host] = r.IntN(3) == 0; changed[host] {
