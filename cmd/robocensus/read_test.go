@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -37,15 +38,59 @@ var readPopulation = []struct {
 	{"wall503", 3, `{status: 503, headers: {cf-mitigated: challenge}}`, false},
 	{"down", 3, `503`, false},
 	{"reset", 2, `{reset: start}`, false},
+	{"wallvendor", 1, `{status: 202, headers: {x-amzn-waf-action: challenge}}`, false},
+	{"wallcaptcha", 1, `{status: 403, body: "<html>Access denied <script src=//ct.captcha-delivery.com/c.js></script>"}`, false},
+	{"walllimit", 1, `{status: 429, headers: {cf-mitigated: challenge}}`, false},
+	{"wall404", 1, `{status: 404, headers: {cf-mitigated: challenge}}`, false},
+	{"wallplain", 1, `{headers: {cf-mitigated: challenge, Content-Type: text/plain}, body: "User-agent: *\nDisallow: /\n"}`, false},
 	// Odd answers.
 	{"empty", 1, `{body: ""}`, true},
 	{"comments", 1, `{body: "# nothing\n"}`, true},
+	{"mark", 1, `{body: "\uFEFF"}`, true},
+	{"latin", 1, `{body_file: latin.txt}`, true},
+	{"nul", 1, `{body: "User-agent: GPTBot\0\nDisallow: /\0\n"}`, true},
+	{"long", 1, `{pad: 600KiB, body: "User-agent: *\nDisallow: /\n"}`, true},
+	{"unended", 1, `{body: "User-agent: *\nDisallow: /"}`, true},
+	{"returns", 1, `{body: "User-agent: *\rDisallow: /\r"}`, true},
+	{"parked", 1, `{body: "<!DOCTYPE html><title>This domain is for sale</title>", headers: {Content-Type: text/plain}}`, true},
+	{"sorry", 1, `{status: 200, body: "Not Found", headers: {Content-Type: text/plain}}`, true},
+	{"created", 1, `{status: 203, body: "User-agent: *\nDisallow: /\n"}`, true},
+	{"bare", 1, `204`, true},
+	{"partly", 1, `{status: 206, body: "User-agent: *\n"}`, false},
+	{"stream", 1, `{body: "User-agent: *\nDisallow: /\n", framing: close}`, true},
+	{"packed", 1, `{body: "User-agent: *\nDisallow: /\n", encoding: gzip}`, true},
+	{"borrowed", 1, `{redirect: "http://open-0.example/robots.txt"}`, true},
+	{"walltarget", 1, `{redirect: "http://wall200-0.example/robots.txt"}`, false},
+	{"todown", 1, `{redirect: "http://down-0.example/robots.txt"}`, false},
 	{"gone", 1, `410`, true},
 	{"refused", 1, `401`, true},
-	{"loop", 1, `{redirect: loop}`, true},
+	{"paid", 1, `402`, true},
+	{"method", 1, `405`, true},
+	{"teapot", 1, `418`, true},
+	{"law", 1, `451`, true},
+	{"loop", 1, `{redirect: /robots.txt}`, true},
+	{"missing", 1, `{redirect: /nothing}`, true},
+	{"far", 1, `{hops: 12, body: "User-agent: *\nDisallow: /\n"}`, true},
+	{"scheme", 1, `{redirect: "gopher://files.example/robots.txt"}`, true},
+	{"mail", 1, `{redirect: "mailto:root@mail.example"}`, true},
 	{"nowhere", 1, `{status: 302}`, true},
+	{"many", 1, `429`, true},
 	{"odd", 1, `304`, false},
+	{"choices", 1, `300`, true},
+	{"none600", 1, `600`, false},
+	{"later", 1, `{status: 503, retry_after: 1}`, false},
+	{"fault", 1, `500`, false},
+	{"gateway", 1, `{status: 502, body: "User-agent: *\nDisallow: /\n"}`, false},
 	{"cut", 1, `{body: "User-agent: *\nDisallow: /\n", reset: body}`, false},
+	{"short", 1, `{raw: "HTTP/1.1 200 OK\r\nContent-Length: 90\r\nConnection: close\r\n\r\nUser-agent: *\n"}`, false},
+	{"lengths", 1, `{raw: "HTTP/1.1 200 OK\r\nContent-Length: 14\r\nContent-Length: 9\r\n\r\nUser-agent: *\n"}`, false},
+	{"chunks", 1, `{body: "User-agent: *\nDisallow: /\n", framing: bad_chunk}`, false},
+	{"coded", 1, `{body: "User-agent: *\nDisallow: /\n", headers: {Content-Encoding: gzip}}`, true},
+	{"strange", 1, `{body: "User-agent: *\nDisallow: /\n", headers: {Content-Encoding: x-own}}`, true},
+	{"undecoded", 1, `{body: "\x1f\0\x01\0\x02", headers: {Content-Encoding: gzip}}`, false},
+	{"noise", 1, `{garbage: true}`, false},
+	{"ended", 1, `{close: start}`, false},
+	{"heads", 1, `{header_bytes: 2MiB}`, false},
 }
 
 // A host behind a wall is unread, and so is one that an outage hides. Every output that
@@ -56,32 +101,38 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 		t.Skip("some hundred commands")
 	}
 	t.Parallel()
-	var faults, hosts strings.Builder
-	var names []string
-	all, read := 0, 0
-	for _, p := range readPopulation {
-		fmt.Fprintf(&faults, "%s-*.example: %s\n", p.name, p.fault)
-		for i := range p.hosts {
-			names = append(names, fmt.Sprintf("%s-%d.example", p.name, i))
-			fmt.Fprintf(&hosts, "%s,%s\n", strconv.Itoa(len(names)), names[len(names)-1])
-		}
-		if all += p.hosts; p.isRead {
-			read += p.hosts
-		}
-	}
-	parsed, err := farm.ParseFaults(strings.NewReader(faults.String()), "faults")
-	must(t, err)
-	server, err := farm.New(farm.Config{Faults: parsed})
-	must(t, err)
-	t.Cleanup(func() { server.Close() })
-	addr, err := server.ListenHTTP("127.0.0.1:0")
-	must(t, err)
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		must(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
+	file("latin.txt", "User-agent: *\nDisallow: /caf\xe9\n")
+	var faults, hosts strings.Builder
+	var names []string
+	expected := make(map[string]bool) // which hosts are read
+	all, read, walls := 0, 0, 0
+	for _, p := range readPopulation {
+		fmt.Fprintf(&faults, "%s-*.example: %s\n", p.name, p.fault)
+		for i := range p.hosts {
+			names = append(names, fmt.Sprintf("%s-%d.example", p.name, i))
+			expected[names[len(names)-1]] = p.isRead
+			fmt.Fprintf(&hosts, "%s,%s\n", strconv.Itoa(len(names)), names[len(names)-1])
+		}
+		if all += p.hosts; p.isRead {
+			read += p.hosts
+		}
+		if strings.HasPrefix(p.name, "wall") {
+			walls += p.hosts
+		}
+	}
+	parsed, err := farm.ParseFaults(strings.NewReader(faults.String()), file("faults", faults.String()))
+	must(t, err)
+	server, err := farm.New(farm.Config{Faults: parsed})
+	must(t, err)
+	t.Cleanup(func() { server.Close() })
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	must(t, err)
 	said := func(args ...string) string {
 		t.Helper()
 		c := command(args...)
@@ -172,10 +223,13 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			"--lines": func() (n int) {
 				for line := range strings.Lines(lines) {
 					var host struct {
-						Reason    string
-						Challenge *string
+						Host, Reason string
+						Challenge    *string
 					}
 					must(t, json.Unmarshal([]byte(line), &host))
+					if got := isRead(host.Reason, host.Challenge); got != expected[host.Host] {
+						t.Errorf("%s has the reason %s: read is %v, want %v", host.Host, host.Reason, got, !got)
+					}
 					if isRead(host.Reason, host.Challenge) {
 						n++
 					}
@@ -190,7 +244,15 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			},
 			"answers": func() int {
 				text := said("report", "--out", "out", "w1", "--text")
-				return number(text, `  a robots.txt +([\d,]+)`) + number(text, `no robots.txt \(4xx\) +([\d,]+)`) + number(text, `redirects in a loop +([\d,]+)`) + number(text, `redirect without a usable location +([\d,]+)`)
+				said := []string{"a robots.txt", words.Page}
+				for _, reason := range current[1:] {
+					said = append(said, words.Reason.Of(reason))
+				}
+				n := 0
+				for _, what := range said {
+					n += number(text, "(?m)^ +"+regexp.QuoteMeta(what)+` +([\d,]+)`)
+				}
+				return n
 			},
 			"--html": func() int {
 				said("report", "--out", "out", "w1", "--html", "report.html")
@@ -302,7 +364,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			}
 		}
 	}
-	if result.Walls["cloudflare"] != 8 || result.Reasons["challenge"] != 8 {
+	if by := result.Walls; by["cloudflare"] != walls-2 || by["aws-waf"] != 1 || by["datadome"] != 1 || result.Reasons["challenge"] != walls {
 		t.Errorf("run --json has the walls %v and the reasons %v", result.Walls, result.Reasons)
 	}
 
@@ -327,7 +389,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 		}
 	}
 	for name, n := range sums {
-		want := map[string]int{"all": all, "known": read, "walls": result.Reasons["challenge"]}
+		want := map[string]int{"all": all, "known": read, "walls": walls}
 		metric, _, _ := strings.Cut(name, " ")
 		if kind := metrics[metric]; kind != "" && n != want[kind] {
 			t.Errorf("the metric %s counts %d hosts, want %d", name, n, want[kind])
