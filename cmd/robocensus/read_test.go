@@ -412,10 +412,54 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	// Figures of the page.
 	figures := strings.Fields(`answers ai-training access agents categories named ranks together words templates versus-star errors walls statuses sizes groups rules features delays sitemaps fields flaws
 		bodies refusals preferences preference-remarks dead-names parity parity-causes versus-first times tld server addresses network contents`)
-	for _, id := range regexp.MustCompile(`<figure id="([a-z-]+)"`).FindAllStringSubmatch(readFile(t, dir, "report.html"), -1) {
-		if !slices.Contains(figures, id[1]) {
-			t.Errorf("it is not listed whether the figure %s counts hosts that were read", id[1])
+	sumsOf := map[string]struct {
+		columns []string // which add up
+		want    int
+	}{
+		"ai-training": {[]string{"shut out all", "shut out some", "shut out none"}, read},
+		"categories":  {[]string{"shut out all", "shut out some", "shut out none"}, 2 * read}, // of two categories
+		"answers":     {[]string{"file", "no file", "dead redirect"}, read},
+		"walls":       {[]string{"hosts"}, walls},
+		"sizes":       {[]string{"files"}, result.Reasons["success"]},
+	}
+	cells := regexp.MustCompile(`<t[hd](?: [^>]*)?>(?:<bdi>)?([^<]*)`)
+	for _, figure := range strings.Split(readFile(t, dir, "report.html"), `<figure id="`)[1:] {
+		id, text, _ := strings.Cut(figure, `"`)
+		if !slices.Contains(figures, id) {
+			t.Errorf("it is not listed whether the figure %s counts hosts that were read", id)
 		}
+		want, counts := sumsOf[id]
+		if !counts {
+			continue
+		}
+		delete(sumsOf, id)
+		_, numbers, _ := strings.Cut(text, `<table class="numbers">`)
+		numbers, _, _ = strings.Cut(numbers, "</table>")
+		var heads []string
+		sum := 0
+		for row := range strings.SplitSeq(numbers, "</tr>") {
+			var texts []string
+			for _, cell := range cells.FindAllStringSubmatch(row, -1) {
+				texts = append(texts, cell[1])
+			}
+			if heads == nil {
+				heads = texts
+				continue
+			}
+			for i, text := range texts {
+				if slices.Contains(want.columns, heads[i]) {
+					n, err := strconv.Atoi(text)
+					must(t, err)
+					sum += n
+				}
+			}
+		}
+		if sum != want.want {
+			t.Errorf("the figure %s counts %d hosts, want %d", id, sum, want.want)
+		}
+	}
+	for id := range sumsOf {
+		t.Errorf("the page has no figure %s", id)
 	}
 }
 
