@@ -20,6 +20,10 @@ type column interface {
 	entries() (reps, defs []byte, n int, err error)
 	// elements fills the elements of a list from the next entries.
 	elements(first unsafe.Pointer, stride uintptr, entries int) error
+	// drain reads what is left, and fills nothing.
+	drain() (rows int64, shape uint64, err error)
+	name() string
+	failed(err error) error
 }
 
 // cells fills fields with values of one type.
@@ -44,11 +48,11 @@ func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
 	case reflect.TypeFor[[]byte]():
 		return texts(l, in, bytes.Clone)
 	case reflect.TypeFor[int64]():
-		return numbers(l, in, func(p parquet.Page) []int64 { v := p.Data(); return v.Int64() })
+		return numbers(l, in, int64s)
 	case reflect.TypeFor[int32]():
-		return numbers(l, in, func(p parquet.Page) []int32 { v := p.Data(); return v.Int32() })
+		return numbers(l, in, int32s)
 	case reflect.TypeFor[float64]():
-		return numbers(l, in, func(p parquet.Page) []float64 { v := p.Data(); return v.Double() })
+		return numbers(l, in, doubles)
 	case reflect.TypeFor[time.Time]():
 		return numbers(l, in, func(p parquet.Page) []time.Time {
 			v := p.Data()
@@ -59,16 +63,22 @@ func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
 			return out
 		})
 	default: // bool, by mustFill
-		return numbers(l, in, func(p parquet.Page) []bool {
-			v := p.Data()
-			bits := v.Boolean()
-			out := make([]bool, p.NumValues()-p.NumNulls())
-			for i := range out {
-				out[i] = bits[i/8]>>(i%8)&1 == 1
-			}
-			return out
-		})
+		return numbers(l, in, booleans)
 	}
+}
+
+func int64s(p parquet.Page) []int64    { v := p.Data(); return v.Int64() }
+func int32s(p parquet.Page) []int32    { v := p.Data(); return v.Int32() }
+func doubles(p parquet.Page) []float64 { v := p.Data(); return v.Double() }
+
+func booleans(p parquet.Page) []bool {
+	v := p.Data()
+	bits := v.Boolean()
+	out := make([]bool, p.NumValues()-p.NumNulls())
+	for i := range out {
+		out[i] = bits[i/8]>>(i%8)&1 == 1
+	}
+	return out
 }
 
 // numbers returns a column whose values a page has as they are.

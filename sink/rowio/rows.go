@@ -63,6 +63,29 @@ func Open(in io.ReaderAt, size int64) (f *File, err error) {
 // Rows returns the number of rows according to the footer.
 func (f *File) Rows() int64 { return f.file.NumRows() }
 
+// Metadata returns a value of the footer's metadata, or nil.
+func (f *File) Metadata(key string) *string {
+	if value, ok := f.file.Lookup(key); ok {
+		return &value
+	}
+	return nil
+}
+
+// Layout describes the leaf columns. Files with equal layouts have the same columns, types
+// and nullability.
+func (f *File) Layout() (columns []string) {
+	schema := f.file.Schema()
+	for _, path := range schema.Columns() {
+		c, _ := schema.Lookup(path...)
+		means := "none"
+		if l := c.Node.Type().LogicalType(); l != nil {
+			means = l.String()
+		}
+		columns = append(columns, fmt.Sprintf("%s %s %s, levels %d and %d", strings.Join(path, "."), c.Node.Type().Kind(), means, c.MaxDefinitionLevel, c.MaxRepetitionLevel))
+	}
+	return columns
+}
+
 // Has reports whether the file has a column.
 func (f *File) Has(column string) bool { return f.file.Root().Column(column) != nil }
 
@@ -86,6 +109,10 @@ type Selection struct {
 	// Wanted reports whether a row group whose statistics give seqs from least to greatest may
 	// hold wanted rows. Nil wants all.
 	Wanted func(least, greatest int64) bool
+	// Texts, if it is not nil, has the columns decoded, too, that the row type lacks. It is given
+	// the texts of these that are not in lists: once for a row group those of a dictionary, and
+	// each of another page. It must not keep them.
+	Texts func(column string, text []byte)
 }
 
 // Within returns a Selection.Wanted for the rows with the given seqs, which must be sorted.
@@ -112,12 +139,15 @@ func Read[T any](ctx context.Context, f *File, s Selection, each func(batch []T)
 	if err != nil {
 		return err
 	}
+	if s.Texts != nil {
+		leaves = append(leaves, f.others(leaves)...)
+	}
 	batch := make([]T, batchRows)
 	for i := range f.file.RowGroups() {
 		if !f.isWanted(i, s.Wanted) {
 			continue
 		}
-		g, err := f.group(i, leaves)
+		g, err := f.group(i, leaves, s.Texts)
 		if err != nil {
 			return err
 		}
@@ -157,6 +187,8 @@ func (f *File) isWanted(group int, wanted func(least, greatest int64) bool) bool
 // A group is a row group that is read.
 type group struct {
 	columns []filler
+	others  []column // which are read at the end
+	rows    int64
 	left    int64 // rows
 }
 
@@ -172,9 +204,9 @@ type filler interface {
 }
 
 // group opens the columns of a row group.
-func (f *File) group(i int, leaves []leaf) (*group, error) {
+func (f *File) group(i int, leaves []leaf, each func(column string, text []byte)) (*group, error) {
 	of, m := f.file.RowGroups()[i], f.file.Metadata().RowGroups[i]
-	g := &group{left: of.NumRows()}
+	g := &group{rows: of.NumRows(), left: of.NumRows()}
 	var chunks []pages.Chunk
 	var needed []leaf
 	for _, l := range leaves {
@@ -203,7 +235,12 @@ func (f *File) group(i int, leaves []leaf) (*group, error) {
 	}
 	var lists []*list
 	for _, l := range needed {
-		c := newCells(of.ColumnChunks()[l.column].(*parquet.FileColumnChunk), l)
+		chunk := of.ColumnChunks()[l.column].(*parquet.FileColumnChunk)
+		if l.goType == nil {
+			g.others = append(g.others, newOther(chunk, l, each))
+			continue
+		}
+		c := newCells(chunk, l)
 		switch at := len(lists); {
 		case l.list == nil:
 			g.columns = append(g.columns, c)
@@ -241,11 +278,14 @@ func (g *group) end() error {
 			return err
 		}
 	}
-	return nil
+	return drained(g.others, g.rows)
 }
 
 func (g *group) close() {
 	for _, c := range g.columns {
+		c.close()
+	}
+	for _, c := range g.others {
 		c.close()
 	}
 }

@@ -288,3 +288,69 @@ func TestRowTypesAreChecked(t *testing.T) {
 		}()
 	}
 }
+
+// With Texts, the columns that the row type lacks are decoded, too: damage in them is found,
+// and their texts are given out, once those of a dictionary.
+func TestTexts(t *testing.T) {
+	type seq struct {
+		Seq int64 `parquet:"seq"`
+	}
+	b := "b"
+	var rows []row
+	for i := range int64(300) {
+		rows = append(rows, row{Seq: i, Text: "x", Maybe: &b, Plain: []byte("p"), Names: []string{"name"}, Hops: []hop{{URL: "u"}}})
+	}
+	content := written(t, rows)
+	given := make(map[string]int)
+	count := func(column string, text []byte) { given[column+" "+string(text)]++ }
+	got, err := all[seq](content, Selection{Texts: count})
+	if err != nil || len(got) != len(rows) || got[299].Seq != 299 {
+		t.Fatalf("%d rows: %v", len(got), err)
+	}
+	if diff := cmp.Diff(map[string]int{"text x": 1, "maybe b": 1, "plain p": 300, "last ": 300}, given); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range []string{"text", "delay", "names.list.element", "hops.list.element.status"} {
+		has, _ := file.Schema().Lookup(strings.Split(column, ".")...)
+		at := file.Metadata().RowGroups[0].Columns[has.ColumnIndex].MetaData
+		damaged := bytes.Clone(content)
+		for i := range at.TotalCompressedSize {
+			damaged[at.DataPageOffset+i] ^= 0x55
+		}
+		if _, err := all[seq](damaged, Selection{}); err != nil {
+			t.Errorf("%s: %v", column, err)
+		}
+		if _, err := all[seq](damaged, Selection{Texts: count}); err == nil {
+			t.Errorf("%s: its damage is not found", column)
+		}
+	}
+}
+
+// The columns of a list agree where its elements are, read or not.
+func TestColumnsOfAListAgree(t *testing.T) {
+	type other struct {
+		URL    []string `parquet:"url,list"`
+		Status []int32  `parquet:"status,list"`
+	}
+	content := written(t, []other{{[]string{"a", "b"}, []int32{1}}, {nil, []int32{2, 3}}})
+	f, err := Open(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := f.others(nil)
+	for i := range leaves {
+		leaves[i].path = "hops.list.element." + leaves[i].name()
+	}
+	var columns []column
+	for _, l := range leaves {
+		chunk := f.file.RowGroups()[0].ColumnChunks()[l.column].(*parquet.FileColumnChunk)
+		columns = append(columns, newOther(chunk, l, func(string, []byte) {}))
+	}
+	if err := drained(columns, 2); err == nil || !strings.Contains(err.Error(), "different lengths") {
+		t.Error(err)
+	}
+}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -137,6 +135,6 @@ func (v *verifier) comparison(ctx context.Context, name, against string) error {
 	}
 	defer f.Close()
 	p := journal.Part{Table: layout.Changes, Path: name, Rows: anyRows}
-	_, err = v.decode(ctx, p, f, map[string]string{layout.KeyAgainst: against}, func(arrow.RecordBatch) {})
+	_, err = v.decode(ctx, p, f, map[string]string{layout.KeyAgainst: against}, (&segmentCheck{verifier: v}).check(p))
 	return err
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -71,7 +70,7 @@ func (c *segmentCheck) part(ctx context.Context, p journal.Part, more map[string
 	defer f.Close()
 	check := c.check(p)
 	c.before = check
-	ok, err := c.decode(ctx, p, f, more, check.batch)
+	ok, err := c.decode(ctx, p, f, more, check)
 	if ok {
 		check.end()
 	}
@@ -112,8 +111,8 @@ const anyRows = -1
 
 // decode decodes every cell of a part and checks its metadata, as [segmentCheck.part]
 // does. It reports whether the part could be decoded.
-func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
-	ok, err = v.decodeParquet(ctx, p, f, more, each)
+func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more map[string]string, check *rowCheck) (ok bool, err error) {
+	ok, err = v.decodeParquet(ctx, p, f, more, check)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -123,8 +122,12 @@ func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more 
 	return ok, nil
 }
 
-func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
-	in, err := scan.Open(f)
+func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File, more map[string]string, check *rowCheck) (ok bool, err error) {
+	about, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	in, err := rowio.Open(f, about.Size())
 	if err != nil {
 		return false, err
 	}
@@ -147,9 +150,9 @@ func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File
 		return false, nil // columns of the wrong type cannot be checked further
 	}
 	read := int64(0)
-	err = in.Batches(ctx, scan.Selection{Dictionaries: enumerated(p.Table)}, func(batch arrow.RecordBatch) error {
-		read += batch.NumRows()
-		each(batch)
+	err = rowio.Read(ctx, in, rowio.Selection{Columns: check.columns(), Texts: check.text}, func(batch []row) error {
+		read += int64(len(batch))
+		check.batch(batch)
 		return nil
 	})
 	if err == nil && read != n {
@@ -169,9 +172,13 @@ func shown(value *string) string {
 func layouts() (map[string][]string, error) {
 	out := make(map[string][]string)
 	for _, table := range append(slices.Clip(schema.TableNames), layout.Changes) {
-		part, err := scan.Empty(table)
+		content, err := schema.EmptyPart(table)
 		if err != nil {
 			return nil, err
+		}
+		part, err := rowio.Open(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", table, err)
 		}
 		out[table] = part.Layout()
 	}

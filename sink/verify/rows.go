@@ -1,16 +1,13 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -19,9 +16,10 @@ import (
 type rowCheck struct {
 	segment *segmentCheck
 	part    journal.Part
-	after   bool  // rows of a previous part
-	row     int64 // counted from 0
-	seq     int64 // seq of the previous row
+	within  string // column that orders the rows of a target, "" for none
+	after   bool   // rows of a previous part
+	row     int64  // counted from 0
+	seq     int64  // seq of the previous row
 	inner   int32
 
 	disordered, orphans problems
@@ -49,96 +47,131 @@ func (p *problems) add(format string, args ...any) {
 // check returns the check of a part. A shard may have several parts of a table, whose
 // rows follow each other.
 func (c *segmentCheck) check(p journal.Part) *rowCheck {
-	r := &rowCheck{segment: c, part: p, seqs: []int64{}}
+	r := &rowCheck{segment: c, part: p, within: schema.Describe(p.Table).Within, seqs: []int64{}}
 	if before := c.before; before != nil && before.part.Table == p.Table {
 		r.after, r.seq, r.inner, r.seqs, r.countedTargets = before.after || before.row > 0, before.seq, before.inner, before.seqs, before.countedTargets
 	}
 	return r
 }
 
-func (r *rowCheck) batch(batch arrow.RecordBatch) {
-	if err := valuesOf(r.part.Table, batch); err != nil {
-		r.unknown.add("%v", err)
-	}
+// A row has the columns, of any table, by which rows are checked.
+type row struct {
+	Seq              int64         `parquet:"seq" rowio:"maybe"`
+	GroupIndex       *int32        `parquet:"group_index" rowio:"maybe"`
+	Line             *int32        `parquet:"line" rowio:"maybe"`
+	FirstLine        *int32        `parquet:"first_line" rowio:"maybe"`
+	Host             string        `parquet:"host" rowio:"maybe"`
+	RegisteredDomain *string       `parquet:"registered_domain" rowio:"maybe"`
+	AnswersSince     []schema.Seen `parquet:"answers_since,list" rowio:"maybe"`
+	Metric           string        `parquet:"metric" rowio:"maybe"`
+	Count            int64         `parquet:"count" rowio:"maybe"`
+	ContentDigest    string        `parquet:"content_digest" rowio:"maybe"`
+	Body             []byte        `parquet:"body" rowio:"maybe"`
+	BeforeRun        *string       `parquet:"before_run" rowio:"maybe"`
+}
+
+// columns returns those that the check of the part's rows reads; no text of the others is
+// made.
+func (r *rowCheck) columns() []string {
 	switch r.part.Table {
 	case "summary":
-		metrics, counts := scan.Column[*array.String](batch, "metric"), scan.Column[*array.Int64](batch, "count")
-		for i := range int(batch.NumRows()) {
-			n := counts.Value(i)
-			if n < 0 || r.sum > math.MaxInt64-n {
-				r.unknown.add("row %d has the counter %d, below zero or more than all can add up to", r.row+int64(i), n)
-				continue
-			}
-			if r.sum += n; metrics.Value(i) == "targets" {
-				r.countedTargets += n
-			}
-		}
-		r.row += batch.NumRows()
-		return
+		return []string{"metric", "count"}
 	case "bodies":
-		r.bodies(batch)
-		return
+		return []string{"content_digest", "body"}
 	case layout.Changes:
-		r.changes(batch)
-		return
-	}
-	if !batch.Schema().HasField("seq") {
-		return
-	}
-	seqs := scan.Column[*array.Int64](batch, "seq")
-	var inner *array.Int32
-	if name := schema.Describe(r.part.Table).Within; name != "" {
-		inner = scan.Column[*array.Int32](batch, name)
-	}
-	if r.part.Table == "fetches" && r.segment.shards > 0 {
-		r.shard(batch)
-	}
-	for i := range int(batch.NumRows()) {
-		seq, n := seqs.Value(i), int32(0)
-		switch {
-		case inner == nil:
-		case inner.IsNull(i): // a header, which comes after the lines of the file
-			n = math.MaxInt32
-		default:
-			n = inner.Value(i)
+		return []string{"before_run"}
+	case "fetches":
+		if r.segment.shards > 0 {
+			return []string{"seq", seenColumn, "host", "registered_domain"}
 		}
-		r.one(seq, n)
-		r.row, r.seq, r.inner = r.row+1, seq, n
+		return []string{"seq", seenColumn}
+	default:
+		return []string{"seq", r.within}
 	}
 }
 
-// bodies checks that each body is that of its digest.
-func (r *rowCheck) bodies(batch arrow.RecordBatch) {
-	digests, bodies := scan.Column[*array.String](batch, "content_digest"), scan.Column[*array.Binary](batch, "body")
-	for i := range int(batch.NumRows()) {
-		if own := schema.ContentDigest(bodies.Value(i)); own != digests.Value(i) {
-			r.foreign.add("row %d has a body with the digest %s under %.32q", r.row+int64(i), own, digests.Value(i))
-		}
+func (r *rowCheck) batch(rows []row) {
+	check := r.target
+	switch r.part.Table {
+	case "summary":
+		check = r.counter
+	case "bodies":
+		check = r.body
+	case layout.Changes:
+		check = r.change
+	case "agents", "examples":
+		return
 	}
-	r.row += batch.NumRows()
+	for i := range rows {
+		check(&rows[i])
+		r.row++
+	}
 }
 
-// changes checks that each state before is from a run that the record of the comparison
-// names.
-func (r *rowCheck) changes(batch arrow.RecordBatch) {
-	if batch.Schema().HasField("before_run") {
-		since := scan.Column[*array.String](batch, "before_run")
-		for i := range int(batch.NumRows()) {
-			if run := since.Value(i); since.IsValid(i) && !slices.Contains(r.segment.since, run) {
-				r.strange.add("row %d has the state before of %.128q, which the record does not name", r.row+int64(i), run)
+// text checks a text of a column that rows lack.
+func (r *rowCheck) text(column string, text []byte) {
+	if known, ok := values[r.part.Table][column]; ok && len(text) > 0 && !slices.Contains(known, string(text)) {
+		r.unknown.add("%v", unknownValue(column, string(text)))
+	}
+}
+
+// counter adds a counter of the summary up.
+func (r *rowCheck) counter(c *row) {
+	if c.Count < 0 || r.sum > math.MaxInt64-c.Count {
+		r.unknown.add("row %d has the counter %d, below zero or more than all can add up to", r.row, c.Count)
+		return
+	}
+	if r.sum += c.Count; c.Metric == "targets" {
+		r.countedTargets += c.Count
+	}
+}
+
+// body checks that a body is that of its digest.
+func (r *rowCheck) body(b *row) {
+	if own := schema.ContentDigest(b.Body); own != b.ContentDigest {
+		r.foreign.add("row %d has a body with the digest %s under %.32q", r.row, own, b.ContentDigest)
+	}
+}
+
+// change checks that a state before is from a run that the record of the comparison names.
+func (r *rowCheck) change(c *row) {
+	if c.BeforeRun != nil && !slices.Contains(r.segment.since, *c.BeforeRun) {
+		r.strange.add("row %d has the state before of %.128q, which the record does not name", r.row, *c.BeforeRun)
+	}
+}
+
+// target checks a row of a target.
+func (r *rowCheck) target(t *row) {
+	inner := int32(0)
+	if r.within != "" {
+		inner = math.MaxInt32                                           // a header, which comes after the lines of the file
+		if in := cmp.Or(t.GroupIndex, t.Line, t.FirstLine); in != nil { // of which one is read
+			inner = *in
+		}
+	}
+	if r.part.Table == "fetches" {
+		for _, a := range t.AnswersSince {
+			if err := checkSeen(a.Kind, a.Redirects); err != nil {
+				r.unknown.add("%v", err)
 			}
 		}
+		r.shard(t)
 	}
-	r.row += batch.NumRows()
+	r.one(t.Seq, inner)
+	r.seq, r.inner = t.Seq, inner
 }
 
-// shard checks that the hosts of fetches belong to the shard, so that none is in two.
-func (r *rowCheck) shard(batch arrow.RecordBatch) {
-	hosts, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "registered_domain")
-	for i := range int(batch.NumRows()) {
-		if at := journal.ShardOf(hosts.Value(i), domains.Value(i), r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
-			r.misplaced.add("row %d has a host of shard %d", r.row+int64(i), at)
-		}
+// shard checks that a host of fetches belongs to the shard, so that none is in two.
+func (r *rowCheck) shard(t *row) {
+	if r.segment.shards == 0 {
+		return
+	}
+	domain := ""
+	if t.RegisteredDomain != nil {
+		domain = *t.RegisteredDomain
+	}
+	if at := journal.ShardOf(t.Host, domain, r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
+		r.misplaced.add("row %d has a host of shard %d", r.row, at)
 	}
 }
 

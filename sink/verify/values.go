@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/portable"
@@ -145,55 +142,4 @@ const seenColumn = "answers_since"
 
 func unknownValue(column, value string) error {
 	return fmt.Errorf("column %s has %.40q, which is not one of its values", column, value)
-}
-
-// enumerated returns the enumerated columns of a table, to read as dictionaries.
-func enumerated(table string) (columns []string) {
-	for column := range values[table] {
-		if column != seenColumn {
-			columns = append(columns, column)
-		}
-	}
-	return columns
-}
-
-// valuesOf returns an error for the first value of a batch that its column does not have.
-func valuesOf(table string, batch arrow.RecordBatch) error {
-	for k, f := range batch.Schema().Fields() {
-		known, ok := values[table][f.Name]
-		switch {
-		case !ok:
-			continue
-		case f.Name == seenColumn:
-			if err := seenOf(batch.Column(k).(*array.List)); err != nil {
-				return err
-			}
-			continue
-		}
-		all := batch.Column(k).(*array.Dictionary).Dictionary().(*array.String)
-		for i := range all.Len() {
-			if all.Value(i) != "" && !slices.Contains(known, all.Value(i)) {
-				return unknownValue(f.Name, all.Value(i))
-			}
-		}
-	}
-	return nil
-}
-
-// seenOf returns an error for the first answer of a column answers_since that memory does
-// not have.
-func seenOf(column *array.List) error {
-	answers := column.ListValues().(*array.Struct)
-	fields := answers.DataType().(*arrow.StructType)
-	at := func(name string) arrow.Array {
-		i, _ := fields.FieldIdx(name)
-		return answers.Field(i)
-	}
-	kinds, redirects := at("kind").(*array.String), at("redirects").(*array.Int32)
-	for i := range kinds.Len() {
-		if err := checkSeen(kinds.Value(i), redirects.Value(i)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
