@@ -171,6 +171,15 @@ func ParserNames() []string {
 	return names
 }
 
+// DocumentNames lists the profiles that follow a document, after google, from which they are
+// derived.
+func DocumentNames() (names []string) {
+	for _, f := range documents {
+		names = append(names, f().Name)
+	}
+	return names
+}
+
 // ProfileNamed returns a copy of a built-in profile, or of own.
 func ProfileNamed(name string) (*Profile, bool) {
 	for _, f := range append(builtin[:len(builtin):len(builtin)], own) {

@@ -80,6 +80,10 @@ func (c *choices) readings() int {
 	return n
 }
 
+// Readings returns in how many ways the profile lets the file be read, each of which a Judge
+// reads: the cost of loading it.
+func (f *File) Readings() int { return f.choices.readings() }
+
 // reading returns reading number i; number 0 is the first.
 func (c *choices) reading(i int) reading {
 	r := reading{of: c}

@@ -4,7 +4,7 @@
 // it does not name, on paths that the rules name to any of them. A crawler whose own parser
 // is documented is asked about with that parser, if a line may name it. Where no answer
 // differs, the parsers' readings are compared on every path (see [robots.Distinguish]): only
-// what agrees there is portable.
+// what agrees there, and with what the documents say, is portable.
 //
 // Then it writes the file ever more plainly: each step changes what some parsers misread. It
 // is taken only if it is proven that the file then means the same to google on every path,
@@ -21,6 +21,7 @@
 //   - proof.go: whether parsers agree on every path
 //   - meaning.go: whether a step leaves the meaning for google as it is
 //   - findings.go: causes, lines and examples
+//   - documents.go: which documents read the file otherwise, and why
 //   - steps.go, groups.go, ignored.go: files as lines, and the steps
 //   - explain.go, diagnoses.go: the Explainer
 package portable
@@ -58,9 +59,10 @@ type Finding struct {
 type Answer string
 
 const (
-	Portable    Answer = "portable"     // to all parsers it means what it means to google
-	NotPortable Answer = "not_portable" // some parser reads it otherwise
-	Undecided   Answer = "undecided"    // none does of what was asked, and not everything was
+	Portable     Answer = "portable"      // to all parsers, and by all documents, it means what it means to google
+	ParsersAgree Answer = "parsers_agree" // to all parsers it does, and some document reads it otherwise
+	NotPortable  Answer = "not_portable"  // some parser reads it otherwise
+	Undecided    Answer = "undecided"     // none does of what was asked, and not everything was
 )
 
 // A Report is what was found about a file.
@@ -74,8 +76,12 @@ type Report struct {
 	Unexplained   int       `json:"unexplained"`    // differing questions whose causes would take too long to find
 	Truncated     bool      `json:"truncated"`      // google reads no more than its size limit, and neither does the report
 	Findings      []Finding `json:"findings"`
-	File          string    `json:"rewritten"` // the file after all steps; FileB64 instead if it is not UTF-8
-	FileB64       []byte    `json:"rewritten_b64,omitempty"`
+
+	Documents           []Departure `json:"documents"`            // why documents read it otherwise
+	UncomparedDocuments int         `json:"uncompared_documents"` // readings of documents that would take too long to compare
+
+	File    string `json:"rewritten"` // the file after all steps; FileB64 instead if it is not UTF-8
+	FileB64 []byte `json:"rewritten_b64,omitempty"`
 }
 
 // decide sets the answer.
@@ -84,6 +90,10 @@ func (r *Report) decide() {
 	case r.Differing > 0:
 		r.Answer = NotPortable
 	case r.UnaskedAgents+r.UnaskedPaths+r.Uncompared > 0 || r.Truncated:
+		r.Answer = Undecided
+	case len(r.Documents) > 0:
+		r.Answer = ParsersAgree
+	case r.UncomparedDocuments > 0:
 		r.Answer = Undecided
 	default:
 		r.Answer = Portable
@@ -108,17 +118,29 @@ const (
 	mostWork   = 1 << 30 // once it is done, no further step begins
 	mostPart   = 32      // the part of it for asking all questions once, and for one example
 	stepWork   = 16      // of a step, for each byte: it reads the file once or twice
+
+	documentsPart = 4 // the part of mostWork that comparing documents takes in addition
 )
 
-// Check examines a file for parsers, of which the first is google, and for the crawlers that
-// it may name to their own parser.
-func Check(body []byte, parsers []*robots.Profile, crawlers ...Crawler) *Report {
-	r, _ := examine(body, parsers, crawlers, mostWork)
+// Check examines a file for all parsers and documents, and for the crawlers that it may name
+// to their own parser.
+func Check(body []byte, crawlers ...Crawler) *Report {
+	r, _ := examine(body, crawlers, mostWork)
 	return r
 }
 
+// named returns google and some other profiles.
+func named(names []string) (out []*robots.Profile) {
+	for _, name := range names {
+		p, _ := robots.ProfileNamed(name)
+		out = append(out, p)
+	}
+	return out
+}
+
 // examine begins no step after most work. It also returns the work that it took.
-func examine(body []byte, parsers []*robots.Profile, crawlers []Crawler, most int) (*Report, int) {
+func examine(body []byte, crawlers []Crawler, most int) (*Report, int) {
+	parsers := named(robots.ParserNames())
 	whole := len(body)
 	if limit := parsers[0].SizeLimit; whole > limit {
 		body = body[:bytes.LastIndexAny(body[:limit], "\r\n")+1] // a line that is cut does not count
@@ -134,7 +156,7 @@ func examine(body []byte, parsers []*robots.Profile, crawlers []Crawler, most in
 		if f, settled = c.simplify(r); !settled || round == mostRounds-1 && r.Differing > 0 {
 			break
 		}
-		found, uncompared := c.prove(f)
+		found, uncompared := c.prove(f, func(int) bool { return false })
 		if r.Differing == 0 {
 			if r.Uncompared = uncompared; uncompared+len(found) == 0 { // whatever the paths
 				r.UnaskedAgents, r.UnaskedPaths = c.unnamed, 0
@@ -145,9 +167,10 @@ func examine(body []byte, parsers []*robots.Profile, crawlers []Crawler, most in
 		}
 		c.add(found)
 	}
+	f, work := c.documents(r, f, named(robots.DocumentNames()), most/documentsPart)
 	r.decide()
 	r.File, r.FileB64 = textOrBytes(f.bytes())
-	return r, c.work
+	return r, c.work + work
 }
 
 // simplify takes the steps that settle differences, and reports them. It returns the file

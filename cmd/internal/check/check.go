@@ -81,19 +81,22 @@ the lines so that all parsers agree. It asks about every crawler that the file n
 any parser, and one that it does not, on paths that its rules name to any; and about
 crawlers of the registry whom a line may name to their own parser (reads_as). Where no
 answer differs, it compares the readings on every path, but for those with needless escapes
-or an escaped slash. The answer is
+or an escaped slash. It does the same for the documents of the built-in profiles (classic-1996,
+google-2012, google-2019, rfc9309): a document that leaves a question open does not agree. The
+answer is
 
-    PORTABLE       no parser reads the file otherwise
-    NOT PORTABLE   some parser does
+    PORTABLE       no parser reads the file otherwise, and no document does
+    PARSERS AGREE  no parser does, and some document does: which, in which line, and why
+    NOT PORTABLE   some parser does; documents that do are named too
     UNDECIDED      none does of what was asked, and what follows was left unasked: names
                    and paths of a very large file, readings whose comparison would take too
                    long, and what lies beyond google's size limit
 
-With --json, the output is an object with "answer" (portable, not_portable, undecided),
-"questions", "differing", "findings" and "rewritten": the file after all advice with which
+With --json, the output is an object with "answer" (portable, parsers_agree, not_portable,
+undecided), "questions", "differing", "findings", "documents" and "rewritten": the file after all advice with which
 it is proven that google reads it as before, for each agent and on every path ("in_rewritten"
 of a finding says whether its advice is part of it). "unasked_agents", "unasked_paths",
-"uncompared", "unexplained" and "truncated" say what was left out. Files that are not UTF-8
+"uncompared", "uncompared_documents", "unexplained" and "truncated" say what was left out. Files that are not UTF-8
 are in "file_b64" and "rewritten_b64" instead, in base64.
 
 With --json, the output is one array with an object for each URL
@@ -105,8 +108,8 @@ their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
 
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
---changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers agree,
-1 some part, 2 undecided: none does of what was asked, and not all was. With --jsonl: 0, or 65 if a line is not such an object.`
+--changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers
+and documents agree, 1 some part, 2 undecided: none does of what was asked, and not all was. With --jsonl: 0, or 65 if a line is not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image

@@ -25,16 +25,11 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 	if err != nil {
 		return err
 	}
-	var parsers []*robots.Profile
-	for _, name := range robots.ParserNames() {
-		p, _ := robots.ProfileNamed(name)
-		parsers = append(parsers, p)
-	}
 	crawlers, err := f.ownParsers(ctx)
 	if err != nil {
 		return err
 	}
-	r := portable.Check(body, parsers, crawlers...)
+	r := portable.Check(body, crawlers...)
 	if f.json {
 		if err := screen.JSON(stdout, r); err != nil {
 			return err
@@ -43,7 +38,7 @@ func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Read
 		showPortable(stdout, r)
 	}
 	switch r.Answer {
-	case portable.NotPortable:
+	case portable.NotPortable, portable.ParsersAgree:
 		return exit.Different
 	case portable.Undecided:
 		return exit.Undefined
@@ -72,7 +67,9 @@ func showPortable(out io.Writer, r *portable.Report) {
 	case portable.NotPortable:
 		fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
 	case portable.Portable:
-		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does\n", r.Questions)
+		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does, and so do all documents\n", r.Questions)
+	case portable.ParsersAgree:
+		fmt.Fprintf(out, "PARSERS AGREE  every parser reads it alike, answering the %d questions asked as google does; documents do not\n", r.Questions)
 	default:
 		fmt.Fprintf(out, "UNDECIDED  all parsers answer the %d questions asked as google does, and others are not asked\n", r.Questions)
 	}
@@ -84,6 +81,7 @@ func showPortable(out io.Writer, r *portable.Report) {
 	left("not asked about", r.UnaskedAgents, "crawler", " that the file also names: that would take too long")
 	left("not asked about", r.UnaskedPaths, "path", " that its rules also name: that would take too long")
 	left("not compared", r.Uncompared, "reading", " of a parser on every path: that would take too long")
+	left("not compared", r.UncomparedDocuments, "reading", " of a document on every path: that would take too long")
 	left("not explained", r.Unexplained, "question", " that some parser answers otherwise: that would take too long")
 	if r.Truncated {
 		fmt.Fprintf(out, "  %-18s what lies beyond google's size limit\n", "not asked about")
@@ -103,6 +101,28 @@ func showPortable(out io.Writer, r *portable.Report) {
 		for line := range strings.Lines(x.File + string(x.FileB64)) {
 			fmt.Fprintf(out, "      %s\n", visible.Text(strings.TrimRight(line, "\r\n")))
 		}
+	}
+	showDocuments(out, r.Documents)
+}
+
+// showDocuments shows why documents read a file otherwise.
+func showDocuments(out io.Writer, all []portable.Departure) {
+	for _, x := range all {
+		what := "the file"
+		if len(x.Lines) > 0 {
+			what, _, _ = strings.Cut(linesText("", x.Lines), ":")
+		}
+		is := "is"
+		if len(x.Lines) > 1 {
+			is = "are"
+		}
+		fmt.Fprintf(out, "\nunder %s, %s %s read otherwise because %s\n", x.Document, what, is, x.Cause)
+		if x.Rewritten {
+			fmt.Fprintf(out, "  instead            %s\n", x.Advice)
+		} else {
+			fmt.Fprintf(out, "  instead            no rewriting here makes it agree\n")
+		}
+		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s\n", visible.Text(x.Agent), visible.Text(asArgument(x.Path)), x.Google, x.Document, x.Answer)
 	}
 }
 
