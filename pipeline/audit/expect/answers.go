@@ -3,13 +3,8 @@ package expect
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -34,56 +29,60 @@ func (e *List) FitIdentities(names []string) error {
 	return nil
 }
 
+// served has the columns of answers that are checked.
+type served struct {
+	Seq             int64   `parquet:"seq"`
+	Host            string  `parquet:"host"`
+	Identity        string  `parquet:"identity"`
+	Agent           *string `parquet:"agent"`
+	Status          *int32  `parquet:"status"`
+	Challenge       *string `parquet:"challenge"`
+	Policy          string  `parquet:"policy"`
+	FirstDifference *string `parquet:"first_difference"`
+	Treatment       string  `parquet:"treatment"`
+}
+
 // answers checks that identities get what the run itself got: a file that means the same
 // to their agent, or that there is none. What has nothing to compare with is unknown, and
 // what looks like an outage undecided.
-func (c *Checker) answers(s *selection, meant []int, batch arrow.RecordBatch) {
-	text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
-	seq, status := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int32](batch, "status")
-	host, identity, agent, challenge := text("host"), text("identity"), text("agent"), text("challenge")
-	policy, difference, treatment := text("policy"), text("first_difference"), text("treatment")
-	for i := range int(batch.NumRows()) {
-		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
+func (c *Checker) answers(s *selection, meant []int, batch []served) {
+	for i := range batch {
+		a := &batch[i]
+		for _, k := range s.at(c, meant, a.Seq, a.Host) {
 			x, p := c.expectations.list[k], c.promises[k]
 			if !slices.Contains(x.ServedAlike, allIdentities) {
-				if !slices.Contains(x.ServedAlike, identity.Value(i)) {
+				if !slices.Contains(x.ServedAlike, a.Identity) {
 					continue
 				}
-				c.coverage[k].identities[strings.Clone(identity.Value(i))] = checked
+				c.coverage[k].identities[a.Identity] = checked
 			}
-			met := treatment.Value(i)
-			if met == summary.TreatmentNames[summary.Incomparable] {
+			if a.Treatment == summary.TreatmentNames[summary.Incomparable] {
 				p.Unknown++
 				continue
 			}
-			s.checked(c, k, host.Value(i))
+			s.checked(c, k, a.Host)
 			found := ""
-			switch state := change.AnswerState(met, policy.Value(i)); {
+			switch state := change.AnswerState(a.Treatment, a.Policy); {
 			case state == change.Alike:
-			case change.IsOtherFile(state) && (change.IsCertain(state) || !difference.IsNull(i)):
+			case change.IsOtherFile(state) && (change.IsCertain(state) || a.FirstDifference != nil):
 				found = "another file, " + state
-				if !difference.IsNull(i) {
-					found += ": " + difference.Value(i)
+				if a.FirstDifference != nil {
+					found += ": " + *a.FirstDifference
 				}
 			case !change.IsCertain(state):
 				p.Undecided++
 			default:
-				found = met
-				if !challenge.IsNull(i) {
-					found += " (" + challenge.Value(i) + ")"
+				found = a.Treatment
+				if a.Challenge != nil {
+					found += " (" + *a.Challenge + ")"
 				}
-				if !status.IsNull(i) {
-					found += fmt.Sprintf(" with status %d", status.Value(i))
+				if a.Status != nil {
+					found += fmt.Sprintf(" with status %d", *a.Status)
 				}
 			}
-			if found == "" {
-				continue
+			if found != "" {
+				c.breach(k, Breach{Host: a.Host, Found: "as " + a.Identity + ": " + found, Agent: a.Agent})
 			}
-			b := Breach{Host: strings.Clone(host.Value(i)), Found: "as " + identity.Value(i) + ": " + found}
-			if !agent.IsNull(i) {
-				b.Agent = new(strings.Clone(agent.Value(i)))
-			}
-			c.breach(k, b)
 		}
 	}
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -27,44 +24,39 @@ type firstTarget struct {
 
 // readFirst reads the first target of a run.
 func readFirst(ctx context.Context, in store.Store, m *journal.Manifest) (f firstTarget, err error) {
-	err = firstRows(ctx, in, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
-		f.agents = append(f.agents, schema.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
+	err = firstRows(ctx, in, m, "policies", func(p *policy) int64 { return p.Seq }, func(p *policy) {
+		f.agents = append(f.agents, schema.Agent{Name: p.Agent, Category: p.Category})
 	})
 	if err != nil {
 		return f, err
 	}
 	known := make(map[string]bool)
-	err = firstRows(ctx, in, m, "verdicts", []string{"url"}, func(cell func(column string) string) {
-		if url := cell("url"); strings.HasPrefix(url, "/") && !known[url] {
-			url = strings.Clone(url)
-			known[url] = true
-			f.paths = append(f.paths, url)
+	err = firstRows(ctx, in, m, "verdicts", func(v *verdict) int64 { return v.Seq }, func(v *verdict) {
+		if strings.HasPrefix(v.URL, "/") && !known[v.URL] {
+			known[v.URL] = true
+			f.paths = append(f.paths, v.URL)
 		}
 	})
 	return f, err
 }
 
 // firstRows calls each for the rows of the first target in a table.
-func firstRows(ctx context.Context, in store.Store, m *journal.Manifest, table string, columns []string, each func(cell func(column string) string)) error {
+func firstRows[T any](ctx context.Context, in store.Store, m *journal.Manifest, table string, seq func(*T) int64, each func(*T)) error {
+	columns := rowio.Selection{Columns: []string{"seq", "agent", "category", "url"}}
 	for _, p := range m.Parts {
 		if p.Table != table || p.Rows == 0 {
 			continue
 		}
 		var first *int64
-		err := scan.Rows(ctx, in, p, scan.Selection{Columns: append([]string{"seq"}, columns...)}, func(batch arrow.RecordBatch) error {
-			seq := scan.Column[*array.Int64](batch, "seq")
-			texts := make(map[string]*array.String)
-			for _, name := range columns {
-				texts[name] = scan.Column[*array.String](batch, name)
-			}
-			for i := range int(batch.NumRows()) {
+		err := rowio.Of(ctx, in, []journal.Part{p}, columns, func(batch []T) error {
+			for i := range batch {
 				if first == nil {
-					first = new(seq.Value(i))
+					first = new(seq(&batch[i]))
 				}
-				if *first != seq.Value(i) {
+				if *first != seq(&batch[i]) {
 					return errEnoughRows
 				}
-				each(func(column string) string { return texts[column].Value(i) })
+				each(&batch[i])
 			}
 			return nil
 		})

@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
@@ -18,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -176,12 +172,15 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 	}
 	var targets []modelTarget
 	var list []records.Wanted
-	read := func(batch arrow.RecordBatch) error {
-		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
-		outcome, digest := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "content_digest")
-		walled := scan.Walled(batch)
-		for i := range int(batch.NumRows()) {
-			t := modelTarget{host: host.Value(i), policy: answer.Undefined, walled: walled(i)}
+	err := rowio.Of(ctx, in, parts["fetches"], rowio.Selection{}, func(batch []struct {
+		Seq       int64   `parquet:"seq"`
+		Host      string  `parquet:"host"`
+		Outcome   string  `parquet:"outcome"`
+		Digest    *string `parquet:"content_digest"`
+		Challenge *string `parquet:"challenge" rowio:"maybe"`
+	}) error {
+		for _, row := range batch {
+			t := modelTarget{host: row.Host, policy: answer.Undefined, walled: row.Challenge != nil}
 			for _, k := range meant {
 				if c.expectations.list[k].matches(t.host) {
 					t.of = append(t.of, k)
@@ -190,18 +189,20 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 			if len(t.of) == 0 {
 				continue
 			}
-			t.host = strings.Clone(t.host)
 			if !t.walled {
-				t.policy = answer.Outcome(strings.Clone(outcome.Value(i)))
+				t.policy = answer.Outcome(row.Outcome)
 			}
 			if t.policy == answer.ConditionalAllow {
-				list = append(list, records.Wanted{Seq: seq.Value(i), N: int64(len(targets)), Digest: strings.Clone(digest.Value(i))})
+				wanted := records.Wanted{Seq: row.Seq, N: int64(len(targets))}
+				if row.Digest != nil {
+					wanted.Digest = *row.Digest
+				}
+				list = append(list, wanted)
 			}
 			targets = append(targets, t)
 		}
 		return nil
-	}
-	err := scan.AllRows(ctx, in, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}, Optional: []string{scan.WallColumn}}, read)
+	})
 	if err != nil || len(targets) == 0 {
 		return err
 	}

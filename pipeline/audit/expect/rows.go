@@ -4,20 +4,23 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
+
+// fetched has the columns of fetches that say whether a host is reachable.
+type fetched struct {
+	Seq       int64   `parquet:"seq"`
+	Host      string  `parquet:"host"`
+	Reason    string  `parquet:"reason"`
+	Challenge *string `parquet:"challenge" rowio:"maybe"` // an older run knows of no walls
+}
 
 // hosts finds the targets of a segment that expectations of the run cover, by the table
 // that shows their rows, and those of them that a wall kept from being read; and checks
@@ -35,25 +38,23 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 	if len(meant) == 0 {
 		return targets, nil
 	}
-	err := scan.AllRows(ctx, in, fetches, scan.Selection{Columns: []string{"seq", "host", "reason"}, Optional: []string{scan.WallColumn}}, func(batch arrow.RecordBatch) error {
-		seq := scan.Column[*array.Int64](batch, "seq")
-		host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
-		walled := scan.Walled(batch)
-		for i := range seq.Len() {
+	err := rowio.Of(ctx, in, fetches, rowio.Selection{}, func(batch []fetched) error {
+		for _, t := range batch {
+			walled := t.Challenge != nil
 			for _, k := range meant {
-				table, name := c.expectations.list[k].table(), host.Value(i)
-				if !c.saw(k, name, covered) {
+				table := c.expectations.list[k].table()
+				if !c.saw(k, t.Host, covered) {
 					continue
 				}
 				c.promises[k].Hosts++
-				if walled(i) {
-					c.walled[seq.Value(i)] = true
+				if walled {
+					c.walled[t.Seq] = true
 				}
-				if of := targets[table]; len(of) == 0 || of[len(of)-1] != seq.Value(i) {
-					targets[table] = append(of, seq.Value(i))
+				if of := targets[table]; len(of) == 0 || of[len(of)-1] != t.Seq {
+					targets[table] = append(of, t.Seq)
 				}
 				if table == "fetches" {
-					c.reachable(k, name, answer.Shown(answer.Reason(reason.Value(i)), walled(i)))
+					c.reachable(k, t.Host, answer.Shown(answer.Reason(t.Reason), walled))
 				}
 			}
 		}
@@ -70,7 +71,7 @@ func (c *Checker) reachable(k int, host string, shown answer.Reason) {
 	c.saw(k, host, checked)
 	c.promises[k].Checked++
 	if !shown.Evidence().IsCurrent() {
-		c.breach(k, Breach{Host: strings.Clone(host), Found: strings.Clone(string(shown))})
+		c.breach(k, Breach{Host: host, Found: string(shown)})
 	}
 }
 
@@ -85,17 +86,16 @@ func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targ
 	if targets != nil {
 		wanted = rowio.Within(targets)
 	}
-	columns := map[string][]string{
-		"policies": {"seq", "host", "agent", "category", "profile", "class", "ai_train", "ai_input", "search"},
-		"verdicts": {"seq", "host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
-		"answers":  {"seq", "host", "identity", "agent", "status", "challenge", "policy", "first_difference", "treatment"},
-	}[p.Table]
-	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts, "answers": c.answers}[p.Table]
-	var s selection
-	return scan.Rows(ctx, in, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
-		check(&s, meant, batch)
-		return nil
-	})
+	s, selected, parts := new(selection), rowio.Selection{Wanted: wanted}, []journal.Part{p}
+	switch p.Table {
+	case "policies":
+		return rowio.Of(ctx, in, parts, selected, func(batch []policy) error { c.policies(s, meant, batch); return nil })
+	case "verdicts":
+		return rowio.Of(ctx, in, parts, selected, func(batch []verdict) error { c.verdicts(s, meant, batch); return nil })
+	case "answers":
+		return rowio.Of(ctx, in, parts, selected, func(batch []served) error { c.answers(s, meant, batch); return nil })
+	}
+	return nil
 }
 
 // A selection says which expectations cover the target of a row. It lasts from one batch
@@ -136,42 +136,65 @@ func (s *selection) unknown(c *Checker, k int) {
 	s.hid[k] = true
 }
 
+// policy has the columns of policies that are checked.
+type policy struct {
+	Seq      int64   `parquet:"seq"`
+	Host     string  `parquet:"host"`
+	Agent    string  `parquet:"agent"`
+	Category string  `parquet:"category"`
+	Profile  string  `parquet:"profile"`
+	Class    string  `parquet:"class"`
+	AITrain  *string `parquet:"ai_train"`
+	AIInput  *string `parquet:"ai_input"`
+	Search   *string `parquet:"search"`
+}
+
+// stance returns what the policy states about a use, "" for nothing.
+func (p *policy) stance(use string) string {
+	var stated *string
+	switch registry.StanceColumns[use] {
+	case "ai_train":
+		stated = p.AITrain
+	case "ai_input":
+		stated = p.AIInput
+	case "search":
+		stated = p.Search
+	}
+	if stated == nil {
+		return ""
+	}
+	return *stated
+}
+
 // policies checks classes, and what is stated about uses. It counts unknown ones separately, because neither an
 // outage nor a wall is a policy.
-func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
-	seq := scan.Column[*array.Int64](batch, "seq")
-	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
-	category, profile := scan.Column[*array.String](batch, "category"), scan.Column[*array.String](batch, "profile")
-	class := scan.Column[*array.String](batch, "class")
-	stances := make(map[string]*array.String) // by use
-	for use, column := range registry.StanceColumns {
-		stances[use] = scan.Column[*array.String](batch, column)
-	}
-	for i := range int(batch.NumRows()) {
-		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
+func (c *Checker) policies(s *selection, meant []int, batch []policy) {
+	for i := range batch {
+		p := &batch[i]
+		for _, k := range s.at(c, meant, p.Seq, p.Host) {
 			x := c.expectations.list[k]
-			if !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+			if !x.isOf(p.Agent, p.Category) || !x.Profile.has(p.Profile) {
 				continue
 			}
-			if class.Value(i) == summary.ClassNames[summary.ClassUnknown] {
+			if p.Class == summary.ClassNames[summary.ClassUnknown] {
 				s.unknown(c, k)
 				continue
 			}
 			breach := func(found string) {
-				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: new(strings.Clone(agent.Value(i))), Profile: new(strings.Clone(profile.Value(i))), Found: strings.Clone(found)})
+				c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Found: found})
 			}
 			if x.what != "preference" {
-				if s.checked(c, k, host.Value(i)); !x.Class.has(class.Value(i)) {
-					breach(class.Value(i))
+				if s.checked(c, k, p.Host); !x.Class.has(p.Class) {
+					breach(p.Class)
 				}
 				continue
 			}
 			for _, use := range x.Use {
-				stance := cmp.Or(stances[use].Value(i), noPreference)
-				if class.Value(i) == summary.ClassNames[robots.DisallowAll] {
+				stance := cmp.Or(p.stance(use), noPreference)
+				if p.Class == summary.ClassNames[robots.DisallowAll] {
 					stance = shutOut
 				}
-				if s.checked(c, k, host.Value(i)); !x.Preference.has(stance) {
+				if s.checked(c, k, p.Host); !x.Preference.has(stance) {
 					breach(use + ": " + stance)
 				}
 			}
@@ -179,42 +202,40 @@ func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
 	}
 }
 
+// verdict has the columns of verdicts that are checked.
+type verdict struct {
+	Seq      int64  `parquet:"seq"`
+	Host     string `parquet:"host"`
+	Agent    string `parquet:"agent"`
+	Profile  string `parquet:"profile"`
+	URL      string `parquet:"url"`
+	Verdict  string `parquet:"verdict"`
+	Reason   string `parquet:"reason"`
+	RuleLine *int32 `parquet:"rule_line"`
+}
+
 // verdicts checks single verdicts. Behind a wall, none is known.
-func (c *Checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
-	seq := scan.Column[*array.Int64](batch, "seq")
-	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
-	profile, url := scan.Column[*array.String](batch, "profile"), scan.Column[*array.String](batch, "url")
-	verdict, reason := scan.Column[*array.String](batch, "verdict"), scan.Column[*array.String](batch, "reason")
-	line := scan.Column[*array.Int32](batch, "rule_line")
+func (c *Checker) verdicts(s *selection, meant []int, batch []verdict) {
 	categories := make(map[string]string)
 	for _, a := range c.agents {
 		categories[a.Name] = a.Category
 	}
-	for i := range int(batch.NumRows()) {
-		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
+	for i := range batch {
+		v := &batch[i]
+		for _, k := range s.at(c, meant, v.Seq, v.Host) {
 			x := c.expectations.list[k]
-			if !slices.Contains(x.URLs, url.Value(i)) || !x.isOf(agent.Value(i), categories[agent.Value(i)]) || !x.Profile.has(profile.Value(i)) {
+			if !slices.Contains(x.URLs, v.URL) || !x.isOf(v.Agent, categories[v.Agent]) || !x.Profile.has(v.Profile) {
 				continue
 			}
-			if c.coverage[k].urls[url.Value(i)] != checked {
-				c.sawURL(k, strings.Clone(url.Value(i)))
-			}
-			if c.walled[seq.Value(i)] {
+			c.sawURL(k, v.URL)
+			if c.walled[v.Seq] {
 				s.unknown(c, k)
 				continue
 			}
-			s.checked(c, k, host.Value(i))
-			if verdict.Value(i) == x.Verdict {
-				continue
+			s.checked(c, k, v.Host)
+			if v.Verdict != x.Verdict {
+				c.breach(k, Breach{Host: v.Host, Agent: new(v.Agent), Profile: new(v.Profile), URL: new(v.URL), Found: v.Verdict + " by " + v.Reason, Line: v.RuleLine})
 			}
-			b := Breach{
-				Host: strings.Clone(host.Value(i)), Agent: new(strings.Clone(agent.Value(i))), Profile: new(strings.Clone(profile.Value(i))),
-				URL: new(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
-			}
-			if !line.IsNull(i) {
-				b.Line = new(line.Value(i))
-			}
-			c.breach(k, b)
 		}
 	}
 }

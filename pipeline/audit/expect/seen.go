@@ -4,17 +4,12 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -60,7 +55,7 @@ func (c *Checker) saw(k int, host string, how seen) bool {
 	if x.literals[host] {
 		covers = true
 		if globs[host] < how {
-			globs[strings.Clone(host)] = how // host may be a part of a batch
+			globs[host] = how
 		}
 	}
 	for _, glob := range x.globs {
@@ -176,10 +171,12 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 			}
 			some = rowio.Within(seqs)
 		}
-		err := scan.AllRows(ctx, in, parts[segment][table], scan.Selection{Columns: []string{"host", "url"}, Wanted: some}, func(batch arrow.RecordBatch) error {
-			host, url := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "url")
-			for i := range host.Len() {
-				f(host.Value(i), url.Value(i))
+		err := rowio.Of(ctx, in, parts[segment][table], rowio.Selection{Wanted: some}, func(batch []struct {
+			Host string `parquet:"host"`
+			URL  string `parquet:"url"`
+		}) error {
+			for _, row := range batch {
+				f(row.Host, row.URL)
 			}
 			return nil
 		})
@@ -192,11 +189,10 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 
 // seqsOf returns the targets of a segment that are some hosts.
 func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func(host string) bool) (out []int64, err error) {
-	err = scan.AllRows(ctx, in, fetches, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
-		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
-		for i := range seq.Len() {
-			if of(host.Value(i)) {
-				out = append(out, seq.Value(i))
+	err = rowio.Of(ctx, in, fetches, rowio.Selection{Columns: []string{"seq", "host"}}, func(batch []fetched) error {
+		for _, t := range batch {
+			if of(t.Host) {
+				out = append(out, t.Seq)
 			}
 		}
 		return nil
