@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,6 +48,58 @@ func TestFamilies(t *testing.T) {
 		{"NULL", "2", "3", "b.two.com", "2", "2", "2", "2026-01-01"},
 		{"cloudflare-managed", "2", "2", "g.five.net", "2", "1", "1", "2026-02-01"},
 	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("families (-want +got):\n%s", diff)
+	}
+}
+
+// A family has the template in whose words more than half of its hosts have it: not one that
+// fewer, or as many, have, and none that is only the commonest of several. Hosts count, not
+// domains, and a group of one domain is no family.
+func TestFamilyIsInTheWordsOfMost(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	bodies := filepath.Join(dir, "bodies")
+	must(t, os.Mkdir(bodies, 0o777))
+	within := map[string]string{"own": "%s", "cdn": "# BEGIN Cloudflare Managed content\n%s# END Cloudflare Managed Content\n", "seo": "# START YOAST BLOCK\n%s# END YOAST BLOCK\n"}
+	cases := []struct {
+		name    string
+		holders []string // in whose words, and from the second host of a domain on the domain
+		want    string   // "" for no family
+	}{
+		{"all-own", []string{"own", "own"}, "NULL"},
+		{"one-of-three", []string{"own", "cdn", "own"}, "NULL"},
+		{"half", []string{"cdn", "own"}, "NULL"},
+		{"half-of-four", []string{"cdn", "seo", "own", "cdn"}, "NULL"},
+		{"commonest", []string{"cdn", "cdn", "seo", "own", "own"}, "NULL"},
+		{"tied", []string{"cdn", "seo"}, "NULL"},
+		{"two-of-three", []string{"cdn", "own", "cdn"}, "cloudflare-managed"},
+		{"three-of-five", []string{"seo", "own", "seo", "cdn", "seo"}, "yoast"},
+		{"all", []string{"seo", "seo"}, "yoast"},
+		{"by-hosts", []string{"cdn", "cdn 0", "cdn 0", "own", "own"}, "cloudflare-managed"},
+		{"by-hosts-own", []string{"own", "own 0", "cdn", "own 0", "cdn"}, "NULL"},
+		{"one-host", []string{"cdn"}, ""},
+		{"one-domain", []string{"cdn", "own 0", "cdn 0"}, ""},
+	}
+	var want [][]string
+	for _, c := range cases {
+		for i, holder := range c.holders {
+			words, domain, _ := strings.Cut(holder, " ")
+			if domain == "" {
+				domain = strconv.Itoa(i)
+			}
+			host := fmt.Sprintf("h%d.%s-%s.com", i, c.name, domain)
+			write(t, filepath.Join(bodies, host), fmt.Sprintf(within[words], fmt.Sprintf("User-agent: Bot\nDisallow: /%s/\n", c.name)))
+		}
+		if c.want != "" {
+			want = append(want, []string{"h0." + c.name + "-0.com", strconv.Itoa(len(c.holders)), c.want})
+		}
+	}
+	slices.SortFunc(want, slices.Compare)
+	out := filepath.Join(dir, "out")
+	robocensus(t, 0, "run", "--bodies", bodies, "--out", out, "--run", "r", "--progress", "none")
+	_, rows, err := ask(quick(t, out), "SELECT example, hosts, template FROM families ORDER BY example")
+	must(t, err)
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("families (-want +got):\n%s", diff)
 	}
