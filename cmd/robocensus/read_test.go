@@ -223,12 +223,16 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 			"--lines": func() (n int) {
 				for line := range strings.Lines(lines) {
 					var host struct {
-						Host, Reason string
-						Challenge    *string
+						Host, Reason  string
+						Challenge     *string
+						Groups, Rules *int
 					}
 					must(t, json.Unmarshal([]byte(line), &host))
 					if got := isRead(host.Reason, host.Challenge); got != expected[host.Host] {
 						t.Errorf("%s has the reason %s: read is %v, want %v", host.Host, host.Reason, got, !got)
+					}
+					if isFile := host.Reason == "success" && host.Challenge == nil; (host.Groups != nil) != isFile || (host.Rules != nil) != isFile {
+						t.Errorf("%s has no numbers of a file, or those of none: %s", host.Host, line)
 					}
 					if isRead(host.Reason, host.Challenge) {
 						n++
@@ -263,14 +267,22 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 		},
 		"show": {"--json": func() (n int) {
 			var views []struct {
-				Reason     string
-				Challenge  *string
-				Categories []struct{ Classes map[string]int }
+				Reason                         string
+				Challenge                      *string
+				Lines, Groups, Rules, Sitemaps *int
+				Findings                       map[string]int
+				Categories                     []struct{ Classes map[string]int }
 			}
 			must(t, json.Unmarshal([]byte(said(append([]string{"show", "--out", "out", "--run", "w1", "--json"}, names...)...)), &views))
 			for _, v := range views {
 				if isRead(v.Reason, v.Challenge) != (v.Categories[0].Classes["unknown"] == 0) {
 					t.Errorf("show says of a host with the reason %s: %+v", v.Reason, v.Categories)
+				}
+				isFile := v.Reason == "success" && v.Challenge == nil
+				for _, isThere := range []bool{v.Lines != nil, v.Groups != nil, v.Rules != nil, v.Sitemaps != nil, v.Findings != nil} {
+					if isThere != isFile {
+						t.Errorf("show has no numbers of a file, or those of none: %+v", v)
+					}
 				}
 				if isRead(v.Reason, v.Challenge) {
 					n++

@@ -74,7 +74,7 @@ func showRuns(out io.Writer, runs []journal.RunInfo) {
 	for _, r := range runs {
 		row := []string{r.Run, r.State, "", "", "", ""}
 		if r.Started != nil {
-			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339), p.Foreign(strings.Join(r.Profiles, ",")), words.Number(r.Hosts)}
+			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339), p.Foreign(strings.Join(r.Profiles, ",")), words.Number(*r.Hosts)}
 		}
 		rows = append(rows, row)
 	}

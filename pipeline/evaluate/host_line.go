@@ -19,8 +19,8 @@ type HostLine struct {
 	ErrorClass *string  `json:"error_class"`
 	Challenge  *string  `json:"challenge"` // vendor of the wall that answered: the host is unread
 	Bytes      *int64   `json:"bytes"`
-	Groups     int32    `json:"groups"`
-	Rules      int32    `json:"rules"`
+	Groups     *int32   `json:"groups"` // null where no file was read, as are the rules
+	Rules      *int32   `json:"rules"`
 	Closed     []string `json:"closed"` // agents that are shut out; none is an empty list
 }
 
@@ -35,7 +35,10 @@ func (e *Evaluator) HostLine(t *target.Target) *HostLine {
 	row := e.fetchRow(t, &facts)
 	l := &HostLine{
 		Seq: row.Seq, Host: row.Host, Origin: row.Origin, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason, Status: row.Status,
-		ErrorClass: row.ErrorClass, Challenge: row.Challenge, Bytes: row.BodyBytes, Groups: row.Groups, Rules: row.Rules, Closed: []string{},
+		ErrorClass: row.ErrorClass, Challenge: row.Challenge, Bytes: row.BodyBytes, Closed: []string{},
+	}
+	if row.HasFile() {
+		l.Groups, l.Rules = &row.Groups, &row.Rules
 	}
 	for i := range e.config.Agents {
 		var p schema.Policy

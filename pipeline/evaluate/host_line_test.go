@@ -12,7 +12,7 @@ import (
 )
 
 // A line lists the agents that are shut out under the first profile, and no others: not
-// those of an outage.
+// those of an outage. It counts what a file has, and nothing where none was read.
 func TestHostLine(t *testing.T) {
 	e := Prepare(Config{
 		Agents: []schema.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}, {Name: "C", Tokens: []string{"C"}}}, Profiles: profilesNamed("google", "urllib-2025"),
@@ -32,13 +32,17 @@ func TestHostLine(t *testing.T) {
 	}{
 		{200, "User-agent: A\nUser-agent: C\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"challenge":null,"bytes":68,"groups":2,"rules":2,"closed":["A","C"]}`},
 		{200, "", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"challenge":null,"bytes":0,"groups":0,"rules":0,"closed":[]}`},
-		{404, "User-agent: *\nDisallow: /\n", `"outcome":"full_allow","reason":"client_error","status":404,"error_class":null,"challenge":null,"bytes":null,"groups":0,"rules":0,"closed":[]}`},
-		{503, "", `"outcome":"full_disallow","reason":"server_error","status":503,"error_class":"server_error","challenge":null,"bytes":null,"groups":0,"rules":0,"closed":[]}`},
+		{404, "User-agent: *\nDisallow: /\n", `"outcome":"full_allow","reason":"client_error","status":404,"error_class":null,"challenge":null,"bytes":null,"groups":null,"rules":null,"closed":[]}`},
+		{503, "", `"outcome":"full_disallow","reason":"server_error","status":503,"error_class":"server_error","challenge":null,"bytes":null,"groups":null,"rules":null,"closed":[]}`},
+		{206, "User-agent: *\n", `"outcome":"full_disallow","reason":"incomplete_body","status":200,"error_class":"truncated_body","challenge":null,"bytes":14,"groups":null,"rules":null,"closed":[]}`},
 	} {
 		o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
 		c := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: row.status}}}
-		if row.status == 200 {
+		switch row.status {
+		case 200:
 			c.Body = []byte(row.body)
+		case 206: // it broke off
+			c.Hops[0].Status, c.Error, c.Cut = 200, answer.ErrorTruncatedBody, new(len(row.body))
 		}
 		text, err := json.Marshal(e.HostLine(&target.Target{Seq: 7, Candidates: []fetch.Origin{o}, Capture: c}))
 		must(t, err)
@@ -49,7 +53,7 @@ func TestHostLine(t *testing.T) {
 	wall := &fetch.Capture{Origin: o, Hops: []answer.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: *\nDisallow: /\n"), Challenge: "generic"}
 	text, err := json.Marshal(e.HostLine(&target.Target{Candidates: []fetch.Origin{o}, Capture: wall}))
 	must(t, err)
-	if want := `"error_class":null,"challenge":"generic","bytes":26,"groups":0,"rules":0,"closed":[]}`; !strings.HasSuffix(string(text), want) {
+	if want := `"error_class":null,"challenge":"generic","bytes":26,"groups":null,"rules":null,"closed":[]}`; !strings.HasSuffix(string(text), want) {
 		t.Errorf("a wall: %s, want %s", text, want)
 	}
 }

@@ -134,8 +134,8 @@ type RunInfo struct {
 	Date     *time.Time `json:"date"`  // see [Manifest.Date]
 	Started  *time.Time `json:"started"`
 	Finished *time.Time `json:"finished"`
-	Hosts    int64      `json:"hosts"` // targets in the tables
-	Rejected int64      `json:"rejected"`
+	Hosts    *int64     `json:"hosts"` // targets in the tables
+	Rejected *int64     `json:"rejected"`
 	Profiles []string   `json:"profiles"`
 	Tables   []string   `json:"tables"`
 	Damage   string     `json:"damage,omitempty"`
@@ -236,7 +236,7 @@ func Runs(s store.Store) ([]RunInfo, error) {
 				return nil, err
 			}
 			runs = append(runs, RunInfo{
-				Shards: shards, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished, Hosts: m.Targets, Rejected: m.Rejected,
+				Shards: shards, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished, Hosts: &m.Targets, Rejected: &m.Rejected,
 				Profiles: m.Profiles, Tables: m.Tables,
 			})
 		}

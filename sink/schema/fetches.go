@@ -200,6 +200,10 @@ func (f *Fetch) Shown() answer.Reason {
 	return answer.Shown(answer.Reason(f.Reason), f.Challenge != nil)
 }
 
+// HasFile reports whether the row's counts of lines, groups, rules and sitemaps are those of
+// a file: of an answer without one, and of the page of a wall, nobody has counted any.
+func (f *Fetch) HasFile() bool { return f.ContentDigest != nil && f.Challenge == nil }
+
 // KeptDigest returns the digest of the body that stands for the row in `bodies`: that
 // which the first profile judges, else the earlier copy; nil for none. An answer that
 // may need a copy has no body itself.

@@ -135,7 +135,7 @@ Output of --json
 
     {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
 
-  A run that fails prints nothing to standard output. Progress and notes go to standard
+  with hosts and rejected null if another process made the shard. A run that fails prints nothing to standard output. Progress and notes go to standard
   error.
 
 Output of --lines
@@ -146,9 +146,9 @@ Output of --lines
      "bytes", "groups", "rules", "closed"}
 
   with the values of the tables under the first profile; challenge is the vendor of a
-  wall that answered, so that the host is unread; closed lists the agents that are shut
-  out. A resumed run prints the hosts that were not committed, some for a
-  second time. If the reader closes the pipe, the run ends; --resume continues it.
+  wall that answered, so that the host is unread; groups and rules are null where no file
+  was read; closed lists the agents that are shut out. A resumed run prints the hosts that
+  were not committed, some for a second time. If the reader closes the pipe, the run ends; --resume continues it.
 
 More examples
   robocensus run --hosts tranco.csv --limit 10000 --out out --lines | jq -r 'select(.closed != []) | .host'

@@ -229,8 +229,8 @@ type shardResult struct {
 	Shards      int    `json:"shards"`
 	Uncommitted int    `json:"uncommitted"` // shards that are not committed
 	Won         bool   `json:"won"`         // this process committed the shard
-	Hosts       int64  `json:"hosts"`       // of the shard, 0 if this process did not make it
-	Rejected    int64  `json:"rejected"`
+	Hosts       *int64 `json:"hosts"`       // of the shard; null if this process did not make it
+	Rejected    *int64 `json:"rejected"`    // likewise
 }
 
 func (f *Flags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
@@ -242,7 +242,7 @@ func (f *Flags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io
 		out.State = journal.Complete
 	}
 	if r.Result != nil {
-		out.Hosts, out.Rejected = r.Result.Targets, r.Result.Rejected
+		out.Hosts, out.Rejected = &r.Result.Targets, &r.Result.Rejected
 	}
 	return screen.JSON(stdout, out)
 }

@@ -63,6 +63,9 @@ func (v *hostView) printFile(p *screen.Text) {
 		lines = append(lines, line)
 	}
 	title := "\nthe file"
+	if v.Challenge != nil {
+		title = "\nthe page of the wall"
+	}
 	if len(marks) > 0 {
 		title += ", with > before the lines that decide"
 	}

@@ -46,7 +46,8 @@ With --json, the output is one array with an object for each origin (and each ca
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
      "findings", "templates", "statements", "profile", "categories", "agents", "urls", "before", "changes", "notes", "body"}
 
-findings counts lines by class. templates and statements are rows of the tables
+lines, groups, rules, sitemaps and findings are null where no file was read: where there is
+none, in an outage, and behind a wall. findings counts lines by class. templates and statements are rows of the tables
 templates and preferences. categories has, for each category, agents by class and
 the names of those that are shut out (closed). agents has those of --agent:
 {"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",

@@ -36,10 +36,10 @@ type hostView struct {
 	Challenge  *string         `json:"challenge"` // vendor of the wall that answered: the host is unread
 	Bytes      *int64          `json:"bytes"`
 	Truncated  bool            `json:"truncated"`
-	Lines      int32           `json:"lines"`
-	Groups     int32           `json:"groups"`
-	Rules      int32           `json:"rules"`
-	Sitemaps   int32           `json:"sitemaps"`
+	Lines      *int32          `json:"lines"` // nil where no file was read, as are the next four
+	Groups     *int32          `json:"groups"`
+	Rules      *int32          `json:"rules"`
+	Sitemaps   *int32          `json:"sitemaps"`
 	Findings   map[string]int  `json:"findings"`
 	Templates  []templateView  `json:"templates"`  // whose words the file has, or a part of it
 	Statements []statementView `json:"statements"` // what it says about use
@@ -99,8 +99,11 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	v := &hostView{
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
 		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Challenge: t.Challenge, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
-		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
+		Profile: profile, Agents: []*agentView{}, Notes: []string{},
 		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{}, URLs: []*urlView{}, target: t,
+	}
+	if t.HasFile() {
+		v.Lines, v.Groups, v.Rules, v.Sitemaps, v.Findings = &t.Lines, &t.Groups, &t.Rules, &t.Sitemaps, make(map[string]int)
 	}
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
@@ -133,6 +136,9 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		return nil, err
 	}
 	for _, l := range lines {
+		if v.Findings == nil { // a run of an earlier version
+			v.Findings = make(map[string]int)
+		}
 		v.Findings[l.Class]++
 	}
 	if err := v.addWords(ctx, r, t); err != nil {
@@ -213,9 +219,9 @@ func (v *hostView) print(p *screen.Text) {
 		}
 		p.Line("    " + p.Foreign(h.URL) + "  " + status)
 	}
-	if v.Bytes != nil && v.Challenge == nil { // the page of a wall is no file
-		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"), words.Count(int64(v.Lines), "line"), words.Count(int64(v.Groups), "group"),
-			words.Count(int64(v.Rules), "rule"), words.Count(int64(v.Sitemaps), "sitemap"))
+	if v.Bytes != nil && v.Lines != nil {
+		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"), words.Count(int64(*v.Lines), "line"), words.Count(int64(*v.Groups), "group"),
+			words.Count(int64(*v.Rules), "rule"), words.Count(int64(*v.Sitemaps), "sitemap"))
 		if v.Truncated {
 			text += "; cut"
 		}
