@@ -62,6 +62,15 @@ func (c *Changes) Compared(hosts, unread int64, earlier ...journal.EarlierRun) {
 	c.record.Hosts, c.record.Unread, c.record.Earlier = hosts, unread, earlier
 }
 
+// Result records what was found, as JSON, the digest in the manifest of the earlier run
+// and that of the expectations, "" for none.
+func (c *Changes) Result(found []byte, manifest, expectations string) {
+	c.record.AgainstManifest, c.record.ExpectationsOf = manifest, expectations
+	if len(found) <= journal.MostResult {
+		c.record.Result = found
+	}
+}
+
 // Commit publishes the part in place of an earlier one, then the broken
 // expectations, then the record.
 func (c *Changes) Commit() error {

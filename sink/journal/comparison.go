@@ -1,7 +1,10 @@
 package journal
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -14,16 +17,26 @@ import (
 // folder and is written after the files that it names. While another comparison
 // replaces these files, there is no record.
 type Comparison struct {
-	Run          string        `json:"run"`
-	Manifest     string        `json:"manifest_sha256"` // digest in the run's manifest
-	Against      string        `json:"against,omitempty"`
-	Notes        []string      `json:"notes,omitempty"`             // what was not compared
-	Hosts        int64         `json:"hosts,omitempty"`             // origins in both runs
-	Unread       int64         `json:"hosts_unread,omitempty"`      // of these, without a state before or after to compare
-	Earlier      []EarlierRun  `json:"earlier,omitempty"`           // runs before Against that some states before are from, latest first
-	Part         *Part         `json:"part,omitempty"`              // the part of the table changes
-	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
+	Run      string `json:"run"`
+	Manifest string `json:"manifest_sha256"` // digest in the run's manifest
+	Against  string `json:"against,omitempty"`
+	// AgainstManifest is the digest in the manifest of Against, "" of an older program.
+	AgainstManifest string        `json:"against_manifest_sha256,omitempty"`
+	Notes           []string      `json:"notes,omitempty"`             // what was not compared
+	Hosts           int64         `json:"hosts,omitempty"`             // origins in both runs
+	Unread          int64         `json:"hosts_unread,omitempty"`      // of these, without a state before or after to compare
+	Earlier         []EarlierRun  `json:"earlier,omitempty"`           // runs before Against that some states before are from, latest first
+	Part            *Part         `json:"part,omitempty"`              // the part of the table changes
+	Expectations    *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
+	// ExpectationsOf is the digest of the expectations that were checked.
+	ExpectationsOf string `json:"expectations_sha256,omitempty"`
+	// Result is what was found, as diff --format json prints it; nil of an older program,
+	// of a data set, and if it is too large to keep.
+	Result json.RawMessage `json:"result,omitempty"`
 }
+
+// MostResult bounds Comparison.Result, so that the record can be read.
+const MostResult = maxSealed / 4
 
 // EarlierRun says how many hosts are compared with a run instead of the first of two,
 // which could not read them.
@@ -71,6 +84,24 @@ func readComparison(s store.Store, run, against string) (*Comparison, error) {
 	return c, nil
 }
 
+// Holds reports whether the record is of the two runs as they are: a run that was made
+// again has another manifest. A run that is gone has not been made again.
+func (c *Comparison) Holds(s store.Store) (bool, error) {
+	for _, of := range [2]struct{ run, manifest string }{{c.Run, c.Manifest}, {c.Against, c.AgainstManifest}} {
+		if of.manifest == "" {
+			continue
+		}
+		m, err := readHead(s, of.run)
+		switch {
+		case err == nil && m.digest != of.manifest:
+			return false, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // ReadComparison reads the record of the comparison of a run with the run against or, if
 // against is "", of the check of its expectations. It returns [fs.ErrNotExist] if there is
 // no record.
@@ -92,7 +123,8 @@ func ComparisonFile(s store.Store, c *Comparison) ([]byte, error) {
 		return nil, err
 	}
 	record := *c
-	record.Manifest, record.Expectations = m.digest, nil
+	record.Manifest, record.AgainstManifest, record.Expectations, record.ExpectationsOf = m.digest, "", nil, ""
+	record.Result = nil // it names hosts, and the promises
 	return record.Seal()
 }
 

@@ -2,15 +2,18 @@
 //
 //   - diff.go: the command
 //   - show.go: the result in words
+//   - list.go: every change
 package diffs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink"
@@ -49,6 +53,15 @@ An outage is not a policy, and hides none: a host that RUN_A could not read is
 compared with the latest of up to 16 comparable runs before it that could (column
 before_run). A host that RUN_B could not read, or no run before it, is not compared.
 
+A comparison is made once. Where DIR has that of RUN_A and RUN_B and both runs are as
+they were, diff shows it, with the expectations of that time. --again makes it anew.
+Without --again, nothing is made anew that would lose what DIR has: broken expectations,
+or hosts compared with a run that is gone.
+
+--list prints every change instead of figures: severity, origin, and what changed with
+its lines and whose words they are. --format csv and ndjson print the columns of the
+table. --agent and --kind, each repeatable, choose.
+
 With --expect, diff checks the expectations of RUN_B and of the changes. An
 expectation that these runs cannot decide is unchecked; it counts as broken unless
 only an outage is the reason.
@@ -56,7 +69,9 @@ only an outage is the reason.
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
 usage or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.`
 
-const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z`
+const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z
+  robocensus diff --out out 20261113T101500Z 20261120T101500Z --list --agent GPTBot
+  robocensus diff --out out 20261113T101500Z 20261120T101500Z --format csv > changes.csv`
 
 func Command() *cobra.Command {
 	c := &cobra.Command{
@@ -64,7 +79,12 @@ func Command() *cobra.Command {
 		ValidArgsFunction: cli.CompleteRuns(2),
 	}
 	out := cli.Out(c)
-	format := c.Flags().String("format", "text", "output format: text, json or markdown")
+	format := c.Flags().String("format", "text", "output format: text, json or markdown; csv or ndjson for a list")
+	again := c.Flags().Bool("again", false, "make the comparison anew, whatever DIR has of it")
+	list := c.Flags().Bool("list", false, "list every change")
+	var l listing
+	c.Flags().StringArrayVar(&l.agents, "agent", nil, "list the changes about this `AGENT` or token alone (repeatable)")
+	c.Flags().StringArrayVar(&l.kinds, "kind", nil, "list the changes of this `KIND` alone (repeatable)")
 	expect := c.Flags().String("expect", "", "YAML `FILE` of expectations about the hosts and changes")
 	cli.CompleteFlag(c, "format", formats...)
 	c.MarkFlagFilename("expect", "yaml", "yml")
@@ -78,11 +98,17 @@ func Command() *cobra.Command {
 		if err := cli.CheckNoMore(args, 2); err != nil {
 			return err
 		}
-		if !slices.Contains(formats, *format) {
-			return exit.Usagef("--format %q: use text, json or markdown", *format)
-		}
-		if err := cli.Writable(*out); err != nil {
-			return err
+		l.format = *format
+		isList := *list || *format == "csv" || *format == "ndjson"
+		switch unknown := l.unknownKind(); {
+		case !slices.Contains(formats, *format):
+			return exit.Usagef("--format %q: use text, json, markdown, csv or ndjson", *format)
+		case *list && (*format == "json" || *format == "markdown"):
+			return exit.Usagef("--list with --format %s: use text, csv or ndjson", *format)
+		case !isList && len(l.agents)+len(l.kinds) > 0:
+			return exit.Usagef("--agent and --kind choose from a list: add --list, or --format csv or ndjson")
+		case unknown != "":
+			return exit.Usagef("--kind %q: use %s", unknown, strings.Join(change.Kinds, ", "))
 		}
 		config := diff.Config{Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(cli.ToolVersion)}
 		var err error
@@ -93,42 +119,69 @@ func Command() *cobra.Command {
 		if config.Expect, err = promises.ReadExpectations(c.Context(), *expect); err != nil {
 			return err
 		}
-		return compareRuns(c.Context(), config, *format, c.OutOrStdout())
+		result, err := resultOf(c.Context(), config, *out, *again, c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		if !isList {
+			err = show(config, result, *format, c.OutOrStdout())
+		} else if n, e := l.list(c.Context(), config, c.OutOrStdout()); e != nil {
+			err = e
+		} else if n == 0 {
+			fmt.Fprintln(c.ErrOrStderr(), "no change is one of these")
+		}
+		return cmp.Or(err, promises.Code(result.Expectations))
 	}
 	return c
 }
 
-var formats = []string{"text", "json", "markdown"}
+var formats = []string{"text", "json", "markdown", "csv", "ndjson"}
 
 // showNext says where the rest of a comparison is.
 func showNext(p *screen.Text, c diff.Config, r *diff.Result) {
 	if r.Changes > 0 {
-		p.Line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). A page of figures, or one host:\n  robocensus report --out %s %s --against %s --html changes.html\n  robocensus history HOST --out %[2]s",
-			words.Count(r.Changes, "row"), screen.ShellWord(c.In.Path(".")), screen.ShellWord(r.After), screen.ShellWord(r.Before)))
+		p.Line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). All of them, a page of figures, or one host:\n  robocensus diff --out %s %s %s --list\n  robocensus report --out %[2]s %[4]s --against %[3]s --html changes.html\n  robocensus history HOST --out %[2]s",
+			words.Count(r.Changes, "row"), screen.ShellWord(c.In.Path(".")), screen.ShellWord(r.Before), screen.ShellWord(r.After)))
 	}
 	if slices.ContainsFunc(r.Expectations, func(x *expect.Promise) bool { return x.State == expect.Broken }) {
 		p.Line("What breaks a promise is in " + p.Foreign(store.Join(c.In.Path("."), "changes", "run="+r.After, "against="+r.Before, "expectations.csv")))
 	}
 }
 
-func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Writer) error {
+// resultOf returns the result of the comparison that the folder has, or makes it.
+func resultOf(ctx context.Context, c diff.Config, out string, again bool, stderr io.Writer) (*diff.Result, error) {
+	if !again {
+		result, err := diff.Stored(c)
+		if errors.Is(err, diff.ErrWouldLose) {
+			return nil, exit.Usagef("%w; --again makes it anew all the same", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if result != nil {
+			fmt.Fprintf(stderr, "shown as it was compared before; --again compares anew\n")
+			return result, nil
+		}
+	}
+	if err := cli.Writable(out); err != nil {
+		return nil, err
+	}
 	result, err := diff.Runs(ctx, c)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		for _, run := range []string{c.Before, c.After} {
 			if !slices.Contains(cli.RunNames(c.In), run) {
-				return cli.NoRun(c.In, run)
+				return nil, cli.NoRun(c.In, run)
 			}
 		}
-		return err
-	case err != nil:
-		return err
 	}
+	return result, err
+}
+
+// show prints a result.
+func show(c diff.Config, result *diff.Result, format string, stdout io.Writer) error {
 	switch format {
 	case "json":
-		if err := screen.JSON(stdout, result); err != nil {
-			return err
-		}
+		return screen.JSON(stdout, result)
 	case "markdown":
 		showDiff(&screen.Markdown{Out: stdout}, result)
 	default:
@@ -136,5 +189,5 @@ func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Wr
 		showDiff(p, result)
 		showNext(p, c, result)
 	}
-	return promises.Code(result.Expectations)
+	return nil
 }

@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func (e noRunError) Error() string        { return fmt.Sprintf("no run %q in %s"
 func (e noRunError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Runs compares two runs origin by origin, writes the table changes and returns a
-// summary. It replaces an earlier comparison of the same runs. If a run does not
+// summary. It replaces an earlier comparison of the same runs (see [Stored]). If a run does not
 // exist, the error is [fs.ErrNotExist]; if the runs cannot be compared, it is
 // [ErrNotComparable].
 func Runs(ctx context.Context, c Config) (*Result, error) {
@@ -61,11 +62,16 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 	if err := d.compare(ctx); err != nil {
 		return nil, err
 	}
+	d.result.finish()
+	found, err := json.Marshal(d.result)
+	if err != nil {
+		return nil, fmt.Errorf("result of the comparison: %w", err)
+	}
 	d.out.Compared(d.result.Compared, d.result.Unread, d.result.Earlier...)
+	d.out.Result(found, d.runs[0].Manifest.Digest(), c.Expect.Digest())
 	if err := d.out.Commit(); err != nil {
 		return nil, err
 	}
-	d.result.finish()
 	return d.result, views.Write(c.In)
 }
 

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -138,6 +141,53 @@ func TestAnOutageHidesNoChange(t *testing.T) {
 	if diff := cmp.Diff(r.Earlier, record.Earlier); diff != "" || record.Hosts != 1 || record.Unread != 0 {
 		t.Errorf("the record says %d hosts, %d unread, earlier runs (-want +got):\n%s", record.Hosts, record.Unread, diff)
 	}
+}
+
+// A comparison is shown as it was made, also when the run that stands in is gone, by which it
+// could not be made again.
+func TestAComparisonIsMadeOnce(t *testing.T) {
+	dir := weeks(t, map[string]string{"h.example": "oxc", "i.example": "ooo"}, nil)
+	const promises = "- {name: nothing closes, no_change: policy_class, after: disallow_all}\n"
+	in := sinktest.Open(t, dir)
+	c := Config{In: in, Before: "w2", After: "w3"}
+	if r, err := Stored(c); r != nil || err != nil {
+		t.Fatalf("before it is made: %v, %v", r, err)
+	}
+	made, _ := compared(t, dir, 3, promises)
+	stored := func(when, promises string) *Result {
+		t.Helper()
+		c.Expect = nil
+		if promises != "" {
+			var err error
+			c.Expect, err = expect.Parse("promises", []byte(promises), nil)
+			pipelinetest.Must(t, err)
+		}
+		r, err := Stored(c)
+		if promises == "" || promises[0] == '-' {
+			pipelinetest.Must(t, err)
+		} else if !errors.Is(err, ErrWouldLose) || r != nil {
+			t.Errorf("%s: %v, %v, want that it would lose the run w1", when, r, err)
+		}
+		return r
+	}
+	asJSON := func(r *Result) string {
+		text, err := json.Marshal(r)
+		pipelinetest.Must(t, err)
+		return string(text)
+	}
+	for _, with := range []string{"", promises} {
+		if diff := cmp.Diff(asJSON(made), asJSON(stored("made", with))); diff != "" {
+			t.Errorf("stored (-made +stored):\n%s", diff)
+		}
+	}
+	if r := stored("other promises", "- {name: others, reachable: true}\n"); r != nil {
+		t.Errorf("the comparison answers for other promises")
+	}
+	pipelinetest.Must(t, sink.Remove(in, "w1"))
+	if diff := cmp.Diff(asJSON(made), asJSON(stored("w1 is gone", ""))); diff != "" {
+		t.Errorf("w1 is gone (-made +stored):\n%s", diff)
+	}
+	stored("w1 is gone", " "+"- {name: others, reachable: true}\n")
 }
 
 // Outages of several weeks and hosts: the state before of each host is that of the

@@ -1,8 +1,11 @@
 package expect
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 type List struct {
 	path string
 	list []*expectation
+	sum  hash.Hash // of what was read
 }
 
 // An expectation is one entry of the file.
@@ -96,7 +100,8 @@ func Parse(path string, text []byte, read func(path string) ([]byte, error)) (*L
 	if err != nil {
 		return nil, err
 	}
-	e := &List{path: path}
+	e := &List{path: path, sum: sha256.New()}
+	e.sum.Write(text)
 	names := make(map[string]int)
 	for _, node := range nodes {
 		x, err := parseExpectation(path, node)
@@ -114,6 +119,7 @@ func Parse(path string, text []byte, read func(path string) ([]byte, error)) (*L
 				}
 				return nil, e.fail(x.lines[x.what], "%s: %w", x.what, err)
 			}
+			fmt.Fprintf(e.sum, "\n%d\n%s", len(x.model), x.model)
 			if err := x.checkModel(); err != nil {
 				return nil, e.fail(x.lines[x.what], "%w", err)
 			}
@@ -121,6 +127,15 @@ func Parse(path string, text []byte, read func(path string) ([]byte, error)) (*L
 		e.list = append(e.list, x)
 	}
 	return e, nil
+}
+
+// Digest returns the SHA-256 of the file and of the models that it names, in hexadecimal,
+// "" for no list.
+func (e *List) Digest() string {
+	if e == nil {
+		return ""
+	}
+	return hex.EncodeToString(e.sum.Sum(nil))
 }
 
 func (e *List) fail(line int, format string, args ...any) error {

@@ -1,0 +1,155 @@
+package diffs
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/visible"
+)
+
+// listing says which rows of changes are listed, and how.
+type listing struct {
+	agents, kinds []string // "" for all
+	format        string   // text, csv or ndjson
+}
+
+func (l *listing) has(row *schema.Change) bool {
+	if len(l.agents) > 0 && (row.Agent == nil || !containsFold(l.agents, *row.Agent)) {
+		return false
+	}
+	return len(l.kinds) == 0 || containsFold(l.kinds, row.Kind)
+}
+
+func containsFold(list []string, text string) bool {
+	for _, s := range list {
+		if strings.EqualFold(s, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// list prints the rows of the comparison that the folder has, as far as the listing asks
+// for them, in the order of the table. It returns how many.
+func (l *listing) list(ctx context.Context, c diff.Config, stdout io.Writer) (n int64, err error) {
+	record, err := journal.ReadComparison(c.In, c.After, c.Before)
+	if err != nil {
+		return 0, fmt.Errorf("look for the comparison: %w", err)
+	}
+	out := bufio.NewWriterSize(stdout, 1<<16)
+	print, end := l.printer(out)
+	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{}, func(batch []schema.Change) error {
+		for i := range batch {
+			if row := &batch[i]; l.has(row) {
+				n++
+				if err := print(row); err != nil {
+					return fmt.Errorf("write to standard output: %w", err)
+				}
+			}
+		}
+		return nil
+	})
+	if e := errors.Join(end(), out.Flush()); err == nil && e != nil {
+		err = fmt.Errorf("write to standard output: %w", e)
+	}
+	return n, err
+}
+
+// printer returns what prints a row, and what ends the list.
+func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, end func() error) {
+	nothing := func() error { return nil }
+	switch l.format {
+	case "csv":
+		w := csv.NewWriter(out)
+		w.Write(columnNames())
+		return func(row *schema.Change) error { return w.Write(cells(row)) }, func() error { w.Flush(); return w.Error() }
+	case "ndjson":
+		return func(row *schema.Change) error {
+			object, err := object(row)
+			if err == nil {
+				_, err = out.Write(append(visible.JSON(object), '\n'))
+			}
+			return err
+		}, nothing
+	}
+	p := &screen.Text{Out: out}
+	return func(row *schema.Change) error {
+		_, err := fmt.Fprintf(out, "%s\t%s\t%s\n", row.Severity, p.Foreign(row.Origin), ToldOfHost(p, diff.ExampleOf(row)))
+		return err
+	}, nothing
+}
+
+// columnNames returns the columns of the table, in its order.
+func columnNames() (names []string) {
+	for f := range reflect.TypeFor[schema.Change]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// values yields the values of a row, nil for null.
+func values(row *schema.Change) (values []any) {
+	for _, v := range reflect.ValueOf(row).Elem().Fields() {
+		switch {
+		case v.Kind() != reflect.Pointer:
+			values = append(values, v.Interface())
+		case v.IsNil():
+			values = append(values, nil)
+		default:
+			values = append(values, v.Elem().Interface())
+		}
+	}
+	return values
+}
+
+// cells returns a row as cells, empty for null.
+func cells(row *schema.Change) (cells []string) {
+	for _, v := range values(row) {
+		cell := ""
+		if v != nil {
+			cell = visible.Cell(fmt.Sprint(v))
+		}
+		cells = append(cells, cell)
+	}
+	return cells
+}
+
+// object returns a row as an object of JSON whose keys are the columns.
+func object(row *schema.Change) ([]byte, error) {
+	names, object := columnNames(), []byte("{")
+	for i, v := range values(row) {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			object = append(object, ',')
+		}
+		object = append(fmt.Appendf(object, "%q:", names[i]), text...)
+	}
+	return append(object, '}'), nil
+}
+
+// unknownKind returns a kind that no change has, "" if there is none.
+func (l *listing) unknownKind() string {
+	for _, kind := range l.kinds {
+		if !containsFold(change.Kinds, kind) {
+			return kind
+		}
+	}
+	return ""
+}
