@@ -23,7 +23,8 @@ import (
 // Plan is the configuration of a run. It is written once, when the run starts.
 type Plan struct {
 	SchemaVersion       int        `json:"schema_version"`
-	SummaryBins         int        `json:"summary_bins"` // version of the bins of distributions in summary
+	Columns             string     `json:"columns_sha256,omitempty"` // digest of all tables' columns; "" of an older program
+	SummaryBins         int        `json:"summary_bins"`             // version of the bins of distributions in summary
 	Tool                string     `json:"tool"`
 	ToolVersion         string     `json:"tool_version"`
 	Run                 string     `json:"run"`
@@ -219,6 +220,7 @@ func (p *Plan) Prepare() error {
 		p.PublicSuffixes = publicsuffix.List.String()
 	}
 	p.ConfigurationDigest = hex.EncodeToString(digest[:])
+	p.Columns = schema.ColumnsDigest()
 	return nil
 }
 

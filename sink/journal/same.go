@@ -21,6 +21,9 @@ func (p *Plan) Differences(now *Plan) []string {
 		}
 	}
 	differ("the tables' schema version", p.SchemaVersion, now.SchemaVersion)
+	if p.Columns != "" {
+		differ("the digest of the tables' columns", p.Columns, now.Columns)
+	}
 	differ("the version of the bins in summary", p.SummaryBins, now.SummaryBins)
 	differ("the public suffix list of the program", p.PublicSuffixes, now.PublicSuffixes)
 	differ("shards", p.Shards, now.Shards)

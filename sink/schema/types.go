@@ -1,10 +1,14 @@
 package schema
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -46,3 +50,19 @@ func CheckTypes(rows *parquet.Schema, file *parquet.File) error {
 	}
 	return nil
 }
+
+// ColumnsDigest returns the SHA-256 of the columns of all tables, with their types, in
+// hexadecimal: parts of runs that have it in common can be read as one.
+func ColumnsDigest() string { return columnsDigest() }
+
+var columnsDigest = sync.OnceValue(func() string {
+	sum := sha256.New()
+	for _, t := range tables {
+		rows := parquet.SchemaOf(reflect.New(t.row).Interface())
+		for _, path := range rows.Columns() {
+			c, _ := rows.Lookup(path...)
+			fmt.Fprintln(sum, t.Name, path, c.Node.Type(), c.MaxRepetitionLevel, c.MaxDefinitionLevel)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+})

@@ -96,21 +96,11 @@ func (s scope) inDataSet() scope {
 
 // files returns the parts of a table as SQL, or "" if there are none.
 func (s scope) files(in files, table string) (string, error) {
-	folders := s.runs
-	if table == "changes" {
-		folders = s.comparisons
-	}
-	if folders == "" {
-		return "", nil
-	}
-	pattern := table + "/" + folders + "/part-*.parquet"
-	found, err := in.glob(pattern)
+	found, pattern, err := s.found(in, table)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
-	if parts := s.parts[table]; len(parts) > 0 {
-		found = parts
-	} else if in.base == "" {
+	if pattern != "" {
 		return Quote(pattern), nil
 	}
 	quoted := make([]string, len(found))
@@ -118,6 +108,29 @@ func (s scope) files(in files, table string) (string, error) {
 		quoted[i] = Quote(in.base + name)
 	}
 	return "[\n    " + strings.Join(quoted, ",\n    ") + "]", nil
+}
+
+// found returns the parts of a table, and the pattern that finds them, "" if they have to
+// be named.
+func (s scope) found(in files, table string) (names []string, pattern string, err error) {
+	folders := s.runs
+	if table == "changes" {
+		folders = s.comparisons
+	}
+	if folders == "" {
+		return nil, "", nil
+	}
+	pattern = table + "/" + folders + "/part-*.parquet"
+	if names, err = in.glob(pattern); err != nil || len(names) == 0 {
+		return nil, "", err
+	}
+	if parts := s.parts[table]; len(parts) > 0 {
+		return parts, "", nil
+	}
+	if in.base != "" {
+		pattern = ""
+	}
+	return names, pattern, nil
 }
 
 // view returns the statement that creates the view of a table. If the table has no
@@ -187,11 +200,19 @@ func (s scope) unread() string {
 }
 
 // read reads files, given as SQL, with partitions as columns.
-const read = "read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}, union_by_name = true)"
+const read = "read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}%s)"
+
+// byName lets read take files of different columns. DuckDB opens all of them for it, each
+// time that it makes or asks a view.
+const byName = ", union_by_name = true"
 
 // rows returns the FROM clause of a table's view.
 func (s scope) rows(in files, table string) (string, error) {
 	files, err := s.files(in, table)
+	if err != nil {
+		return "", err
+	}
+	found, _, err := s.found(in, table)
 	if err != nil {
 		return "", err
 	}
@@ -200,7 +221,11 @@ func (s scope) rows(in files, table string) (string, error) {
 		partitions = []string{"against", "run"}
 	}
 	if files != "" {
-		return fmt.Sprintf(read, files, strings.Join(partitions, "': VARCHAR, '")), nil
+		unite := byName
+		if in.haveSameColumns(table, found) {
+			unite = ""
+		}
+		return fmt.Sprintf(read, files, strings.Join(partitions, "': VARCHAR, '"), unite), nil
 	}
 	empty, err := scan.Empty(table)
 	if err != nil {

@@ -128,11 +128,58 @@ func Check(s store.Store) (wrong string, err error) {
 type files struct {
 	glob func(pattern string) ([]string, error)
 	base string // URL of the object store, with a slash at the end; "" for a folder
+	// columns names the columns that the tables of a run have. Runs that are not in it may
+	// have others.
+	columns map[string]string
+}
+
+// haveSameColumns reports whether all parts of a table are known to have the same columns.
+func (f files) haveSameColumns(table string, parts []string) bool {
+	if table == "changes" {
+		return false // of the program that compared, which is not that of the runs
+	}
+	var same string
+	for _, name := range parts {
+		run, _, _ := strings.Cut(strings.TrimPrefix(name, table+"/run="), "/")
+		has := f.columns[run]
+		if has == "" || same != "" && has != same {
+			return false
+		}
+		same = has
+	}
+	return true
+}
+
+// columnsOf returns the columns that the tables of each run have, as files.columns.
+func columnsOf(s store.Store, runs []*journal.Manifest) map[string]string {
+	columns := make(map[string]string)
+	for _, m := range runs {
+		columns[m.Run] = ""
+		if m.Columns != "" {
+			columns[m.Run] = strings.Join(append([]string{m.Columns}, m.Without...), " ")
+		}
+	}
+	if _, isFolder := s.(*store.Folder); !isFolder {
+		return columns // of an object store views name complete runs only
+	}
+	ids, err := journal.RunIDs(s)
+	if err != nil {
+		return columns
+	}
+	for _, id := range ids {
+		if _, isComplete := columns[id]; isComplete {
+			continue
+		}
+		if plan, _, err := journal.ReadPlan(s, id); err == nil {
+			columns[id] = plan.Columns
+		}
+	}
+	return columns
 }
 
 // finished finds only files of complete runs.
 func (f files) finished(runs []*journal.Manifest) files {
-	return files{base: f.base, glob: func(pattern string) (names []string, err error) {
+	return files{base: f.base, columns: f.columns, glob: func(pattern string) (names []string, err error) {
 		found, err := f.glob(pattern)
 		for _, name := range found {
 			if slices.ContainsFunc(runs, func(m *journal.Manifest) bool { return strings.Contains(name, "/run="+m.Run+"/") }) {
@@ -160,7 +207,7 @@ func filesOf(s store.Store, runs []*journal.Manifest) (files, error) {
 		// Views ask several times for the files of a table, and each search reads the
 		// folders of all runs.
 		known := make(map[string][]string)
-		return files{glob: func(pattern string) (names []string, err error) {
+		return files{columns: columnsOf(s, runs), glob: func(pattern string) (names []string, err error) {
 			names, ok := known[pattern]
 			if !ok {
 				if names, err = folder.Glob(pattern); err == nil {
@@ -186,7 +233,7 @@ func filesOf(s store.Store, runs []*journal.Manifest) (files, error) {
 			}
 		}
 	}
-	return files{base: forDuckDB(s.Path("")) + "/", glob: func(pattern string) (names []string, err error) {
+	return files{base: forDuckDB(s.Path("")) + "/", columns: columnsOf(s, runs), glob: func(pattern string) (names []string, err error) {
 		for _, name := range named {
 			if ok, e := path.Match(pattern, name); ok {
 				names = append(names, name)

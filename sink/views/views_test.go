@@ -48,6 +48,55 @@ func viewsIn(t *testing.T, dir string) (history, last string) {
 	return history, last
 }
 
+// DuckDB opens all parts of a table to unite their columns by name: only where they may
+// differ.
+func TestColumnsAreUnitedWhereTheyMayDiffer(t *testing.T) {
+	dir := t.TempDir()
+	wants := func(when string, history, last bool) {
+		t.Helper()
+		all, main := viewsIn(t, dir)
+		for _, c := range []struct {
+			schema, text string
+			united       bool
+		}{{"history", all, history}, {"main", main, last}} {
+			_, view, _ := strings.Cut(c.text, "VIEW fetches AS")
+			view, _, _ = strings.Cut(view, ";")
+			if strings.Contains(view, byName) != c.united {
+				t.Errorf("%s: columns of %s.fetches are united: %t, want %t:\n%s", when, c.schema, !c.united, c.united, view)
+			}
+		}
+	}
+	viewRun(t, dir, "a", 1, true, "google")
+	viewRun(t, dir, "b", 2, true, "google")
+	wants("two runs", false, false)
+	viewRun(t, dir, "c", 3, false, "google")
+	wants("an incomplete run", false, false)
+	plan := filepath.Join(dir, "_runs", "c", "plan.json")
+	content, err := os.ReadFile(plan)
+	must(t, err)
+	must(t, os.WriteFile(plan, content[:len(content)/2], 0o666))
+	wants("an unknown plan", true, false)
+}
+
+func TestColumnsOfRuns(t *testing.T) {
+	in := files{columns: map[string]string{"a": "x", "b": "x", "c": "x fetches.rank", "old": ""}}
+	for _, c := range []struct {
+		table, runs string
+		want        bool
+	}{
+		{"fetches", "a", true}, {"fetches", "a b", true}, {"fetches", "a c", false}, {"fetches", "c", true},
+		{"fetches", "old", false}, {"fetches", "a old", false}, {"fetches", "a removed", false}, {"changes", "a", false},
+	} {
+		var parts []string
+		for run := range strings.FieldsSeq(c.runs) {
+			parts = append(parts, c.table+"/run="+run+"/part-00000.parquet")
+		}
+		if got := in.haveSameColumns(c.table, parts); got != c.want {
+			t.Errorf("%s of runs %s: %t, want %t", c.table, c.runs, got, c.want)
+		}
+	}
+}
+
 // The last run is the one that started last, whatever its name and its end; an
 // incomplete run does not count.
 func TestViewsNameTheLastCompleteRun(t *testing.T) {
