@@ -82,10 +82,12 @@ func Prune(ctx context.Context, s store.Store, keep int, dryRun bool, each func(
 			continue
 		}
 		if !dryRun {
-			for _, name := range []string{layout.ComparisonRecord(o.run, o.against), o.Path} {
-				if err := s.RemoveAll(name); err != nil {
-					return fmt.Errorf("remove a comparison: %w", err)
-				}
+			err := removeRecord(s, layout.ComparisonRecord(o.run, o.against))
+			if err == nil {
+				err = s.RemoveAll(o.Path)
+			}
+			if err != nil {
+				return fmt.Errorf("remove a comparison: %w", err)
 			}
 			s.Remove(path.Dir(o.Path)) // fails if the folder is not empty
 		}

@@ -49,6 +49,9 @@ func removeRun(s store.Store, run string) error {
 	if err == nil {
 		err = s.Remove(folder)
 	}
+	if err == nil {
+		err = s.Sync(layout.Runs) // otherwise it comes back with the power
+	}
 	return err
 }
 
@@ -116,14 +119,8 @@ func removeLocked(s store.Store, run string) error {
 			return err
 		}
 	}
-	compared, err := comparisons(s, run)
-	if err != nil {
+	if err := removeComparisons(s, run); err != nil {
 		return err
-	}
-	for _, name := range compared {
-		if err := s.RemoveAll(name); err != nil {
-			return err
-		}
 	}
 	files, err := s.List(folder)
 	if err != nil {
@@ -139,21 +136,52 @@ func removeLocked(s store.Store, run string) error {
 	return s.Remove(marker)
 }
 
-// comparisons returns the folders and records of all comparisons of a run with
-// earlier or later runs.
-func comparisons(s store.Store, run string) (names []string, err error) {
-	names = []string{layout.TableFolder(layout.Changes, run)}
-	later, err := s.List(layout.Changes)
-	for _, f := range later {
-		if f.IsDir() {
-			names = append(names, path.Join(layout.Changes, f.Name(), layout.AgainstPrefix+run))
-		}
-	}
-	runs, e := s.List(layout.Runs)
+// removeComparisons removes all comparisons of a run with earlier or later runs: first their
+// records, so that none names a file that is gone.
+func removeComparisons(s store.Store, run string) error {
+	var records, folders []string
+	runs, err := s.List(layout.Runs)
 	for _, f := range runs {
 		if f.IsDir() {
-			names = append(names, layout.ComparisonRecord(f.Name(), run))
+			records = append(records, layout.ComparisonRecord(f.Name(), run))
 		}
 	}
-	return names, errors.Join(err, e)
+	later, e := s.List(layout.Changes)
+	for _, f := range later {
+		if f.IsDir() {
+			folders = append(folders, path.Join(layout.Changes, f.Name(), layout.AgainstPrefix+run))
+		}
+	}
+	if err := errors.Join(err, e); err != nil {
+		return err
+	}
+	if err := s.RemoveAll(layout.ComparisonRecords(run)); err != nil {
+		return err
+	}
+	if err := s.Sync(layout.RunFile(run)); err != nil {
+		return err
+	}
+	for _, name := range records {
+		if err := removeRecord(s, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range append(folders, layout.TableFolder(layout.Changes, run)) {
+		if err := s.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeRecord removes the record of a comparison for good, before its files are removed.
+func removeRecord(s store.Store, name string) error {
+	there, err := store.Exists(s, name)
+	if err != nil || !there {
+		return err
+	}
+	if err := s.Remove(name); err != nil {
+		return err
+	}
+	return s.Sync(path.Dir(name))
 }

@@ -80,7 +80,10 @@ func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *jo
 		v.add(layout.ComparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
 	}
 	var named []string
-	if record.Part != nil {
+	if has := func(f fs.DirEntry) bool { return f.Name() == path.Base(record.Part.Path) }; record.Part != nil && !slices.ContainsFunc(files, has) {
+		// Its removal was interrupted, or a loss of power undid that of its record alone.
+		v.add(record.Part.Path, badFile, "is missing; compare again, or prune the runs that it compares")
+	} else if record.Part != nil {
 		named = append(named, path.Base(record.Part.Path))
 		c := &segmentCheck{verifier: v, since: []string{record.Against}}
 		for _, e := range record.Earlier {

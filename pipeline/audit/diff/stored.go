@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // ErrWouldLose is the error of a comparison that cannot be made again as it was. The error
@@ -35,7 +36,8 @@ func Stored(c Config) (*Result, error) {
 		if err := json.Unmarshal(record.Result, r); err != nil {
 			return nil, fmt.Errorf("result of the comparison of %s with %s: %w", c.After, c.Before, err)
 		}
-		return r, nil
+		// The process that compared may have died before it wrote the views.
+		return r, views.Write(c.In)
 	}
 	lost, err := lostAgain(c, record)
 	if err == nil && len(lost) > 0 {
