@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // Stopped is the error of a run whose context has ended.
@@ -15,7 +17,7 @@ type Stopped struct {
 }
 
 func (e *Stopped) Error() string {
-	return fmt.Sprintf("stopped with %d hosts in the tables and the answers of %d more: %v", e.Committed, e.Kept, e.err)
+	return fmt.Sprintf("stopped with %s in the tables and the answers of %d more: %v", visible.Count(e.Committed, "host", "hosts"), e.Kept, e.err)
 }
 
 func (e *Stopped) Unwrap() error { return e.err }

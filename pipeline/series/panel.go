@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // Panel describes the hosts that all runs of a series have. A host is a name with a
@@ -74,7 +75,7 @@ func findPanel(ctx context.Context, c Config, runs []*countedRun, r *Result) (pa
 	var several []string
 	for i, run := range runs {
 		if f.hosts[i] < run.Targets {
-			several = append(several, fmt.Sprintf("%s has %d answers of %d hosts", run.ID(), run.Targets, f.hosts[i]))
+			several = append(several, fmt.Sprintf("%s has %s of %s", run.ID(), visible.Count(run.Targets, "answer", "answers"), visible.Count(f.hosts[i], "host", "hosts")))
 		}
 	}
 	if len(several) > 0 {

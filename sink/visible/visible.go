@@ -52,6 +52,14 @@ func JSON(object []byte) []byte {
 	return out
 }
 
+// Count returns a number with its noun: 1 host, 2 hosts.
+func Count(n int64, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // isHidden reports whether a character controls a terminal, or shows nothing.
 func isHidden(r rune) bool {
 	return unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || unseen[r] || r == utf8.RuneError

@@ -46,3 +46,11 @@ func TestJSONIsEscaped(t *testing.T) {
 		}
 	}
 }
+
+func TestCountAgrees(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 hosts", 1: "1 host", 2: "2 hosts", 21: "21 hosts"} {
+		if got := Count(n, "host", "hosts"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

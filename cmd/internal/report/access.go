@@ -40,9 +40,17 @@ func (d *data) ofBoth(n int64) string {
 		return said
 	}
 	if d.files < words.Few {
-		return fmt.Sprintf("%s (%s of the %s with rules)", said, words.Number(n), words.Number(d.files))
+		return fmt.Sprintf("%s (%s of %s)", said, words.Number(n), d.withRules())
 	}
-	return fmt.Sprintf("%s (%s of the %s with rules)", said, words.Percent(n, d.files), words.Number(d.files))
+	return fmt.Sprintf("%s (%s of %s)", said, words.Percent(n, d.files), d.withRules())
+}
+
+// withRules names the hosts with rules, where the sentence has named those of which they are.
+func (d *data) withRules() string {
+	if d.files == 1 {
+		return "the only one with rules"
+	}
+	return "the " + words.Number(d.files) + " with rules"
 }
 
 // agree returns the verb that goes with [data.ofBoth].
@@ -53,7 +61,7 @@ func (d *data) bases() string {
 	if d.files == d.hosts {
 		return d.all() + ", all with rules that decide"
 	}
-	return fmt.Sprintf("%s, and of the %s with rules: those whose rules decide", d.all(), words.Number(d.files))
+	return fmt.Sprintf("%s, and of %s: those whose rules decide", d.all(), d.withRules())
 }
 
 // aiTraining shows how many hosts shut out agents for AI training, by rank.

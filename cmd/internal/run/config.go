@@ -259,8 +259,12 @@ func (f *Flags) settings() journal.Values {
 			return
 		}
 		if flag.Name == "proxy" {
-			// A password must not appear in a folder that may be published.
+			// A password must not appear in a folder that may be published, nor may a name
+			// without one: it is a token.
 			if u, err := url.Parse(f.Proxy); err == nil {
+				if _, hasPassword := u.User.Password(); u.User != nil && !hasPassword {
+					u.User = url.User("xxxxx")
+				}
 				out[flag.Name] = u.Redacted()
 			}
 			return

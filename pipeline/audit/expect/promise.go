@@ -1,6 +1,10 @@
 package expect
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/robocensus/robocensus/sink/visible"
+)
 
 // State is the result of checking an expectation.
 type State string
@@ -96,7 +100,7 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 	case p.Checked == 0 && p.Unknown > 0:
 		p.unchecked(p.Note, false)
 	case p.Checked == 0 && p.Hosts > 0:
-		p.unchecked(fmt.Sprintf("it matches nothing of the %d hosts that it covers; correct the entry or remove it", p.Hosts), true)
+		p.unchecked(fmt.Sprintf("it matches nothing of the %s that it covers; correct the entry or remove it", visible.Count(p.Hosts, "host", "hosts")), true)
 	case p.Checked == 0:
 		p.unchecked("it matches nothing; correct the entry or remove it", true)
 	case x.permitsAll(p, p.Checked+p.Unknown):
@@ -150,10 +154,7 @@ func (p *Promise) unknown() (note string) {
 
 // part says how many of all there are, in words that agree with their number.
 func part(n, of int64, one, many string) string {
-	if of == 1 {
-		many = one
-	}
-	return fmt.Sprintf("%d of %d %s", n, of, many)
+	return fmt.Sprintf("%d of %s", n, visible.Count(of, one, many))
 }
 
 func join(a, b string) string {

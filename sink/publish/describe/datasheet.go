@@ -178,13 +178,13 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest,
 		case of[column] == nil:
 			s.line("- No table that is published counts the hosts by %s.", strings.ReplaceAll(column, "_", " "))
 		case column == "outcome":
-			s.line("- The outcome of %d of %d hosts is undefined: the first profile does not say what their answer means.", of[column]["undefined"], run.Targets)
+			s.line("- The outcome of %d of %s is undefined: the first profile does not say what their answer means.", of[column]["undefined"], visible.Count(run.Targets, "host", "hosts"))
 		case column == "challenge":
 			walls := int64(0)
 			for _, n := range of[column] {
 				walls += n
 			}
-			s.line("- A wall answered in place of the file of %d of %d hosts: they are unread, and have no outcome below, whatever their status says.", walls, run.Targets)
+			s.line("- A wall answered in place of the file of %d of %s: they are unread, and have no outcome below, whatever their status says.", walls, visible.Count(run.Targets, "host", "hosts"))
 		}
 	}
 	s.line("")
