@@ -288,7 +288,7 @@ func TestADamagedRunStopsNoCommandAboutOthers_NoRace(t *testing.T) {
 		{"run", "--warc", archive, "--resume", "--progress", "none"},
 		{"run", "--warc", archive, "--run", "c", "--progress", "none"},
 		{"run", "--warc", archive, "--run", "b", "--force-new", "--progress", "none"},
-		{"diff", "a", "b"},
+		{"diff", "a", "b", "--again"}, // without, it shows the promises that are broken
 		{"verify", "b"},
 		{"report", "b"},
 		{"export", "b", "fetches"},
