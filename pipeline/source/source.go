@@ -309,7 +309,7 @@ func (s *Source) Empty() error {
 	skipped, stored := s.rejects.Skipped(), c.kind()
 	switch {
 	case skipped.NotSampled > 0:
-		path, wanted = c.name(), fmt.Sprintf("holds %s, none in the sample; give a larger --sample", visible.Count(skipped.NotSampled, "host", "hosts"))
+		path, wanted = c.name(), fmt.Sprintf("holds %s, none of them in the sample; give a larger --sample", visible.Count(skipped.NotSampled, "host", "hosts"))
 	case len(c.Named) > 0:
 		path, wanted = journal.NamedHosts, "are not hosts"
 	case s.filter != nil && s.filter.Len() == 0:
