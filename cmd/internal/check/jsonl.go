@@ -15,6 +15,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
@@ -95,8 +96,6 @@ func checkLiteral(p *robots.Profile) error {
 func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, error)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriter(out)
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
 	var first error
 	number := int64(0)
 	for {
@@ -119,8 +118,8 @@ func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, e
 			}
 			answer = map[string]string{"error": err.Error()}
 		}
-		if err := encoder.Encode(answer); err != nil {
-			return fmt.Errorf("write an answer: %w", err)
+		if err := screen.JSONLine(w, answer); err != nil {
+			return err
 		}
 		if r.Buffered() == 0 { // a caller may wait for each answer
 			if err := w.Flush(); err != nil {

@@ -248,7 +248,7 @@ func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) e
 		begin = "[\n"
 	}
 	l.out.WriteString(begin)
-	return written(l.out.Write(text))
+	return written(l.out.Write(visible.JSON(text)))
 }
 
 func (l *URLJudge) judgement(v robots.Verdict) judgement {

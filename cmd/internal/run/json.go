@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
@@ -47,14 +45,7 @@ func (f *Flags) setLines(c *pipeline.Config, stdout, stderr io.Writer) io.Writer
 	if !f.lines {
 		return stdout
 	}
-	out := json.NewEncoder(stdout)
-	out.SetEscapeHTML(false)
-	c.HostLine = func(line *evaluate.HostLine) error {
-		if err := out.Encode(line); err != nil {
-			return fmt.Errorf("print a host: %w", err)
-		}
-		return nil
-	}
+	c.HostLine = func(line *evaluate.HostLine) error { return screen.JSONLine(stdout, line) }
 	return stderr
 }
 

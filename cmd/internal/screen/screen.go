@@ -150,10 +150,15 @@ func (c *Checked) Write(p []byte) (int, error) {
 func Date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // JSON prints a value for --json.
-func JSON(out io.Writer, v any) error {
+func JSON(out io.Writer, v any) error { return writeJSON(out, v, "  ") }
+
+// JSONLine prints a value as a line of JSON, with the same escapes.
+func JSONLine(out io.Writer, v any) error { return writeJSON(out, v, "") }
+
+func writeJSON(out io.Writer, v any, indent string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	if err == nil {
