@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // headline says how many hosts changed. Hosts that a run could not read, or whose
@@ -71,7 +72,7 @@ func showDiff(p screen.Page, r *diff.Result) {
 	}
 	rows = nil
 	for _, k := range r.Kinds {
-		rows = append(rows, []string{k.Severity, words.Kind(k.Kind), words.Number(k.Hosts), words.Number(k.Count)})
+		rows = append(rows, []string{visible.Text(k.Severity), visible.Text(words.Kind(k.Kind)), words.Number(k.Hosts), words.Number(k.Count)})
 	}
 	p.Table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
 	showAgents(p, r)
@@ -80,7 +81,7 @@ func showDiff(p screen.Page, r *diff.Result) {
 	showIdentities(p, r)
 	rows = nil
 	for _, s := range r.Strata {
-		row := []string{s.Stratum, words.Number(s.Compared), words.Number(s.Changed)}
+		row := []string{visible.Text(s.Stratum), words.Number(s.Compared), words.Number(s.Changed)}
 		for _, n := range severities(s.Severities) {
 			row = append(row, words.Number(n))
 		}
@@ -89,14 +90,14 @@ func showDiff(p screen.Page, r *diff.Result) {
 	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "in both runs", "changed"}, change.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Together {
-		rows = append(rows, []string{e.Severity, p.Foreign(e.Origin), ToldOfHost(p, &e), words.Number(e.Hosts)})
+		rows = append(rows, []string{visible.Text(e.Severity), p.Foreign(e.Origin), ToldOfHost(p, &e), words.Number(e.Hosts)})
 	}
 	if len(rows) > 0 {
 		p.Table("Hosts that changed in the same way", []string{"severity", "such as", "change", "hosts"}, 3, rows)
 	}
 	rows = nil
 	for _, e := range r.Examples {
-		rows = append(rows, []string{e.Severity, p.Foreign(e.Origin), told(p, r, &e)})
+		rows = append(rows, []string{visible.Text(e.Severity), p.Foreign(e.Origin), told(p, r, &e)})
 	}
 	p.Table("The most severe changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
 }
@@ -196,7 +197,7 @@ func showWords(p screen.Page, r *diff.Result) {
 func showUses(p screen.Page, r *diff.Result) {
 	var rows [][]string
 	for _, u := range r.Uses {
-		name := words.Use.Of(u.Use)
+		name := visible.Text(words.Use.Of(u.Use))
 		if len(r.Profiles) > 1 {
 			name += " (" + p.Foreign(u.Profile) + ")"
 		}
@@ -270,7 +271,7 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 		}
 		return out
 	}
-	text := []string{words.Kind(e.Kind)}
+	text := []string{visible.Text(words.Kind(e.Kind))}
 	if e.Identity != nil { // which says more than the agent
 		return fmt.Sprintf("%s to %s: %s → %s", text[0], p.Foreign(*e.Identity), side(e.Before, nil), side(e.After, nil)) + alikeMore(e)
 	}
@@ -280,7 +281,7 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 		}
 	}
 	if e.Use != nil {
-		text = append(text, words.Use.Of(*e.Use))
+		text = append(text, visible.Text(words.Use.Of(*e.Use)))
 	}
 	text[len(text)-1] += ":"
 	if e.Kind == "rules" {

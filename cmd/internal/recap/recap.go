@@ -272,7 +272,7 @@ func showShutOut(p *screen.Text, f *figures) {
 	var rows [][]string
 	for _, a := range f.agents[:min(len(f.agents), topAgents)] {
 		rows = append(rows, []string{
-			a.Category, p.Foreign(a.Agent), words.Number(a.Closed), words.Percent(a.Closed, f.targets), words.Percent(a.Closed, files),
+			visible.Text(a.Category), p.Foreign(a.Agent), words.Number(a.Closed), words.Percent(a.Closed, f.targets), words.Percent(a.Closed, files),
 			words.Number(a.ByName), words.Number(a.Partial),
 		})
 	}
