@@ -166,11 +166,7 @@ func (r *rowCheck) shard(t *row) {
 	if r.segment.shards == 0 {
 		return
 	}
-	domain := ""
-	if t.RegisteredDomain != nil {
-		domain = *t.RegisteredDomain
-	}
-	if at := journal.ShardOf(t.Host, domain, r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
+	if at := journal.ShardOf(t.Host, schema.OrZero(t.RegisteredDomain), r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
 		r.misplaced.add("row %d has a host of shard %d", r.row, at)
 	}
 }

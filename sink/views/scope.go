@@ -97,17 +97,22 @@ func (s scope) inDataSet() scope {
 // files returns the parts of a table as SQL, or "" if there are none.
 func (s scope) files(in files, table string) (string, error) {
 	found, pattern, err := s.found(in, table)
-	if err != nil || len(found) == 0 {
-		return "", err
+	return in.asSQL(found, pattern), err
+}
+
+// asSQL names parts, or the pattern that finds them, "" if there are none.
+func (f files) asSQL(parts []string, pattern string) string {
+	if len(parts) == 0 {
+		return ""
 	}
 	if pattern != "" {
-		return Quote(pattern), nil
+		return Quote(pattern)
 	}
-	quoted := make([]string, len(found))
-	for i, name := range found {
-		quoted[i] = Quote(in.base + name)
+	quoted := make([]string, len(parts))
+	for i, name := range parts {
+		quoted[i] = Quote(f.base + name)
 	}
-	return "[\n    " + strings.Join(quoted, ",\n    ") + "]", nil
+	return "[\n    " + strings.Join(quoted, ",\n    ") + "]"
 }
 
 // found returns the parts of a table, and the pattern that finds them, "" if they have to
@@ -208,11 +213,7 @@ const byName = ", union_by_name = true"
 
 // rows returns the FROM clause of a table's view.
 func (s scope) rows(in files, table string) (string, error) {
-	files, err := s.files(in, table)
-	if err != nil {
-		return "", err
-	}
-	found, _, err := s.found(in, table)
+	found, pattern, err := s.found(in, table)
 	if err != nil {
 		return "", err
 	}
@@ -220,12 +221,12 @@ func (s scope) rows(in files, table string) (string, error) {
 	if table == "changes" {
 		partitions = []string{"against", "run"}
 	}
-	if files != "" {
+	if len(found) > 0 {
 		unite := byName
 		if in.haveSameColumns(table, found) {
 			unite = ""
 		}
-		return fmt.Sprintf(read, files, strings.Join(partitions, "': VARCHAR, '"), unite), nil
+		return fmt.Sprintf(read, in.asSQL(found, pattern), strings.Join(partitions, "': VARCHAR, '"), unite), nil
 	}
 	empty, err := scan.Empty(table)
 	if err != nil {

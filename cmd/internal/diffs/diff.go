@@ -159,7 +159,7 @@ func resultOf(ctx context.Context, c diff.Config, out string, again bool, stderr
 			return nil, err
 		}
 		if result != nil {
-			fmt.Fprintf(stderr, "shown as it was compared before; --again compares anew\n")
+			fmt.Fprintln(stderr, "shown as it was compared before; --again compares anew")
 			return result, nil
 		}
 	}

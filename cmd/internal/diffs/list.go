@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/screen"
@@ -22,7 +23,7 @@ import (
 
 // listing says which rows of changes are listed, and how.
 type listing struct {
-	agents, kinds []string // "" for all
+	agents, kinds []string // none for all
 	format        string   // text, csv or ndjson
 }
 
@@ -34,12 +35,7 @@ func (l *listing) has(row *schema.Change) bool {
 }
 
 func containsFold(list []string, text string) bool {
-	for _, s := range list {
-		if strings.EqualFold(s, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, text) })
 }
 
 // list prints the rows of the comparison that the folder has, as far as the listing asks
@@ -70,15 +66,15 @@ func (l *listing) list(ctx context.Context, c diff.Config, stdout io.Writer) (n 
 
 // printer returns what prints a row, and what ends the list.
 func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, end func() error) {
-	nothing := func() error { return nil }
+	names, nothing := columnNames(), func() error { return nil }
 	switch l.format {
 	case "csv":
 		w := csv.NewWriter(out)
-		w.Write(columnNames())
+		w.Write(names)
 		return func(row *schema.Change) error { return w.Write(cells(row)) }, func() error { w.Flush(); return w.Error() }
 	case "ndjson":
 		return func(row *schema.Change) error {
-			object, err := object(row)
+			object, err := object(names, row)
 			if err == nil {
 				_, err = out.Write(append(visible.JSON(object), '\n'))
 			}
@@ -128,9 +124,9 @@ func cells(row *schema.Change) (cells []string) {
 	return cells
 }
 
-// object returns a row as an object of JSON whose keys are the columns.
-func object(row *schema.Change) ([]byte, error) {
-	names, object := columnNames(), []byte("{")
+// object returns a row as an object of JSON whose keys are the names of its columns.
+func object(names []string, row *schema.Change) ([]byte, error) {
+	object := []byte("{")
 	for i, v := range values(row) {
 		text, err := json.Marshal(v)
 		if err != nil {

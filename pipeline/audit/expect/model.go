@@ -193,11 +193,7 @@ func (c *Checker) ofModels(ctx context.Context, in store.Store, parts map[string
 				t.policy = answer.Outcome(row.Outcome)
 			}
 			if t.policy == answer.ConditionalAllow {
-				wanted := records.Wanted{Seq: row.Seq, N: int64(len(targets))}
-				if row.Digest != nil {
-					wanted.Digest = *row.Digest
-				}
-				list = append(list, wanted)
+				list = append(list, records.Wanted{Seq: row.Seq, N: int64(len(targets)), Digest: schema.OrZero(row.Digest)})
 			}
 			targets = append(targets, t)
 		}
