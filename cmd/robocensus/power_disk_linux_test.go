@@ -27,6 +27,8 @@ type inode struct {
 	names   map[string]*inode // of a folder, nil for a file
 	onDisk  map[string]*inode
 	pending []change // of names, since the last fsync
+
+	writes, safe int // changes of a file or of names, and how many of them are on disk
 }
 
 // change is a change of one name. The two of a rename in one folder have one number, and
@@ -44,6 +46,7 @@ func newFolder() *inode {
 // change changes a name in a folder.
 func (d *disk) change(folder *inode, name string, node *inode) {
 	folder.pending = append(folder.pending, change{d.changes, name, node})
+	folder.writes++
 	if node == nil {
 		delete(folder.names, name)
 	} else {
@@ -55,14 +58,21 @@ func (d *disk) change(folder *inode, name string, node *inode) {
 func (d *disk) step() { d.changes++ }
 
 // sync returns what brings a file, or the names in a folder, to disk as they are now: it
-// runs when the fsync has ended.
+// runs when the fsync has ended. Threads may sync one folder at a time, and the one that
+// began first may end last: it takes nothing back.
 func (n *inode) sync() func() {
-	if n.names == nil {
-		data := slices.Clone(n.data)
-		return func() { n.synced = data }
+	data, names, writes := slices.Clone(n.data), maps.Clone(n.names), n.writes
+	return func() {
+		if writes < n.safe {
+			return
+		}
+		if names == nil {
+			n.synced = data
+		} else {
+			n.onDisk, n.pending = names, n.pending[writes-n.safe:]
+		}
+		n.safe = writes
 	}
-	names, count := maps.Clone(n.names), len(n.pending)
-	return func() { n.onDisk, n.pending = names, n.pending[count:] }
 }
 
 // write writes to a file.
@@ -75,6 +85,7 @@ func (n *inode) resize(size int64) {
 	data := make([]byte, size) // synced may share the old one
 	copy(data, n.data)
 	n.data = data
+	n.writes++
 }
 
 // readDisk returns a folder of which everything is on disk.
@@ -258,5 +269,25 @@ func (m *image) write(t *testing.T, dir string) {
 		}
 		first[node] = path
 		must(t, os.WriteFile(path, m.content[node], 0o666))
+	}
+}
+
+// TestSyncsOfOneFolderOverlap lets the fsync that began first end last.
+func TestSyncsOfOneFolderOverlap(t *testing.T) {
+	d := &disk{root: newFolder()}
+	file := new(inode)
+	d.change(d.root, "a", file)
+	file.write(0, []byte("one"))
+	first, firstOfFile := d.root.sync(), file.sync()
+	d.change(d.root, "b", new(inode))
+	file.write(0, []byte("two"))
+	second, secondOfFile := d.root.sync(), file.sync()
+	d.change(d.root, "c", new(inode))
+	for _, end := range []func(){second, secondOfFile, first, firstOfFile} {
+		end()
+	}
+	if len(d.root.onDisk) != 2 || len(d.root.pending) != 1 || string(file.synced) != "two" {
+		t.Errorf("%d names on disk, %d pending, %q; want 2, 1, two",
+			len(d.root.onDisk), len(d.root.pending), file.synced)
 	}
 }
