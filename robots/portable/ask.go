@@ -102,8 +102,7 @@ func (c *checker) ask(body []byte, crawlers []Crawler) {
 	}
 	c.files = make([]robots.File, len(c.parsers))
 	for k, p := range c.parsers {
-		c.files[k].Parse(body, p)
-		c.work += 8 * len(body)
+		c.parse(&c.files[k], body, p)
 	}
 	c.askNames(crawlers)
 	c.askPaths()
@@ -121,11 +120,9 @@ func nobody(named map[string]bool) string {
 // askNames chooses whom is asked about: a crawler that no line names, each that a line names
 // to some parser, and crawlers that a line may name to their own.
 func (c *checker) askNames(crawlers []Crawler) {
-	lines := 1
 	named := make(map[string]bool)
 	var found []string
 	for k := range c.files {
-		lines = max(lines, len(c.files[k].Agents)+len(c.files[k].Rules))
 		for i := range c.files[k].Agents {
 			_, wide := ascii.Tokens(bytes.TrimLeft(c.files[k].Agents[i].Value, "*"))
 			if name := strings.ToLower(string(wide)); len(wide) > 0 && !named[name] {
@@ -137,11 +134,10 @@ func (c *checker) askNames(crawlers []Crawler) {
 	add := func(a robots.Agent, parser int) { c.names = append(c.names, asked{a, parser}) }
 	token := func(name string) { add(robots.Agent{Name: name, Tokens: []string{name}}, 0) }
 	token(nobody(named))
-	// A parser that looks for parts of names compares each name with each line, and a name with
-	// several groups has the rules of all.
-	most := max(mostAgents, min(mostNames, c.most>>9/lines))
+	most := c.most / mostPart
+	costOf := c.costOfNames()
 	for _, name := range found {
-		if len(c.names) >= most {
+		if most -= costOf(name); len(c.names) >= fewNames && (most < 0 || len(c.names) >= mostNames) {
 			c.unnamed++
 			continue
 		}
@@ -161,6 +157,28 @@ func (c *checker) askNames(crawlers []Crawler) {
 	c.represent()
 }
 
+// costOfNames returns a function that says what work it takes to find all parsers' policies
+// for a name. A parser that looks for parts of names compares a name with each line, and a
+// name with several groups has the rules of all: names that share a long group, and have one
+// of their own each, have its rules again and again.
+func (c *checker) costOfNames() func(name string) int {
+	f := &c.files[0]
+	rules := make(map[string]int)
+	last := make(map[string]int32)
+	for i := range f.Agents {
+		a := &f.Agents[i]
+		name := strings.ToLower(string(a.Wide))
+		if group, again := last[name]; !again || group != a.Group {
+			last[name] = a.Group
+			rules[name] += f.Groups[a.Group].Rules.Len()
+		}
+	}
+	return func(name string) int {
+		name = strings.ToLower(name)
+		return len(c.parsers) * (costs[naming]*len(f.Agents) + costs[loading]*rules[name])
+	}
+}
+
 // mostShort is the length of a name that is asked about as part of another one too.
 const mostShort = 1
 
@@ -169,9 +187,8 @@ func (c *checker) represent() {
 	all := agentsOf(c.names)
 	for k, p := range c.parsers {
 		j := robots.NewJudge(p, all)
-		j.Load(&c.files[k])
+		c.load(j, &c.files[k], len(all))
 		c.proofs = append(c.proofs, j)
-		c.work += len(all) * (1 + len(c.files[k].Agents))
 	}
 	google := *c.parsers[0]
 	google.RobotsTxtAllowed = true
@@ -210,7 +227,7 @@ func (c *checker) judge() {
 func (c *checker) askPaths() {
 	rules := 0 // with which a path is compared in one round
 	for k := range c.parsers {
-		rules += c.load(k) + judgeCost*len(c.agents)
+		rules += costs[judging]*c.policies(k) + costs[answering]*len(c.agents)
 	}
 	seen := make(map[string]bool)
 	round := 0
@@ -276,30 +293,25 @@ func concrete(pattern []byte) string {
 	return string(urlEscaped(text))
 }
 
-// judgeCost is the work of one answer, but for the rules that are compared.
-const judgeCost = 24
-
 // judgeWork is the work of comparing a path with rules.
 func judgeWork(rules int, path string) int { return rules * (1 + len(path)/16) }
 
 // read reads a body as a parser does, and finds the policies. It returns the number of rules
 // with which one path is compared for all crawlers.
 func (c *checker) read(parser int, body []byte) (rules int) {
-	c.files[parser].Parse(body, c.parsers[parser])
-	c.work += 8 * len(body)
-	return c.load(parser)
+	c.parse(&c.files[parser], body, c.parsers[parser])
+	return c.policies(parser)
 }
 
-// load does the same for a file that a parser has read. Crawlers that follow the same rules
-// are one.
-func (c *checker) load(parser int) (rules int) {
-	c.judges[parser].Load(&c.files[parser])
+// policies does the same for a file that a parser has read. Crawlers that follow the same
+// rules are one.
+func (c *checker) policies(parser int) (rules int) {
+	c.load(c.judges[parser], &c.files[parser], len(c.agents))
 	for i := range c.agents {
 		if policy := c.judges[parser].Policy(i); c.asks(&c.agents[i], parser) && policy.SameAs == i {
 			rules += policy.NumRules()
 		}
 	}
-	c.work += rules + len(c.agents)*(1+len(c.files[parser].Agents)/8)
 	return rules
 }
 
@@ -311,7 +323,8 @@ func (c *checker) answers(body []byte) (google []robots.Value, d differences) {
 	for k := range c.parsers {
 		rules := c.read(k, body)
 		for _, path := range c.paths {
-			c.work += judgeWork(rules, path) + judgeCost*len(c.agents)
+			c.spend(judging, judgeWork(rules, path))
+			c.spend(answering, len(c.agents))
 		}
 		for i := range c.agents {
 			policy := c.judges[k].Policy(i)
@@ -346,7 +359,7 @@ func (c *checker) one(body []byte, d difference) (google, other robots.Value) {
 	i, t := d.question/len(c.paths), d.question%len(c.paths)
 	var v [2]robots.Value
 	for n, k := range [2]int{0, d.parser} {
-		c.work += judgeWork(c.read(k, body), c.paths[t])
+		c.spend(judging, judgeWork(c.read(k, body), c.paths[t]))
 		v[n] = c.judges[k].Policy(i).Judge(&c.targets[k][t]).Value
 	}
 	return v[0], v[1]

@@ -110,16 +110,15 @@ func (t *trait) text(answer robots.Value) string {
 func (c *checker) judged(p *robots.Profile, body []byte, agent robots.Agent, path string) robots.Verdict {
 	j, _ := c.readAs(p, body, []robots.Agent{agent})
 	t := target(p, path)
-	c.work += judgeWork(j.Policy(0).NumRules(), path)
+	c.spend(judging, judgeWork(j.Policy(0).NumRules(), path))
 	return j.Policy(0).Judge(&t)
 }
 
 // readAs reads a body as a profile does, for agents.
 func (c *checker) readAs(p *robots.Profile, body []byte, agents []robots.Agent) (*robots.Judge, *robots.File) {
 	f, j := new(robots.File), robots.NewJudge(p, agents)
-	f.Parse(body, p)
-	j.Load(f)
-	c.work += 8 * len(body) * f.Readings()
+	c.parse(f, body, p)
+	c.load(j, f, len(agents))
 	return j, f
 }
 
@@ -131,19 +130,33 @@ func (c *checker) departures(of differences) (found []Departure) {
 	whole := c.original.bytes()
 	for len(of) > 0 {
 		x := of[0]
+		if c.work > c.most {
+			return append(found, c.departure(tooLong, nil, of))
+		}
 		like, cause := c.because(c.shortest(c.original, x), x)
 		settled, lines := c.settled(whole, like, of)
 		if !slices.Contains(settled, x) { // in the file as it is there is more to it
 			like, cause = c.because(whole, x)
 			settled, lines = c.settled(whole, like, of)
 		}
-		agent, path := c.agents[x.question/len(c.paths)].Agent, c.paths[x.question%len(c.paths)]
-		d := Departure{Document: c.parsers[x.parser].Name, Cause: cause, Lines: lines, Differing: settled.questions(), Agent: agent.Name, Path: path, of: settled}
-		d.Google = c.judged(c.parsers[0], whole, agent, path).Value.String()
-		d.Answer = c.judged(c.parsers[x.parser], whole, agent, path).Value.String()
-		found, of = append(found, d), of.without(settled)
+		found, of = append(found, c.departure(cause, lines, settled)), of.without(settled)
 	}
 	return found
+}
+
+// tooLong is the cause of what nobody looked into.
+const tooLong = "why would take too long to find"
+
+// departure describes some of a document's differences, of which there is one at least.
+func (c *checker) departure(cause string, lines []int, of differences) Departure {
+	x, whole := of[0], c.original.bytes()
+	agent, path := c.agents[x.question/len(c.paths)].Agent, c.paths[x.question%len(c.paths)]
+	return Departure{
+		Document: c.parsers[x.parser].Name, Cause: cause, Lines: lines, Differing: of.questions(),
+		Agent: agent.Name, Path: path, of: of,
+		Google: c.judged(c.parsers[0], whole, agent, path).Value.String(),
+		Answer: c.judged(c.parsers[x.parser], whole, agent, path).Value.String(),
+	}
 }
 
 // settled returns those of a document's differences that it does not have if read so, and
@@ -160,7 +173,8 @@ func (c *checker) settled(body []byte, like *robots.Profile, of differences) (se
 		a, path := x.question/len(c.paths), c.paths[x.question%len(c.paths)]
 		verdict := func(i int) robots.Verdict {
 			t := target(profiles[i], path)
-			c.work += judgeCost + judgeWork(judges[i].Policy(a).NumRules(), path)
+			c.spend(answering, 1)
+			c.spend(judging, judgeWork(judges[i].Policy(a).NumRules(), path))
 			return judges[i].Policy(a).Judge(&t)
 		}
 		now := verdict(0)
@@ -208,11 +222,15 @@ func (c *checker) documents(r *Report, f *file, documents []*robots.Profile, mos
 
 // closer takes the steps after which documents agree with google on more questions.
 func (c *checker) closer(parsers *checker, r *Report, f *file, google []robots.Value) *file {
+	late := func() bool { return len(r.Documents) == 0 || c.work > c.most || parsers.work > parsers.most }
+	if late() {
+		return f
+	}
 	_, differ := c.answers(f.bytes())
 	_, apart := parsers.answers(f.bytes())
 	for i := range steps {
-		if s := &steps[i]; len(differ) > 0 && c.work <= c.most {
-			c.work += stepWork * c.size
+		if s := &steps[i]; len(differ) > 0 && !late() {
+			c.spendStep(f)
 			next := s.apply(f, nil)
 			if next == nil {
 				continue

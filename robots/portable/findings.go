@@ -18,7 +18,7 @@ func (c *checker) finding(s *step, f *file, lines []int, google []robots.Value, 
 				count = nil // of none is known whether it is enough
 				break
 			}
-			c.work += stepWork * c.size
+			c.spendStep(f)
 			next := s.apply(f, func(n int) bool { return n == line })
 			if next == nil {
 				continue

@@ -70,8 +70,9 @@ func (c *checker) same(next *file) bool {
 			}
 		}
 	}
-	m.after.Load(&next.read)
-	c.work += 8*len(next.read.Body()) + 8*m.agents
+	m.after.Load(&next.read) // google looks names up
+	c.spend(naming, m.agents+len(next.read.Agents))
+	c.spend(loading, len(next.read.Rules))
 	asked := make(map[[2]int]bool)
 	for i := range m.agents {
 		a, b := m.before.Policy(i), m.after.Policy(i)
@@ -83,8 +84,10 @@ func (c *checker) same(next *file) bool {
 			continue
 		}
 		asked[pair] = true
-		d, work := robots.Differ(a, b, min(proofWork, (c.most-c.work)/proofCost))
-		if c.work += proofCost*work + a.NumRules() + b.NumRules(); d != robots.Same {
+		d, work := robots.Differ(a, b, min(proofWork, (c.most-c.work)/costs[proving]))
+		c.spend(proving, work)
+		c.spend(telling, a.NumRules()+b.NumRules())
+		if d != robots.Same {
 			return false
 		}
 	}
@@ -102,7 +105,7 @@ func (c *checker) part(s *step, f *file, lines []int) (next *file, changed []int
 			return
 		}
 		tries++
-		c.work += stepWork * c.size
+		c.spendStep(f)
 		for _, n := range some {
 			with[n] = true
 		}

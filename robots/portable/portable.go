@@ -22,6 +22,7 @@
 //   - meaning.go: whether a step leaves the meaning for google as it is
 //   - findings.go: causes, lines and examples
 //   - documents.go: which documents read the file otherwise, and why
+//   - work.go: what all this costs
 //   - steps.go, groups.go, ignored.go: files as lines, and the steps
 //   - explain.go, diagnoses.go: the Explainer
 package portable
@@ -106,18 +107,18 @@ type Crawler struct {
 	Parser *robots.Profile
 }
 
-// Bounds on the questions about one file and on the work for all: a unit is a rule that is
-// compared with 16 bytes of a path, or an eighth of a byte that a parser reads.
+// Bounds on the questions about one file and on the work for all, of which a unit is about
+// a nanosecond; see work.go.
 const (
 	mostNames  = 2048 // that are asked about
+	fewNames   = 8    // that are asked about whatever work it takes
 	mostAgents = 64   // of which parsers part in the same way, that are asked on single paths
 	mostPaths  = 4096
 	mostLines  = 64      // lines of a step that are tried one by one
 	mostParts  = 256     // parts of a step's lines that are tried
 	mostRounds = 4       // of questions: all that comparing whole readings adds to them
-	mostWork   = 1 << 30 // once it is done, no further step begins
+	mostWork   = 7 << 27 // once it is done, no further step begins
 	mostPart   = 32      // the part of it for asking all questions once, and for one example
-	stepWork   = 16      // of a step, for each byte: it reads the file once or twice
 
 	documentsPart = 4 // the part of mostWork that comparing documents takes in addition
 )
@@ -184,10 +185,10 @@ func (c *checker) simplify(r *Report) (f *file, settled bool) {
 			return f, true // the file is well as it is
 		}
 		if c.work > c.most {
-			r.Unexplained = differ.questions()
+			r.Unexplained = min(differ.questions(), r.Differing)
 			return f, false
 		}
-		c.work += stepWork * c.size
+		c.spendStep(f)
 		next := s.apply(f, nil)
 		if next == nil {
 			continue
@@ -214,6 +215,10 @@ func (c *checker) simplify(r *Report) (f *file, settled bool) {
 	}
 	for i := range hints {
 		h := &hints[i]
+		if c.work > c.most {
+			r.Unexplained = min(differ.questions(), r.Differing)
+			return f, false
+		}
 		settled := c.hint(h, f, differ)
 		if len(settled) == 0 {
 			continue

@@ -6,12 +6,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// proofWork bounds the comparison of two readings, and proofCost is what a unit of its work
-// is in units of a checker's.
-const (
-	proofWork = 1 << 20
-	proofCost = 4
-)
+// proofWork bounds the comparison of two readings.
+const proofWork = 1 << 20
 
 // A parting is a question that a parser answers otherwise than google: a place in names, and
 // a path.
@@ -27,9 +23,8 @@ type parting struct {
 func (c *checker) prove(f *file, known func(parser int) bool) (found []parting, uncompared int) {
 	body := f.bytes()
 	for k, p := range c.parsers {
-		c.files[k].Parse(body, p)
-		c.proofs[k].Load(&c.files[k])
-		c.work += 8*len(body) + len(c.names)*(1+len(c.files[k].Agents)/8)
+		c.parse(&c.files[k], body, p)
+		c.load(c.proofs[k], &c.files[k], len(c.names))
 	}
 	c.exempt.Load(&c.files[0])
 	seen := make(map[[3]int]bool)
@@ -51,8 +46,9 @@ func (c *checker) prove(f *file, known func(parser int) bool) (found []parting, 
 				continue
 			}
 			seen[pair] = true
-			w, decided, work := robots.Distinguish(a, b, min(proofWork, (c.most-c.work)/proofCost), robots.SlashedPaths)
-			c.work += proofCost*work + a.NumRules() + b.NumRules()
+			w, decided, work := robots.Distinguish(a, b, min(proofWork, (c.most-c.work)/costs[proving]), robots.SlashedPaths)
+			c.spend(proving, work)
+			c.spend(telling, a.NumRules()+b.NumRules())
 			switch {
 			case w == nil && decided:
 			case w != nil && c.parts(a, b, k, w.Path):
