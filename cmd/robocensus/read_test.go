@@ -90,6 +90,8 @@ var readPopulation = []struct {
 	{"undecoded", 1, `{body: "\x1f\0\x01\0\x02", headers: {Content-Encoding: gzip}}`, false},
 	{"noise", 1, `{garbage: true}`, false},
 	{"ended", 1, `{close: start}`, false},
+	{"silent", 1, `{hang: start}`, false},
+	{"insecure", 1, `{redirect: "https://open-0.example/robots.txt"}`, false}, // no TLS is spoken there
 	{"heads", 1, `{header_bytes: 2MiB}`, false},
 }
 
@@ -149,7 +151,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	file("urls.txt", "/\n")
 	run := func(id, day string, more ...string) string {
 		return said(append([]string{"run", "--hosts", list, "--out", "out", "--run", id, "--as-of", day, "--schemes", "http", "--connect-to", addr, "--agents", agents, "--urls", "urls.txt",
-			"--retries", "0", "--keep-bodies", "--progress", "none"}, more...)...)
+			"--retries", "0", "--timeout", "5s", "--keep-bodies", "--progress", "none"}, more...)...)
 	}
 	var result struct {
 		Read              int

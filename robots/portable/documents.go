@@ -145,7 +145,7 @@ func (c *checker) departures(of differences) (found []Departure) {
 }
 
 // tooLong is the cause of what nobody looked into.
-const tooLong = "why would take too long to find"
+const tooLong = "of something that would take too long to find"
 
 // departure describes some of a document's differences, of which there is one at least.
 func (c *checker) departure(cause string, lines []int, of differences) Departure {

@@ -116,7 +116,11 @@ func (e *explainer) unread() {
 	} else if f.IsHTML {
 		is = "; the file looks like HTML"
 	}
-	fmt.Fprintf(e.out, "none of the %d lines is a line of a robots.txt, so everything is allowed%s\n\n", f.Lines, is)
+	no := fmt.Sprintf("none of the %d lines is a", f.Lines)
+	if f.Lines == 1 {
+		no = "its only line is no"
+	}
+	fmt.Fprintf(e.out, "%s line of a robots.txt, so everything is allowed%s\n\n", no, is)
 }
 
 // capture loads what was fetched. It prints what the origin answered, and then what

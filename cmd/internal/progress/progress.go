@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 const (
@@ -189,7 +190,7 @@ func mix(s pipeline.Snapshot, room int, elapsed time.Duration) string {
 		rate(s, elapsed) + " hosts/s",
 		fmt.Sprintf("2xx %d%%", percent(s.Answered)), fmt.Sprintf("4xx %d%%", percent(s.ClientError)),
 		fmt.Sprintf("none %d%%", percent(s.Unreachable)), fmt.Sprintf("other %d%%", percent(s.OtherError)),
-		fmt.Sprintf("%d hosts", s.Fetched),
+		visible.Count(s.Fetched, "host", "hosts"),
 	} {
 		if i > 0 {
 			part = ", " + part

@@ -24,7 +24,8 @@ func (d *data) frontPages() *draw.Figure {
 		Note: "After robots.txt had answered, the front page was asked for where robots.txt lets this census fetch it, and only its header was read: Content-Usage, X-Robots-Tag and TDM-Reservation. It speaks for that page and no other. " +
 			"No other figure counts headers: they cover robots.txt alone.",
 		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}}, Head: []string{"counter", "hosts"}, Names: pageName,
-		Title: fmt.Sprintf("No front page of the %s that were read refuses AI training in its header", words.Number(read)),
+		Title: fmt.Sprintf("No front page of the %s read refuses AI training in its header",
+			words.Verbed(read, "that was", "that were")),
 	}
 	if n := refusing["any"]; n > 0 {
 		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", words.OfHosts(n, read), words.Number(refusing["alone"]))

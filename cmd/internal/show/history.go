@@ -146,7 +146,11 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	}
 	switch {
 	case !h.found:
-		return &userfile.Error{Path: args[0], Err: fmt.Errorf("is in none of the %d complete runs in %s", len(complete), f.out)}
+		in := fmt.Sprintf("in none of the %d complete runs", len(complete))
+		if len(complete) == 1 {
+			in = "not in the only complete run"
+		}
+		return &userfile.Error{Path: args[0], Err: fmt.Errorf("is %s in %s", in, f.out)}
 	case f.sql:
 		historyQueries(stdout, asked, f.profile, f.agents, slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "answers" }))
 		return nil
