@@ -118,6 +118,20 @@ func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R,
 	return all, nil
 }
 
+// FoundOf returns what a run holds of a target's file. body is what [Body] returned.
+func FoundOf(ctx context.Context, r *Run, t *Target, body []byte) (*Found, error) {
+	f := &Found{Fetch: t.Fetch, Body: body}
+	if body != nil || t.KeptDigest() == nil {
+		return f, nil
+	}
+	var err error
+	if f.Groups, err = Rows[schema.Group](ctx, r, "groups", t); err != nil {
+		return nil, err
+	}
+	f.Rules, err = Rows[schema.Rule](ctx, r, "rules", t)
+	return f, err
+}
+
 // Body returns the body that decides about a target, byte for byte: that of the answer,
 // or of the earlier copy in its place. It is nil if the run does not keep bodies, or the
 // target has none.

@@ -201,54 +201,66 @@ func (l *urlList) judge(s registry.Sample) error {
 	if s.Origin != nil && l.origin != nil && *s.Origin != *l.origin {
 		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
 	}
-	v := l.after.Verdict(s.URL)
-	if l.after.Unknown != "" {
-		v = robots.Verdict{Value: robots.Undefined, Reason: robots.ReasonUndefined, Rule: -1}
-	}
-	if l.before == nil {
+	v := l.after.verdict(s.URL)
+	var was *robots.Verdict
+	if l.before != nil {
+		before := l.before.verdict(s.URL)
+		if was = &before; was.Value == v.Value {
+			return nil
+		}
+	} else {
 		l.verdicts.add(v.Value)
-		return l.print(s.URL, v, nil)
 	}
-	if was := l.before.Verdict(s.URL); was.Value != v.Value {
-		return l.print(s.URL, v, &was)
+	text, err := l.text(l.out.AvailableBuffer(), s.URL, l.after, v, l.before, was)
+	if err != nil {
+		return err
 	}
-	return nil
+	return l.print(text)
 }
 
-func (l *urlList) print(url string, v robots.Verdict, was *robots.Verdict) error {
-	l.printed++
-	if l.json {
-		return l.printJSON(url, v, was)
+// verdict is Verdict, but for a URL on which nothing decides.
+func (l *URLJudge) verdict(url string) robots.Verdict {
+	if l.Unknown != "" {
+		return robots.Verdict{Value: robots.Undefined, Reason: robots.ReasonUndefined, Rule: -1}
 	}
-	out := l.out.AvailableBuffer()
+	return l.Verdict(url)
+}
+
+// text appends a line about a URL, or the object for it. was is nil without a file before.
+func (l *urlList) text(out []byte, url string, after *URLJudge, v robots.Verdict, before *URLJudge, was *robots.Verdict) ([]byte, error) {
+	if l.json {
+		object := judgedURL{URL: url, judgement: after.judgement(v)}
+		if was != nil {
+			j := before.judgement(*was)
+			object.Before = &j
+		}
+		text, err := json.Marshal(object)
+		if err != nil {
+			return nil, fmt.Errorf("line %s: %w", strconv.Quote(url), err)
+		}
+		return append(out, visible.JSON(text)...), nil
+	}
 	if was != nil {
 		out = append(append(out, was.Value.String()...), " > "...)
 	}
 	out = append(append(out, v.Value.String()...), '\t')
 	out = append(append(out, visible.Text(url)...), '\t')
 	if was != nil {
-		out = append(append(out, l.before.Why(*was)...), " > "...)
+		out = append(append(out, before.Why(*was)...), " > "...)
 	}
-	out = append(append(out, l.after.Why(v)...), '\n')
-	return written(l.out.Write(out))
+	return append(append(out, after.Why(v)...), '\n'), nil
 }
 
-func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) error {
-	object := judgedURL{URL: url, judgement: l.after.judgement(v)}
-	if was != nil {
-		before := l.before.judgement(*was)
-		object.Before = &before
+// print prints what text returned.
+func (l *urlList) print(text []byte) error {
+	if l.printed++; l.json {
+		begin := ",\n"
+		if l.printed == 1 {
+			begin = "[\n"
+		}
+		l.out.WriteString(begin)
 	}
-	text, err := json.Marshal(object)
-	if err != nil {
-		return fmt.Errorf("line %s: %w", strconv.Quote(url), err)
-	}
-	begin := ",\n"
-	if l.printed == 1 {
-		begin = "[\n"
-	}
-	l.out.WriteString(begin)
-	return written(l.out.Write(visible.JSON(text)))
+	return written(l.out.Write(text))
 }
 
 func (l *URLJudge) judgement(v robots.Verdict) judgement {

@@ -61,6 +61,10 @@ func newURLShower(run *lookup.Run, r *past.Registry, first string) (*urlShower, 
 func (u *urlShower) view(ctx context.Context, t *lookup.Target, body []byte, name, url string) (*urlView, error) {
 	entry, _ := check.AgentOf(u.registry, name)
 	v := &urlView{Agent: entry.Name, URL: url}
+	found, err := lookup.FoundOf(ctx, u.run, t, body)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range u.profiles {
 		p, err := past.JudgedBy(u.run.Manifest, p, &entry)
 		if err != nil {
@@ -69,12 +73,11 @@ func (u *urlShower) view(ctx context.Context, t *lookup.Target, body []byte, nam
 		if slices.ContainsFunc(v.Readings, func(r readingView) bool { return r.Profile == p.Name }) {
 			continue
 		}
-		c := &check.RunChecker{Run: u.run, Profile: p, Agent: registry.Robots(&entry)}
-		l, err := c.JudgeBody(ctx, t, body)
+		c, err := check.NewRunChecker(u.run, p, registry.Robots(&entry))
 		if err != nil {
 			return nil, err
 		}
-		v.Readings = append(v.Readings, readingOf(l, url))
+		v.Readings = append(v.Readings, readingOf(c.Judge(found), url))
 	}
 	return v, nil
 }

@@ -115,13 +115,14 @@ func hopsOf(hops []schema.Hop) (out []answer.Hop) {
 	return out
 }
 
-// CaptureOf returns the capture of a row of fetches, with the body that decides about it.
-func CaptureOf(m *journal.Manifest, row *schema.Fetch, body []byte) (*fetch.Capture, error) {
+// CapturesOf returns a function that returns the capture of a row of a run's fetches, with
+// the body that decides about it.
+func CapturesOf(m *journal.Manifest) (func(row *schema.Fetch, body []byte) *fetch.Capture, error) {
 	l, err := limitsOf(m)
 	if err != nil {
 		return nil, err
 	}
-	return targetOf(row, body, l).Capture, nil
+	return func(row *schema.Fetch, body []byte) *fetch.Capture { return targetOf(row, body, l).Capture }, nil
 }
 
 // limits are size limits of an earlier run: that of its first profile, the largest, up to
