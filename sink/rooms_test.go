@@ -49,7 +49,8 @@ func init() {
 			return err
 		}
 		defer in.Close()
-		return export.Table(ctx, w, in, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns})
+		_, err = export.Table(ctx, w, in, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns}, "arrow")
+		return err
 	}
 	sink.Schema = func(table string) (*arrow.Schema, error) {
 		f, err := scan.Empty(table)

@@ -1,8 +1,16 @@
-// Package export writes tables as Arrow IPC streams.
+// Package export writes tables for other programs: as an Arrow IPC stream, as CSV, as
+// lines of JSON, or as a workbook.
+//
+//	parts ─► batches of the columns that are needed ─► added columns ─► rows that are wanted ─► format
+//
+//   - export.go: the rows that a selection has
+//   - views.go: what the rows of views have beside those of tables
+//   - where.go: which rows are wanted
+//   - access.go: sites × agents
+//   - format.go, cells.go, xlsx.go: the formats
 package export
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +19,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -26,36 +33,50 @@ var ErrNotThere = errors.New("is not there")
 
 // Selection says what [Table] writes.
 type Selection struct {
-	Table   string   // a table of the run, or changes
-	Against string   // for changes: the earlier run; "" if there is only one comparison
-	Columns []string // nil for all; they keep the order of the table
+	Table   string      // a table of the run, changes, or [Access]
+	Against string      // for changes: the earlier run; "" if there is only one comparison
+	Columns []string    // nil for all; they keep the order of the table
+	Where   []Condition // all of which a row fulfils
 }
 
-// broken is the prefix of an Arrow IPC message of 8 bytes, which never follow. A
-// stream needs no mark at its end, so one that an error cuts would look whole.
-var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
+// Written says what [Table] has written.
+type Written struct {
+	Rows int64
+	// More says that the format holds no more rows, and the selection has some.
+	More bool
+	// Cut is the number of cells whose text the format does not hold whole.
+	Cut int64
+}
 
-// Table writes a table of the run m as an Arrow IPC stream, in the order of
-// its parts, batch by batch. For an incomplete run it writes the committed segments.
-// If it fails, readers find the stream incomplete. It returns [ErrNotThere], and
+// Table writes a table of the run m in a format, in the order of its parts, batch by
+// batch. For an incomplete run it writes the committed segments. If it fails, readers find
+// an Arrow stream incomplete, and there is no workbook. It returns [ErrNotThere], and
 // writes nothing, if there is no such table, column or comparison.
-func Table(ctx context.Context, w io.Writer, in store.Store, m *journal.Manifest, s Selection) error {
-	parts, err := partsOf(in, m, s)
-	if err != nil {
-		return err
+func Table(ctx context.Context, w io.Writer, in store.Store, m *journal.Manifest, s Selection, format string) (Written, error) {
+	e := &exporter{ctx: ctx, in: in, m: m, Selection: s}
+	var err error
+	if e.format, err = newFormat(format, w); err != nil {
+		return e.written, err
 	}
-	e := &exporter{ctx: ctx, out: bufio.NewWriter(w), Selection: s}
-	err = e.parts(in, parts)
+	if s.Table == Access {
+		err = e.access()
+	} else if e.parts, err = partsOf(in, m, s); err == nil {
+		err = e.ofParts()
+	}
+	if errors.Is(err, errFull) {
+		e.written.More, err = true, nil
+	}
 	if err == nil {
-		err = e.stream.Close()
-	} else if e.stream != nil {
-		e.out.Write(broken)
+		err = e.format.end()
+	} else if e.begun {
+		e.format.abort()
 	}
-	if e := e.out.Flush(); err == nil {
-		err = e
-	}
-	return err
+	e.written.Cut = e.format.cut()
+	return e.written, err
 }
+
+// errFull is the error of a format that holds no more rows.
+var errFull = errors.New("no room for more rows")
 
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
@@ -96,75 +117,159 @@ func changesOf(in store.Store, run, against string, compared []string) ([]journa
 	return []journal.Part{*c.Part}, nil
 }
 
-// exporter writes parts to one stream.
+// exporter writes rows in one format.
 type exporter struct {
 	Selection
-	ctx    context.Context
-	out    *bufio.Writer
-	schema *arrow.Schema // the columns of the first part that are exported
-	stream *ipc.Writer
+	ctx     context.Context
+	in      store.Store
+	m       *journal.Manifest
+	parts   []journal.Part
+	format  format
+	read    *arrow.Schema // the columns of the first part that are read
+	begun   bool
+	shown   []string // the columns that are written
+	written Written
 }
 
-func (e *exporter) parts(in store.Store, parts []journal.Part) error {
-	for _, p := range parts {
-		f, err := scan.OpenPart(e.ctx, in, p)
+func (e *exporter) ofParts() error {
+	v := e.view()
+	for _, p := range e.parts {
+		f, err := scan.OpenPart(e.ctx, e.in, p)
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		err = e.part(scan.Open(f))
+		opened, err := scan.Open(f)
+		err = e.part(opened, err, p, v)
 		f.Close()
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
+		}
+		if errors.Is(err, errFull) {
+			return err
 		}
 		if err != nil {
 			return fmt.Errorf("export %s: %w", p.Path, err)
 		}
 	}
-	if len(parts) > 0 {
+	if len(e.parts) > 0 {
 		return nil
 	}
 	// A table without parts still has columns.
-	return e.part(scan.Empty(e.Table))
+	empty, err := scan.Empty(e.Table)
+	return e.part(empty, err, journal.Part{}, v)
 }
 
-func (e *exporter) part(f *scan.File, err error) error {
+func (e *exporter) part(f *scan.File, err error, p journal.Part, v *view) error {
 	if err != nil {
 		return fmt.Errorf("%w (see robocensus verify)", err)
 	}
-	columns, err := e.columns(f)
+	all := f.Schema()
+	if err := e.check(all, v); err != nil {
+		return err
+	}
+	needed := e.needed(all, v)
+	switch read := only(all, needed); {
+	case e.read == nil:
+		e.read = read
+	case !e.read.Equal(read):
+		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(read), fieldNames(e.read))
+	}
+	if err := e.begin(all, v); err != nil {
+		return err
+	}
+	add, err := v.of(e, p)
 	if err != nil {
 		return err
 	}
-	if e.stream == nil {
-		e.schema = columns
-		e.stream = ipc.NewWriter(e.out, ipc.WithSchema(e.schema))
-	} else if !e.schema.Equal(columns) {
-		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(columns), fieldNames(e.schema))
-	}
-	return f.Batches(e.ctx, scan.Selection{Columns: e.Columns}, func(batch arrow.RecordBatch) error { return e.stream.Write(batch) })
+	return f.Batches(e.ctx, scan.Selection{Columns: needed}, func(batch arrow.RecordBatch) error {
+		if batch, err = add(batch); err != nil {
+			return err
+		}
+		defer batch.Release()
+		return e.write(batch)
+	})
 }
 
-// columns returns the wanted columns of a part.
-func (e *exporter) columns(f *scan.File) (*arrow.Schema, error) {
-	all := f.Schema()
-	var names []string
-	var wanted []arrow.Field
-	for _, c := range all.Fields() {
-		names = append(names, c.Name)
-		if e.Columns == nil || slices.Contains(e.Columns, c.Name) {
-			wanted = append(wanted, c)
+// begin tells the format of the columns, once.
+func (e *exporter) begin(all *arrow.Schema, v *view) error {
+	if e.begun {
+		return nil
+	}
+	e.begun, e.shown = true, e.Columns
+	if e.shown == nil {
+		e.shown = names(all)
+	}
+	return e.format.begin(only(v.with(all), e.shown))
+}
+
+// write writes the rows of a batch that are wanted, in the columns that are.
+func (e *exporter) write(batch arrow.RecordBatch) error {
+	batch, err := wanted(batch, e.Where)
+	if err != nil || batch == nil {
+		return err
+	}
+	defer batch.Release()
+	shown := chosen(batch, e.shown)
+	defer shown.Release()
+	n, err := e.format.write(shown)
+	e.written.Rows += n
+	return err
+}
+
+// check returns an error for a column that the table does not have.
+func (e *exporter) check(all *arrow.Schema, v *view) error {
+	has := v.with(all)
+	for _, name := range e.asked() {
+		if !e.begun && !has.HasField(name) {
+			return fmt.Errorf("column %q %w: the table has %s", name, ErrNotThere, strings.Join(names(has), ", "))
 		}
 	}
-	for _, c := range e.Columns {
-		if e.stream == nil && !slices.Contains(names, c) {
-			return nil, fmt.Errorf("column %q %w: the table has %s", c, ErrNotThere, strings.Join(names, ", "))
+	return nil
+}
+
+// needed returns the columns that are read, nil for all.
+func (e *exporter) needed(all *arrow.Schema, v *view) (names []string) {
+	if e.Columns == nil {
+		return nil
+	}
+	asked := append(e.asked(), v.by...)
+	for _, name := range asked {
+		if all.HasField(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// asked returns the columns that the selection names.
+func (e *exporter) asked() []string {
+	names := slices.Clone(e.Columns)
+	for _, c := range e.Where {
+		names = append(names, c.Column)
+	}
+	return names
+}
+
+func names(s *arrow.Schema) (names []string) {
+	for _, c := range s.Fields() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// only returns the columns of a table with these names, nil for all.
+func only(all *arrow.Schema, names []string) *arrow.Schema {
+	var fields []arrow.Field
+	for _, c := range all.Fields() {
+		if names == nil || slices.Contains(names, c.Name) {
+			fields = append(fields, c)
 		}
 	}
 	said := all.Metadata()
-	return arrow.NewSchema(wanted, &said), nil
+	return arrow.NewSchema(fields, &said)
 }
 
 func fieldNames(s *arrow.Schema) string {

@@ -10,6 +10,10 @@ import (
 // with the tag "optional": parquet-go 0.32 writes some of the nulls of such a
 // column as zeros (where a run of values ends inside a word of its bitmap).
 
+// OfFile are the columns of fetches that say what a file has. Where nobody has read one they
+// mean nothing, and views show null.
+var OfFile = []string{"is_utf8", "lines", "groups", "rules", "sitemaps", "invalid_lines"}
+
 // Fetch is a row of `fetches`: what one target's robots.txt answered.
 type Fetch struct {
 	// Number of the target within the run; it joins the tables. The input alone determines it: of a host

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // scope describes what the views of a schema show.
@@ -193,7 +194,7 @@ func (s scope) unread() string {
 		return ""
 	}
 	var replaced []string
-	for _, c := range []string{"is_utf8", "lines", "groups", "rules", "sitemaps", "invalid_lines"} {
+	for _, c := range schema.OfFile {
 		if !s.without["fetches."+c] {
 			replaced = append(replaced, fmt.Sprintf("CASE WHEN content_digest IS NOT NULL AND challenge IS NULL THEN %s END AS %[1]s", c))
 		}

@@ -1,0 +1,125 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf16"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/xuri/excelize/v2"
+)
+
+// Limits of a sheet, and of what of a number a spreadsheet keeps.
+const (
+	// MostRows is the most rows of a workbook: a sheet has 1,048,576 lines, one of which is
+	// the header.
+	MostRows    = 1_000_000
+	mostColumns = 16_384
+	mostUnits   = 32_767 // of UTF-16 in a cell
+	mostExact   = 1 << 53
+)
+
+// xlsxFormat writes a workbook of one sheet, through a temporary file of the library. It is
+// written to out at the end: there is no part of a workbook.
+type xlsxFormat struct {
+	out     io.Writer
+	file    *excelize.File
+	sheet   *excelize.StreamWriter
+	rows    int
+	cutAway int64
+}
+
+const sheetName = "Sheet1" // that of a new file
+
+func (f *xlsxFormat) isArrow() bool { return false }
+func (f *xlsxFormat) cut() int64    { return f.cutAway }
+
+func (f *xlsxFormat) begin(columns *arrow.Schema) error {
+	if n := columns.NumFields(); n > mostColumns {
+		return fmt.Errorf("%d columns, and a sheet has %d at most: choose some with --columns", n, mostColumns)
+	}
+	f.file = excelize.NewFile()
+	var err error
+	if f.sheet, err = f.file.NewStreamWriter(sheetName); err != nil {
+		return fmt.Errorf("write a workbook: %w", err)
+	}
+	if err := f.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
+		return fmt.Errorf("write a workbook: %w", err)
+	}
+	var head []any
+	for _, name := range names(columns) {
+		head = append(head, guarded(name))
+	}
+	return f.row(head)
+}
+
+// row writes the next line. Texts are cells of the type text, which no program takes for a
+// formula, and guarded like those of CSV all the same, for a sheet may be saved as CSV.
+func (f *xlsxFormat) row(cells []any) error {
+	f.rows++
+	at, err := excelize.CoordinatesToCellName(1, f.rows)
+	if err == nil {
+		err = f.sheet.SetRow(at, cells)
+	}
+	if err != nil {
+		return fmt.Errorf("write a workbook: %w", err)
+	}
+	return nil
+}
+
+func (f *xlsxFormat) write(batch arrow.RecordBatch) (int64, error) {
+	cells := make([]any, batch.NumCols())
+	for row := range int(batch.NumRows()) {
+		if f.rows > MostRows {
+			return int64(row), errFull
+		}
+		for i, c := range batch.Columns() {
+			cells[i] = f.cell(value(c, row))
+		}
+		if err := f.row(cells); err != nil {
+			return int64(row), err
+		}
+	}
+	return batch.NumRows(), nil
+}
+
+func (f *xlsxFormat) cell(v any) any {
+	switch v := v.(type) {
+	case nil, bool, float64:
+		return v
+	case int64:
+		if -mostExact <= v && v <= mostExact {
+			return v
+		}
+	}
+	s := guarded(v)
+	if len(s) <= mostUnits {
+		return s
+	}
+	units := 0
+	for i, r := range s {
+		if units += utf16.RuneLen(r); units > mostUnits {
+			f.cutAway++
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func (f *xlsxFormat) end() error {
+	err := f.sheet.Flush()
+	if err == nil {
+		_, err = f.file.WriteTo(f.out)
+	}
+	if err := errors.Join(err, f.file.Close()); err != nil {
+		return fmt.Errorf("write a workbook: %w", err)
+	}
+	return nil
+}
+
+func (f *xlsxFormat) abort() {
+	if f.file != nil {
+		f.file.Close()
+	}
+}
