@@ -47,7 +47,8 @@ type Result struct {
 	Marks    []Mark         `json:"marks"`
 	Panel    *Panel         `json:"panel,omitempty"`
 	Warnings []string       `json:"warnings"`
-	Points   []schema.Point `json:"points"` // by series, then by date
+	Strips   *Strips        `json:"strips,omitempty"` // of few sites, if asked for
+	Points   []schema.Point `json:"points"`           // by series, then by date
 }
 
 // Run describes a run of a series.

@@ -35,8 +35,9 @@ var ErrNoPolicies = errors.New("no access without the table policies")
 
 // Table is the access of a run under one profile.
 type Table struct {
-	Profile string
-	Agents  []string // in the order of the registry
+	Profile    string
+	Agents     []string // in the order of the registry
+	Categories []string // of the agents
 
 	in    store.Store
 	m     *journal.Manifest
@@ -54,13 +55,14 @@ type Site struct {
 
 // policy has the columns of policies that are read.
 type policy struct {
-	Seq     int64  `parquet:"seq"`
-	Host    string `parquet:"host"`
-	Rank    *int64 `parquet:"rank" rowio:"maybe"`
-	Origin  string `parquet:"origin" rowio:"maybe"`
-	Agent   string `parquet:"agent"`
-	Profile string `parquet:"profile"`
-	Class   string `parquet:"class"`
+	Seq      int64  `parquet:"seq"`
+	Host     string `parquet:"host"`
+	Rank     *int64 `parquet:"rank" rowio:"maybe"`
+	Origin   string `parquet:"origin" rowio:"maybe"`
+	Agent    string `parquet:"agent"`
+	Category string `parquet:"category" rowio:"maybe"`
+	Profile  string `parquet:"profile"`
+	Class    string `parquet:"class"`
 }
 
 // Read prepares to read the access of a run under a profile, "" for its first. It returns
@@ -85,7 +87,7 @@ func Read(ctx context.Context, in store.Store, m *journal.Manifest, profile stri
 			}
 			if _, known := t.index[p.Agent]; !known {
 				t.index[p.Agent] = len(t.Agents)
-				t.Agents = append(t.Agents, p.Agent)
+				t.Agents, t.Categories = append(t.Agents, p.Agent), append(t.Categories, p.Category)
 			}
 		}
 		return nil

@@ -1,13 +1,13 @@
 // Package export writes tables for other programs: as an Arrow IPC stream, as CSV, as
 // lines of JSON, or as a workbook.
 //
-//	parts ─► batches of the columns that are needed ─► added columns ─► rows that are wanted ─► format
+//		parts ─► batches of the columns that are needed ─► added columns ─► rows that are wanted ─► format
 //
-//   - export.go: the rows that a selection has
-//   - views.go: what the rows of views have beside those of tables
-//   - where.go: which rows are wanted
-//   - access.go: sites × agents
-//   - format.go, cells.go, xlsx.go: the formats
+//	  - export.go: the rows that a selection has
+//	  - views.go: what the rows of views have beside those of tables
+//	  - where.go: which rows are wanted
+//	  - access.go: sites × agents
+//	  - format.go, cells.go, xlsx.go: the formats
 package export
 
 import (

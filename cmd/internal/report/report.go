@@ -2,8 +2,9 @@
 //
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
-// It reads only these three tables, and the hosts of a run of archives, to count them.
-// The first two hold totals, so the cost hardly depends on the number of hosts. A figure
+// It reads only these three tables, the hosts of a run of archives, to count them, and of a
+// run of few sites its policies. The first two hold totals, so the cost hardly depends on the
+// number of hosts. A figure
 // has a title that states its finding, the base of its shares, a drawing, and the numbers
 // with the SQL that computes them. The drawing and the numbers can be downloaded.
 //
@@ -12,6 +13,7 @@
 // every figure with its SQL.
 //
 //   - report.go: the sections of the page
+//   - sites.go: whom each of few sites lets in
 //   - access.go, ranks.go, rules.go: which agents hosts shut out, and how
 //   - uses.go, pages.go: what may be done with content, and whose words files have
 //   - identities.go: what others are answered
@@ -89,6 +91,9 @@ func Page(ctx context.Context, in store.Store, m *journal.Manifest, against stri
 	if d.free, err = freeAgents(ctx, in, m, d.profile); err != nil {
 		return nil, err
 	}
+	if d.sites, err = sitesOf(ctx, in, m, d.hosts, d.profile); err != nil {
+		return nil, err
+	}
 	if d.archived = d.sums.By("source", d.profile, counters.Key)[journal.FromArchive] > 0; d.archived {
 		if d.captured, err = capturedHosts(ctx, in, m.Run); err != nil {
 			return nil, err
@@ -113,6 +118,8 @@ type data struct {
 	known int64 // hosts whose policy is known
 
 	free map[string][]string // by category, the agents that the group for all does not bind
+
+	sites *sites // nil if there are too many to show each
 
 	archived bool  // some of them are captures of archives
 	captured int64 // the hosts that these captures are of, 0 if unknown
@@ -228,6 +235,7 @@ func (d *data) page() *draw.Page {
 		return p
 	}
 	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
+	add("Which site lets whom in?", d.eachSite())
 	add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.preferenceRemarks())
 	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())

@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
@@ -314,6 +315,11 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 	if err != nil {
 		return err
 	}
+	if f.html != "" && len(r.Profiles) > 0 && fewSites(r) {
+		if r.Strips, err = series.ReadStrips(ctx, c.In, c.Runs, r.Profiles[0], counters.Headline); err != nil {
+			return err
+		}
+	}
 	for _, file := range []struct {
 		path  string
 		write func(io.Writer) error
@@ -353,4 +359,10 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		showSeries(stdout, r)
 	}
 	return nil
+}
+
+// fewSites reports whether the runs are small enough to look at each site. A run of archives
+// counts captures, of which a site has several.
+func fewSites(r *series.Result) bool {
+	return !slices.ContainsFunc(r.Runs, func(run series.Run) bool { return run.Hosts > 10*series.MostSites })
 }

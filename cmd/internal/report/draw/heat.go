@@ -5,10 +5,15 @@ import (
 	"math"
 )
 
-// Heat is a table of shares whose cells are coloured by their size.
+// Heat is a table whose cells are coloured: of shares by their size, of words by class.
 type Heat struct {
 	Columns []string
 	Rows    []HeatRow
+}
+
+// OfWords reports whether the cells are words, of which many stand side by side.
+func (h *Heat) OfWords() bool {
+	return len(h.Rows) > 0 && len(h.Rows[0].Cells) > 0 && h.Rows[0].Cells[0].Class != ""
 }
 
 // HeatRow is a row of cells.
@@ -17,10 +22,12 @@ type HeatRow struct {
 	Cells     []HeatCell
 }
 
-// HeatCell is a share. Level is 0 for none and 9 for the greatest of the table.
+// HeatCell is a share, or a word of a class. Level is 0 for none and 9 for the greatest
+// share of the table.
 type HeatCell struct {
 	Text, Tip string
 	Level     int
+	Class     string
 }
 
 // heatLevels is the number of shades.
@@ -48,6 +55,10 @@ func (s *svg) heat(h *Heat) {
 	if h == nil {
 		return
 	}
+	if h.OfWords() {
+		s.words(h)
+		return
+	}
 	const height = 24
 	width := float64(svgWidth-2*svgMargin-svgNames) / float64(len(h.Columns))
 	s.y += 16
@@ -69,6 +80,40 @@ func (s *svg) heat(h *Heat) {
 				ink = "#ffffff"
 			}
 			s.text(x+width/2, s.y+16, `font-size="12" text-anchor="middle" fill="`+ink+`"`, c.Text)
+			s.WriteString("</g>")
+		}
+		s.y += height
+	}
+}
+
+// words draws a table of words, with narrow columns whose names stand upright.
+func (s *svg) words(h *Heat) {
+	const height, head, widest, longest = 18, 150, 28.0, 26
+	width := min(widest, float64(svgWidth-2*svgMargin-svgNames)/float64(len(h.Columns)))
+	s.y += head
+	for k, name := range h.Columns {
+		text := []rune(name)
+		if len(text) > longest {
+			text = append(text[:longest-1], '…')
+		}
+		x := svgMargin + svgNames + width*(float64(k)+0.5) + 4
+		s.text(x, s.y, fmt.Sprintf(`font-size="11" fill="#55626f" transform="rotate(-90 %.1f %d)"`, x, s.y), string(text))
+	}
+	s.y += 6
+	for _, r := range h.Rows {
+		s.text(svgMargin, s.y+13, `font-size="12" fill="#16202a"`, r.Name)
+		for k, c := range r.Cells {
+			x := svgMargin + svgNames + width*float64(k)
+			ink := inks[c.Class]
+			if ink == "" {
+				ink = "#16202a"
+			}
+			fill := fills[c.Class]
+			if fill == "" {
+				fill = "#f4f6f8"
+			}
+			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, esc(c.Tip), x, s.y, width-1, height-1, fill)
+			s.text(x+width/2, s.y+13, `font-size="11" text-anchor="middle" fill="`+ink+`"`, c.Text)
 			s.WriteString("</g>")
 		}
 		s.y += height

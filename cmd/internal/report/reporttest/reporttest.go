@@ -41,7 +41,9 @@ func Series() *series.Result {
 		}
 		r.Runs = append(r.Runs, at)
 	}
+	r.Strips = &series.Strips{Of: Hostile[0], Runs: []string{"one", "two", "three"}}
 	for k, text := range Hostile {
+		r.Strips.Sites = append(r.Strips.Sites, series.Strip{Site: text, Access: []string{"open", "", "shut out"}})
 		r.Marks = append(r.Marks, series.Mark{Run: "two", Kind: "agent_changed", Of: text, Text: "the entry of " + text + " changed"})
 		for i, run := range r.Runs {
 			share, low, high := 0.1*float64(i+1), 0.05*float64(i+1), 0.2*float64(i+1)
@@ -106,7 +108,7 @@ func CheckCopy(t testing.TB, link string) {
 				t.Errorf("a drawing has an element %s", token.Name.Local)
 			}
 			for _, a := range token.Attr {
-				if !slices.Contains(strings.Fields("xmlns width height viewBox preserveAspectRatio overflow d fill-opacity stroke-width stroke-linecap stroke-dasharray vector-effect role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke"), a.Name.Local) {
+				if !slices.Contains(strings.Fields("xmlns width height viewBox preserveAspectRatio overflow d fill-opacity stroke-width stroke-linecap stroke-dasharray vector-effect role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke transform"), a.Name.Local) {
 					t.Errorf("%s has an attribute %s", token.Name.Local, a.Name.Local)
 				}
 				if a.Name.Local == "id" {

@@ -3,7 +3,7 @@
 //   - page.go: the page, and the lines of the series by what they follow
 //   - lines.go: lines as a small drawing
 //   - sentences.go: what titles say about lines
-//   - figures.go, uses.go: the figures
+//   - figures.go, uses.go, strips.go: the figures
 package trends
 
 import (
@@ -99,6 +99,7 @@ func (d *seriesData) page() *draw.Page {
 	add("Which agents do hosts shut out?", d.ofAgents(), d.ofNamed())
 	add("The same hosts, and all hosts", d.populations(), d.movements())
 	add("What happened between two runs?", d.ofChanges())
+	add("Which site lets whom in, run by run?", d.strips())
 	add("What do hosts answer?", d.ofReasons(), d.ofStatuses())
 	add("What may be done with their content?", d.ofRefusals(), d.ofPreferences())
 	add("Whose words are they?", d.ofTemplates(), d.ofWords())
