@@ -305,6 +305,9 @@ var sentences = map[string][]sentence{
 	"ranks": {{"%w is shut out by %s of hosts of %w, and by %s of %w", []string{
 		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, hosts] FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1) LIMIT 1", "",
 		"SELECT last([shut_out, hosts]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1)", ""}}},
+	"sites": {{"%d of %d sites shut at least one agent out, and %d are open to all of them; %d could not be read", []string{
+		"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_or(class = 'disallow_all'))", "hosts()",
+		"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'allow_all'))", "SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'unknown'))"}}},
 	"together": {{"Of the %d hosts that shut out %w by name, %s shut out %w too", []string{
 		"SELECT max(hosts) FROM (" + numbersOf["together"] + ")", "SELECT arg_max(agent, hosts) FROM (" + numbersOf["together"] + ")",
 		"SELECT [max(common), any_value(hosts)] FROM (" + numbersOf["together"] + ") WHERE hosts = (SELECT max(hosts) FROM (" + numbersOf["together"] + "))", ""}}},

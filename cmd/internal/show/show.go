@@ -1,7 +1,7 @@
 // Package show has the commands show and history, which tell what runs have about one host.
 //
 //   - show.go, view.go: the command show, and one host of one run
-//   - answers.go, changes.go, file.go, profiles.go, words.go: parts of that view
+//   - answers.go, changes.go, file.go, groups.go, profiles.go, words.go: parts of that view
 //   - history*.go: the command history
 package show
 
@@ -30,9 +30,10 @@ import (
 )
 
 const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
-whose words it has, what it says about use, and which agents of each category it shuts
-out; with --agent, what the agent may do, and by which lines. Where the run keeps
-bodies, the lines of the file that decide are shown in their places. HOST is a host, an
+whose words it has, what it says about use, and, for each group that decides, its lines,
+the rules by which it shuts out or closes a part, and whom of each category it binds;
+--agents names them. With --agent, what the agent may do, and by which lines. Where the
+run keeps bodies, the lines of the file that decide are shown in their places. HOST is a host, an
 origin or a URL. The rows are looked up by index, which takes about as long for any
 number of hosts.
 
@@ -44,12 +45,15 @@ With --json, the output is one array with an object for each origin (and each ca
 
     {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "templates", "statements", "profile", "categories", "agents", "urls", "before", "changes", "notes", "body"}
+     "findings", "templates", "statements", "profile", "categories", "deciding", "agents",
+     "urls", "before", "changes", "notes", "body"}
 
 lines, groups, rules, sitemaps and findings are null where no file was read: where there is
 none, in an outage, and behind a wall. findings counts lines by class. templates and statements are rows of the tables
 templates and preferences. categories has, for each category, agents by class and
-the names of those that are shut out (closed). agents has those of --agent:
+the names of those that are shut out (closed). deciding has, for each group that decides,
+{"tokens", "lines", "class", "template", "rules", "binds"}, with binds for each category
+{"category", "agents", "others"}; without tokens, what holds where no group does. agents has those of --agent:
 {"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
 "template", "ai_train", "ai_input", "search", "rules"}, with rules those of their groups: {"line", "kind", "pattern"}. urls has those of --url for each
 agent: {"agent", "url", "readings"}, with readings one for each profile, {"profile",
@@ -71,6 +75,7 @@ const hostExamples = `  robocensus show www.example.com --out out
 type showFlags struct {
 	out, run, profile string
 	agents, urls      []string
+	names             bool
 	json, sql         bool
 	incomplete        *bool
 }
@@ -84,6 +89,7 @@ func Command() *cobra.Command {
 	cli.OutVar(c, &f.out)
 	s.StringVar(&f.run, "run", cli.Latest, "`RUN` to look into")
 	s.StringArrayVar(&f.agents, "agent", nil, "also show what this `AGENT` may do, and by which lines; repeatable")
+	s.BoolVar(&f.names, "agents", false, "name the agents that each group of the file binds")
 	s.StringArrayVar(&f.urls, "url", nil, "also show what all profiles make of this `URL` or path for each --agent; repeatable")
 	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile of the run (default its first)")
 	cli.JSONVar(s, &f.json, "one array")
@@ -197,6 +203,7 @@ func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o f
 		if err != nil {
 			return nil, err
 		}
+		v.names = f.names
 		v.superseded = !slices.ContainsFunc(last, func(t lookup.Target) bool { return t.Seq == targets[i].Seq })
 		views = append(views, v)
 	}

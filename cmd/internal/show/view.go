@@ -47,12 +47,14 @@ type hostView struct {
 	Answers    []answerView    `json:"answers"`    // to further identities
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`
+	Deciding   []*decidingView `json:"deciding"` // what the file says, by the groups that decide
 	Agents     []*agentView    `json:"agents"`
 	URLs       []*urlView      `json:"urls"`    // those of --url, for each agent
 	Before     *string         `json:"before"`  // the complete run before this one
 	Changes    []changeView    `json:"changes"` // since that run; nil if the two cannot be compared
 	Notes      []string        `json:"notes"`   // what is not compared
 	Body       *string         `json:"body"`    // nil if the run does not keep it
+	names      bool            // the terminal names agents
 	target     *lookup.Target
 	policies   []schema.Policy
 	groups     []schema.Group
@@ -153,6 +155,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	if v.rules, err = lookup.Rows[schema.Rule](ctx, r, "rules", t); err != nil {
 		return nil, err
 	}
+	v.addDeciding()
 	body, err := lookup.Body(ctx, r, t)
 	if body != nil {
 		v.Body, v.body = new(schema.Text(body)), body
@@ -242,11 +245,10 @@ func (v *hostView) print(p *screen.Text) {
 		rows = append(rows, row)
 	}
 	p.Rows([]string{"agents, profile " + p.Foreign(v.Profile), "open", "partly closed", "shut out", "unknown"}, 1, rows)
-	for _, c := range v.Categories {
-		if len(c.Closed) > 0 {
-			p.Line(words.Category.Of(c.Category) + ", shut out:")
-			p.List(c.Closed)
-		}
+	p.Line("")
+	v.printDeciding(p, v.names)
+	if !v.names {
+		p.Line("--agents names the agents of each group, --agent NAME shows all that holds for one")
 	}
 	for _, a := range v.Agents {
 		p.Line("")
