@@ -152,7 +152,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	left := one(t, db, `WITH shut_out AS (SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent), last AS (SELECT n FROM shut_out ORDER BY n DESC LIMIT 1 OFFSET 9)
 		SELECT CASE tied WHEN 0 THEN format('and {} more with fewer', fewer) ELSE format('and {} more with {} hosts, {} with fewer', tied, (FROM last), fewer) END FROM (SELECT count(*) FILTER (n < (FROM last)) AS fewer,
 			count(*) FILTER (n = (FROM last)) - (SELECT count(*) FROM (FROM shut_out ORDER BY n DESC LIMIT 10) WHERE n = (FROM last)) AS tied FROM shut_out)`)
-	if want := fmt.Sprintf("with rules: of the %d hosts whose rules decide;", files); table[11] != left || !strings.HasPrefix(table[12], want) {
+	if want := fmt.Sprintf("with rules: of the %d hosts whose rules decide;", files); table[11] != left+" (report --html has all)" || !strings.HasPrefix(table[12], want) {
 		t.Errorf("below it says %q, want %q and %q", table[11:], left, want)
 	}
 

@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,12 +95,42 @@ func showDiff(p screen.Page, r *diff.Result) {
 	}
 	if len(rows) > 0 {
 		p.Table("Hosts that changed in the same way", []string{"severity", "such as", "change", "hosts"}, 3, rows)
+		more(p, r.Ways-int64(len(rows)), "way", "ways", "--list has their hosts")
 	}
 	rows = nil
+	left := r.Changed + r.New + r.Gone
 	for _, e := range r.Examples {
 		rows = append(rows, []string{visible.Text(e.Severity), p.Foreign(e.Origin), told(p, r, &e)})
+		left -= max(1, e.Hosts)
 	}
 	p.Table("The most severe changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
+	more(p, left, "host", "hosts", "--list has every change")
+	showOpened(p, r)
+}
+
+// more says how many rows a table leaves out, and how to get them.
+func more(p screen.Page, n int64, one, many, how string) {
+	if n > 0 {
+		p.Line(fmt.Sprintf("and %s more %s: %s", words.Number(n), words.Agree(n, one, many), how))
+	}
+}
+
+// showOpened shows hosts that opened a path to an agent, which the most severe changes seldom
+// are.
+func showOpened(p screen.Page, r *diff.Result) {
+	var rows [][]string
+	for _, e := range r.Opened {
+		rows = append(rows, []string{p.Foreign(e.Origin), ToldOfHost(p, &e)})
+	}
+	if rows == nil {
+		return
+	}
+	p.Table("Hosts that opened a path to an agent, the best ranked first", []string{"origin", "change"}, 2, rows)
+	left := int64(0)
+	for _, c := range r.Profiles { // under several, the one under which most opened
+		left = max(left, c.Opened-int64(len(rows)))
+	}
+	more(p, left, "host", "hosts", "--list --kind policy_class --kind rules has them")
 }
 
 const shownAgents = 12
@@ -135,27 +166,42 @@ func showAgents(p screen.Page, r *diff.Result) {
 	}
 	p.Table("Hosts that closed some path to any agent of a category, or shut one out entirely; and that opened", append([]string{"category"}, head...), 1, rows)
 	rows = nil
-	for _, a := range agents[:min(len(agents), shownAgents)] {
+	for _, a := range mostMoved(agents) {
 		rows = append(rows, append([]string{p.Foreign(a.Category), named(a.Agent, a.Profile)}, counts(a.Counts)...))
 	}
-	title := "Hosts that closed some path to an agent, or shut it out entirely; and that opened"
+	p.Table("Hosts that closed some path to an agent, or shut it out entirely; and that opened", append([]string{"category", "agent"}, head...), 2, rows)
 	if len(agents) > shownAgents {
-		title += fmt.Sprintf(": the first %s", firstOf(shownAgents, agents))
+		p.Line(fmt.Sprintf("and %s: --format json has all", restOf(shownAgents, agents)))
 	}
-	p.Table(title, append([]string{"category", "agent"}, head...), 2, rows)
 }
 
-// firstOf says how many rows of a list are shown, and of how many agents it is: under
+// mostMoved returns the agents that most hosts closed or opened to, as many as are shown, in
+// the order that they have.
+func mostMoved(agents []diff.Agent) []diff.Agent {
+	if len(agents) <= shownAgents {
+		return agents
+	}
+	most := func(a diff.Agent) int64 { return max(a.Closed, a.Opened) }
+	ranked := slices.Clone(agents)
+	slices.SortStableFunc(ranked, func(a, b diff.Agent) int { return cmp.Compare(most(b), most(a)) })
+	ranked = ranked[:shownAgents]
+	return slices.DeleteFunc(slices.Clone(agents), func(a diff.Agent) bool {
+		return !slices.ContainsFunc(ranked, func(b diff.Agent) bool { return a.Agent == b.Agent && a.Profile == b.Profile })
+	})
+}
+
+// restOf says how many rows of a list are not shown, and of how many agents they are: under
 // several profiles an agent has a row for each.
-func firstOf(shown int, rows []diff.Agent) string {
+func restOf(shown int, rows []diff.Agent) string {
 	named := make(map[string]bool)
 	for _, a := range rows {
 		named[a.Agent] = true
 	}
+	n := int64(len(rows) - shown)
 	if len(named) == len(rows) {
-		return fmt.Sprintf("%d of %s", shown, words.Count(int64(len(rows)), "agent"))
+		return fmt.Sprintf("%s more %s", words.Number(n), words.Agree(n, "agent", "agents"))
 	}
-	return fmt.Sprintf("%d of %s, for %s under several profiles", shown, words.Count(int64(len(rows)), "row"), words.Count(int64(len(named)), "agent"))
+	return fmt.Sprintf("%s more %s, for %s under several profiles", words.Number(n), words.Agree(n, "row", "rows"), words.Count(int64(len(named)), "agent"))
 }
 
 // showWords tells hosts that closed or opened because their template did from those that
@@ -163,9 +209,14 @@ func firstOf(shown int, rows []diff.Agent) string {
 func showWords(p screen.Page, r *diff.Result) {
 	several := len(r.Profiles) > 1
 	var rows [][]string
-	for _, a := range r.Agents[:min(len(r.Agents), shownAgents)] {
+	shown, left := 0, int64(0)
+	for _, a := range r.Agents {
 		of := slices.DeleteFunc(slices.Clone(r.Words), func(w diff.Words) bool { return w.Agent != a.Agent || w.Profile != a.Profile })
 		if !slices.ContainsFunc(of, func(w diff.Words) bool { return w.Template != nil }) {
+			continue
+		}
+		if shown++; shown > shownAgents {
+			left++
 			continue
 		}
 		name := p.Foreign(a.Agent)
@@ -191,6 +242,7 @@ func showWords(p screen.Page, r *diff.Result) {
 		}
 	}
 	p.Table(title, []string{"agent", "words", "closed", "shut out", "opened", "let in"}, 2, rows)
+	more(p, left, "agent", "agents", "--format json has all")
 }
 
 // showUses shows what files newly state about use.

@@ -6,8 +6,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 )
 
-// A title counts agents, and rows where an agent has one under each profile.
-func TestFirstOfAgents(t *testing.T) {
+// What is left out counts as agents, and as rows where an agent has one under each profile.
+func TestRestOfAgents(t *testing.T) {
 	var rows []diff.Agent
 	for _, name := range []string{"A", "B", "C"} {
 		a := diff.Agent{}
@@ -15,12 +15,29 @@ func TestFirstOfAgents(t *testing.T) {
 		rows = append(rows, a)
 	}
 	for want, rows := range map[string][]diff.Agent{
-		"2 of 3 agents": rows,
-		"2 of 6 rows, for 3 agents under several profiles": append(rows[:3:3], rows...),
-		"2 of 3 rows, for 1 agent under several profiles":  {rows[0], rows[0], rows[0]},
+		"1 more agent": rows,
+		"4 more rows, for 3 agents under several profiles": append(rows[:3:3], rows...),
+		"1 more row, for 1 agent under several profiles":   {rows[0], rows[0], rows[0]},
 	} {
-		if got := firstOf(2, rows); got != want {
+		if got := restOf(2, rows); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// Those that most hosts opened to have a place beside those that most closed to.
+func TestMostMovedAgents(t *testing.T) {
+	var all []diff.Agent
+	for i := range 2 * shownAgents {
+		a := diff.Agent{Agent: string(rune('a' + i))}
+		a.Closed = int64(100 - i)
+		if i == 2*shownAgents-1 {
+			a.Closed, a.Opened = 0, 99
+		}
+		all = append(all, a)
+	}
+	got := mostMoved(all)
+	if len(got) != shownAgents || got[0].Agent != "a" || got[shownAgents-1].Opened != 99 {
+		t.Errorf("%+v", got)
 	}
 }

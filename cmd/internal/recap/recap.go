@@ -282,7 +282,7 @@ func showShutOut(p *screen.Text, f *figures) {
 		counts[i] = a.Closed
 	}
 	if text := words.More(counts, len(rows), f.noun); text != "" {
-		p.Line(text)
+		p.Line(text + " (report --html has all)")
 	}
 	p.Line(fmt.Sprintf("with rules: of the %s whose rules decide; by name: in its own group;\npartly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
 }

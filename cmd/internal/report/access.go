@@ -202,6 +202,13 @@ func (d *data) agents() *draw.Figure {
 		leaders = append(leaders, a.Agent)
 	}
 	if f.Examples = d.examples.List("Hosts that shut them out", "how", "policy", nil, leaders...); f.Examples != nil {
+		left := -int64(len(f.Examples.Rows))
+		for _, a := range all[:min(len(all), leadingAgents)] {
+			left += a.Closed
+		}
+		if left > 0 {
+			f.Examples.Rest = fmt.Sprintf("and %s more: robocensus export --out DIR %s policies --format csv --agent NAME --where class=disallow_all", words.Number(left), d.run)
+		}
 		for i := range f.Examples.Rows {
 			f.Examples.Rows[i].Text = words.Match.Of(f.Examples.Rows[i].Text)
 		}
@@ -339,6 +346,6 @@ func rest(f *draw.Figure, all []counters.Fate, by func(counters.Fate) int64) {
 		}
 	}
 	if text := words.More(counts, min(len(counts), draw.MostBars), "host"); text != "" {
-		f.Note = strings.TrimSpace("Not drawn: " + strings.TrimPrefix(text, "and ") + ". " + f.Note)
+		f.Note, f.Cut = strings.TrimSpace("Not drawn: "+strings.TrimPrefix(text, "and ")+"; the numbers below have them. "+f.Note), 0
 	}
 }

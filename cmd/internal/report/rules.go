@@ -158,7 +158,9 @@ func (d *data) profileAgents() *draw.Figure {
 	for i, a := range all {
 		n := by[a]
 		f.AddRow([]string{a.agent, a.category, a.profile, counters.Digits(n["files"])}, versusFirst.Numbers(n)...)
-		if i < draw.MostBars {
+		if i >= draw.MostBars {
+			f.Cut++
+		} else {
 			f.AddBar(a.agent, a.profile, draw.Track{Whole: n["files"], Shares: drawn.Shares(n), Values: []string{words.Number(n["files"]), words.Percent(n["different"], n["files"])}})
 		}
 	}

@@ -39,8 +39,12 @@ func (d *data) refusals() *draw.Figure {
 	}
 	drawn := 0
 	for _, set := range counters.Ranked(sets) {
-		if strings.Contains(set, "+") && drawn < draw.MostBars/2 {
-			drawn++
+		if !strings.Contains(set, "+") {
+			continue
+		}
+		if drawn++; drawn > draw.MostBars/2 {
+			f.Cut++
+		} else {
 			f.AddBar(waysName(set), "", draw.Track{Whole: d.hosts, Shares: []draw.Share{{Class: "partly", Name: "in exactly these ways", N: sets[set]}}, Values: d.shares(sets[set])})
 		}
 	}

@@ -281,9 +281,10 @@ func (v *hostView) printChanges(p *screen.Text) {
 	for _, note := range v.Notes {
 		p.Line("  note: " + p.Foreign(note))
 	}
-	for i, told := range toldChanges(p, v.changed, *v.Before) {
+	lines := toldChanges(p, v.changed, *v.Before)
+	for i, told := range lines {
 		if i == mostChangesShown {
-			p.Line("  and more, all in --json")
+			p.Line(fmt.Sprintf("  and %s more, all in --json", words.Number(int64(len(lines)-i))))
 			break
 		}
 		p.Line("  " + told)
@@ -307,7 +308,7 @@ func (v *hostView) printAgent(p *screen.Text, a *agentView) {
 	p.Line(p.Foreign(text))
 	for i, r := range a.Rules {
 		if i == mostRulesShown {
-			p.Line(fmt.Sprintf("  and %s more", words.Count(int64(len(a.Rules)-i), "rule")))
+			p.Line(fmt.Sprintf("  and %s more, all in --json", words.Count(int64(len(a.Rules)-i), "rule")))
 			break
 		}
 		p.Line("  " + p.Foreign(check.Shortened(fmt.Sprintf("line %d: %s", r.Line, check.RuleText(r.Kind, r.Pattern)))))

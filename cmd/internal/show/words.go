@@ -65,7 +65,7 @@ func (v *hostView) printWords(p *screen.Text) {
 	}
 	for i, s := range v.Statements {
 		if i == mostStatementsShown {
-			p.Line("  and more about use, all in --json")
+			p.Line(fmt.Sprintf("  and %s more about use, all in --json", words.Number(int64(len(v.Statements)-i))))
 			return
 		}
 		p.Line("  " + p.Foreign(s.words()))

@@ -41,7 +41,9 @@ type Result struct {
 	Identities []Identity `json:"identities"`        // by how they answer each identity, most turned away first
 	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
 	Examples   []Example  `json:"examples"`          // the most severe changes, one for a host and one for hosts that changed in the same way
+	Opened     []Example  `json:"opened"`            // hosts that opened a path to an agent, the best ranked first, one change for each
 	Together   []Example  `json:"together"`          // ways in which several hosts changed, the commonest first
+	Ways       int64      `json:"ways"`              // of which these are the first
 
 	Expectations []*expect.Promise `json:"expectations,omitempty"`
 
@@ -56,6 +58,8 @@ type Result struct {
 type pairChanges struct {
 	examples exampleSet
 	stratum  *Stratum // nil before the first change
+	opened   *Example // the row that opens most, nil for none
+	opens    closing.Move
 	kinds    map[[2]string]bool
 }
 
@@ -188,6 +192,7 @@ func (r *Result) add(row *schema.Change) {
 	r.pair.kinds[kind] = true
 	r.pair.stratum = r.of(row.Rank)
 	r.pair.examples.add(row)
+	r.pair.open(row)
 	r.ways.Add(row)
 	r.closing.Add(row)
 }
@@ -214,6 +219,31 @@ func (r *Result) endOfPair() {
 	clear(r.pair.examples)
 	clear(r.pair.kinds)
 	r.addExample(best)
+	r.addOpened(r.pair.opened)
+	r.pair.opened, r.pair.opens = nil, closing.Move{}
+}
+
+// open keeps a row that opens a path to an agent, if none that says more is kept: one that
+// lets in an agent that was shut out, else one of a policy's class.
+func (p *pairChanges) open(row *schema.Change) {
+	m, ok := closing.Of(row)
+	if !ok || !m.Opens {
+		return
+	}
+	if p.opened == nil || m.LetsIn && !p.opens.LetsIn || p.opened.Kind == "rules" && row.Kind != "rules" && m.LetsIn == p.opens.LetsIn {
+		p.opened, p.opens = ExampleOf(row), m
+	}
+}
+
+// addOpened adds a host that opened to the best ranked of them.
+func (r *Result) addOpened(x *Example) {
+	if x == nil {
+		return
+	}
+	x.Hosts = 1
+	r.Opened = append(r.Opened, *x)
+	slices.SortStableFunc(r.Opened, func(a, b Example) int { return summary.CompareRanks(a.Rank, b.Rank) })
+	r.Opened = r.Opened[:min(len(r.Opened), MaxExamples)]
 }
 
 // addExample adds the most severe change of a host to the examples. Hosts that changed in
@@ -242,7 +272,10 @@ func (r *Result) finish() {
 	for i := range r.Examples {
 		r.Examples[i].Hosts = r.ways.hosts(&r.Examples[i])
 	}
-	r.Together = r.ways.Commonest()
+	if r.Opened == nil {
+		r.Opened = []Example{}
+	}
+	r.Together, r.Ways = r.ways.Commonest(), r.ways.ofSeveral()
 	for _, severity := range change.Severities {
 		for _, kind := range change.Kinds {
 			if k := r.kinds[[2]string{severity, kind}]; k != nil {

@@ -131,6 +131,16 @@ func (w *Ways) hosts(e *Example) int64 {
 	return 1
 }
 
+// ofSeveral returns the number of ways in which several hosts changed.
+func (w *Ways) ofSeveral() (n int64) {
+	for _, x := range w.known {
+		if x.example != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Commonest returns the ways in which several hosts changed, most common first, each
 // with the most severe change on its best-ranked host.
 func (w *Ways) Commonest() []Example {

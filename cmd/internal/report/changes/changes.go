@@ -49,6 +49,7 @@ type Changes struct {
 	examples   map[string][]changeExample // one per host, by its most severe change, best ranked first
 	together   diff.Ways                  // hosts that changed in the same way
 	closers    map[string][]changeExample // by agent, hosts that closed a path to it, best ranked first
+	openers    map[string][]changeExample // the same of those that opened one
 	Notes      []string                   // what was not compared
 	compared   int64                      // hosts in both runs
 	unread     int64                      // of these, unreadable in one run or both, and not compared
@@ -72,7 +73,7 @@ func (c *Changes) Compared() (hosts, same int64) {
 
 func newChanges(profile, since string) *Changes {
 	return &Changes{
-		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
+		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample), openers: make(map[string][]changeExample),
 		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
@@ -161,33 +162,38 @@ func (c *Changes) add(row *schema.Change) {
 	}
 	c.closing.Add(row)
 	c.together.Add(row)
-	if move, ok := closing.Of(row); ok && move.Closes {
-		c.closer(row)
+	if move, ok := closing.Of(row); ok {
+		if move.Closes {
+			mover(c.closers, row)
+		}
+		if move.Opens {
+			mover(c.openers, row)
+		}
 	}
 	c.example(row)
 }
 
-// closer keeps the host of a row that closes a path to an agent, if it is one of the best
-// ranked. A change of class tells more than one of rules.
-func (c *Changes) closer(row *schema.Change) {
-	have, known := c.closers[*row.Agent]
-	if !known && len(c.closers) == changeNames {
+// mover keeps the host of a row that closes a path to an agent, or opens one, if it is one of
+// the best ranked. A change of class tells more than one of rules.
+func mover(movers map[string][]changeExample, row *schema.Change) {
+	have, known := movers[*row.Agent]
+	if !known && len(movers) == changeNames {
 		return
 	}
 	if at := slices.IndexFunc(have, func(h changeExample) bool { return h.Host == row.Host }); at >= 0 {
 		if row.Kind == "policy_class" {
-			have[at] = *closerOf(row)
+			have[at] = *moverOf(row)
 		}
 		return
 	}
 	if len(have) == changeExamples && (row.Rank == nil || *row.Rank >= have[len(have)-1].rank) {
 		return
 	}
-	c.closers[strings.Clone(*row.Agent)] = placed(have, closerOf(row))
+	movers[strings.Clone(*row.Agent)] = placed(have, moverOf(row))
 }
 
-// closerOf copies a row with the line that decides now.
-func closerOf(row *schema.Change) *changeExample {
+// moverOf copies a row with the line that decides now.
+func moverOf(row *schema.Change) *changeExample {
 	x := exampleOf(diff.ExampleOf(row))
 	x.line = row.LineAfter
 	return x

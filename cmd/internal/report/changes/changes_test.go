@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -15,6 +16,7 @@ import (
 // tells most.
 func TestWhoClosed(t *testing.T) {
 	c := newChanges("google", "")
+	c.run, c.against = "b", "a"
 	add := func(host string, rank int64, agent, kind, before, after string) {
 		row := &schema.Change{
 			Host: host, Origin: "https://" + host, Kind: kind, Severity: "major", Agent: &agent, Category: new(counters.Headline), Profile: new("google"),
@@ -33,7 +35,7 @@ func TestWhoClosed(t *testing.T) {
 	add("h5", 5, "GPTBot", "rules", "", "both")
 	add("h20", 20, "CCBot", "policy_class", "allow_all", "partial")
 	c.endOfHost()
-	l := c.closerList([]closedTo{{name: "GPTBot"}, {name: "CCBot"}, {name: "None"}})
+	l := c.moverList([]closedTo{{"GPTBot", closing.Counts{Closed: 9, Opened: 2}}, {"CCBot", closing.Counts{Closed: 1}}, {"None", closing.Counts{}}})
 	var got []string
 	for _, r := range l.Rows {
 		got = append(got, strings.Join([]string{r.Key, r.Rank, r.Host, r.Line, r.Text}, " | "))
@@ -41,9 +43,13 @@ func TestWhoClosed(t *testing.T) {
 	want := []string{
 		"GPTBot | 5 | h5 | 5 | closes a part, opens another", " | 20 | h20 | 20 | partly closed → shut out", " | 50 | h50 | 50 | closes a part",
 		" | 60 | h60 | 60 | closes a part", " | 70 | h70 | 70 | closes a part", " | 80 | h80 | 80 | closes a part", "CCBot | 20 | h20 | 20 | open → partly closed",
+		"GPTBot, opened | 1 | opener | 1 | shut out → partly closed", " | 5 | h5 | 5 | closes a part, opens another",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || l.Rows[0].Span != 6 {
 		t.Errorf("the first of %d (-want +got):\n%s", l.Rows[0].Span, diff)
+	}
+	if want := "and 3 more: robocensus diff --out DIR a b --list --agent NAME"; l.Rest != want {
+		t.Errorf("the rest: %q, want %q", l.Rest, want)
 	}
 }
 

@@ -58,6 +58,7 @@ func (c *Changes) changedHosts() *draw.Figure {
 	}
 	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, turns an identity away, lets it in or serves it a stricter file, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
 	f.Examples = &draw.Listed{Caption: "Examples", What: "change", HasKey: true}
+	left := int64(0)
 	for _, s := range severities {
 		n := c.bySeverity[s.key]
 		if n > 0 {
@@ -65,6 +66,10 @@ func (c *Changes) changedHosts() *draw.Figure {
 			f.AddBar(s.key, "", draw.Track{Whole: c.compared, Shares: []draw.Share{{Class: s.class, Name: "hosts", N: n}}, Values: []string{words.Hosts(n), words.Percent(n, c.compared)}})
 		}
 		list(f.Examples, s.key, c.examples[s.key], (*changeExample).words)
+		left += n - int64(len(c.examples[s.key]))
+	}
+	if left > 0 {
+		f.Examples.Rest = fmt.Sprintf("and %s more hosts: robocensus diff --out DIR %s %s --list", words.Number(left), c.against, c.run)
 	}
 	f.Fit("hosts")
 	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS severity, count(*) AS hosts
@@ -264,14 +269,30 @@ func (c *Changes) closedCategories() (out []closedTo) {
 	return out
 }
 
-// closerList lists the best-ranked hosts that closed a path to the first of the agents.
-func (c *Changes) closerList(of []closedTo) *draw.Listed {
-	out := &draw.Listed{Caption: "Hosts that closed a path, the best ranked first", What: "change", HasKey: true}
-	for _, a := range of[:min(len(of), draw.MostBars/2)] {
-		list(out, a.name, c.closers[a.name], (*changeExample).moved)
+// movedAgents is of how many agents, at most, a list names hosts that closed a path or opened
+// one.
+const movedAgents = draw.MostBars / 2
+
+// moverList lists the best-ranked hosts that closed a path to the first of the agents, and
+// those that opened one to the agents that most hosts opened to.
+func (c *Changes) moverList(of []closedTo) *draw.Listed {
+	out := &draw.Listed{Caption: "Hosts that closed a path, and hosts that opened one, the best ranked first", What: "change", HasKey: true}
+	left := int64(0)
+	add := func(how string, movers map[string][]changeExample, n func(closedTo) int64) {
+		of := slices.DeleteFunc(slices.Clone(of), func(x closedTo) bool { return n(x) == 0 })
+		slices.SortStableFunc(of, func(a, b closedTo) int { return cmp.Compare(n(b), n(a)) })
+		for _, a := range of[:min(len(of), movedAgents)] {
+			list(out, a.name+how, movers[a.name], (*changeExample).moved)
+			left += n(a) - int64(len(movers[a.name]))
+		}
 	}
+	add("", c.closers, func(x closedTo) int64 { return x.Closed })
+	add(", opened", c.openers, func(x closedTo) int64 { return x.Opened })
 	if out.Rows == nil {
 		return nil
+	}
+	if left > 0 {
+		out.Rest = fmt.Sprintf("and %s more: robocensus diff --out DIR %s %s --list --agent NAME", words.Number(left), c.against, c.run)
 	}
 	return out
 }
@@ -334,7 +355,7 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 	f.FitHosts()
 	f.Shorten()
 	if name == "agent" {
-		f.Examples = c.closerList(of)
+		f.Examples = c.moverList(of)
 	}
 	columns := []string{name}
 	for _, column := range f.Head[1:] {

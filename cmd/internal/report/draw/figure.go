@@ -20,6 +20,7 @@ type Figure struct {
 	Axis      string      // what the full width of a bar stands for, such as "2% of hosts"
 	Heads     []string    // heads of the values beside the bars, if each bar has two
 	Bars      []Bar       // nil for a histogram
+	Cut       int         // bars that are left out; the numbers have them
 	Columns   *columns    // a histogram, or nil
 	Multiples []*Multiple // drawings of lines over time
 	Heat      *Heat       // a coloured table, or nil
@@ -113,8 +114,11 @@ func (f *Figure) FitHosts() {
 	}
 }
 
-// Shorten leaves out the bars beyond the first [MostBars].
-func (f *Figure) Shorten() { f.Bars = f.Bars[:min(len(f.Bars), MostBars)] }
+// Shorten leaves out the bars beyond the first [MostBars], and lets the page say how many.
+func (f *Figure) Shorten() {
+	f.Cut = max(0, len(f.Bars)-MostBars)
+	f.Bars = f.Bars[:len(f.Bars)-f.Cut]
+}
 
 // tracks yields the tracks of all bars.
 func (f *Figure) tracks(yield func(*Track) bool) {

@@ -10,6 +10,7 @@ type Listed struct {
 	HasLine bool
 	HasRank bool
 	Rows    []Example
+	Rest    string // how many are left out, and how to get them
 }
 
 // cut returns the number of rows that are not folded: groups stay whole.
