@@ -42,8 +42,12 @@ func readHosts(ctx context.Context, c Config, runs []*countedRun, r *Result) err
 			return err
 		}
 	}
-	for _, run := range runs {
+	if c.Paired && c.Panel && !c.Clustered {
+		r.pairing = newPairing(len(runs), len(panel))
+	}
+	for i, run := range runs {
 		h := newHostReader(c, run, panel)
+		h.pairing, h.place = r.pairing, i
 		if c.Panel {
 			if err := h.findFallbacks(ctx); err != nil {
 				return err
@@ -73,6 +77,10 @@ type hostReader struct {
 	groups  map[group]int64
 	hosts   []clusterHost // if clustered
 	figures *figures
+
+	pairing *pairing          // nil unless runs are compared host by host
+	place   int               // of the run, in pairing
+	sets    map[uint32]uint32 // of pairing, by vector
 }
 
 // group identifies hosts that count alike.
@@ -98,7 +106,7 @@ var bandNames = func() (names []string) {
 }()
 
 func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
-	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64)}
+	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64), sets: make(map[uint32]uint32)}
 	h.agents = slices.Sorted(maps.Keys(run.Category))
 	for _, p := range c.Profiles {
 		if slices.Contains(run.Profiles, p) {

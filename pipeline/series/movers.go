@@ -15,6 +15,11 @@ type Movers struct {
 	Stratum    string  `json:"stratum"`
 	Movers     []Mover `json:"movers"`   // those that moved most first
 	Compared   int     `json:"compared"` // figures, moved or not
+	// Method is paired where the same hosts are compared, else unpaired.
+	Method string `json:"method"`
+	// Level is what each figure is held to, so that all of them hold at once: 5 % over
+	// Compared.
+	Level float64 `json:"level"`
 	// Broken are figures of the last run that cannot be compared with those of the run
 	// before it.
 	Broken int `json:"broken"`
@@ -28,11 +33,7 @@ type Mover struct {
 	Key      *string `json:"key"`
 	From     End     `json:"from"` // the earliest run whose share can be compared with the last one's
 	To       End     `json:"to"`
-	// Difference is the share of To less that of From. Low and High hold the differences
-	// of all compared figures together in 95 % of samples.
-	Difference float64 `json:"difference"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
+	Change
 }
 
 // End is a share at one end of a movement.
@@ -67,9 +68,10 @@ func moves(p *schema.Point) bool {
 //
 // The interval of a difference is the square-and-add one of two independent shares
 // (R. G. Newcombe, Statistics in Medicine 17, 1998, 873, method 10). Two runs that have
-// hosts in common vary less than that. So many figures are compared that some would
-// leave their intervals of 95 % by chance; these are widened so that all of them hold
-// at once (O. J. Dunn, JASA 56, 1961, 52).
+// hosts in common vary less than that: of the panel, pairs are compared (paired.go). So many
+// figures are compared that some would leave their intervals of 95 % by chance; these are
+// widened so that all of them hold at once (O. J. Dunn, JASA 56, 1961, 52), and tests are held
+// to the same level.
 func (r *Result) Movers(population, stratum string) Movers {
 	m := Movers{Population: population, Stratum: stratum, Movers: []Mover{}}
 	var chains [][]*schema.Point
@@ -90,14 +92,14 @@ func (r *Result) Movers(population, stratum string) Movers {
 		chains = append(chains, []*schema.Point{points[from], end})
 	}
 	m.Compared = len(chains)
-	quantile := math.Sqrt2 * math.Erfinv(1-0.05/float64(max(1, m.Compared)))
+	m.Level = 0.05 / float64(max(1, m.Compared))
+	compare := r.comparison(population, stratum)
+	m.Method = compare.method()
 	for _, ends := range chains {
 		a, b := ends[0], ends[1]
-		low, high := difference(a, b, quantile)
-		if low <= 0 && high >= 0 {
-			continue
+		if change := compare.of(a, b, m.Level); !change.IsChance(m.Level) {
+			m.Movers = append(m.Movers, Mover{b.Metric, b.Agent, b.Category, b.Key, endOf(a), endOf(b), change})
 		}
-		m.Movers = append(m.Movers, Mover{b.Metric, b.Agent, b.Category, b.Key, endOf(a), endOf(b), *b.Share - *a.Share, low, high})
 	}
 	slices.SortStableFunc(m.Movers, func(a, b Mover) int { return cmp.Compare(math.Abs(b.Difference), math.Abs(a.Difference)) })
 	return m

@@ -33,6 +33,7 @@ type Config struct {
 	Profiles  []string           // nil for the first profile of the last run
 	Strata    []string           // bands of rank, or All; nil for all of them
 	Panel     bool               // also count the hosts that all runs have, apart
+	Paired    bool               // with Panel: keep which figures count its hosts, to compare runs host by host
 	Clustered bool               // allow for several hosts of one registered domain
 	Weights   map[string]float64 // hosts of the population by stratum; nil for none
 	Warnings  []string           // about the choice of runs; those of the result follow
@@ -49,6 +50,8 @@ type Result struct {
 	Warnings []string       `json:"warnings"`
 	Strips   *Strips        `json:"strips,omitempty"` // of few sites, if asked for
 	Points   []schema.Point `json:"points"`           // by series, then by date
+
+	pairing *pairing // of the panel, if it was asked for
 }
 
 // Run describes a run of a series.

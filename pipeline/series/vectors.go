@@ -27,6 +27,7 @@ type hostSegment struct {
 	domains []uint64
 	bands   []uint8
 	inPanel []bool
+	places  []int // in the panel
 	twice   []bool
 	vectors []byte // all, of the same size
 	hasText []bool
@@ -85,8 +86,8 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 					rank = new(ranks.Value(i))
 				}
 				s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(rank))))
-				_, in := slices.BinarySearch(s.panel, keyOf(hosts.Value(i), ports.Value(i)))
-				s.inPanel = append(s.inPanel, in)
+				place, in := slices.BinarySearch(s.panel, keyOf(hosts.Value(i), ports.Value(i)))
+				s.inPanel, s.places = append(s.inPanel, in), append(s.places, place)
 				twice := false
 				if len(s.fellBack) > 0 && scan.Column[*array.String](batch, "fallback_error_class").IsNull(i) {
 					_, twice = slices.BinarySearch(s.fellBack, maphash.String(seed, scan.Column[*array.String](batch, "origin").Value(i)))
@@ -209,6 +210,7 @@ func (s *hostSegment) merge() {
 			if !h.Clustered && len(h.texts) >= cmp.Or(h.Config.vectors, mostVectors) {
 				h.countGroups()
 				clear(h.vectors)
+				clear(h.sets)
 				h.texts = nil
 			}
 			n = uint32(len(h.texts))
@@ -217,6 +219,14 @@ func (s *hostSegment) merge() {
 		}
 		g := group{n, s.bands[i], s.inPanel[i], s.twice[i]}
 		h.groups[g]++
+		if h.pairing != nil && s.inPanel[i] && !s.twice[i] {
+			set, known := h.sets[n]
+			if !known {
+				set = h.pairing.set(h.figures.ids, h.figures.of(h.texts[n]), h.Profiles[0])
+				h.sets[n] = set
+			}
+			h.pairing.add(h.place, s.places[i], s.bands[i], set)
+		}
 		if h.Clustered {
 			h.hosts = append(h.hosts, clusterHost{s.domains[i], g})
 		}

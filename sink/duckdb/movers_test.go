@@ -113,3 +113,42 @@ func wantMovers(t *testing.T, out, population string, args ...string) {
 		t.Errorf("%v: nothing moved", args)
 	}
 }
+
+// wantPairs checks the hosts that series --movers --panel says began and ended to shut an
+// agent out, against the policies of the hosts that all runs have.
+func wantPairs(t *testing.T, out string) {
+	t.Helper()
+	var got struct {
+		Method string
+		Movers []struct {
+			Metric        string
+			Agent         *string
+			From, To      struct{ Run string }
+			Gained, Lost  int64
+			Hosts         int64 `json:"paired_hosts"`
+			Difference, P float64
+			Low, High     float64
+		}
+	}
+	text, _ := robocensus(t, 0, "series", "--out", out, "--movers", "--panel", "--json")
+	must(t, json.Unmarshal([]byte(text), &got))
+	db := everyRun(t, out)
+	_, err := db.Exec(`CREATE TEMP TABLE panel AS SELECT host FROM history.fetches GROUP BY host HAVING count(DISTINCT run) = (SELECT count(*) FROM history.runs) AND count(*) = count(DISTINCT run)`)
+	must(t, err)
+	checked := 0
+	for _, m := range got.Movers {
+		if m.Metric != "policy" {
+			continue
+		}
+		checked++
+		want := one(t, db, fmt.Sprintf(`SELECT printf('%%d %%d %%d', count(*), count(*) FILTER (b AND NOT a), count(*) FILTER (a AND NOT b)) FROM (
+			SELECT host, bool_or(run = '%s' AND class = 'disallow_all') AS a, bool_or(run = '%s' AND class = 'disallow_all') AS b
+			FROM history.policies JOIN panel USING (host) WHERE agent = '%s' AND profile = 'google' GROUP BY host)`, m.From.Run, m.To.Run, *m.Agent))
+		if found := fmt.Sprintf("%d %d %d", m.Hosts, m.Gained, m.Lost); found != want {
+			t.Errorf("%s: %s, and in SQL %s", *m.Agent, found, want)
+		}
+	}
+	if got.Method != "paired" || checked == 0 {
+		t.Errorf("%d agents moved, %s", checked, got.Method)
+	}
+}

@@ -163,6 +163,7 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 	wantCautionOfDomains(t, out, s.Warnings)
 	wantMovers(t, out, "all")
 	wantMovers(t, out, "panel", "--panel", "--clustered")
+	wantPairs(t, out)
 
 	// The hosts of all crawls.
 	panel := make(map[string]bool)

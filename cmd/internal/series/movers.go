@@ -52,12 +52,29 @@ func showMovers(out io.Writer, r *series.Result) {
 		p.Line(fmt.Sprintf("and %s more, all in --json", words.Number(int64(more))))
 	}
 	p.Line(fmt.Sprintf("%d of %s moved by more than chance: the intervals, of percentage points, hold for all figures together in 95%% of samples", len(m.Movers), words.Count(int64(m.Compared), "comparable figure")))
+	p.Line(howCompared(m.Method, int64(m.Compared), "figures", r.Panel != nil))
 	if m.Broken > 0 {
 		p.Line(words.Count(int64(m.Broken), "figure") + " of the last run cannot be compared with the run before; the column why_not of --csv says why")
 	}
 	for _, text := range r.Warnings {
 		p.Line(p.Foreign(text))
 	}
+}
+
+// howCompared says how runs were compared, and how that allows for many figures.
+func howCompared(method string, n int64, what string, isPanel bool) string {
+	text := "paired: the hosts that all runs have, host by host (McNemar's exact test)"
+	switch {
+	case method == series.Paired:
+	case isPanel:
+		text = "unpaired: as samples that differ, which claims less than pairs; weights and --clustered have no pairs"
+	default:
+		text = "unpaired: as samples that differ; --panel compares the hosts that all runs have host by host, which tells more"
+	}
+	if n > 1 {
+		text += fmt.Sprintf("; adjusted for %s %s (Bonferroni)", words.Number(n), what)
+	}
+	return text
 }
 
 // points returns a difference of shares in percentage points.

@@ -63,7 +63,13 @@ front pages host by host, and read nearly all tables of every run.
 
 With --movers, the output is what moved most between the first and the last of
 comparable runs: shares of hosts that shut an agent or a category out, and of hosts
-with a signal. A figure that may have moved by chance is left out.
+with a signal. A figure that may have moved by chance is left out. With --panel, the
+same hosts are compared pair by pair (McNemar's exact test, and the interval of paired
+shares), without clusters; else runs count as samples that differ. All figures together
+hold in 95 % of samples (Bonferroni).
+
+With --agent, the output is the share of hosts that shut the agent out, with its
+interval, by run and stratum, and the difference from the first run, compared likewise.
 
 Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
 shut out an agent for AI training, weighted if there are weights; comparable says
@@ -74,14 +80,15 @@ Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 
 const seriesExamples = `  robocensus series --out out
   robocensus series --out out --runs 'CC-MAIN-*' --html series.html --parquet series.parquet
-  robocensus series --out out --since 2024 --movers
+  robocensus series --out out --since 2024 --movers --panel
+  robocensus series --out out --agent GPTBot --stratum all,1-1000
   robocensus series --out out --since 2024-01 --panel --clustered --csv series.csv`
 
 // seriesFlags are the flags of series.
 type seriesFlags struct {
 	out, runs, since, weights string
 	html, parquet, csv        string
-	profiles, strata          []string
+	profiles, strata, agents  []string
 	panel, clustered, json    bool
 	movers                    bool
 }
@@ -103,6 +110,7 @@ func Command() *cobra.Command {
 	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists; - is standard output")
 	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
 	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
+	s.StringArrayVar(&f.agents, "agent", nil, "print the shares of hosts that shut this `AGENT` out, by run and stratum, and how they differ from the first run (repeatable)")
 	cli.JSONVar(s, &f.json, "one object")
 	s.BoolVar(&f.movers, "movers", false, "print the agents, categories and signals that moved most, of those that moved by more than chance")
 	c.MarkFlagFilename("html", "html")
@@ -143,8 +151,10 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		return c, cli.ErrNoOut
 	case f.parquet == "-":
 		return c, exit.Usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard output")
-	case f.movers && (f.csv == "-" || f.html == "-"):
-		return c, exit.Usagef("--movers writes to standard output: give --csv and --html a file")
+	case f.movers && len(f.agents) > 0:
+		return c, exit.Usagef("--movers and --agent exclude each other: give one of them")
+	case (f.movers || len(f.agents) > 0) && (f.csv == "-" || f.html == "-"):
+		return c, exit.Usagef("--movers and --agent write to standard output: give --csv and --html a file")
 	case f.json && f.csv == "-", f.json && f.html == "-", f.csv == "-" && f.html == "-":
 		return c, exit.Usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
 	}
@@ -156,7 +166,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
 		return c, exit.Usagef("--stratum weighted needs --weights FILE")
 	}
-	c = series.Config{Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
+	c = series.Config{Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Paired: f.movers || len(f.agents) > 0 || f.html != "", Clustered: f.clustered}
 	since, err := f.from()
 	if err != nil {
 		return c, err
@@ -345,6 +355,8 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		}
 	}
 	switch {
+	case len(f.agents) > 0:
+		return f.showAgents(stdout, r)
 	case f.json && f.movers:
 		return screen.JSON(stdout, movers(r))
 	case f.movers:

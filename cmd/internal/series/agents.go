@@ -1,0 +1,98 @@
+package series
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink/schema"
+)
+
+// showAgents prints the shares of hosts that shut the agents out, by run and stratum.
+func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
+	names, err := f.named(r)
+	if err != nil {
+		return err
+	}
+	population := series.All
+	if r.Panel != nil {
+		population = "panel"
+	}
+	c := r.Courses(population, names)
+	if f.json {
+		return screen.JSON(out, c)
+	}
+	p := &screen.Text{Out: out}
+	for i := range c.Agents {
+		if i > 0 {
+			p.Line("")
+		}
+		showCourse(p, r, &c.Agents[i])
+	}
+	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of them together in 95% of samples; ~ may be chance")
+	p.Line(howCompared(c.Method, int64(c.Differences), "differences", r.Panel != nil))
+	for _, text := range r.Warnings {
+		p.Line(p.Foreign(text))
+	}
+	return nil
+}
+
+// named returns the names of the agents as the runs have them.
+func (f *seriesFlags) named(r *series.Result) (names []string, err error) {
+	var known []string
+	for i := range r.Points {
+		if p := &r.Points[i]; p.Metric == "policy" && p.Agent != nil && !slices.Contains(known, *p.Agent) {
+			known = append(known, *p.Agent)
+		}
+	}
+	for _, name := range f.agents {
+		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
+		if i < 0 {
+			return nil, exit.Usagef("--agent: no run has an agent %q%s", name, suggest.Remark(name, known))
+		}
+		names = append(names, known[i])
+	}
+	return names, nil
+}
+
+// showCourse prints the course of one agent in one stratum.
+func showCourse(p *screen.Text, r *series.Result, c *series.Course) {
+	title := "Hosts that shut out " + c.Agent
+	if c.Stratum != series.All {
+		title += ", of the stratum " + c.Stratum
+	}
+	if r.Panel != nil {
+		title += ", of " + words.Count(r.Panel.Hosts, "host") + " in all runs"
+	}
+	p.Line(p.Foreign(title))
+	var rows [][]string
+	var why *string
+	for _, s := range c.Runs {
+		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Count), words.Number(s.Denominator), "", "", "", ""}
+		if s.Share != nil {
+			row[4] = words.Share(*s.Share)
+		}
+		if s.Low != nil {
+			row[5] = words.Share(*s.Low) + " to " + words.Share(*s.High)
+		}
+		if s.Since != nil {
+			row[6], row[7] = points(s.Since.Difference), points(s.Since.Low)+" to "+points(s.Since.High)
+			if s.IsChance {
+				row[6] = "~" + row[6]
+			}
+		}
+		if s.WhyNot != nil {
+			why, row[7] = s.WhyNot, "not comparable"
+		}
+		rows = append(rows, row)
+	}
+	p.Rows([]string{"run", "date", "shut out", "hosts", "share", "interval", "since first", "interval"}, 2, rows)
+	if why != nil {
+		p.Line("not comparable: " + p.Foreign(schema.OrZero(why)))
+	}
+}
