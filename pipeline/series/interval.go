@@ -103,6 +103,12 @@ func wilson(y, x float64) estimate {
 	return estimate{share: y / x, low: low, high: high, counted: min(y, x-y)}
 }
 
+// Share returns the share n of some hosts and its interval of 95 %, for a simple sample.
+func Share(n, of int64) (share, low, high float64) {
+	e := wilson(float64(n), float64(of))
+	return e.share, e.low, e.high
+}
+
 // normal95 is the quantile of the normal distribution that leaves 2.5 % above.
 const normal95 = 1.959963984540054
 

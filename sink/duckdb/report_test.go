@@ -305,6 +305,8 @@ var sentences = map[string][]sentence{
 	"ranks": {{"%w is shut out by %s of hosts of %w, and by %s of %w", []string{
 		"SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1", "SELECT [shut_out, hosts] FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1) LIMIT 1", "",
 		"SELECT last([shut_out, hosts]) FROM (" + numbersOf["ranks"] + ") WHERE agent = (SELECT agent FROM (" + numbersOf["agents"] + ") LIMIT 1)", ""}}},
+	"intervals": {{"%w is shut out by %s of %d hosts; if these are a sample, by %w to %w of all", []string{
+		"", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", "", ""}}},
 	"sites": {{"%d of %d sites shut at least one agent out, and %d are open to all of them; %d could not be read", []string{
 		"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_or(class = 'disallow_all'))", "hosts()",
 		"SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'allow_all'))", "SELECT count(*) FROM (SELECT seq FROM policies GROUP BY seq HAVING bool_and(class = 'unknown'))"}}},

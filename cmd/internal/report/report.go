@@ -15,6 +15,7 @@
 //   - report.go: the sections of the page
 //   - sites.go: whom each of few sites lets in
 //   - access.go, ranks.go, rules.go: which agents hosts shut out, and how
+//   - intervals.go: how sure these shares are
 //   - uses.go, pages.go: what may be done with content, and whose words files have
 //   - identities.go: what others are answered
 //   - answers.go, network.go: what hosts answer, and how fast
@@ -237,7 +238,7 @@ func (d *data) page() *draw.Page {
 	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
 	add("Which site lets whom in?", d.eachSite())
 	add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.preferenceRemarks())
-	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
+	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
 	add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
 		d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/robocensus/robocensus/cmd/internal/report/trends"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -41,7 +42,7 @@ func showMovers(out io.Writer, r *series.Result) {
 	for i := range m.Movers[:min(len(m.Movers), mostMovers)] {
 		of := &m.Movers[i]
 		rows = append(rows, []string{
-			visible.Text(figureName(of)), screen.Date(of.From.Date), screen.Date(of.To.Date), words.Share(of.From.Share), words.Share(of.To.Share), points(of.Difference), points(of.Low) + " to " + points(of.High),
+			visible.Text(trends.MoverName(of)), screen.Date(of.From.Date), screen.Date(of.To.Date), words.Share(of.From.Share), words.Share(of.To.Share), points(of.Difference), points(of.Low) + " to " + points(of.High),
 		})
 	}
 	p.Line(title)
@@ -79,14 +80,3 @@ func howCompared(method string, n int64, what string, isPanel bool) string {
 
 // points returns a difference of shares in percentage points.
 func points(share float64) string { return fmt.Sprintf("%+.1f", 100*share) }
-
-// figureName returns the name of a figure for people.
-func figureName(m *series.Mover) string {
-	switch m.Metric {
-	case "policy":
-		return *m.Agent + " shut out"
-	case "category":
-		return "any of " + words.Category.Of(*m.Category) + " shut out"
-	}
-	return *m.Key
-}

@@ -48,6 +48,7 @@ GPTBot shut out              2026-01-01  2026-02-01   5.0%  25.0%   +20.0  +16.2
 x\u001b[31m                  2026-01-01  2026-02-01  30.0%  10.0%   -20.0  -24.3 to -15.6
 any of AI training shut out  2026-01-01  2026-02-01  20.5%  30.5%   +10.0   +5.1 to +14.8
 3 of 4 comparable figures moved by more than chance: the intervals, of percentage points, hold for all figures together in 95% of samples
+unpaired: as samples that differ; --panel compares the hosts that all runs have host by host, which tells more; adjusted for 4 figures (Bonferroni)
 a warning
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -3,7 +3,7 @@
 //   - page.go: the page, and the lines of the series by what they follow
 //   - lines.go: lines as a small drawing
 //   - sentences.go: what titles say about lines
-//   - figures.go, uses.go, strips.go: the figures
+//   - figures.go, uses.go, strips.go, differences.go: the figures
 package trends
 
 import (
@@ -97,6 +97,7 @@ func (d *seriesData) page() *draw.Page {
 	}
 	add("Do hosts shut out AI crawlers?", d.training(), d.ofCategories(), d.ofStrata())
 	add("Which agents do hosts shut out?", d.ofAgents(), d.ofNamed())
+	add("What moved by more than chance?", d.differences())
 	add("The same hosts, and all hosts", d.populations(), d.movements())
 	add("What happened between two runs?", d.ofChanges())
 	add("Which site lets whom in, run by run?", d.strips())

@@ -1,6 +1,7 @@
 package trends
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -80,5 +81,27 @@ func TestTitlesOfASeries(t *testing.T) {
 	f := followedRuns(map[[3]string][2]int64{{"policy_template", "A", "t"}: {100, 200}, {"policy_template", "B", "t"}: {100, 200}, {"policy_template", "C", "t"}: {100, 200}}).ofWords()
 	if len(f.Multiples) != 1 || len(f.Multiples[0].Why) != 1 || f.Multiples[0].Why[0] != "The same for B (t), C (t)." {
 		t.Errorf("lines that are the same are drawn %d times: %q", len(f.Multiples), f.Multiples[0].Why)
+	}
+}
+
+// What moved is drawn with its intervals, and said to be compared as samples that differ.
+func TestDifferencesAreDrawn(t *testing.T) {
+	r := &series.Result{Profiles: []string{"google"}, Runs: []series.Run{{Run: "one"}, {Run: "two"}}}
+	for _, agent := range []string{"A", "B"} {
+		for i, run := range r.Runs {
+			n := map[string][2]int64{"A": {2000, 1000}, "B": {500, 501}}[agent][i]
+			share, low, high := series.Share(n, 10_000)
+			r.Points = append(r.Points, schema.Point{
+				Metric: "policy", Population: series.All, Stratum: series.All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"), Run: run.Run, Base: "hosts",
+				Count: n, Denominator: 10_000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Comparable: new(true),
+			})
+		}
+	}
+	f := newSeriesData(r).differences()
+	if f == nil || f.Title != "1 of 2 figures moved by more than chance, A shut out most" || len(f.Bars) != 1 || !strings.Contains(f.Note, "samples that differ") {
+		t.Fatalf("%+v", f)
+	}
+	if parts := f.Bars[0].Tracks[0].Parts; len(parts) != 3 || parts[1].X+parts[1].Width >= 50 || f.Rows[0][7] != "" || f.Rows[0][9] != "-0.100000" {
+		t.Errorf("%+v, %q", parts, f.Rows[0])
 	}
 }
