@@ -19,6 +19,9 @@ CREATE OR REPLACE MACRO stratum(rank) AS CASE
   WHEN rank <= 10000000 THEN '1000001-10000000'
   ELSE '10000001-' END;
 
+-- The place of a band in the order of ranks: as text, 10000001- would come before 1001-10000.
+CREATE OR REPLACE MACRO stratum_order(stratum) AS coalesce(try_cast(split_part(stratum, '-', 1) AS BIGINT), 9223372036854775807);
+
 -- Whether a host was read: its answer shows what its robots.txt says now. Behind a wall (challenge) nobody has read it,
 -- whatever outcome and reason say, for these are those of the status.
 CREATE OR REPLACE MACRO was_read(reason, challenge) AS challenge IS NULL AND reason IN (

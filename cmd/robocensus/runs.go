@@ -16,7 +16,7 @@ import (
 )
 
 const runsHelp = `Lists the runs in DIR by date, the newest last: ID, state, date, start, profiles and
-hosts in the tables. The date is that of --as-of, else the median day of the captures
+hosts: those in the tables and, of an interrupted run, those whose answers are kept. The date is that of --as-of, else the median day of the captures
 for WARC files, else the start. A run is complete, unfinished (under way or interrupted; run --resume
 continues it) or damaged (robocensus verify shows the problems).
 
@@ -28,7 +28,8 @@ With --json, the output is one array with an object for each run
     {"run", "state", "date", "started", "finished", "hosts", "rejected", "profiles",
      "tables"}
 
-A damaged run also has "damage"; a run made of shards also has
+A damaged run also has "damage"; one that was interrupted "kept", hosts whose answers
+are kept and not in the tables ("hosts"); a run made of shards also has
 
     "shards": {"of", "committed", "under_way", "missing"}
 
@@ -74,7 +75,7 @@ func showRuns(out io.Writer, runs []journal.RunInfo) {
 	for _, r := range runs {
 		row := []string{r.Run, r.State, "", "", "", ""}
 		if r.Started != nil {
-			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339), p.Foreign(strings.Join(r.Profiles, ",")), words.Number(*r.Hosts)}
+			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339), p.Foreign(strings.Join(r.Profiles, ",")), words.Number(*r.Hosts + r.Kept)}
 		}
 		rows = append(rows, row)
 	}
@@ -85,6 +86,9 @@ func showRuns(out io.Writer, runs []journal.RunInfo) {
 		}
 		if s := r.Shards; s != nil && s.Committed < s.Of {
 			p.Line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
+		}
+		if r.Kept > 0 {
+			p.Line(fmt.Sprintf("%s: the answers of %s are kept and not yet in tables; --resume asks none of these again", r.Run, words.Count(r.Kept, "host")))
 		}
 		if r.Damage != "" {
 			p.Line(p.Foreign(fmt.Sprintf("%s: %s; robocensus verify says what to do", r.Run, r.Damage)))

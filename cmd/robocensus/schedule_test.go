@@ -293,12 +293,25 @@ func TestWeeksOfBrokenExpectations_NoRace(t *testing.T) {
 	}
 	w.settings = append(w.settings, "EXPECT="+expectations)
 	w.run(0, "2020-W01")
-	if said := w.run(1, "2020-W02"); !strings.Contains(said, "shops are open") {
+	said := w.run(1, "2020-W02")
+	list := filepath.Join(w.dir, "tables/changes/run=2020-W02/against=2020-W01/expectations.csv")
+	alert := "2020-W02: a promise is broken, or cannot be checked; all that is otherwise: " + list + "\nExpectations\nname "
+	if !strings.HasPrefix(said, alert) || !strings.Contains(said, "shop.example  Googlebot  /    disallowed by rule     2\n") {
 		t.Errorf("said:\n%s", said)
 	}
-	// The script reports the week once, and the week is done.
-	w.expectLeft("reports/*", "reports/2020-W01.html", "reports/2020-W02.html")
-	w.run(0, "2020-W02")
+	if _, err := os.Stat(list); err != nil {
+		t.Error(err)
+	}
+	written, err := os.ReadFile(filepath.Join(w.dir, "reports/2020-W02.broken.txt"))
+	if err != nil || !strings.HasPrefix(said, string(written)) || strings.Contains(string(written), "allow_all") || strings.Contains(string(written), "partial") {
+		t.Errorf("%v; written:\n%s", err, written)
+	}
+	// The week is done, and a second start says and exits with the same.
+	w.expectLeft("reports/*", "reports/2020-W01.html", "reports/2020-W02.broken.txt", "reports/2020-W02.html")
+	if again := w.run(1, "2020-W02"); !strings.HasPrefix(again, alert) || !strings.HasSuffix(again, "2020-W02 is done: "+filepath.Join(w.dir, "reports/2020-W02.html")+"\n") {
+		t.Errorf("the second start says:\n%s", again)
+	}
+	w.run(0, "2020-W01")
 }
 
 // A week that was missed is made up before a later one is complete, and compared with the

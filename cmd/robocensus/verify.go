@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -187,13 +189,25 @@ func count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// verifyBar shows the progress of the verification on a terminal.
+// verifyBar shows the progress of the verification: a bar on a terminal, else a line now and
+// then, for a bucket takes minutes.
 func verifyBar(stderr io.Writer) (show func(parts, of int), end func()) {
 	if !screen.IsTerminal(stderr) {
-		return func(int, int) {}, func() {}
+		return verifyLines(slog.New(slog.NewTextHandler(stderr, nil)), time.Now), func() {}
 	}
 	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
 		progressbar.OptionSetDescription("parts read"), progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(progress.BarEvery), progressbar.OptionClearOnFinish())
 	return func(parts, of int) { bar.ChangeMax(of); bar.Set(parts) }, func() { bar.Finish() }
+}
+
+// verifyLines logs how many parts are read, at most every few seconds.
+func verifyLines(log *slog.Logger, now func() time.Time) func(parts, of int) {
+	last := now()
+	return func(parts, of int) {
+		if at := now(); at.Sub(last) >= progress.LogEvery && parts < of {
+			last = at
+			log.Info("progress", "parts", parts, "of", of)
+		}
+	}
 }

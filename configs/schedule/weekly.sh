@@ -1,7 +1,7 @@
 #!/bin/sh
 # The census of one week: run, verify, compare with the week before, report, and
 # remove old runs. If started again in the same week, it continues; once the week
-# is done (its report exists), it does nothing.
+# is done (its report exists), it only says again how it ended, and exits so.
 #
 #   weekly.sh DIR HOSTS [flags of robocensus run]
 #
@@ -13,6 +13,9 @@
 #
 # A week that was missed, or is unfinished, can be taken later by its name in WEEK, as
 # long as no later week is complete. Each run has the Monday of its week as its date.
+#
+# What is broken is said first, with the path of the list; then what the commands say. The
+# report of such a week has the same beside it, as reports/WEEK.broken.txt.
 #
 # Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad input:
 # fix it before starting again; 69 no host could be reached: start again later; 74
@@ -32,6 +35,7 @@ tables=$dir/tables
 week=${WEEK:-$(date -u +%G-W%V)}
 keep=${KEEP:-26}
 report=$dir/reports/$week.html
+alert=$dir/reports/$week.broken.txt
 
 refuse() {
 	echo "weekly.sh: $1" >&2
@@ -72,7 +76,7 @@ trap 'stopped=75; [ -z "$child" ] || kill "$child"' TERM
 # the first wait, but not the command.
 step() {
 	[ -z "$stopped" ] || exit "$stopped"
-	robocensus "$@" &
+	robocensus "$@" >"$said.$1" &
 	child=$!
 	code=0
 	wait "$child" || code=$?
@@ -87,7 +91,21 @@ step() {
 	fi
 }
 
+# tell prints what the commands said, whose output waits until it is known whether
+# anything is broken; a step that fails says why on standard error at once.
+tell() {
+	for name in "$@"; do
+		[ ! -s "$said.$name" ] || cat "$said.$name"
+		rm -f "$said.$name"
+	done
+}
+
 if [ -e "$report" ]; then
+	if [ -e "$alert" ]; then
+		cat "$alert"
+		echo "$week is done: $report"
+		exit 1
+	fi
 	echo "$week is done: $report"
 	exit 0
 fi
@@ -109,6 +127,8 @@ for manifest in "$tables"/_runs/[12][0-9][0-9][0-9]-W[0-9][0-9]/manifest.json; d
 done
 # diff also checks the expectations of the later run, so run need not.
 mkdir -p "$dir/reports"
+said=$dir/reports/$week.said
+trap 'tell run verify diff report prune' EXIT
 first=${EXPECT:-}
 [ -z "$before" ] || first=''
 
@@ -123,6 +143,20 @@ if [ -n "$before" ]; then
 	step diff --out "$tables" ${EXPECT:+--expect "$EXPECT"} "$before" "$week"
 	broken=$code
 fi
+
+# The commands tell the promises in the words of the report.
+rm -f "$alert"
+if [ "$broken" -ne 0 ]; then
+	list=$tables/_runs/$week/expectations.csv told=run
+	[ -z "$before" ] || list=$tables/changes/run=$week/against=$before/expectations.csv told=diff
+	{
+		echo "$week: a promise is broken, or cannot be checked; all that is otherwise: $list"
+		sed -n '/^Expectations$/,/^$/p; /^Broken: /,/^$/p' "$said.$told"
+	} >"$alert.tmp"
+	mv "$alert.tmp" "$alert"
+	cat "$alert"
+fi
+tell diff run verify
 
 step report --out "$tables" "$week" ${before:+--against "$before"} --html "$report.tmp"
 step prune --out "$tables" --keep "$keep"

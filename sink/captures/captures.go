@@ -103,6 +103,33 @@ func (c *File) scan() error {
 	return c.file.Truncate(c.end)
 }
 
+// Count returns the number of targets of which a file has intact captures of a plan, which is
+// given by its digest. It changes nothing: the file may be in use.
+func Count(file io.Reader, planDigest string) (int64, error) {
+	digest, err := hex.DecodeString(planDigest)
+	if err != nil {
+		return 0, err
+	}
+	in, want := bufio.NewReaderSize(file, 1<<16), append([]byte(magic), digest...)
+	header := make([]byte, len(want))
+	if _, err := io.ReadFull(in, header); err == io.EOF || err == io.ErrUnexpectedEOF || err == nil && string(header) != string(want) {
+		return 0, nil
+	} else if err != nil {
+		return 0, err
+	}
+	targets := make(map[uint32]bool)
+	for {
+		ordinal, _, err := nextFrame(in)
+		if err == errTorn {
+			return int64(len(targets)), nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		targets[ordinal] = true
+	}
+}
+
 // errTorn reports an incomplete or damaged frame, or the end of the file.
 var errTorn = errors.New("torn")
 

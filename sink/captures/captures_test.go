@@ -65,6 +65,9 @@ func TestDamage_NoRace(t *testing.T) {
 				want++
 			}
 			must(t, os.WriteFile(path, damaged, 0o666))
+			if n, err := Count(bytes.NewReader(damaged), digest); err != nil || n != int64(want) {
+				t.Fatalf("%s at byte %d of %d: counts %d captures, want %d: %v", what, at, len(content), n, want, err)
+			}
 			c := opened(t, s)
 			if len(c.old) != want {
 				t.Fatalf("%s at byte %d of %d: %d captures, want %d", what, at, len(content), len(c.old), want)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -135,10 +136,13 @@ type RunInfo struct {
 	Started  *time.Time `json:"started"`
 	Finished *time.Time `json:"finished"`
 	Hosts    *int64     `json:"hosts"` // targets in the tables
-	Rejected *int64     `json:"rejected"`
-	Profiles []string   `json:"profiles"`
-	Tables   []string   `json:"tables"`
-	Damage   string     `json:"damage,omitempty"`
+	// Kept are further targets of an unfinished run whose answers are kept, so that --resume does
+	// not ask them again.
+	Kept     int64    `json:"kept,omitempty"`
+	Rejected *int64   `json:"rejected"`
+	Profiles []string `json:"profiles"`
+	Tables   []string `json:"tables"`
+	Damage   string   `json:"damage,omitempty"`
 
 	Shards *ShardsInfo `json:"shards,omitempty"` // nil for a run without shards
 }
@@ -203,6 +207,43 @@ func shardsOf(s store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
 	return info, nil
 }
 
+// keptIn returns the number of targets of an unfinished run in a folder whose answers are kept
+// and not in its tables.
+func keptIn(s store.Store, m *Manifest) (kept int64, err error) {
+	_, isFolder := s.(*store.Folder)
+	if m.Finished != nil || !isFolder {
+		return 0, nil
+	}
+	_, digest, err := ReadPlan(s, m.Run)
+	if err != nil {
+		return 0, nil // it has just been removed
+	}
+	files, err := s.List(layout.CapturesFolder(m.Run))
+	for _, f := range files {
+		segment, ok := layout.SegmentNumber(f.Name())
+		if !ok || slices.ContainsFunc(m.Records, func(r RecordName) bool { return r.Segment == segment }) {
+			continue
+		}
+		file, err := s.Open(layout.Captures(m.Run, segment))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // committed in the meantime
+		}
+		if err != nil {
+			return 0, fmt.Errorf("look for answers that are kept: %w", err)
+		}
+		n, err := captures.Count(file, digest)
+		file.Close()
+		if err != nil {
+			return 0, fmt.Errorf("look for answers that are kept: %w", err)
+		}
+		kept += n
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("look for answers that are kept: %w", err)
+	}
+	return kept, nil
+}
+
 // States of a run in [RunInfo].
 const (
 	Complete   = "complete"
@@ -235,8 +276,12 @@ func Runs(s store.Store) ([]RunInfo, error) {
 			if err != nil {
 				return nil, err
 			}
+			kept, err := keptIn(s, m)
+			if err != nil {
+				return nil, err
+			}
 			runs = append(runs, RunInfo{
-				Shards: shards, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished, Hosts: &m.Targets, Rejected: &m.Rejected,
+				Shards: shards, Kept: kept, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished, Hosts: &m.Targets, Rejected: &m.Rejected,
 				Profiles: m.Profiles, Tables: m.Tables,
 			})
 		}

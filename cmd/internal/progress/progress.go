@@ -19,7 +19,7 @@ import (
 
 const (
 	BarEvery = 200 * time.Millisecond
-	logEvery = 5 * time.Second
+	LogEvery = 5 * time.Second
 )
 
 // Show reports progress until stop is called: as a bar on a terminal, otherwise as
@@ -102,7 +102,7 @@ func (b *barView) draw(s pipeline.Snapshot, elapsed time.Duration) {
 func showLog(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	l := &logger{out: slog.New(slog.NewTextHandler(stderr, nil))}
 	began := time.Now()
-	return Every(logEvery, func() { l.say(p.Snapshot(), time.Since(began)) })
+	return Every(LogEvery, func() { l.say(p.Snapshot(), time.Since(began)) })
 }
 
 // logger reports progress in lines.
@@ -131,12 +131,31 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	}
 	if doing := atWork(s); doing != "" {
 		args = append(args, "now", doing)
-	} else if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 && s.Fetched > s.Earlier {
-		// Of the lines that are done, this process has the share that it has of the hosts.
-		done := float64(s.Done) * float64(s.Fetched-s.Earlier) / float64(s.Fetched)
-		args = append(args, "left", time.Duration(float64(elapsed)*float64(left)/done).Round(time.Second).String())
+	}
+	if left := leftOf(s, elapsed); left > 0 {
+		args = append(args, "left", left.Round(time.Second).String())
 	}
 	l.out.Info("progress", args...)
+}
+
+// leftOf estimates how long a run still takes, 0 if nobody knows: to ask, and to write what was
+// answered into tables, which may be the slower of the two and ends later.
+func leftOf(s pipeline.Snapshot, elapsed time.Duration) time.Duration {
+	if s.Phase != pipeline.Fetching && s.Phase != pipeline.Writing || s.Total <= 0 || s.Done <= 0 || s.Fetched <= s.Earlier {
+		return 0
+	}
+	// Of the lines that are done, this process has the share that it has of the hosts.
+	done := float64(s.Done) * float64(s.Fetched-s.Earlier) / float64(s.Fetched)
+	lines := float64(max(0, s.Total-s.Done))
+	if s.Phase == pipeline.Writing {
+		lines = 0
+	}
+	left := float64(elapsed) * lines / done
+	if s.Committed > s.Earlier {
+		hosts := float64(s.Fetched-s.Committed) + lines*float64(s.Fetched)/float64(s.Done)
+		left = max(left, float64(elapsed)*hosts/float64(s.Committed-s.Earlier))
+	}
+	return time.Duration(left)
 }
 
 // atWork names the work after the last answer, "" before it and at the end.

@@ -65,3 +65,26 @@ func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// What is left includes the writing: where tables are written more slowly than hosts are
+// asked, they say when the run ends.
+func TestLeftIncludesTheWriting(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    pipeline.Snapshot
+		want time.Duration
+	}{
+		{"nothing is written yet", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000}, 30 * time.Second},
+		{"written as fast as asked", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000, Committed: 1000}, 30 * time.Second},
+		{"written half as fast", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 1000, Committed: 500}, 70 * time.Second},
+		{"two lines a host", pipeline.Snapshot{Total: 4000, Done: 1000, Fetched: 500, Committed: 500}, 30 * time.Second},
+		{"resumed", pipeline.Snapshot{Total: 4000, Done: 2000, Fetched: 2000, Earlier: 1000, Committed: 1500}, 50 * time.Second},
+		{"after the last answer", pipeline.Snapshot{Phase: pipeline.Writing, Total: 4000, Done: 4000, Fetched: 4000, Committed: 2000}, 10 * time.Second},
+		{"nobody knows", pipeline.Snapshot{Phase: pipeline.Writing, Total: 4000, Done: 4000, Fetched: 4000}, 0},
+		{"summing up", pipeline.Snapshot{Phase: pipeline.SummingUp, Total: 4000, Done: 4000, Fetched: 4000, Committed: 2000}, 0},
+	} {
+		if got := leftOf(c.s, 10*time.Second); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

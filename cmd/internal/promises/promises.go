@@ -4,6 +4,7 @@ package promises
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
@@ -60,7 +61,8 @@ func ShowPromises(p screen.Page, promises []*expect.Promise) {
 		rows = nil
 		for _, b := range x.First {
 			var cells []string
-			for _, s := range []*string{&b.Host, b.Agent, b.URL, &b.Found} {
+			found := foundWords(b.Found)
+			for _, s := range []*string{&b.Host, b.Agent, b.URL, &found} {
 				cell := ""
 				if s != nil {
 					cell = p.Foreign(*s)
@@ -73,10 +75,42 @@ func ShowPromises(p screen.Page, promises []*expect.Promise) {
 			}
 			rows = append(rows, append(cells, line))
 		}
-		title := "Broken: " + p.Foreign(x.Name)
+		p.Table("Broken: "+p.Foreign(x.Name), []string{"host", "agent", "url", "found", "line"}, 4, rows)
 		if more := x.Broken - int64(len(x.First)); more > 0 {
-			title += fmt.Sprintf(", the first %d of %s", len(x.First), words.Number(x.Broken))
+			p.Line(fmt.Sprintf("and %s more, in expectations.csv", words.Number(more)))
 		}
-		p.Table(title, []string{"host", "agent", "url", "found", "line"}, 4, rows)
 	}
+}
+
+// foundWords tells what was found in the words of the report: a class, a stance about a use, a
+// verdict and its reason, or a change of a kind from one value to another.
+func foundWords(found string) string {
+	if text, ok := words.Class[found]; ok {
+		return text
+	}
+	what, rest, ok := strings.Cut(found, ": ")
+	if use, isUse := words.Use[what]; ok && isUse {
+		return use + ": " + words.Stance.Of(rest)
+	}
+	before, after, isChange := strings.Cut(rest, " → ")
+	if kind, of, _ := strings.Cut(what, " to "); ok && isChange {
+		values := words.ValuesOf[kind]
+		if of != "" {
+			of = " to " + of
+		}
+		told := func(value string) string {
+			if text, known := values[value]; known {
+				return text
+			}
+			return value
+		}
+		return words.Kind(kind) + of + ": " + told(before) + " → " + told(after)
+	}
+	if verdict, reason, ok := strings.Cut(found, " by "); ok && (verdict == "allow" || verdict == "disallow") {
+		return map[string]string{"allow": "allowed", "disallow": "disallowed"}[verdict] + " by " + words.Plain(strings.ReplaceAll(reason, "_", " "))
+	}
+	if text, ok := words.Reason[found]; ok {
+		return text
+	}
+	return found
 }

@@ -20,3 +20,16 @@ func TestAFailedExpectationExitsWithOne(t *testing.T) {
 		}
 	}
 }
+
+// What was found is told in the words of the report, of whatever kind it is.
+func TestFoundInWords(t *testing.T) {
+	for found, want := range map[string]string{
+		"partial": "partly closed", "disallow_all": "shut out", "disallow by rule": "disallowed by rule", "allow by no_group": "allowed by no group",
+		"policy_class: allow_all → partial": "policy class: open → partly closed", "host_gone: none → x": "host gone: none → x",
+		"ai-train: none": "AI training: none", "network_failure": "could not be reached", "anything else": "anything else",
+	} {
+		if got := foundWords(found); got != want {
+			t.Errorf("%q is told as %q, want %q", found, got, want)
+		}
+	}
+}

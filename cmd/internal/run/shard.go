@@ -217,7 +217,7 @@ func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
 		return
 	}
-	fmt.Fprintf(out, "%s missing from the run in %s\n", words.Verbed(int64(r.Uncommitted), "shard is", "shards are"), folder)
+	fmt.Fprintf(out, "%d of %d shards are committed; the run in %s is complete with the last one\n", r.Shard.Count-r.Uncommitted, r.Shard.Count, folder)
 }
 
 // shardResult is what run --json prints of a shard.

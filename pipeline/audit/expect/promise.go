@@ -69,7 +69,7 @@ type Breach struct {
 	Profile *string `json:"profile"`
 	URL     *string `json:"url"`
 	Found   string  `json:"found"`
-	Line    *int32  `json:"line"` // the line that decides
+	Line    *int32  `json:"line"` // the line that decides; of a class or preference, where its group begins
 }
 
 // maxBreaches bounds Promise.First.

@@ -144,6 +144,7 @@ type policy struct {
 	Category string  `parquet:"category"`
 	Profile  string  `parquet:"profile"`
 	Class    string  `parquet:"class"`
+	Line     *int32  `parquet:"group_line" rowio:"maybe"`
 	AITrain  *string `parquet:"ai_train"`
 	AIInput  *string `parquet:"ai_input"`
 	Search   *string `parquet:"search"`
@@ -181,7 +182,7 @@ func (c *Checker) policies(s *selection, meant []int, batch []policy) {
 				continue
 			}
 			breach := func(found string) {
-				c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Found: found})
+				c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Found: found, Line: p.Line})
 			}
 			if x.what != "preference" {
 				if s.checked(c, k, p.Host); !x.Class.has(p.Class) {
