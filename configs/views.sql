@@ -1,4 +1,5 @@
 -- DuckDB views over the tables in this folder, written by robocensus. From this folder:  duckdb -init views.sql
+-- They need DuckDB 1.1 or newer.
 --
 -- A bare name (fetches, policies, ...) is the last complete run and its first profile, so that a second run or profile
 -- never doubles a count. changes compares that run with the complete run before it. Runs are ordered by date (--as-of,

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/publish/describe"
@@ -224,5 +225,8 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Write
 		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot re-evaluate the data set: publish where that run was started, with the same file\n", visible.Text(in.Path), in.Role)
 	}
 	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), visible.Text(c.To))
+	if open := c.Metadata.Open(); len(open) > 0 {
+		fmt.Fprintf(stdout, "DATASHEET.md leaves open what only you can answer: %s; --words FILE has the answers\n", words.And(open))
+	}
 	return nil
 }

@@ -78,3 +78,10 @@ func TestCreators(t *testing.T) {
 		}
 	}
 }
+
+// The questions without an answer stay in sight.
+func TestOpenQuestions(t *testing.T) {
+	if open := (&Answers{Ethics: "None.", Uses: "Research."}).Open(); !slices.Equal(open, []string{"motivation", "maintenance"}) {
+		t.Errorf("%q are open", open)
+	}
+}

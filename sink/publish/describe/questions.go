@@ -27,6 +27,16 @@ func (a *Answers) questions() []question {
 	}
 }
 
+// Open returns the keys of the questions that have no answer.
+func (a *Answers) Open() (keys []string) {
+	for _, q := range a.questions() {
+		if q.answer == "" {
+			keys = append(keys, q.key)
+		}
+	}
+	return keys
+}
+
 // questions writes what only the makers know. A question without an answer stays in
 // sight.
 func (p *DataSet) questions(s *sheet) {

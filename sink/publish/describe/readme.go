@@ -14,7 +14,7 @@ func (p *DataSet) readme() []byte {
 	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
 	s.line("## Open it\n")
-	s.line("The tables are Parquet files, which DuckDB, pandas, Polars, R and Spark read. With [DuckDB](https://duckdb.org), in this folder:\n")
+	s.line("The tables are Parquet files, which DuckDB, pandas, Polars, R and Spark read. With [DuckDB](https://duckdb.org) 1.1 or newer, in this folder:\n")
 	s.line("```sh\nduckdb -init views.sql\n```\n")
 	if query := p.firstQuery(); query != "" {
 		s.line("```sql\n%s;\n```\n", query)
@@ -22,6 +22,7 @@ func (p *DataSet) readme() []byte {
 	s.line("Bare names are the last run; `history.TABLE` has all runs. More queries are in `queries/`.\n")
 	s.line("To check that the files are those that were published, and what follows from them:\n")
 	s.line("```sh\nsha256sum -c checksums.sha256\nrobocensus reproduce .\n```\n")
+	s.line("robocensus, which made the data set, is to be had at <%s>, as source and as programs.\n", home)
 	s.line("## What is in it\n")
 	s.line("| file | what |\n|---|---|")
 	for _, table := range p.Selection.tables {
@@ -71,3 +72,6 @@ func firstSentence(text string) string {
 	}
 	return text
 }
+
+// home is where the program is to be had.
+const home = "https://github.com/robocensus/robocensus"
