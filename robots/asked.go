@@ -50,7 +50,7 @@ func closedRules() *ruleset {
 // askedClass returns the class of a ruleset as far as paths that its rules name show it.
 func (j *Judge) askedClass(rs *ruleset) Class {
 	var seen [3]bool
-	isPartial := func() bool { return seen[Undefined] || seen[Allowed] && seen[Disallowed] }
+	isPartial := func() bool { return seen[Undefined] || seen[Permitted] && seen[Disallowed] }
 	budget := classBudget
 	ask := func(path []byte) {
 		if isPartial() {

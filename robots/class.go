@@ -142,7 +142,7 @@ func (j *Judge) findClass(rs *ruleset) Class {
 		return Partial
 	case root == Disallowed && j.all(rs, Allow, Disallowed):
 		return DisallowAll
-	case root == Allowed && (allows > 0 || j.profile.RobotsTxtAllowed) && j.all(rs, Disallow, Allowed):
+	case root == Permitted && (allows > 0 || j.profile.RobotsTxtAllowed) && j.all(rs, Disallow, Permitted):
 		return AllowAll
 	}
 	return Partial

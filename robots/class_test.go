@@ -90,7 +90,7 @@ func TestClassOfTwoRules(t *testing.T) {
 						f.Parse([]byte(body), p)
 						j.Load(f)
 						class, first := j.Policy(0).Class(), j.Policy(0).Judge(&targets[0]).Value
-						want := map[Value]Class{Allowed: AllowAll, Disallowed: DisallowAll, Undefined: Partial}[first]
+						want := map[Value]Class{Permitted: AllowAll, Disallowed: DisallowAll, Undefined: Partial}[first]
 						path := targets[0].path
 						for i := 1; i < len(targets) && want != Partial; i++ {
 							if j.Policy(0).Judge(&targets[i]).Value != first {

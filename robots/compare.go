@@ -155,4 +155,4 @@ func compareClasses(a, b *Policy) (c Comparison, ok bool) {
 }
 
 // rank orders verdicts.
-func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }
+func rank(v Value) int { return [...]int{Permitted: 0, Undefined: 1, Disallowed: 2}[v] }

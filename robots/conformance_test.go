@@ -159,7 +159,7 @@ func TestConformanceSuites(t *testing.T) {
 		}
 		asked++
 		v, line := ask(p, c.body(), c.url(), c.Agent)
-		if (v.Value == Allowed) != c.Google || line != c.GoogleLine {
+		if (v.Value == Permitted) != c.Google || line != c.GoogleLine {
 			t.Errorf("%s/%s: agent %q, url %q: got %v line %d, want allowed=%v line %d",
 				c.Suite, c.Name, c.Agent, c.url(), v.Value, line, c.Google, c.GoogleLine)
 		}
@@ -190,7 +190,7 @@ func TestConformanceReal(t *testing.T) {
 		}
 		asked++
 		v, line := ask(p, body, c[3], c[2])
-		if (v.Value == Allowed) != (c[4] == "1") || fmt.Sprint(line) != c[5] {
+		if (v.Value == Permitted) != (c[4] == "1") || fmt.Sprint(line) != c[5] {
 			t.Errorf("%s, agent %s, url %s: got %v line %d, want %s %s", c[1], c[2], c[3], v.Value, line, c[4], c[5])
 		}
 		var f File

@@ -204,9 +204,9 @@ func TestDialectsCompareAsTheyJudge(t *testing.T) {
 				}
 				for i, policy := range x.policies {
 					switch class := policy.Class(); {
-					case class == AllowAll && x.seen[i][Disallowed], class == DisallowAll && x.seen[i][Allowed]:
+					case class == AllowAll && x.seen[i][Disallowed], class == DisallowAll && x.seen[i][Permitted]:
 						t.Errorf("policy %d is %v, and some path is not%s", i, class, &x)
-					case class == Partial && !(x.seen[i][Allowed] && x.seen[i][Disallowed]) && !x.seen[i][Undefined]:
+					case class == Partial && !(x.seen[i][Permitted] && x.seen[i][Disallowed]) && !x.seen[i][Undefined]:
 						unproved++
 					}
 				}

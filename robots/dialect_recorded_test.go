@@ -38,7 +38,7 @@ func answerIn(p *Profile, f *File, agent, url string) string {
 	if f.refusedAt > 0 {
 		return "E"
 	}
-	return map[Value]string{Allowed: "1", Disallowed: "0", Undefined: "?"}[j.Policy(0).Judge(&t).Value]
+	return map[Value]string{Permitted: "1", Disallowed: "0", Undefined: "?"}[j.Policy(0).Judge(&t).Value]
 }
 
 func gunzipped(t *testing.T, name string) io.Reader {

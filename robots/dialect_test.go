@@ -422,7 +422,7 @@ func TestDialectsReadLongLines(t *testing.T) {
 			j := NewJudge(&p, []Agent{{Name: "x", Tokens: []string{"x"}}})
 			j.Load(&file)
 			target := p.Target("/" + line[:4096])
-			if v := j.Policy(0).Judge(&target); v.Value != Allowed && of != "?" {
+			if v := j.Policy(0).Judge(&target); v.Value != Permitted && of != "?" {
 				t.Errorf("%s: %v of a path that is shorter than the pattern", p.Name, v)
 			}
 		}
@@ -484,7 +484,7 @@ func FuzzDialects(f *testing.F) {
 				t.Fatalf("%s: %+v of %d rules", p.Name, v, len(file.Rules))
 			}
 			if class := policy.Class(); !p.transforms() && !target.IsRobotsTxt() && !strings.ContainsFunc(target.Path(), func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }) &&
-				(class == AllowAll && v.Value == Disallowed || class == DisallowAll && v.Value == Allowed) {
+				(class == AllowAll && v.Value == Disallowed || class == DisallowAll && v.Value == Permitted) {
 				t.Fatalf("%s: class %v, and %v on %q", p.Name, class, v.Value, target.Path())
 			}
 		}

@@ -1,5 +1,7 @@
 // Package robots says what a robots.txt means.
 //
+// One question has one call, [Allowed]. For more, the package has the steps behind it.
+//
 // It consists of pure functions of bytes: no network, files, clock or log. It
 // works in four steps. Each can be repeated under another profile without
 // fetching anything again:
@@ -60,6 +62,7 @@
 //
 // Verdicts:
 //
+//	allowed.go       one question about one file
 //	agent.go         crawlers and their tokens
 //	names.go         groups by token
 //	judge.go         the policies of a file

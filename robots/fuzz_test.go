@@ -168,7 +168,7 @@ func FuzzMatch(f *testing.F) {
 					match[i] = slowMatch(string(escape.AppendUpper(nil, []byte(pattern))), path)
 				}
 			}
-			want := map[[2]bool]Value{{}: Allowed, {true, true}: Disallowed, {true, false}: Undefined, {false, true}: Undefined}[match]
+			want := map[[2]bool]Value{{}: Permitted, {true, true}: Disallowed, {true, false}: Undefined, {false, true}: Undefined}[match]
 			if got != want {
 				t.Errorf("%s: %q on %q: got %v, want %v", p.Name, pattern, path, got, want)
 			}
@@ -218,11 +218,11 @@ func FuzzPolicy(f *testing.F) {
 				if (v.Rule >= 0) != (v.Reason == ReasonRule || v.Reason == ReasonEmptyRule) {
 					t.Fatalf("%s: %+v", p.Name, v)
 				}
-				if v.Reason == ReasonRule && (file.Rules[v.Rule].Kind == Allow) != (v.Value == Allowed) {
+				if v.Reason == ReasonRule && (file.Rules[v.Rule].Kind == Allow) != (v.Value == Permitted) {
 					t.Fatalf("%s: %+v by %v", p.Name, v, file.Rules[v.Rule].Kind)
 				}
 				class := j.Policy(i).Class()
-				if !target.isRobotsTxt && (class == AllowAll && v.Value != Allowed || class == DisallowAll && v.Value != Disallowed) {
+				if !target.isRobotsTxt && (class == AllowAll && v.Value != Permitted || class == DisallowAll && v.Value != Disallowed) {
 					t.Fatalf("%s: agent %v, path %q: %v in a policy of class %v", p.Name, a.Tokens, target.path, v.Value, class)
 				}
 				if p.Name != "google" || !validToken(a.Tokens[0]) || len(a.allTokens()) > 1 || a.IgnoresStar {
@@ -232,7 +232,7 @@ func FuzzPolicy(f *testing.F) {
 				if v.Rule >= 0 {
 					line = int(file.Rules[v.Rule].Line)
 				}
-				if allow, n := slowGoogle(body, a.Tokens[0], string(target.path)); allow != (v.Value == Allowed) || n != line {
+				if allow, n := slowGoogle(body, a.Tokens[0], string(target.path)); allow != (v.Value == Permitted) || n != line {
 					t.Fatalf("agent %v, path %q: got %v line %d, want allow=%v line %d", a.Tokens, target.path, v.Value, line, allow, n)
 				}
 			}

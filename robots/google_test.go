@@ -101,7 +101,7 @@ func TestGoogleBehaviour(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v, line := ask(p, []byte(c.robots), c.url, c.agent)
-			if (v.Value == Allowed) != c.allow || line != c.line {
+			if (v.Value == Permitted) != c.allow || line != c.line {
 				t.Errorf("got %v (%v) line %d, want allow=%v line %d", v.Value, v.Reason, line, c.allow, c.line)
 			}
 		})
@@ -113,7 +113,7 @@ func TestGoogleBehaviour(t *testing.T) {
 func TestSeveralTokens(t *testing.T) {
 	p := named(t, "google")
 	body := []byte("user-agent: Googlebot\ndisallow: /1\nuser-agent: Googlebot-Image\ndisallow: /2")
-	for url, want := range map[string]Value{"/1": Allowed, "/2": Disallowed} {
+	for url, want := range map[string]Value{"/1": Permitted, "/2": Disallowed} {
 		if v, _ := ask(p, body, url, "Googlebot-Image", "Googlebot"); v.Value != want {
 			t.Errorf("%s: got %v", url, v.Value)
 		}

@@ -43,7 +43,7 @@ type Judge struct {
 }
 
 // NewJudge prepares a list of agents, which should have passed Agent.Validate.
-// An invalid token matches nothing, except the empty one, which equals the
+// An invalid token matches nothing ([Allowed] refuses it), except the empty one, which equals the
 // empty token of a line without one, as in Google's parser. The profile must
 // not change afterwards.
 func NewJudge(p *Profile, agents []Agent) *Judge {

@@ -221,7 +221,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 		paths = map[bool]string{false: slowForm(path, false, false, false), true: slowForm(path, false, false, true)}
 	}
 	if p.RobotsTxtAllowed && paths[false] == "/robots.txt" {
-		return Allowed, true
+		return Permitted, true
 	}
 	if len(body) > p.SizeLimit {
 		body = body[:p.SizeLimit]
@@ -239,7 +239,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 			}
 			mine, found := slowGroups(p, groups, a, sameCase)
 			if !found {
-				said = append(said, Allowed)
+				said = append(said, Permitted)
 				continue
 			}
 			var choices [][]slowRule // one of them is valid
@@ -333,7 +333,7 @@ type slowHit struct {
 
 func (h slowHit) value() Value {
 	if h.allow {
-		return Allowed
+		return Permitted
 	}
 	return Disallowed
 }
@@ -508,15 +508,15 @@ func slowLongest(p *Profile, hits []slowHit) Value {
 			said = append(said, h.value())
 		}
 	}
-	if p.Ties == TiesAllow && slices.Contains(said, Allowed) {
-		return Allowed
+	if p.Ties == TiesAllow && slices.Contains(said, Permitted) {
+		return Permitted
 	}
 	return slowAgree(said...)
 }
 
 func slowWeigh(p *Profile, hits []slowHit) Value {
 	if len(hits) == 0 {
-		return Allowed
+		return Permitted
 	}
 	var wilds, others []slowHit
 	for _, h := range hits {
@@ -547,7 +547,7 @@ func slowWeigh(p *Profile, hits []slowHit) Value {
 			said = append(said, h.value())
 		}
 		if slowAgree(said...) == Undefined {
-			return slowAgree(slowLongest(p, hits), Allowed)
+			return slowAgree(slowLongest(p, hits), Permitted)
 		}
 		return said[0]
 	}

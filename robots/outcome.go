@@ -10,7 +10,7 @@ func (p *Profile) Answer(f answer.Facts) answer.Answer { return p.Answers.Read(f
 func VerdictOf(a answer.Answer, t *Target) (v Verdict, ok bool) {
 	switch {
 	case t.isRobotsTxt:
-		return Verdict{Allowed, ReasonRobotsTxt, -1}, true
+		return Verdict{Permitted, ReasonRobotsTxt, -1}, true
 	case a.Walled:
 		return Verdict{Undefined, ReasonChallenge, -1}, true
 	case a.AsksRules():
@@ -32,7 +32,7 @@ func Weigh(a answer.Answer, v Verdict) Verdict {
 func outcomeVerdict(o answer.Outcome) Verdict {
 	switch o {
 	case answer.FullAllow:
-		return Verdict{Allowed, ReasonFullAllow, -1}
+		return Verdict{Permitted, ReasonFullAllow, -1}
 	case answer.FullDisallow:
 		return Verdict{Disallowed, ReasonFullDisallow, -1}
 	}

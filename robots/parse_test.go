@@ -170,7 +170,7 @@ func TestCutLine(t *testing.T) {
 			judge := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
 			judge.Load(&f)
 			for _, url := range []string{row.disallowed, row.allowed} {
-				if target := p.Target(url); url != "" && (judge.Policy(0).Judge(&target).Value == Allowed) != (url == row.allowed) {
+				if target := p.Target(url); url != "" && (judge.Policy(0).Judge(&target).Value == Permitted) != (url == row.allowed) {
 					t.Errorf("%q at %d: wrong verdict on %s", row.body, row.limit, url)
 				}
 			}

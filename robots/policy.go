@@ -1,6 +1,6 @@
 package robots
 
-// A Policy is the part of a file that applies to one agent.
+// A Policy is the part of a file that applies to one agent: [Judge.Policy] returns it.
 type Policy struct {
 	// GroupAgent is the token whose group the agent follows, "*", or empty for
 	// no group. If the profile compares substrings, it is the agent's first

@@ -39,7 +39,7 @@ func TestPrecedenceModel(t *testing.T) {
 // TestOneMoreDisallow checks that one more disallow never lowers a verdict
 // (SPEC 5), under any built-in profile.
 func TestOneMoreDisallow(t *testing.T) {
-	rank := map[Value]int{Allowed: 0, Undefined: 1, Disallowed: 2}
+	rank := map[Value]int{Permitted: 0, Undefined: 1, Disallowed: 2}
 	for _, name := range ProfileNames() {
 		if named(t, name).GreatestOnly {
 			continue // a rule hides those that it begins with: disallow // opens /? to disallow /
@@ -99,7 +99,7 @@ func TestClassModel(t *testing.T) {
 				if class == Partial {
 					return
 				}
-				want := map[Class]Value{AllowAll: Allowed, DisallowAll: Disallowed}[class]
+				want := map[Class]Value{AllowAll: Permitted, DisallowAll: Disallowed}[class]
 				for i := range targets {
 					if got := j.Policy(0).Judge(&targets[i]); got.Value != want {
 						t.Fatalf("%s%s is of class %v, and %s has %v", name+":\n", body, class, paths[i], got.Value)

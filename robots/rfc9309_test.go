@@ -95,12 +95,12 @@ func TestRFCUnfit(t *testing.T) {
 			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b*"), "/a"+c+"b", "a"); v.Value != Disallowed {
 				t.Errorf("%q is shorter than six octets", "/a"+pattern+"b") // /a%20b
 			}
-			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b**"), "/a"+c+"b", "a"); v.Value != Allowed {
+			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /a"+pattern+"b\nallow: /a*b**"), "/a"+c+"b", "a"); v.Value != Permitted {
 				t.Errorf("%q is longer than six octets", "/a"+pattern+"b")
 			}
 		}
 		// Google's parser leaves them alone.
-		if v, _ := ask(named(t, "google"), []byte("user-agent: a\ndisallow: /a"+c+"b"), "/a"+escape+"b", "a"); v.Value != Allowed {
+		if v, _ := ask(named(t, "google"), []byte("user-agent: a\ndisallow: /a"+c+"b"), "/a"+escape+"b", "a"); v.Value != Permitted {
 			t.Errorf("google: %q equals %s", c, escape)
 		}
 	}
@@ -271,7 +271,7 @@ disallow: /baz
 		{"2.2.2 only itself", "user-agent: a\ndisallow: /", "a", "/robots.txt?", false},
 		{"2.2.4 other records", "user-agent: a\nsitemap: http://a/b\nfoo: bar\nuser-agent: b\ndisallow: /", "a", "/", false},
 	} {
-		if v, _ := ask(p, []byte(c.robots), c.url, c.agent); (v.Value == Allowed) != c.allow {
+		if v, _ := ask(p, []byte(c.robots), c.url, c.agent); (v.Value == Permitted) != c.allow {
 			t.Errorf("%s: %s on %s: got %v (%v)", c.clause, c.agent, c.url, v.Value, v.Reason)
 		}
 	}
@@ -301,7 +301,7 @@ func TestRFCLabel(t *testing.T) {
 		}
 		asked++
 		v, _ := ask(p, c.body(), c.url(), c.Agent)
-		if (v.Value == Allowed) == c.RFC9309 {
+		if (v.Value == Permitted) == c.RFC9309 {
 			return
 		}
 		if v.Value == Undefined {
@@ -309,7 +309,7 @@ func TestRFCLabel(t *testing.T) {
 			return
 		}
 		long := hasLongAgent(p, c.body())
-		if !long && strings.Contains(c.url(), "<") != strings.Contains(string(c.body()), "<") && (v.Value == Allowed) == c.Allowed {
+		if !long && strings.Contains(c.url(), "<") != strings.Contains(string(c.body()), "<") && (v.Value == Permitted) == c.Allowed {
 			unfits++
 			return
 		}
@@ -340,7 +340,7 @@ func TestIndexInQuery(t *testing.T) {
 	p := named(t, "rfc9309")
 	p.IndexHTML = true
 	body := []byte("user-agent: a\ndisallow: /\nallow: /*%3A/index.html%2Fa*b\n")
-	for path, want := range map[string]Value{"/x?:/": Allowed, "/x?%3A/": Allowed, "/x%3A/": Allowed, "/x:/": Undefined, "/x?:/a": Disallowed} {
+	for path, want := range map[string]Value{"/x?:/": Permitted, "/x?%3A/": Permitted, "/x%3A/": Permitted, "/x:/": Undefined, "/x?:/a": Disallowed} {
 		if v, _ := ask(p, body, path, "a"); v.Value != want {
 			t.Errorf("%s: got %v, want %v", path, v.Value, want)
 		}

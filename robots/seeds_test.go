@@ -66,7 +66,7 @@ func TestPathTable(t *testing.T) {
 				body := []byte("user-agent: a\ndisallow: " + row.pattern)
 				means := !slices.Contains(row.exceptions, p.Name)
 				for i, url := range slices.Concat(row.match, row.no) {
-					want := Allowed
+					want := Permitted
 					if means && i < len(row.match) {
 						want = Disallowed
 						// 1996 leaves open whether a path covers others that
@@ -400,7 +400,7 @@ func TestIgnoresStar(t *testing.T) {
 		}
 		v, policy := j.Policy(0).Judge(&target), j.Policy(0)
 		if p.IgnoresStar {
-			if v != (Verdict{Allowed, ReasonNoGroup, -1}) || policy.GroupAgent != "" || policy.Match != NoGroup {
+			if v != (Verdict{Permitted, ReasonNoGroup, -1}) || policy.GroupAgent != "" || policy.Match != NoGroup {
 				t.Errorf("got %+v, match %v", v, policy.Match)
 			}
 		} else if v.Value != Disallowed || policy.GroupAgent != "*" || policy.Match != StarGroup {
@@ -491,7 +491,7 @@ func TestClassicPaths(t *testing.T) {
 			t.Errorf("%s on %s: got %v, want %s", row.rules, row.url, v.Value, row.want)
 		}
 	}
-	for value, want := range map[Leniency]Value{Accept: Disallowed, Reject: Allowed} {
+	for value, want := range map[Leniency]Value{Accept: Disallowed, Reject: Permitted} {
 		q := *p
 		q.BarePrefix = value
 		if v, _ := ask(&q, []byte("user-agent: a\ndisallow: /help"), "/helpers", "a"); v.Value != want {
@@ -531,11 +531,11 @@ func TestClassic1996(t *testing.T) {
 	})
 	j.Load(&f)
 	for url, want := range map[string][2]Value{
-		"/":          {Allowed, Disallowed},
-		"/index":     {Allowed, Disallowed},
+		"/":          {Permitted, Disallowed},
+		"/index":     {Permitted, Disallowed},
 		"/cgi-bin/x": {Disallowed, Disallowed},
 		"/tmp/":      {Disallowed, Disallowed},
-		"/TMP/":      {Allowed, Disallowed}, // case counts
+		"/TMP/":      {Permitted, Disallowed}, // case counts
 	} {
 		target := p.Target(url)
 		for i := range want {
@@ -545,7 +545,7 @@ func TestClassic1996(t *testing.T) {
 		}
 	}
 	// A robot without a record ignores the file.
-	if v, _ := ask(p, []byte("user-agent: x\ndisallow: /"), "/", "y"); v != (Verdict{Allowed, ReasonNoGroup, -1}) {
+	if v, _ := ask(p, []byte("user-agent: x\ndisallow: /"), "/", "y"); v != (Verdict{Permitted, ReasonNoGroup, -1}) {
 		t.Errorf("no record: got %+v", v)
 	}
 	// allow is not a field, and * and $ are ordinary characters.

@@ -9,8 +9,13 @@ import (
 	"github.com/robocensus/robocensus/robots/internal/escape"
 )
 
-// A Target is the path and query of a URL, prepared for a profile. It can be
-// used with the policies of any file under that profile. It is immutable and
+// A Target is the path and query of a URL, prepared for a profile: [Profile.Target] makes
+// one of a URL, and [Policy.Judge] takes its address.
+//
+//	target := profile.Target("https://news.example/a?b")
+//	verdict := judge.Policy(0).Judge(&target)
+//
+// It can be used with the policies of any file under that profile. It is immutable and
 // safe for concurrent use.
 type Target struct {
 	path  []byte

@@ -4,7 +4,7 @@ package robots
 type Value uint8
 
 const (
-	Allowed Value = iota
+	Permitted Value = iota
 	Disallowed
 	Undefined
 )
@@ -49,7 +49,7 @@ type Verdict struct {
 // valid, Judge tries all. If they agree, it returns the verdict of the first.
 func (p *Policy) Judge(t *Target) Verdict {
 	if t.isRobotsTxt {
-		return Verdict{Allowed, ReasonRobotsTxt, -1}
+		return Verdict{Permitted, ReasonRobotsTxt, -1}
 	}
 	if len(p.sets) == 1 && t.letter == nil {
 		return p.judge.decide(p.sets[0], t)
@@ -86,7 +86,7 @@ func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
 // decide returns the verdict of one ruleset; nil means no group.
 func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	if rs == nil {
-		return Verdict{Allowed, ReasonNoGroup, -1}
+		return Verdict{Permitted, ReasonNoGroup, -1}
 	}
 	if j.plain {
 		return j.verdict(rs, rs.best(t))
@@ -125,13 +125,13 @@ func (j *Judge) weigh(rs *ruleset, t *Target) Verdict {
 func (j *Judge) verdict(rs *ruleset, m match) Verdict {
 	switch {
 	case m.key < 0 && rs.emptyAllow >= 0:
-		return Verdict{Allowed, ReasonEmptyRule, j.ruleOf(rs, rs.emptyAllow)}
+		return Verdict{Permitted, ReasonEmptyRule, j.ruleOf(rs, rs.emptyAllow)}
 	case m.key < 0 && rs.emptyDisallow >= 0:
-		return Verdict{Allowed, ReasonEmptyRule, j.ruleOf(rs, rs.emptyDisallow)}
+		return Verdict{Permitted, ReasonEmptyRule, j.ruleOf(rs, rs.emptyDisallow)}
 	case m.key < 0:
-		return Verdict{Allowed, ReasonNoRule, -1}
+		return Verdict{Permitted, ReasonNoRule, -1}
 	case m.key&1 != 0:
-		return Verdict{Allowed, ReasonRule, j.ruleOf(rs, m.rule)}
+		return Verdict{Permitted, ReasonRule, j.ruleOf(rs, m.rule)}
 	}
 	return Verdict{Disallowed, ReasonRule, j.ruleOf(rs, m.rule)}
 }

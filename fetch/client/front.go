@@ -159,7 +159,7 @@ func (r *ownRules) allow(lease *Lease, got *heard, url string) (bool, error) {
 	reader.file.Parse(body, r.profile)
 	reader.judge.Load(&reader.file)
 	target := r.profile.Target(url)
-	return reader.judge.Policy(0).Judge(&target).Value == robots.Allowed, nil
+	return reader.judge.Policy(0).Judge(&target).Value == robots.Permitted, nil
 }
 
 // pageHeader returns the headers about use, in the order of their names and lines.

@@ -6,7 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -16,6 +18,18 @@ import (
 var Categories = []string{
 	"search", "ai-training", "ai-search", "ai-assistant", "ai-data", "seo", "archive", "preview", "ads", "social", "other",
 }
+
+// BuiltIn returns the agents of the registry that the program has built in: the crawlers that
+// operators name, with tokens, categories and sources.
+func BuiltIn() []schema.Agent { return slices.Clone(builtIn()) }
+
+var builtIn = sync.OnceValue(func() []schema.Agent {
+	agents, _, err := ParseAgents("built-in agents.yaml", configs.Agents)
+	if err != nil {
+		panic(err) // a test parses it
+	}
+	return agents
+})
 
 // Robots converts an agent for package robots.
 func Robots(a *schema.Agent) robots.Agent {

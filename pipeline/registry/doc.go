@@ -1,5 +1,5 @@
 // Package registry reads the lists that say for whom and for what a census asks: agents
-// ([ParseAgents]), URL samples ([EachSample]), further identities ([ParseIdentities]), labels
+// ([ParseAgents], [BuiltIn]), URL samples ([EachSample]), further identities ([ParseIdentities]), labels
 // of preferences ([ParseUses]), templates ([ParseTemplates]) and marks of walls
 // ([ParseChallenges]). All are text that a user wrote, so each error names its line.
 //

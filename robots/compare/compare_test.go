@@ -87,7 +87,7 @@ func (o *ours) read(body []byte) error {
 func (o *ours) ask(agent int, allowed []bool) {
 	p := o.judge.Policy(agent)
 	for i := range o.targets {
-		allowed[i] = p.Judge(&o.targets[i]).Value == robots.Allowed
+		allowed[i] = p.Judge(&o.targets[i]).Value == robots.Permitted
 	}
 }
 

@@ -223,9 +223,9 @@ func (e *explainer) explain(url string) {
 	first := e.readings[0]
 	v := first.Verdict(url)
 	e.verdicts.add(v.Value)
-	colour := map[robots.Value]screen.Style{robots.Allowed: screen.Green, robots.Disallowed: screen.Red, robots.Undefined: screen.Yellow}[v.Value]
+	colour := map[robots.Value]screen.Style{robots.Permitted: screen.Green, robots.Disallowed: screen.Red, robots.Undefined: screen.Yellow}[v.Value]
 	fmt.Fprintf(e.out, "%s  %s may %s\n", screen.Paint(e.out, colour, strings.ToUpper(v.Value.String())), visible.Text(e.agent.Name), map[robots.Value]string{
-		robots.Allowed: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
+		robots.Permitted: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
 	}[v.Value]+" "+visible.Text(url))
 
 	policy := first.judge.Policy(0)

@@ -227,7 +227,7 @@ func preferenceShapes() (out []Shape) {
 }
 
 func verdictShapes() (out []Shape) {
-	for _, after := range []robots.Value{robots.Allowed, robots.Disallowed} {
+	for _, after := range []robots.Value{robots.Permitted, robots.Disallowed} {
 		for _, classChanged := range []bool{false, true} {
 			for own, url := range map[bool]*Form{false: PathForm, true: urlForm} {
 				out = append(out, Shape{VerdictSeverity(after, classChanged, own), Word(summary.ValueNames[after]), url})

@@ -27,7 +27,7 @@ var severityTable = []struct {
 	{"`verdict`", "allow to disallow: major; the same for a path if the agent's class became partial: minor; else: minor", []string{
 		VerdictSeverity(robots.Disallowed, false, false) + " " + VerdictSeverity(robots.Disallowed, false, true) + " " + VerdictSeverity(robots.Disallowed, true, true),
 		VerdictSeverity(robots.Disallowed, true, false),
-		VerdictSeverity(robots.Allowed, false, false) + " " + VerdictSeverity(robots.Allowed, true, true),
+		VerdictSeverity(robots.Permitted, false, false) + " " + VerdictSeverity(robots.Permitted, true, true),
 	}},
 	{"`rules`", "something is closed: major; else: minor", []string{RulesSeverity(true), RulesSeverity(false)}},
 	{"`preference`", "something is refused, or no longer is: major; else: minor", []string{

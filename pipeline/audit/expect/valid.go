@@ -126,7 +126,7 @@ func (x *expectation) checkURLs() (string, error) {
 // checkValues checks the value of what is expected.
 func (x *expectation) checkValues() (string, error) {
 	switch {
-	case x.what == "verdict" && x.Verdict != summary.ValueNames[robots.Allowed] && x.Verdict != summary.ValueNames[robots.Disallowed]:
+	case x.what == "verdict" && x.Verdict != summary.ValueNames[robots.Permitted] && x.Verdict != summary.ValueNames[robots.Disallowed]:
 		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
 	case x.what == "verdict" && len(x.URLs) == 0:
 		return "verdict", errors.New("verdict needs urls: name the samples to check")

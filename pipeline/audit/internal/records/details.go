@@ -259,8 +259,8 @@ func (r *reader) verdict(v *verdictRow, e *Encoder) {
 // valueOf returns the verdict with a name.
 func valueOf(s string) robots.Value {
 	switch s {
-	case summary.ValueNames[robots.Allowed]:
-		return robots.Allowed
+	case summary.ValueNames[robots.Permitted]:
+		return robots.Permitted
 	case summary.ValueNames[robots.Disallowed]:
 		return robots.Disallowed
 	}
