@@ -39,8 +39,13 @@ func (p *Profile) transforms() bool {
 	return dialect.RewriterOf(&p.Matching.Matching) != (rewrite.Rewriter{})
 }
 
-// resolvesDots reports whether the dialect compares a path without dot segments.
-func (p *Profile) resolvesDots() bool { return p.Compared == rewrite.ComparedWHATWG }
+// dots says how the dialect resolves dot segments before it compares a path, if it does.
+func (p *Profile) dots() rewrite.Compared {
+	if p.Compared == rewrite.ComparedPath {
+		return ""
+	}
+	return p.Compared
+}
 
 // checkDialect returns an error for the first field of a dialect with another value
 // than those above, by its yaml name.
@@ -51,23 +56,23 @@ func (p *Profile) checkDialect() error {
 		values []string
 	}{
 		{"bom", string(p.BOM), []string{"keep", "lines", "utf16"}},
-		{"line_ends", string(p.LineEnds), []string{"lf", "unicode", "python"}},
-		{"invalid_bytes", string(p.InvalidBytes), []string{"drop", "replace"}},
+		{"line_ends", string(p.LineEnds), []string{"lf", "unicode", "python", "lf_nul"}},
+		{"invalid_bytes", string(p.InvalidBytes), []string{"drop", "replace", "refuse"}},
 		{"comments", string(p.Comments), []string{"after_space"}},
 		{"strip_tags", string(p.StripTags), []string{"always", "html"}},
 		{"white_space", string(p.WhiteSpace), []string{"ascii", "control", "python", "ecmascript"}},
-		{"colon", string(p.Colon), []string{"tight", "or_space", "or_space_lower"}},
-		{"list_ends", string(p.ListEnds), []string{"delay", "delay_rate", "any"}},
+		{"colon", string(p.Colon), []string{"tight", "exact", "or_space", "or_space_lower"}},
+		{"list_ends", string(p.ListEnds), []string{"delay", "delay_rate", "any", "agent"}},
 		{"exists", string(p.Exists), []string{"delay", "delay_rate"}},
 		{"agent_value", string(p.AgentValue), []string{"whole", "before_slash", "whole_or_token", "whole_and_unstarred"}},
-		{"agent_is", string(p.AgentIs), []string{"first_part", "longest_part", "equal_or_part", "longest_prefix"}},
+		{"agent_is", string(p.AgentIs), []string{"first_part", "longest_part", "equal_or_part", "longest_prefix", "beginning"}},
 		{"order", string(p.Order), []string{"first", "longest_first", "longest_introsort"}},
 		{"length", string(p.Length), []string{"match_end", "expression"}},
 		{"index", string(p.Index), []string{"allow", "both"}},
 		{"stars", string(p.Stars), []string{"first_place", "unanchored"}},
 		{"dollar", string(p.Dollar), []string{"letter_too", "anywhere", "cuts", "voids"}},
-		{"compared", string(p.Compared), []string{"path", "whatwg"}},
-		{"requote", string(p.Requote), []string{"path", "query", "unreserved", "unfit", "valid", "plain"}},
+		{"compared", string(p.Compared), []string{"path", "dots", "whatwg"}},
+		{"requote", string(p.Requote), []string{"path", "query", "unreserved", "unfit", "valid", "plain", "harmless", "whole"}},
 		{"unauthorized", string(p.Unauthorized), []string{"full_disallow"}},
 		{"refused", string(p.Refused), []string{"full_allow", "full_disallow"}},
 	} {
@@ -81,6 +86,17 @@ func (p *Profile) checkDialect() error {
 	}
 	if p.MaxCrawlDelay < 0 {
 		return fmt.Errorf("profile %s: max_crawl_delay: %v is negative; 0 is none", p.Name, p.MaxCrawlDelay)
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"max_line", p.MaxLine}, {"rule_bytes", p.RuleBytes}, {"max_pattern", p.MaxPattern}} {
+		if f.value < 0 {
+			return fmt.Errorf("profile %s: %s: %d is negative; 0 is none", p.Name, f.name, f.value)
+		}
+	}
+	if p.Anywhere && p.Wildcards {
+		return fmt.Errorf("profile %s: anywhere: needs wildcards: false", p.Name)
 	}
 	switch {
 	case !p.isDialect() && p.hasDialectField():

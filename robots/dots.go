@@ -10,7 +10,7 @@ import (
 func find(a, b *Policy, l *automaton.Language, how automaton.Search) automaton.Finding {
 	how.Most = min(how.Most, automaton.MaxWork)
 	f := l.Search(how)
-	if a.judge.profile.resolvesDots() == b.judge.profile.resolvesDots() || !l.Rewrites() || how.Paths != automaton.AllPaths {
+	if a.judge.profile.dots() == b.judge.profile.dots() || !l.Rewrites() || how.Paths != automaton.AllPaths {
 		return f // if none rewrites, no rule of the one that resolves dots reads a path
 	}
 	settled := func() bool {

@@ -76,6 +76,7 @@ type Group struct {
 	// paths, or have another length, if reserved characters in a path equal
 	// their escapes (ReservedOpen).
 	twoPaths, twoLengths bool
+	bytes                int // of its rules' patterns, with one for the end of each, under a dialect
 	// CrawlDelay is the group's first crawl-delay that is a number, in seconds.
 	CrawlDelay    float64
 	HasCrawlDelay bool

@@ -58,9 +58,10 @@ func (j *Judge) refuse(r *File, p *Policy) {
 
 func (j *Judge) chooseDialect(r *File, n *dialect.Names, i int) {
 	a, p := &j.agents[i], &j.policies[i]
+	last := j.lastToken(n, a)
 	for k, token := range a.allTokens() {
 		groups := n.GroupsFor(strings.ToLower(token))
-		if groups == nil {
+		if groups == nil || k < last {
 			continue
 		}
 		how := OwnGroup
@@ -80,4 +81,19 @@ func (j *Judge) chooseDialect(r *File, n *dialect.Names, i int) {
 		return
 	}
 	j.addSet(p, nil)
+}
+
+// lastToken returns the number of the token whose group counts, if that is the last of an
+// agent's own; 0 otherwise.
+func (j *Judge) lastToken(n *dialect.Names, a *Agent) (last int) {
+	if !j.profile.LastGroup || len(a.Tokens) < 2 {
+		return 0
+	}
+	at := int32(-1)
+	for k, token := range a.Tokens {
+		if groups := n.GroupsFor(strings.ToLower(token)); len(groups) > 0 && groups[0] > at {
+			at, last = groups[0], k
+		}
+	}
+	return last
 }

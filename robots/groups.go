@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 )
@@ -18,6 +19,9 @@ func (f *File) parseDialect(p *Profile) {
 	d := dialectParser{File: f, p: p, group: -1}
 	dialect.Records(&p.Lines.Lines, f.body, f.Truncated, p.AllowField, d.take)
 	d.end()
+	if p.InvalidBytes == dialect.InvalidRefused && !f.IsUTF8 {
+		f.refusedAt = lineOfInvalid(f.body)
+	}
 	d.close()
 	d.compile()
 	of := func(line int32) (group int32) { // the last that begins before; they are in order
@@ -113,7 +117,7 @@ func (d *dialectParser) agent(r dialect.Record) {
 		d.reopens = d.group >= 0
 		return // nobody's name, and no group either
 	}
-	if d.group < 0 || !d.open {
+	if d.group < 0 || !d.open || d.p.ListEnds == dialect.EndsAgent {
 		before := Span{}
 		if d.reopens && d.group >= 0 {
 			list := Span{d.Groups[d.group].Agents.From, int32(len(d.Agents))}
@@ -137,6 +141,9 @@ func (d *dialectParser) agent(r dialect.Record) {
 	a.Token, a.Wide = r.Value, r.Value
 	if d.p.AgentValue == dialect.ValueBeforeSlash {
 		a.Token = dialect.BeforeSlash(r.Value) // which may be *
+	}
+	if d.p.AgentIs == dialect.IsBeginning && bytes.HasPrefix(r.Value, []byte("*")) {
+		a.Token = r.Value[:1]
 	}
 	d.Agents = append(d.Agents, a)
 }
@@ -202,6 +209,16 @@ func (d *dialectParser) refuse(line int32) {
 	}
 }
 
+// lineOfInvalid returns the first line of a body that is not UTF-8.
+func lineOfInvalid(body []byte) (line int32) {
+	for text := range SplitLines(body) {
+		if line++; !utf8.Valid(text) {
+			break
+		}
+	}
+	return line
+}
+
 // beginsWithNumber reports whether the digits and dots that a value begins with are a
 // number.
 func beginsWithNumber(value []byte) bool {
@@ -250,6 +267,9 @@ func (d *dialectParser) compile() {
 			if r.Length > 0 {
 				continue // a crawl-delay that forbids everything
 			}
+			if len(r.Pattern) > 0 {
+				d.Groups[g].bytes += len(r.Pattern) + 1
+			}
 			forms := dialect.FormsOf(&d.p.Matching.Matching, r.Pattern, r.Kind == Allow, d.p.Wildcards, d.p.AddSlash)
 			for k, form := range forms {
 				if k == 0 {
@@ -265,7 +285,7 @@ func (d *dialectParser) compile() {
 				out.Rules = append(out.Rules, c)
 			}
 		}
-		out.Groups[g].Rules.To = int32(len(out.Rules))
+		out.Groups[g].Rules.To, out.Groups[g].bytes = int32(len(out.Rules)), d.Groups[g].bytes
 	}
 	for _, c := range d.closing {
 		n, g := int32(len(out.Rules)), int32(len(out.Groups))

@@ -312,8 +312,10 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	rs := j.sets[j.used]
 	j.used++
 	rs.reset(r, groups)
-	for _, g := range groups {
-		rs.add(j.profile, &r.Groups[g])
+	if !j.overflows(r, groups) {
+		for _, g := range groups {
+			rs.add(j.profile, &r.Groups[g])
+		}
 	}
 	if j.profile.Order == dialect.OrderIntrosort {
 		rs.introsort()
@@ -321,6 +323,18 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	rs.hides = j.profile.GreatestOnly && rs.findHidden()
 	rs.odd = j.dialect && (rs.hides || rs.findOdd(j.profile))
 	return rs
+}
+
+// overflows reports whether groups have so many rules that a dialect counts none of them.
+func (j *Judge) overflows(r *File, groups []int32) bool {
+	if j.profile.RuleBytes == 0 {
+		return false
+	}
+	bytes := 0
+	for _, g := range groups {
+		bytes += r.Groups[g].bytes
+	}
+	return bytes >= j.profile.RuleBytes
 }
 
 // letterOf returns the reading r with reserved characters in a path equal to

@@ -8,7 +8,7 @@ import (
 
 // dialects are the parsers that crawlers run, as they were measured in November 2026.
 // What an answer means is google's, but where a parser's own reading of it is known.
-var dialects = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix, reppy, wget}
+var dialects = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix, reppy, wget, httrack, spiderbar, protego02, urllib311}
 
 // dialectNamed returns what the dialects have in common.
 func dialectNamed(name string) Profile {
@@ -137,5 +137,44 @@ func wget() Profile {
 	p.AddSlash, p.Wildcards = true, false
 	p.Order, p.EmptyAllows = dialect.OrderFirst, true
 	p.Requote, p.Compared = rewrite.RequotePlain, rewrite.ComparedPath
+	return p
+}
+
+// httrack is HTTrack 3.49.4, as Debian 12 has it, on the links of a page. Until 3.49.10 it
+// reads so; from 3.49.11 on it knows allow and wildcards.
+func httrack() Profile {
+	p := dialectNamed("httrack")
+	p.AllowField, p.Wildcards = false, false
+	p.BOM, p.LineEnds, p.Colon, p.WhiteSpace, p.MaxLine = dialect.BOMKept, dialect.EndsLFNUL, dialect.ColonExact, dialect.SpaceASCII, 1022
+	p.ListEnds, p.AgentIs = dialect.EndsAgent, dialect.IsBeginning
+	p.LastGroup, p.StarBelow, p.RuleBytes = true, true, 4094
+	p.Anywhere, p.FoldCase, p.MaxPattern = true, true, 200
+	p.Requote, p.Compared = rewrite.RequoteHarmless, rewrite.ComparedDots
+	return p
+}
+
+// spiderbar is hrbrmstr/spiderbar 0.2.4, which R's package robotstxt reads with.
+func spiderbar() Profile {
+	p := reppy()
+	p.Name = "spiderbar"
+	p.FurtherOnce, p.FurtherLast = false, true
+	p.LeadingStar, p.AbsolutePath = false, true
+	return p
+}
+
+// protego02 is scrapy/protego 0.2.1, which Scrapy 2.8 of Debian 12 reads with.
+func protego02() Profile {
+	p := protego()
+	p.Name = "protego-0.2"
+	p.AddSlash, p.EqualsEscaped = true, true
+	return p
+}
+
+// urllib311 is urllib.robotparser of CPython 3.11.
+func urllib311() Profile {
+	p := urllib2025()
+	p.Name = "urllib-3.11"
+	p.InvalidBytes = dialect.InvalidRefused
+	p.Requote, p.DoubleSlash = rewrite.RequoteWhole, false
 	return p
 }

@@ -9,10 +9,14 @@ type Lines struct {
 	// the first line, skipped on every line, or also read as that of UTF-16.
 	BOM BOM `yaml:"bom,omitempty"`
 	// LineEnds says what ends a line: LF, CR and CRLF (empty), LF alone (lf), also
-	// NEL, LS and PS (unicode), or what Python's splitlines takes for one (python).
+	// NEL, LS and PS (unicode), what Python's splitlines takes for one (python), or LF and
+	// NUL alone, while a CR is nothing (lf_nul).
 	LineEnds LineEnds `yaml:"line_ends,omitempty"`
+	// MaxLine is the number of bytes, but for CR, behind which a line ends; the next byte is
+	// lost. 0 is none.
+	MaxLine int `yaml:"max_line,omitempty"`
 	// InvalidBytes says what bytes are that are not UTF-8: themselves (empty), gone
-	// (drop), or U+FFFD (replace).
+	// (drop), U+FFFD (replace), or why the parser refuses the file (refuse).
 	InvalidBytes InvalidBytes `yaml:"invalid_bytes,omitempty"`
 	// BlankEndsGroup ends a group at an empty line. Agents before it without a rule are
 	// dropped.
@@ -24,8 +28,9 @@ type Lines struct {
 	// in a file that has one of <html>, <head> and <body> (html).
 	StripTags StripTags `yaml:"strip_tags,omitempty"`
 	// Colon says what separates a field from its value: a colon, with white space before
-	// it (empty) or without (tight); white space will do too (or_space), if it follows a
-	// known field in lower case (or_space_lower).
+	// it (empty), without (tight), or without any before the field either (exact); white
+	// space will do too (or_space), if it follows a known field in lower case
+	// (or_space_lower).
 	Colon Colon `yaml:"colon,omitempty"`
 	// WhiteSpace says what is trimmed from fields and values: Unicode's white space
 	// (empty), that of ASCII (ascii), U+0000 to U+0020 (control), that of Python (python),
@@ -47,8 +52,8 @@ type Lines struct {
 // Groups says which agents a dialect's groups are for.
 type Groups struct {
 	// ListEnds says what ends a list of agents besides a rule: nothing (empty),
-	// crawl-delay (delay), crawl-delay and request-rate (delay_rate), or any other line
-	// with a colon (any).
+	// crawl-delay (delay), crawl-delay and request-rate (delay_rate), any other line
+	// with a colon (any), or the next agent, so that only the last of a list counts (agent).
 	ListEnds ListEnds `yaml:"list_ends,omitempty"`
 	// Exists says what makes a group exist: an agent (empty), a rule or crawl-delay
 	// (delay), or also a request-rate (delay_rate).
@@ -66,10 +71,16 @@ type Groups struct {
 	// AgentIs says how such a value names an agent: it equals its token (empty, with
 	// agent_value), is part of it and the first in the file that is (first_part) or the
 	// longest that is (longest_part), equals it or else is its first part
-	// (equal_or_part), or is the longest that the token begins with (longest_prefix).
+	// (equal_or_part), is the longest that the token begins with (longest_prefix), or
+	// begins with the token (beginning); what begins with * is then for all.
 	AgentIs AgentIs `yaml:"agent_is,omitempty"`
 	// FirstGroup makes the first of several groups for an agent the only one.
 	FirstGroup bool `yaml:"first_group,omitempty"`
+	// LastGroup makes the last of several groups for an agent the only one, whichever of
+	// its tokens they name. Those for * are merged.
+	LastGroup bool `yaml:"last_group,omitempty"`
+	// StarBelow adds the groups for * that stand below an agent's own.
+	StarBelow bool `yaml:"star_below,omitempty"`
 	// Reopens lets a user-agent line without value, or a line that begins with its colon,
 	// reopen the list of agents before it: the next agents, and the rules after them, are
 	// for those before too.
@@ -83,6 +94,12 @@ type Groups struct {
 	// FurtherOnce counts an agent that is not the first of its list only if no list
 	// before has it; it then has all groups of the first. The group for * always exists.
 	FurtherOnce bool `yaml:"further_once,omitempty"`
+	// FurtherLast gives an agent that is not the first of its list what the first has, in
+	// place of what lists before gave it. The group for * always exists.
+	FurtherLast bool `yaml:"further_last,omitempty"`
+	// RuleBytes is the number of bytes of an agent's rules, with one for the end of each,
+	// from which none of them counts; 0 is none.
+	RuleBytes int `yaml:"rule_bytes,omitempty"`
 	// MaxCrawlDelay is the crawl-delay in seconds beyond which everything is forbidden;
 	// 0 for none.
 	MaxCrawlDelay float64 `yaml:"max_crawl_delay,omitempty"`
@@ -119,8 +136,19 @@ type Matching struct {
 	StripStar bool `yaml:"strip_star,omitempty"`
 	// LeadingStar tries a pattern also without the stars that it begins with.
 	LeadingStar bool `yaml:"leading_star,omitempty"`
+	// AbsolutePath takes a pattern for a URL of any host, whose path counts.
+	AbsolutePath bool `yaml:"absolute_path,omitempty"`
+	// Anywhere finds a pattern without leading slash anywhere in the URL. Its stars are
+	// letters.
+	Anywhere bool `yaml:"anywhere,omitempty"`
+	// FoldCase compares ASCII letters in any case.
+	FoldCase bool `yaml:"fold_case,omitempty"`
+	// MaxPattern is the number of bytes behind which a pattern ends; behind the next byte,
+	// the rest of it is another one. 0 is none.
+	MaxPattern int `yaml:"max_pattern,omitempty"`
 	// Compared says what of a URL is compared: path and query (empty), the path alone
-	// (path), or the path and query that the WHATWG's parser makes of it (whatwg).
+	// (path), path and query without dot segments (dots), or the path and query that the
+	// WHATWG's parser makes of it (whatwg).
 	Compared rewrite.Compared `yaml:"compared,omitempty"`
 	// EmptyQueryLost removes a ? without query from the URL.
 	EmptyQueryLost bool `yaml:"empty_query_lost,omitempty"`
@@ -128,11 +156,15 @@ type Matching struct {
 	DoubleSlash bool `yaml:"double_slash,omitempty"`
 	// InvalidIsRoot compares / in place of a URL with characters that none may have.
 	InvalidIsRoot bool `yaml:"invalid_is_root,omitempty"`
+	// EqualsEscaped escapes a = in the path of a pattern too, if requote is path.
+	EqualsEscaped bool `yaml:"equals_escaped,omitempty"`
 	// Requote says how escapes of patterns and URLs are compared, in place of escapes:
 	// decoded and encoded again in the path (path), or in the path and each part of the
 	// query (query); unreserved characters decoded and unfit ones encoded (unreserved);
-	// unfit ones encoded (unfit); all decoded that a URL may hold (valid); or all
-	// decoded but a slash (plain).
+	// unfit ones encoded (unfit); all decoded that a URL may hold (valid); all
+	// decoded but a slash (plain); those of the URL's path that change nothing of it
+	// decoded, and whole characters (harmless); or URL and pattern decoded as one, and
+	// encoded again (whole).
 	Requote rewrite.Requote `yaml:"requote,omitempty"`
 }
 
@@ -163,9 +195,11 @@ const (
 	EndsLF      LineEnds = "lf"
 	EndsUnicode LineEnds = "unicode"
 	EndsPython  LineEnds = "python"
+	EndsLFNUL   LineEnds = "lf_nul"
 
 	InvalidDropped  InvalidBytes = "drop"
 	InvalidReplaced InvalidBytes = "replace"
+	InvalidRefused  InvalidBytes = "refuse"
 
 	CommentsAfterSpace Comments = "after_space"
 
@@ -178,12 +212,14 @@ const (
 	SpaceECMA    WhiteSpace = "ecmascript"
 
 	ColonTight        Colon = "tight"
+	ColonExact        Colon = "exact"
 	ColonOrSpace      Colon = "or_space"
 	ColonOrSpaceLower Colon = "or_space_lower"
 
 	EndsDelay     ListEnds = "delay"
 	EndsDelayRate ListEnds = "delay_rate"
 	EndsAny       ListEnds = "any"
+	EndsAgent     ListEnds = "agent"
 
 	ValueWhole        AgentValue = "whole"
 	ValueBeforeSlash  AgentValue = "before_slash"
@@ -194,6 +230,7 @@ const (
 	IsLongestPart   AgentIs = "longest_part"
 	IsEqualOrPart   AgentIs = "equal_or_part"
 	IsLongestPrefix AgentIs = "longest_prefix"
+	IsBeginning     AgentIs = "beginning"
 
 	OrderFirst        Order = "first"
 	OrderLongestFirst Order = "longest_first"
@@ -216,7 +253,10 @@ const (
 
 // RewriterOf returns what the dialect does to patterns and URLs.
 func RewriterOf(m *Matching) rewrite.Rewriter {
-	return rewrite.Rewriter{Requote: m.Requote, Compared: m.Compared, EmptyQueryLost: m.EmptyQueryLost, DoubleSlash: m.DoubleSlash, InvalidIsRoot: m.InvalidIsRoot}
+	return rewrite.Rewriter{
+		Requote: m.Requote, Compared: m.Compared, EmptyQueryLost: m.EmptyQueryLost, DoubleSlash: m.DoubleSlash, InvalidIsRoot: m.InvalidIsRoot,
+		EqualsEscaped: m.EqualsEscaped, FoldCase: m.FoldCase, StarLetter: m.Anywhere,
+	}
 }
 
 // Has reports whether a line of a kind ends the list of agents, or makes a group.

@@ -33,7 +33,11 @@ func FormsOf(m *Matching, pattern []byte, allow, wildcards, addSlash bool) (form
 	if string(pattern) == "\n" {
 		return nil // see pairs
 	}
-	if p.LeadingStar {
+	if p.MaxPattern > 0 && len(pattern) > p.MaxPattern {
+		forms = FormsOf(m, pattern[:p.MaxPattern], allow, wildcards, addSlash)
+		return append(forms, FormsOf(m, pattern[p.MaxPattern+1:], allow, wildcards, addSlash)...)
+	}
+	if p.LeadingStar || p.AbsolutePath {
 		return p.formsOfURL(pattern, allow)
 	}
 	if len(pattern) == 0 {
@@ -57,11 +61,18 @@ func FormsOf(m *Matching, pattern []byte, allow, wildcards, addSlash bool) (form
 		pattern = collapsed(pattern)
 	}
 	text := p.rewriter.Pattern(pattern, p.wildcards)
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0 && p.Requote == rewrite.RequoteWhole:
+		return []Form{{}} // a URL of nothing but marks that are lost
+	case len(text) == 0:
 		return nil
 	}
 	if !p.wildcards {
-		if text[0] != '/' {
+		switch {
+		case text[0] == '/':
+		case p.Anywhere:
+			return []Form{{Text: append([]byte("*"), text...), Length: len(text), Wildcard: true}}
+		default:
 			return nil
 		}
 		return []Form{{Text: text, Length: len(text)}}
@@ -97,10 +108,10 @@ func (p *patterns) formsOfURL(pattern []byte, allow bool) (forms []Form) {
 		forms = append(forms, f)
 	}
 	path, elsewhere := pathOfURL(pattern)
-	if elsewhere {
+	if elsewhere && !p.AbsolutePath {
 		return nil
 	}
-	if bytes.HasPrefix(pattern, []byte("*")) {
+	if p.LeadingStar && bytes.HasPrefix(pattern, []byte("*")) {
 		bare, _ := pathOfURL(bytes.TrimLeft(pattern, "*"))
 		add(bare)
 	}

@@ -32,7 +32,7 @@ type Names struct {
 // NamesOf returns the names of a file that has these agents.
 func NamesOf(g *Groups, agents []Agent) *Names {
 	n := &Names{Groups: g, agents: agents, at: make(map[string]int)}
-	together := n.FurtherOnce || n.Continues || n.AgentIs == IsEqualOrPart
+	together := n.FurtherOnce || n.FurtherLast || n.Continues || n.AgentIs == IsEqualOrPart
 	for i, a := range agents {
 		if together {
 			if int(a.Group) == len(n.heads) {
@@ -45,8 +45,8 @@ func NamesOf(g *Groups, agents []Agent) *Names {
 		}
 	}
 	switch {
-	case n.FurtherOnce:
-		n.furtherOnce()
+	case n.FurtherOnce, n.FurtherLast:
+		n.further()
 		return n
 	case n.Continues:
 		n.continued()
@@ -126,9 +126,9 @@ func (n *Names) continued() {
 	}
 }
 
-// furtherOnce finds the groups of names if those that are not the first of a list count
-// once. The names of a list whose first is empty join the next list.
-func (n *Names) furtherOnce() {
+// further finds the groups of names if those that are not the first of a list count
+// once, or get what the first has. The names of a list whose first is empty join the next list.
+func (n *Names) further() {
 	n.star = n.star[:0]
 	var further []string
 	for g, agents := range n.heads {
@@ -145,8 +145,11 @@ func (n *Names) furtherOnce() {
 		}
 		groups := slices.Clone(*lead)
 		for _, name := range further {
-			if _, known := n.at[name]; !known && name != "*" {
-				n.groups[n.add(name)] = groups
+			switch _, known := n.at[name]; {
+			case name == "*" && n.FurtherLast:
+				n.star = slices.Clip(groups)
+			case name != "*" && (n.FurtherLast || !known):
+				n.groups[n.add(name)] = slices.Clip(groups)
 			}
 		}
 		further = further[:0]
@@ -196,6 +199,10 @@ func (n *Names) find(token string) int {
 			if len(name) > longest && strings.Contains(token, name) && (len(name) > 1 || len(n.star) == 0 || k < n.before) { // a * is a letter
 				best, longest = k, len(name)
 			}
+		case IsBeginning:
+			if strings.HasPrefix(name, token) {
+				return k
+			}
 		case IsLongestPrefix:
 			if len(name) > longest && strings.HasPrefix(token, name) && (len(name) > 1 || len(n.star) == 0) {
 				best, longest = k, len(name)
@@ -222,6 +229,37 @@ func (n *Names) ForAll() []int32 { return n.star }
 // GroupsFor returns the groups of the name that an agent with a token follows; nil if it
 // follows none.
 func (n *Names) GroupsFor(token string) []int32 {
+	groups := n.groupsOf(token)
+	if len(groups) == 0 {
+		return groups
+	}
+	if n.LastGroup {
+		groups = groups[len(groups)-1:]
+	}
+	if n.StarBelow {
+		groups = slices.Clone(groups)
+		for _, g := range n.star {
+			if g > groups[0] {
+				groups = append(groups, g)
+			}
+		}
+		slices.Sort(groups)
+		groups = slices.Compact(groups)
+	}
+	return groups
+}
+
+func (n *Names) groupsOf(token string) []int32 {
+	if n.AgentIs == IsBeginning {
+		var all []int32
+		for k, name := range n.names {
+			if strings.HasPrefix(name, token) {
+				all = append(all, n.groups[k]...)
+			}
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
 	if !n.FirstGroup {
 		if k := n.find(token); k >= 0 {
 			return n.groups[k]

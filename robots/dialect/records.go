@@ -50,6 +50,9 @@ func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
 	for start := 0; ; {
 		end, next := p.lineEnd(body, start)
 		line := body[start:end]
+		if p.LineEnds == EndsLFNUL {
+			line = bytes.ReplaceAll(line, []byte{'\r'}, nil)
+		}
 		if next < 0 && cut {
 			return
 		}
@@ -128,11 +131,15 @@ func hasHTMLTag(body []byte) bool {
 // lineEnd returns where the line ends that begins at start, and where the next one
 // begins, or -1.
 func (p *reader) lineEnd(b []byte, start int) (end, next int) {
+	n := 0 // bytes that count
 	for i := start; i < len(b); i++ {
 		switch c := b[i]; {
-		case c == '\n':
+		case c == '\n', n == p.MaxLine && n > 0, c == 0 && p.LineEnds == EndsLFNUL:
 			return i, i + 1
-		case p.LineEnds == EndsLF:
+		case p.LineEnds == EndsLF, p.LineEnds == EndsLFNUL:
+			if c == '\r' {
+				continue
+			}
 		case c == '\r' && i+1 < len(b) && b[i+1] == '\n':
 			return i, i + 2
 		case c == '\r', p.LineEnds == EndsPython && (c == '\v' || c == '\f' || c >= 0x1C && c <= 0x1E):
@@ -142,6 +149,7 @@ func (p *reader) lineEnd(b []byte, start int) (end, next int) {
 		case p.LineEnds != "" && c == 0xE2 && i+2 < len(b) && b[i+1] == 0x80 && b[i+2]|1 == 0xA9:
 			return i, i + 3
 		}
+		n++
 	}
 	return len(b), -1
 }
@@ -158,7 +166,11 @@ func (p *reader) record(b []byte, number int32, tags bool) {
 	if tags {
 		b = withoutTags(b)
 	}
-	b = p.trim(p.withoutComment(b))
+	b = p.withoutComment(b)
+	if p.Colon == ColonExact && len(b) > 0 && ascii.IsSpace(b[0]) {
+		return
+	}
+	b = p.trim(b)
 	key, value, colon := p.split(b)
 	if key == nil {
 		if len(b) > 0 && b[0] == ':' {
@@ -260,7 +272,7 @@ func (p *reader) split(b []byte) (key, value []byte, colon bool) {
 			key, value = p.splitLower(b)
 			return key, value, key != nil
 		}
-	case ColonTight:
+	case ColonTight, ColonExact:
 		if i > 0 && ascii.IsSpace(b[i-1]) {
 			return nil, nil, false
 		}

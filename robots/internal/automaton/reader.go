@@ -60,7 +60,7 @@ const maxTables = 512
 
 // newReader returns the reader for the views of a language; nil if they are too many, or if
 // patterns cannot read what one writes: with wildcards a NUL, or byte by byte the order of
-// paths.
+// paths; or if two forms do not guess alike what follows a symbol.
 func newReader(l *Language, paths Paths) *reader {
 	if len(l.views) > maxReaderViews {
 		return nil
@@ -70,6 +70,11 @@ func newReader(l *Language, paths Paths) *reader {
 		v := &l.views[i]
 		if v.As.Requote == rewrite.RequotePlain && len(v.stars) > 0 || v.Form != AsIs && len(v.resets) > 0 {
 			return nil
+		}
+		for k := range i {
+			if !v.As.Reconciles(&l.views[k].As) {
+				return nil
+			}
 		}
 		kind.views[i] = viewKind{true, v.View}
 	}

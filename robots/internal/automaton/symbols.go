@@ -108,7 +108,7 @@ func (m *automaton) read(st []int32, t *rewrite.Symbol) (ok bool) {
 		if !ok {
 			return false
 		}
-		if s.InCharacter() && !begun {
+		if s.InCharacter() && !begun && !v.As.WritesCharacters() {
 			var set byteSet
 			if m.distinguish(st, i, &set); m.ignoresEscapes(st, i, &set) {
 				s.ForgetCharacter() // whichever character it will be
@@ -136,7 +136,7 @@ func (m *automaton) ends(st []int32) bool {
 	}
 	for i := range m.views {
 		if v := &m.views[i]; v.Form == Rewritten {
-			if s := v.rewrite(st); !s.Ends() {
+			if s := v.rewrite(st); !v.As.Ends(&s) {
 				return false
 			}
 		}

@@ -28,7 +28,8 @@ type symbolTable struct {
 	// escapes lists, for each view, the symbols that become escapes there.
 	escapes [maxReaderViews][]uint16
 	// groups are all symbols by the mode that follows, whatever character they begin, and
-	// by whether they become anything. Those that begin a character become escapes.
+	// by whether they become anything. Those that begin a character become escapes, but
+	// for rewriters that write characters.
 	groups [][]uint16
 }
 
@@ -116,7 +117,9 @@ func (r *reader) newTable(now *readMode) *symbolTable {
 				if fate.kind != becomesNothing {
 					t.by[n][fate.byte] = append(t.by[n][fate.byte], k)
 				}
-				f.views[n].ForgetCharacter()
+				if !r.views[n].As.WritesCharacters() {
+					f.views[n].ForgetCharacter()
+				}
 			}
 			n, ok := groups[f]
 			if !ok {

@@ -34,20 +34,40 @@ func (q *sequence) requote(dst []byte, t *Symbol, keep, safe string) (out []byte
 
 // add appends what a byte from 0x80 becomes.
 func (q *sequence) add(dst []byte, c byte, g Guess) (out []byte, ok bool) {
+	whole, begins, ok := q.take(c, g)
+	switch {
+	case whole:
+		dst = escape.Append(dst, c)
+	case begins:
+		dst = append(dst, replacement...)
+	}
+	return dst, ok
+}
+
+// decode appends a byte from 0x80: as itself if its character is whole, else as it is
+// written.
+func (q *sequence) decode(dst []byte, t *Symbol) (out []byte, ok bool) {
+	c, _ := t.Char()
+	whole, _, ok := q.take(c, t.Guess)
+	if whole {
+		return append(dst, c), ok
+	}
+	return t.AppendTo(dst), ok
+}
+
+// take reads a byte from 0x80, and reports whether its character is whole, and whether the
+// byte begins one, or what is none.
+func (q *sequence) take(c byte, g Guess) (whole, begins, ok bool) {
 	if q.need > 0 && q.low <= c && c <= q.high {
 		q.need, q.low, q.high = q.need-1, 0x80, 0xBF
-		if q.broken {
-			return dst, q.need > 0
-		}
-		return escape.Append(dst, c), true
+		return !q.broken, false, !q.broken || q.need > 0
 	}
 	ok = q.end()
-	switch n := lengthOf(c); {
-	case n == 0:
-		return append(dst, replacement...), ok
-	default:
-		*q = sequence{need: uint8(n - 1), low: 0x80, high: 0xBF, broken: g == otherwise}
+	n := lengthOf(c)
+	if n == 0 {
+		return false, true, ok
 	}
+	*q = sequence{need: uint8(n - 1), low: 0x80, high: 0xBF, broken: g == otherwise}
 	switch c {
 	case 0xE0:
 		q.low = 0xA0
@@ -58,10 +78,7 @@ func (q *sequence) add(dst []byte, c byte, g Guess) (out []byte, ok bool) {
 	case 0xF4:
 		q.high = 0x8F
 	}
-	if q.broken {
-		return append(dst, replacement...), ok
-	}
-	return escape.Append(dst, c), ok
+	return !q.broken, true, ok
 }
 
 // end ends a sequence, and reports whether the guess about it was right.

@@ -10,9 +10,33 @@ import (
 // Pattern returns a pattern as the dialect compares it. Its stars, and a $ that counts,
 // stay, if the profile has wildcards.
 func (r Rewriter) Pattern(b []byte, wildcards bool) []byte {
+	out := r.requotePattern(b, wildcards)
+	if !r.FoldCase && !r.StarLetter {
+		return out
+	}
+	out = bytes.Clone(out)
+	for i, c := range out {
+		if r.StarLetter && c < ' ' {
+			out[i] = neverWritten
+		}
+	}
+	r.foldLetters(out)
+	return out
+}
+
+// neverWritten stands in a pattern for a character that no rewritten URL has.
+const neverWritten = 2
+
+func (r Rewriter) requotePattern(b []byte, wildcards bool) []byte {
 	switch r.Requote {
+	case RequoteWhole:
+		return requoteWholePattern(b)
 	case RequotePath:
-		return requotePathOfPattern(b)
+		safe := "/*%="
+		if r.EqualsEscaped {
+			safe = "/*%"
+		}
+		return requotePathOfPattern(b, safe)
 	case RequoteQuery:
 		keep := ""
 		if wildcards {
@@ -105,8 +129,8 @@ func requotePart(b []byte, keep, safe string) (out []byte) {
 }
 
 // requotePathOfPattern does the same with a pattern, which is read as a URL unless it looks
-// like one. A last ?, ; or $ ends the path, even if a query follows.
-func requotePathOfPattern(b []byte) []byte {
+// like one. Characters in safe stay. A last ?, ; or $ ends the path, even if a query follows.
+func requotePathOfPattern(b []byte, safe string) []byte {
 	if bytes.HasPrefix(b, []byte("https://")) || bytes.HasPrefix(b, []byte("http://")) {
 		b = append([]byte("/"), b...)
 	}
@@ -120,7 +144,7 @@ func requotePathOfPattern(b []byte) []byte {
 		b = pathOfURL(b)
 	}
 	path, params, query := splitParams(b)
-	return joinParams(append(requotePart(path, "/*$%", "/*%="), last...), params, query)
+	return joinParams(append(requotePart(path, "/*$%", safe), last...), params, query)
 }
 
 // requoteQuery decodes and encodes again the path, and each part of the query between =

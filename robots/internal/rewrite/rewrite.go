@@ -19,7 +19,10 @@ type Rewriter struct {
 	Requote  Requote
 	Compared Compared
 
-	EmptyQueryLost, DoubleSlash, InvalidIsRoot bool // see the fields of a profile
+	EmptyQueryLost, DoubleSlash, InvalidIsRoot, EqualsEscaped, FoldCase bool // see the fields of a profile
+
+	// StarLetter makes a * a letter beside patterns that have wildcards of their own.
+	StarLetter bool
 }
 
 // Requote says how escapes are compared.
@@ -32,6 +35,8 @@ const (
 	RequoteUnfit      Requote = "unfit"
 	RequoteValid      Requote = "valid"
 	RequotePlain      Requote = "plain"
+	RequoteHarmless   Requote = "harmless"
+	RequoteWhole      Requote = "whole"
 )
 
 // Compared says what of a URL is compared, if not path and query as they are.
@@ -39,6 +44,7 @@ type Compared string
 
 const (
 	ComparedPath   Compared = "path"
+	ComparedDots   Compared = "dots"
 	ComparedWHATWG Compared = "whatwg"
 )
 
@@ -46,6 +52,32 @@ const (
 // the path has a dot segment and those are resolved: without them it is another path that
 // becomes the same.
 func (r *Rewriter) Next(dst []byte, s State, t Symbol) (out []byte, after State, ok bool) {
+	n := len(dst)
+	out, after, ok = r.next(dst, s, t)
+	r.foldLetters(out[n:])
+	return out, after, ok
+}
+
+// foldLetters makes letters what they are compared as.
+func (r *Rewriter) foldLetters(b []byte) {
+	if !r.FoldCase && !r.StarLetter {
+		return
+	}
+	for i, c := range b {
+		switch {
+		case r.FoldCase && c >= 'A' && c <= 'Z':
+			b[i] = c | 0x20
+		case r.StarLetter && c == '*':
+			b[i] = letterStar
+		}
+	}
+}
+
+// letterStar stands for a star that is a letter. Of the rewriters that have such, none writes
+// it for another character.
+const letterStar = 1
+
+func (r *Rewriter) next(dst []byte, s State, t Symbol) (out []byte, after State, ok bool) {
 	switch s.part {
 	case atStart:
 		s.part, s.one = inPath, r.DoubleSlash
@@ -71,7 +103,10 @@ func (r *Rewriter) Next(dst []byte, s State, t Symbol) (out []byte, after State,
 	if r.InvalidIsRoot && isInvalid(&t, s.query()) {
 		return dst, s, false
 	}
-	if r.Compared == ComparedWHATWG && !r.resolve(&s, &t) {
+	if r.Requote == RequoteWhole {
+		return r.nextOfWhole(dst, s, t)
+	}
+	if r.Compared == ComparedWHATWG && !r.resolve(&s, &t) || r.Compared == ComparedDots && !r.resolveDots(&s, &t) {
 		return dst, s, false
 	}
 	switch {
@@ -116,19 +151,33 @@ func (r *Rewriter) begin(dst []byte, s State, g Guess) ([]byte, State, bool) {
 
 // Guesses lists the guesses that a symbol comes with in a state, if there is more than one.
 func (r *Rewriter) Guesses(s *State, t *Symbol, query bool) []Guess {
+	c, _ := t.Char()
 	switch {
+	case r.Requote == RequoteWhole:
+		return s.guessesOfWhole(c)
 	case t.Is('/') && s.part == atStart && r.InvalidIsRoot, t.Is('?') && !query && r.losesQuery():
 		return []Guess{AsUsual, otherwise}
-	case query || r.Requote != RequotePath || s.part == atParams || s.part == inParams:
+	case query || r.Requote != RequotePath && r.Requote != RequoteHarmless || s.part == atParams || s.part == inParams:
 		return nil
-	case t.Is(';'):
+	case t.Is(';') && r.Requote == RequotePath:
 		return []Guess{AsUsual, otherwise, nothing}
-	}
-	if c, _ := t.Char(); c >= 0x80 && lengthOf(c) > 0 {
+	case c >= 0x80 && lengthOf(c) > 0:
 		return []Guess{AsUsual, otherwise}
 	}
 	return nil
 }
+
+// Reconciles reports whether a guess that is right for one rewriter is right for another.
+func (r *Rewriter) Reconciles(other *Rewriter) bool {
+	guesses := func(r *Rewriter) bool {
+		return r.InvalidIsRoot || r.losesQuery() || r.Requote == RequoteHarmless || r.Requote == RequoteWhole
+	}
+	return *r == *other || r.Requote != RequoteWhole && other.Requote != RequoteWhole || !guesses(r) || !guesses(other)
+}
+
+// WritesCharacters reports whether bytes from 0x80 stand as themselves in what the rewriter
+// writes.
+func (r *Rewriter) WritesCharacters() bool { return r.Requote == RequoteHarmless }
 
 // losesQuery reports whether an empty query leaves no mark.
 func (r *Rewriter) losesQuery() bool { return r.EmptyQueryLost || r.Requote == RequotePath }
@@ -196,6 +245,39 @@ func (r *Rewriter) resolve(s *State, t *Symbol) (ok bool) {
 	return true
 }
 
+// resolveDots reads a symbol of a path whose dot segments are removed: a backslash is a
+// slash. It is not ok if a segment of dots ends that another one follows.
+func (r *Rewriter) resolveDots(s *State, t *Symbol) (ok bool) {
+	if s.query() {
+		return true
+	}
+	if t.Is('\\') {
+		*t = ByteSymbol('/')
+	}
+	switch c, _ := t.Char(); {
+	case t.Is('/'):
+		if s.dots == 1 || s.dots == 2 {
+			return false
+		}
+		s.dots = 0
+	case c == '.' && s.dots < 3:
+		s.dots++
+	default:
+		s.dots = 3
+	}
+	return true
+}
+
+// Ends reports whether a path may end in a state.
+func (r *Rewriter) Ends(s *State) bool {
+	return s.ends() && s.dots != 2 && (s.dots != 1 || r.Compared == ComparedDots)
+}
+
+// harmless reports whether HTTrack decodes the escape of a character of a path.
+func harmless(c byte) bool {
+	return c >= ' ' && c < 0x7F && strings.IndexByte(";/?:@&=$,<>#%\"{}|\\^[]`*'!", c) < 0
+}
+
 // write appends a symbol as it is compared.
 func (r *Rewriter) write(dst []byte, s *State, t *Symbol) (out []byte, ok bool) {
 	c, escaped := t.Char()
@@ -215,6 +297,24 @@ func (r *Rewriter) write(dst []byte, s *State, t *Symbol) (out []byte, ok bool) 
 		plain = !escaped
 	case RequoteValid:
 		plain = escape.IsUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || query && c == '?'
+	case RequoteHarmless:
+		switch {
+		case query:
+			if plain = !escaped && c != '"' && c > ' ' && c < 0x7F; !plain && !escaped {
+				return escape.Append(dst, c), true
+			}
+			return t.AppendTo(dst), true
+		case c >= 0x80:
+			return s.utf8.decode(dst, t)
+		}
+		ok = s.utf8.end()
+		switch {
+		case escaped && harmless(c):
+			return append(dst, c), ok
+		case c < ' ' && !escaped:
+			return dst, ok
+		}
+		return t.AppendTo(dst), ok
 	case RequotePlain:
 		if escaped && c == '/' {
 			return t.AppendTo(dst), true

@@ -50,18 +50,21 @@ const (
 	refusing      // in the path of a URL that is to prove invalid
 	refusingQuery // in its query
 	refused       // the URL is invalid
+	atFragment    // before the first byte of what follows an escaped #
+	inFragment
+	afterQuery // behind an empty query, where a fragment may follow
 )
 
-// Ends reports whether a path may end here.
-func (s *State) Ends() bool {
+// ends reports whether a path may end here, dots aside.
+func (s *State) ends() bool {
 	if s.utf8.need > 0 && !s.utf8.broken {
 		return false
 	}
 	switch s.part {
-	case atStart, beforeSlash, atParams, atQuery, refusing, refusingQuery:
+	case atStart, beforeSlash, atParams, atQuery, atFragment, refusing, refusingQuery:
 		return false
 	}
-	return s.dots != 1 && s.dots != 2
+	return true
 }
 
 func (s *State) query() bool {

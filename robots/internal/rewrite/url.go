@@ -13,6 +13,8 @@ func (r Rewriter) URL(b []byte) []byte {
 	switch {
 	case r.Compared == ComparedWHATWG:
 		b = WithoutDots(bytes.TrimRightFunc(withoutTabs(b), isControl))
+	case r.Compared == ComparedDots:
+		b = withoutDotSegments(withoutTabs(b))
 	case r.Requote == RequotePath, r.Requote == RequoteQuery: // by Python
 		b = withoutTabs(b)
 	}
@@ -25,6 +27,9 @@ func (r Rewriter) URL(b []byte) []byte {
 // rewrite returns what a valid path without dot segments becomes.
 func (r *Rewriter) rewrite(b []byte) []byte {
 	var s State
+	if r.Requote == RequoteWhole {
+		return requoteWholeURL(b)
+	}
 	path, _, _ := bytes.Cut(b, []byte("?"))
 	slash := bytes.LastIndexByte(path, '/')
 	out := make([]byte, 0, len(b)+2)
@@ -85,6 +90,32 @@ func withoutTabs(b []byte) []byte {
 
 // isControl reports whether the URL standard trims a character.
 func isControl(r rune) bool { return r <= ' ' }
+
+// withoutDotSegments returns a path without dot segments that end with a slash, or with the
+// path if they lead upwards. A backslash is a slash.
+func withoutDotSegments(b []byte) []byte {
+	path, query, hasQuery := bytes.Cut(b, []byte("?"))
+	path = bytes.ReplaceAll(path, []byte{'\\'}, []byte{'/'})
+	segments := strings.Split(strings.TrimPrefix(string(path), "/"), "/")
+	var kept []string
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch dots := strings.ReplaceAll(strings.ToLower(s), "%2e", "."); {
+		case dots == ".." && !(last && hasQuery):
+			if kept = kept[:max(len(kept)-1, 0)]; last {
+				kept = append(kept, "")
+			}
+		case dots == "." && !last:
+		default:
+			kept = append(kept, s)
+		}
+	}
+	out := []byte("/" + strings.Join(kept, "/"))
+	if hasQuery {
+		out = append(append(out, '?'), query...)
+	}
+	return out
+}
 
 // WithoutDots returns a path without dot segments, as the URL standard resolves them. A
 // backslash is a slash.
