@@ -57,7 +57,7 @@ func (p *Profile) checkDialect() error {
 	}{
 		{"bom", string(p.BOM), []string{"keep", "lines", "utf16"}},
 		{"line_ends", string(p.LineEnds), []string{"lf", "unicode", "python", "lf_nul"}},
-		{"invalid_bytes", string(p.InvalidBytes), []string{"drop", "replace", "refuse"}},
+		{"invalid_bytes", string(p.InvalidBytes), []string{"drop", "replace", "refuse", "refuse_nul"}},
 		{"comments", string(p.Comments), []string{"after_space"}},
 		{"strip_tags", string(p.StripTags), []string{"always", "html"}},
 		{"white_space", string(p.WhiteSpace), []string{"ascii", "control", "python", "ecmascript"}},

@@ -19,8 +19,11 @@ func (f *File) parseDialect(p *Profile) {
 	d := dialectParser{File: f, p: p, group: -1}
 	dialect.Records(&p.Lines.Lines, f.body, f.Truncated, p.AllowField, d.take)
 	d.end()
-	if p.InvalidBytes == dialect.InvalidRefused && !f.IsUTF8 {
-		f.refusedAt = lineOfInvalid(f.body)
+	switch {
+	case p.InvalidBytes == dialect.InvalidRefused && !f.IsUTF8:
+		f.refusedAt = firstLine(f.body, func(line []byte) bool { return !utf8.Valid(line) })
+	case p.InvalidBytes == dialect.NULRefused:
+		f.refusedAt = firstLine(f.body, func(line []byte) bool { return bytes.IndexByte(line, 0) >= 0 })
 	}
 	d.close()
 	d.compile()
@@ -209,14 +212,15 @@ func (d *dialectParser) refuse(line int32) {
 	}
 }
 
-// lineOfInvalid returns the first line of a body that is not UTF-8.
-func lineOfInvalid(body []byte) (line int32) {
-	for text := range SplitLines(body) {
-		if line++; !utf8.Valid(text) {
-			break
+// firstLine returns the number of the first line of a body that is of a kind, 0 for none.
+func firstLine(body []byte, is func([]byte) bool) int32 {
+	n := int32(0)
+	for line := range SplitLines(body) {
+		if n++; is(line) {
+			return n
 		}
 	}
-	return line
+	return 0
 }
 
 // beginsWithNumber reports whether the digits and dots that a value begins with are a

@@ -42,7 +42,7 @@ func urllib2025() Profile {
 	p := dialectNamed("urllib-2025")
 	p.BOM, p.LineEnds, p.WhiteSpace, p.BlankEndsGroup = dialect.BOMKept, dialect.EndsPython, dialect.SpacePython, true
 	p.ListEnds, p.Exists = dialect.EndsDelayRate, dialect.EndsDelayRate
-	p.AgentIs, p.FirstGroup = dialect.IsFirstPart, true
+	p.AgentIs, p.FirstGroup, p.NameBeforeSlash = dialect.IsFirstPart, true, true
 	p.Wildcards = false
 	p.Order, p.EmptyAllows = dialect.OrderFirst, true
 	p.Requote, p.DoubleSlash = rewrite.RequoteQuery, true
@@ -56,7 +56,7 @@ func urllib2026() Profile {
 	p := dialectNamed("urllib-2026")
 	p.BOM, p.LineEnds, p.WhiteSpace = dialect.BOMKept, dialect.EndsPython, dialect.SpacePython
 	p.ListEnds = dialect.EndsDelayRate
-	p.AgentIs = dialect.IsEqualOrPart
+	p.AgentIs, p.NameBeforeSlash = dialect.IsEqualOrPart, true
 	p.Length, p.Dollar = dialect.LengthMatchEnd, dialect.DollarVoids
 	p.Requote, p.DoubleSlash = rewrite.RequoteQuery, true
 	p.RobotsTxtAllowed = true
@@ -88,7 +88,7 @@ func robotsParser() Profile {
 	p := dialectNamed("robots-parser")
 	p.BOM, p.InvalidBytes, p.WhiteSpace = dialect.BOMOfLines, dialect.InvalidReplaced, dialect.SpaceECMA
 	p.ListEnds, p.Exists = dialect.EndsAny, dialect.EndsDelay
-	p.AgentValue = dialect.ValueBeforeSlash
+	p.AgentValue, p.NameBeforeSlash = dialect.ValueBeforeSlash, true
 	p.Requote, p.Compared, p.EmptyQueryLost = rewrite.RequoteUnfit, rewrite.ComparedWHATWG, true
 	return p
 }
@@ -157,6 +157,7 @@ func httrack() Profile {
 func spiderbar() Profile {
 	p := reppy()
 	p.Name = "spiderbar"
+	p.InvalidBytes = dialect.NULRefused // R's texts have none
 	p.FurtherOnce, p.FurtherLast = false, true
 	p.LeadingStar, p.AbsolutePath = false, true
 	return p
@@ -166,7 +167,7 @@ func spiderbar() Profile {
 func protego02() Profile {
 	p := protego()
 	p.Name = "protego-0.2"
-	p.AddSlash, p.EqualsEscaped = true, true
+	p.AddSlash, p.PatternIsURL = true, true
 	return p
 }
 

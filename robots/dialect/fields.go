@@ -16,7 +16,8 @@ type Lines struct {
 	// lost. 0 is none.
 	MaxLine int `yaml:"max_line,omitempty"`
 	// InvalidBytes says what bytes are that are not UTF-8: themselves (empty), gone
-	// (drop), U+FFFD (replace), or why the parser refuses the file (refuse).
+	// (drop), U+FFFD (replace), or why the parser refuses the file (refuse), as a NUL may be
+	// instead (refuse_nul).
 	InvalidBytes InvalidBytes `yaml:"invalid_bytes,omitempty"`
 	// BlankEndsGroup ends a group at an empty line. Agents before it without a rule are
 	// dropped.
@@ -74,6 +75,8 @@ type Groups struct {
 	// (equal_or_part), is the longest that the token begins with (longest_prefix), or
 	// begins with the token (beginning); what begins with * is then for all.
 	AgentIs AgentIs `yaml:"agent_is,omitempty"`
+	// NameBeforeSlash asks for an agent by what stands before a slash of its name.
+	NameBeforeSlash bool `yaml:"name_before_slash,omitempty"`
 	// FirstGroup makes the first of several groups for an agent the only one.
 	FirstGroup bool `yaml:"first_group,omitempty"`
 	// LastGroup makes the last of several groups for an agent the only one, whichever of
@@ -156,8 +159,9 @@ type Matching struct {
 	DoubleSlash bool `yaml:"double_slash,omitempty"`
 	// InvalidIsRoot compares / in place of a URL with characters that none may have.
 	InvalidIsRoot bool `yaml:"invalid_is_root,omitempty"`
-	// EqualsEscaped escapes a = in the path of a pattern too, if requote is path.
-	EqualsEscaped bool `yaml:"equals_escaped,omitempty"`
+	// PatternIsURL reads a pattern quite as a URL, if requote is path: two slashes at its
+	// start have a host behind them, and a = in its path is escaped.
+	PatternIsURL bool `yaml:"pattern_is_url,omitempty"`
 	// Requote says how escapes of patterns and URLs are compared, in place of escapes:
 	// decoded and encoded again in the path (path), or in the path and each part of the
 	// query (query); unreserved characters decoded and unfit ones encoded (unreserved);
@@ -200,6 +204,7 @@ const (
 	InvalidDropped  InvalidBytes = "drop"
 	InvalidReplaced InvalidBytes = "replace"
 	InvalidRefused  InvalidBytes = "refuse"
+	NULRefused      InvalidBytes = "refuse_nul"
 
 	CommentsAfterSpace Comments = "after_space"
 
@@ -255,7 +260,7 @@ const (
 func RewriterOf(m *Matching) rewrite.Rewriter {
 	return rewrite.Rewriter{
 		Requote: m.Requote, Compared: m.Compared, EmptyQueryLost: m.EmptyQueryLost, DoubleSlash: m.DoubleSlash, InvalidIsRoot: m.InvalidIsRoot,
-		EqualsEscaped: m.EqualsEscaped, FoldCase: m.FoldCase, StarLetter: m.Anywhere,
+		PatternIsURL: m.PatternIsURL, FoldCase: m.FoldCase, StarLetter: m.Anywhere,
 	}
 }
 

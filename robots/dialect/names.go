@@ -214,7 +214,7 @@ func (n *Names) find(token string) int {
 
 // LineOf returns the first line of the name that an agent with a token follows.
 func (n *Names) LineOf(token string) int32 {
-	name := n.names[n.find(token)]
+	name := n.names[n.find(n.asked(token))]
 	for _, a := range n.agents {
 		if foldName(a.Value) == name {
 			return a.Line
@@ -229,7 +229,7 @@ func (n *Names) ForAll() []int32 { return n.star }
 // GroupsFor returns the groups of the name that an agent with a token follows; nil if it
 // follows none.
 func (n *Names) GroupsFor(token string) []int32 {
-	groups := n.groupsOf(token)
+	groups := n.groupsOf(n.asked(token))
 	if len(groups) == 0 {
 		return groups
 	}
@@ -247,6 +247,14 @@ func (n *Names) GroupsFor(token string) []int32 {
 		groups = slices.Compact(groups)
 	}
 	return groups
+}
+
+// asked returns what of an agent's token is asked for.
+func (n *Names) asked(token string) string {
+	if n.NameBeforeSlash {
+		token, _, _ = strings.Cut(token, "/")
+	}
+	return token
 }
 
 func (n *Names) groupsOf(token string) []int32 {

@@ -32,11 +32,7 @@ func (r Rewriter) requotePattern(b []byte, wildcards bool) []byte {
 	case RequoteWhole:
 		return requoteWholePattern(b)
 	case RequotePath:
-		safe := "/*%="
-		if r.EqualsEscaped {
-			safe = "/*%"
-		}
-		return requotePathOfPattern(b, safe)
+		return requotePathOfPattern(b, r.PatternIsURL)
 	case RequoteQuery:
 		keep := ""
 		if wildcards {
@@ -129,8 +125,8 @@ func requotePart(b []byte, keep, safe string) (out []byte) {
 }
 
 // requotePathOfPattern does the same with a pattern, which is read as a URL unless it looks
-// like one. Characters in safe stay. A last ?, ; or $ ends the path, even if a query follows.
-func requotePathOfPattern(b []byte, safe string) []byte {
+// like one. A last ?, ; or $ ends the path, even if a query follows.
+func requotePathOfPattern(b []byte, isURL bool) []byte {
 	if bytes.HasPrefix(b, []byte("https://")) || bytes.HasPrefix(b, []byte("http://")) {
 		b = append([]byte("/"), b...)
 	}
@@ -138,7 +134,10 @@ func requotePathOfPattern(b []byte, safe string) []byte {
 	if n := len(b); n > 0 && strings.IndexByte("?;$", b[n-1]) >= 0 {
 		b, last = b[:n-1], b[n-1:]
 	}
-	if bytes.HasPrefix(b, []byte("//")) {
+	safe := "/*%="
+	if isURL {
+		b, safe = pathOfURL(b), "/*%"
+	} else if bytes.HasPrefix(b, []byte("//")) {
 		b = withoutTabs(b)
 	} else if len(b) > 0 && (b[0] != '/' || bytes.IndexByte(b, '\t') >= 0) {
 		b = pathOfURL(b)

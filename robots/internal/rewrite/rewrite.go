@@ -19,7 +19,7 @@ type Rewriter struct {
 	Requote  Requote
 	Compared Compared
 
-	EmptyQueryLost, DoubleSlash, InvalidIsRoot, EqualsEscaped, FoldCase bool // see the fields of a profile
+	EmptyQueryLost, DoubleSlash, InvalidIsRoot, PatternIsURL, FoldCase bool // see the fields of a profile
 
 	// StarLetter makes a * a letter beside patterns that have wildcards of their own.
 	StarLetter bool
