@@ -76,7 +76,10 @@ type Group struct {
 	// paths, or have another length, if reserved characters in a path equal
 	// their escapes (ReservedOpen).
 	twoPaths, twoLengths bool
-	bytes                int // of its rules' patterns, with one for the end of each, under a dialect
+	// bytes are those of its rules' patterns, with one for the end of each, and ends reports
+	// whether no rule behind the group counts, under a dialect.
+	bytes int
+	ends  bool
 	// CrawlDelay is the group's first crawl-delay that is a number, in seconds.
 	CrawlDelay    float64
 	HasCrawlDelay bool

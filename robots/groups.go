@@ -274,6 +274,10 @@ func (d *dialectParser) compile() {
 			if len(r.Pattern) > 0 {
 				d.Groups[g].bytes += len(r.Pattern) + 1
 			}
+			if out.Groups[g].ends {
+				continue
+			}
+			out.Groups[g].ends = d.p.EndsRules(r.Pattern)
 			forms := dialect.FormsOf(&d.p.Matching.Matching, r.Pattern, r.Kind == Allow, d.p.Wildcards, d.p.AddSlash)
 			for k, form := range forms {
 				if k == 0 {

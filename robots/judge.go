@@ -314,7 +314,9 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	rs.reset(r, groups)
 	if !j.overflows(r, groups) {
 		for _, g := range groups {
-			rs.add(j.profile, &r.Groups[g])
+			if rs.add(j.profile, &r.Groups[g]); r.Groups[g].ends {
+				break
+			}
 		}
 	}
 	if j.profile.Order == dialect.OrderIntrosort {

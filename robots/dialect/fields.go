@@ -147,7 +147,7 @@ type Matching struct {
 	// FoldCase compares ASCII letters in any case.
 	FoldCase bool `yaml:"fold_case,omitempty"`
 	// MaxPattern is the number of bytes behind which a pattern ends; behind the next byte,
-	// the rest of it is another one. 0 is none.
+	// the rest of it is another one. If that is empty, the rules end. 0 is none.
 	MaxPattern int `yaml:"max_pattern,omitempty"`
 	// Compared says what of a URL is compared: path and query (empty), the path alone
 	// (path), path and query without dot segments (dots), or the path and query that the
@@ -255,6 +255,11 @@ const (
 	DollarCuts      Dollar = "cuts"
 	DollarVoids     Dollar = "voids"
 )
+
+// EndsRules reports whether no rule behind a pattern counts.
+func (m *Matching) EndsRules(pattern []byte) bool {
+	return m.MaxPattern > 0 && len(pattern) > 0 && len(pattern)%(m.MaxPattern+1) == 0
+}
 
 // RewriterOf returns what the dialect does to patterns and URLs.
 func RewriterOf(m *Matching) rewrite.Rewriter {
