@@ -115,7 +115,9 @@ func (x *asked) askNamed() {
 	}
 }
 
-func (x *asked) String() string { return fmt.Sprintf("\n%s\n%s", x.bodies[0], x.bodies[1]) }
+func (x *asked) String() string {
+	return fmt.Sprintf("\n%s:\n%s\n%s:\n%s", x.profiles[0].Name, x.bodies[0], x.profiles[1].Name, x.bodies[1])
+}
 
 // check checks what the comparison says, and reports what of it is undecided.
 func (x *asked) check(t *testing.T) (relation, difference bool) {

@@ -310,6 +310,7 @@ func TestSearchOfRewrittenPaths(t *testing.T) {
 	rewriters := []rewrite.Rewriter{
 		{Requote: rewrite.RequotePath}, {Requote: rewrite.RequotePath, DoubleSlash: true}, {Requote: rewrite.RequoteQuery, DoubleSlash: true},
 		{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, {Requote: rewrite.RequoteUnfit, EmptyQueryLost: true}, {Requote: rewrite.RequoteValid},
+		{Requote: rewrite.RequoteHarmless, FoldCase: true}, {Requote: rewrite.RequoteWhole},
 	}
 	draws := 1500
 	if testing.Short() {
@@ -324,6 +325,9 @@ func TestSearchOfRewrittenPaths(t *testing.T) {
 		a.as = rewriters[r.IntN(len(rewriters))]
 		if r.IntN(2) == 0 {
 			b.form, b.as = Rewritten, rewriters[r.IntN(len(rewriters))]
+		}
+		if !a.as.Reconciles(&b.as) {
+			b.form, b.as = AsIs, rewrite.Rewriter{}
 		}
 		if r.IntN(2) == 0 {
 			b.rules = a.rules

@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+var harmlessly = Rewriter{Requote: RequoteHarmless, Compared: ComparedDots, FoldCase: true, StarLetter: true}
+
 // What URLs and patterns become.
 func TestRewriter(t *testing.T) {
 	for _, c := range []struct {
@@ -40,6 +42,14 @@ func TestRewriter(t *testing.T) {
 		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/../a/..", want: "/", pattern: "/..", wantPattern: "/.."},
 		{as: Rewriter{Requote: RequoteValid}, url: "/%24%3F?%3F%7C", want: "/$%3F??%7C", pattern: "/%24", wantPattern: "/$"},
 		{as: Rewriter{Requote: RequotePlain, Compared: ComparedPath}, url: "/%2f%20%25?q", want: "/%2f %", pattern: "/%2f%20", wantPattern: "/%2f "},
+		{as: harmlessly, url: "/A%7e%2F%2a*%E6%97%A5%e6%97?%41é\"*", want: "/a~%2f%2a\x01日%e6%97?%41%c3%a9%22\x01", pattern: "/A%7e*日\t", wantPattern: "/a%7e\x01日\x02"},
+		{as: harmlessly, url: "/a/%2e%2E/b/./.", want: "/b/.", pattern: "/..", wantPattern: "/.."},
+		{as: harmlessly, url: "/a/..?b/../", want: "/a/..?b/../", pattern: "/.", wantPattern: "/."},
+		{as: harmlessly, url: `/../a\b/..`, want: "/a/", pattern: `\`, wantPattern: `\`},
+		{as: Rewriter{Requote: RequoteWhole}, url: "/%61%3f=%E2%82%23%3f", want: "/a%3F%3D%EF%BF%BD%23%3F", pattern: "%20//?%23", wantPattern: ""},
+		{as: Rewriter{Requote: RequoteWhole}, url: "/a%09;b/c;%3F%23", want: "/a%3Bb/c", pattern: "///x%3F", wantPattern: "/x"},
+		{as: Rewriter{Requote: RequoteWhole}, url: "/a?", want: "/a", pattern: "//h/x;", wantPattern: "//h/x"},
+		{as: Rewriter{Requote: RequotePath, PatternIsURL: true}, url: "/a=", want: "/a%3D", pattern: "//h/a=$", wantPattern: "/a%3D$"},
 		{as: Rewriter{}, url: "/%7e?", want: "/%7e?", pattern: "/%7e", wantPattern: "/%7e"},
 	} {
 		if got := c.as.URL([]byte(c.url)); string(got) != c.want {
@@ -58,8 +68,9 @@ func TestOneGuessIsRight(t *testing.T) {
 	rewriters := []Rewriter{
 		{Requote: RequotePath}, {Requote: RequotePath, DoubleSlash: true}, {Requote: RequoteQuery, DoubleSlash: true}, {Requote: RequoteUnreserved, InvalidIsRoot: true},
 		{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, {Requote: RequoteValid}, {Requote: RequotePlain, Compared: ComparedPath},
+		{Requote: RequoteHarmless, Compared: ComparedDots, FoldCase: true, StarLetter: true}, {Requote: RequoteWhole},
 	}
-	pieces := strings.Fields(`/ / a . .. ; ; ? % %4 %41 %2F %2e %E2 %82 %ac %F0%9F%98 %E0%80%80 %E0%A0%80 %ED%A0%80 %F0%80%80%80 %F4%90%80%80 [ | = & \ %80 \\ %3B %C3%A9`)
+	pieces := strings.Fields(`/ / a . .. ; ; ? % %4 %41 %2F %2e %E2 %82 %ac %F0%9F%98 %E0%80%80 %E0%A0%80 %ED%A0%80 %F0%80%80%80 %F4%90%80%80 [ | = & \ %80 \\ %3B %C3%A9 A * %2A %3F %23 %09 %2f`)
 	r := rand.New(rand.NewPCG(34, 1))
 	for range 10000 {
 		as := rewriters[r.IntN(len(rewriters))]
@@ -70,6 +81,11 @@ func TestOneGuessIsRight(t *testing.T) {
 		var found []string
 		as.guess(path, State{}, false, nil, &found)
 		want := []string{string(as.URL(path))}
+		if dotted := withoutDotSegments(path); as.Compared == ComparedDots && !bytes.Equal(dotted, bytes.ReplaceAll(path, []byte(`\`), []byte("/"))) {
+			if before, _, _ := bytes.Cut(path, []byte("?")); !bytes.Equal(withoutDotSegments(before), bytes.ReplaceAll(before, []byte(`\`), []byte("/"))) && len(dotted) < len(path) {
+				want = nil
+			}
+		}
 		if as.Compared == ComparedWHATWG && !bytes.Equal(WithoutDots(path), bytes.ReplaceAll(path, []byte(`\`), []byte("/"))) {
 			if before, _, _ := bytes.Cut(path, []byte("?")); !bytes.Equal(WithoutDots(before), bytes.ReplaceAll(before, []byte(`\`), []byte("/"))) {
 				want = nil
@@ -84,7 +100,7 @@ func TestOneGuessIsRight(t *testing.T) {
 // guess collects what a path becomes with each sequence of guesses that is not refused.
 func (r *Rewriter) guess(rest []byte, s State, query bool, out []byte, found *[]string) {
 	if len(rest) == 0 {
-		if s.Ends() {
+		if r.Ends(&s) {
 			*found = append(*found, string(out))
 		}
 		return

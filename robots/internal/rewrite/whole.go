@@ -32,7 +32,7 @@ func (r *Rewriter) nextOfWhole(dst []byte, s State, t Symbol) (out []byte, after
 			return dst, s, true
 		}
 		return escape.Append(dst, c), s, true
-	case s.part == afterQuery:
+	case s.part == afterQuery, s.part == atParams && c == '?':
 		return dst, s, false
 	case c == '?' && (inPathNow || s.part == inParams || s.part == afterParams):
 		if s.part == beforeSlash || !s.utf8.end() {
@@ -103,7 +103,7 @@ func (s *State) guessesOfWhole(c byte) []Guess {
 
 // requoteWholeURL returns what a path becomes.
 func requoteWholeURL(b []byte) []byte {
-	out := requoteDecoded(withoutTabs(decodeAll(b)))
+	out := requoteDecoded(withoutTabs(decodedText(b)))
 	if len(out) == 0 {
 		return []byte("/")
 	}
@@ -112,7 +112,7 @@ func requoteWholeURL(b []byte) []byte {
 
 // requoteWholePattern returns what a pattern becomes: of a URL without host, the path.
 func requoteWholePattern(b []byte) []byte {
-	b = withoutTabs(bytes.TrimLeftFunc(decodeAll(b), isControl))
+	b = withoutTabs(bytes.TrimLeftFunc(decodedText(b), isControl))
 	if rest, ok := bytes.CutPrefix(b, []byte("//")); ok && (len(rest) == 0 || strings.IndexByte("/?#", rest[0]) >= 0) {
 		b = rest
 	}
@@ -128,18 +128,33 @@ func requoteDecoded(b []byte) []byte {
 		whole = append(append(whole, '#'), fragment...)
 	}
 	var out []byte
+	for _, c := range whole {
+		out = quoted(out, c)
+	}
+	return out
+}
+
+// decodedText decodes all escapes. Of bytes that are not UTF-8, each longest beginning of a
+// character becomes U+FFFD.
+func decodedText(b []byte) (out []byte) {
 	var q sequence
-	for len(whole) > 0 {
-		c := whole[0]
-		if whole = whole[1:]; c < 0x80 {
-			out = quoted(out, c)
+	for b = decodeAll(b); len(b) > 0; {
+		c := b[0]
+		if b = b[1:]; c < 0x80 {
+			q.end()
+			out = append(out, c)
 			continue
 		}
 		g := AsUsual
-		if n := lengthOf(c); n == 0 || len(whole) < n-1 || !utf8.Valid(append([]byte{c}, whole[:n-1]...)) {
+		if n := lengthOf(c); n == 0 || len(b) < n-1 || !utf8.Valid(append([]byte{c}, b[:n-1]...)) {
 			g = otherwise
 		}
-		out, _ = q.add(out, c, g)
+		switch whole, begins, _ := q.take(c, g); {
+		case whole:
+			out = append(out, c)
+		case begins:
+			out = append(out, "\uFFFD"...)
+		}
 	}
 	return out
 }
