@@ -15,20 +15,20 @@ func TestManyNamesInOneHead(t *testing.T) {
 	}
 	body := names.String() + "disallow: /\n" + names.String() + "disallow: /b\n"
 	agents := []Agent{{Name: "equal", Tokens: []string{"a17"}}, {Name: "part", Tokens: []string{"zza18zz"}}}
-	for _, name := range ParserNames() {
-		p, _ := ProfileNamed(name)
+	for _, f := range dialects {
+		p := f()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		var f File
-		f.Parse([]byte(body), p)
-		j := NewJudge(p, agents)
-		j.Load(&f)
+		var file File
+		file.Parse([]byte(body), &p)
+		j := NewJudge(&p, agents)
+		j.Load(&file)
 		runtime.ReadMemStats(&after)
 		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 200*uint64(len(body)) {
-			t.Errorf("%s takes %d bytes for a file of %d", name, bytes, len(body))
+			t.Errorf("%s takes %d bytes for a file of %d", p.Name, bytes, len(body))
 		}
-		if name == "urllib-2026" && (j.Policy(0).Class() != DisallowAll || j.Policy(1).Class() != DisallowAll) {
-			t.Errorf("%s: %v and %v", name, j.Policy(0).Class(), j.Policy(1).Class())
+		if p.Name == "urllib-2026" && (j.Policy(0).Class() != DisallowAll || j.Policy(1).Class() != DisallowAll) {
+			t.Errorf("%s: %v and %v", p.Name, j.Policy(0).Class(), j.Policy(1).Class())
 		}
 	}
 }

@@ -422,7 +422,7 @@ func TestDialectsReadLongLines(t *testing.T) {
 			j := NewJudge(&p, []Agent{{Name: "x", Tokens: []string{"x"}}})
 			j.Load(&file)
 			target := p.Target("/" + line[:4096])
-			if v := j.Policy(0).Judge(&target); v.Value != Permitted && of != "?" {
+			if v := j.Policy(0).Judge(&target); v.Value != Permitted && of != "?" && p.MaxPattern == 0 {
 				t.Errorf("%s: %v of a path that is shorter than the pattern", p.Name, v)
 			}
 		}

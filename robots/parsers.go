@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"slices"
+
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -8,7 +10,13 @@ import (
 
 // dialects are the parsers that crawlers run, as they were measured in November 2026.
 // What an answer means is google's, but where a parser's own reading of it is known.
-var dialects = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix, reppy, wget, httrack, spiderbar, protego02, urllib311}
+var dialects = slices.Concat(libraries, narrow)
+
+// libraries are parsers that any crawler may run today.
+var libraries = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix, reppy, wget, spiderbar}
+
+// narrow are one that asks for its own names alone, and earlier versions.
+var narrow = []func() Profile{httrack, protego02, urllib311}
 
 // dialectNamed returns what the dialects have in common.
 func dialectNamed(name string) Profile {

@@ -161,11 +161,12 @@ var documents = []func() Profile{google, google2019, google2012, classic1996, rf
 
 var builtin = slices.Concat(documents, dialects)
 
-// ParserNames lists the profiles that read as a parser that crawlers run: google, and the
-// dialects.
+// ParserNames lists the profiles that read as a parser that any crawler may run today:
+// google, and the dialects but for HTTrack, which asks for its own names alone, and for
+// earlier versions.
 func ParserNames() []string {
 	names := []string{DefaultReader}
-	for _, f := range dialects {
+	for _, f := range libraries {
 		names = append(names, f().Name)
 	}
 	return names

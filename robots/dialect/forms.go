@@ -30,12 +30,18 @@ type patterns struct {
 // addSlash are those of its profile.
 func FormsOf(m *Matching, pattern []byte, allow, wildcards, addSlash bool) (forms []Form) {
 	p := patterns{m, RewriterOf(m), wildcards, addSlash}
+	for p.MaxPattern > 0 && len(pattern) > p.MaxPattern {
+		forms = append(forms, p.formsOf(pattern[:p.MaxPattern], allow)...)
+		if pattern = pattern[p.MaxPattern+1:]; len(pattern) == 0 {
+			return forms
+		}
+	}
+	return append(forms, p.formsOf(pattern, allow)...)
+}
+
+func (p *patterns) formsOf(pattern []byte, allow bool) (forms []Form) {
 	if string(pattern) == "\n" {
 		return nil // see pairs
-	}
-	if p.MaxPattern > 0 && len(pattern) > p.MaxPattern {
-		forms = FormsOf(m, pattern[:p.MaxPattern], allow, wildcards, addSlash)
-		return append(forms, FormsOf(m, pattern[p.MaxPattern+1:], allow, wildcards, addSlash)...)
 	}
 	if p.LeadingStar || p.AbsolutePath {
 		return p.formsOfURL(pattern, allow)
