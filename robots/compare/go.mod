@@ -9,4 +9,8 @@ require (
 	github.com/temoto/robotstxt v1.1.2
 )
 
-require github.com/dunglas/httpsfv v1.1.2 // indirect
+require (
+	github.com/dunglas/httpsfv v1.1.2 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
