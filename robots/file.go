@@ -172,27 +172,28 @@ type Remark struct {
 type RemarkClass uint8
 
 const (
-	Extension     RemarkClass = iota // a known field that the documents do not define, or one not in its format
-	UnknownField                     // an unknown field
-	Typo                             // a common misspelling of a field
-	KeyPrefix                        // a longer word that begins with a field, such as "disallowed"
-	NoColon                          // a field separated from its value by white space
-	SpacedColon                      // white space before the colon; some other parsers see no field there
-	OrphanRule                       // a rule before any user-agent line
-	NoField                          // not "field: value"
-	TooLong                          // longer than the bytes of a line that Google's parser keeps
-	NUL                              // contains a NUL
-	Comment                          // a comment (with File.KeepComments)
-	TruncatedLine                    // the line's end lies beyond the size limit, so it does not count
-	SitemapValue                     // a sitemap whose value is quoted, or has another URL or field in it
-	NotPortable                      // parsers part on it (package portable); Parse has no such remark
+	Extension       RemarkClass = iota // a known field that the documents do not define, or one not in its format
+	UnknownField                       // an unknown field
+	Typo                               // a common misspelling of a field
+	KeyPrefix                          // a longer word that begins with a field, such as "disallowed"
+	NoColon                            // a field separated from its value by white space
+	SpacedColon                        // white space before the colon; some other parsers see no field there
+	OrphanRule                         // a rule before any user-agent line
+	NoField                            // not "field: value"
+	TooLong                            // longer than the bytes of a line that Google's parser keeps
+	NUL                                // contains a NUL
+	Comment                            // a comment (with File.KeepComments)
+	TruncatedLine                      // the line's end lies beyond the size limit, so it does not count
+	SitemapValue                       // a sitemap whose value is quoted, or has another URL or field in it
+	NotPortable                        // parsers part on it (package portable); Parse has no such remark
+	LighthouseError                    // Lighthouse's audit calls it an error (package lighthouse); nor such a one
 
 	NumRemarkClasses = iota // the number of classes
 )
 
 func (c RemarkClass) String() string {
 	return [NumRemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
-		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "sitemap_value", "not_portable"}[c]
+		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "sitemap_value", "not_portable", "lighthouse"}[c]
 }
 
 // A Signal is one key and value of an extension that has a format. A line whose

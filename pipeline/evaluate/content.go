@@ -131,8 +131,15 @@ func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
 			Field: optional(m.Field), Value: schema.Text(m.Value), Class: m.Class.String(),
 		})
 	}
-	if len(e.readings[0].content.parities) > 0 {
-		e.lines = e.parityRows(row, f, e.lines)
+	content := e.readings[0].content
+	for _, x := range content.errors {
+		e.lines = append(e.lines, schema.Line{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: x.Line, GroupIndex: e.groupIndex(groupAt(f, int(x.Line))), Value: schema.Text(x.Text),
+			Class: robots.LighthouseError.String(), Cause: new(x.Fault.String()),
+		})
+	}
+	e.lines = e.parityRows(row, f, e.lines)
+	if len(content.parities)+len(content.errors) > 0 {
 		slices.SortStableFunc(e.lines, byLine)
 	}
 	return e.lines

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/lighthouse"
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -22,6 +23,7 @@ type content struct {
 	policies    []policy            // per agent, if asked for; zero for agents that the reading does not judge
 	versusFirst []robots.Difference // per agent, against the first profile; if asked for
 	parities    []parity            // of the agents that it names, if asked for
+	errors      []lighthouse.Error  // of the first reading
 
 	// Only cached contents have these:
 	body     []byte
@@ -118,7 +120,7 @@ func (k *contents) add(hash uint64, c *content) {
 // weight estimates the bytes that a content takes.
 func (c *content) weight() int {
 	f := &c.file
-	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals) + len(f.Usages)
+	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals) + len(f.Usages) + len(c.errors)
 	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
 }
 
@@ -143,6 +145,9 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	r.content = c
 	c.file.KeepComments, c.file.Cut = e.config.KeepComments, q.cut
 	c.file.Parse(body, r.profile)
+	if c.errors = c.errors[:0]; k == 0 {
+		c.errors = lighthouse.Errors(c.errors, c.file.Body())
+	}
 	c.patterns = c.patterns[:0]
 	for i := range c.file.Rules {
 		c.patterns = append(c.patterns, schema.Text(c.file.Rules[i].Pattern))

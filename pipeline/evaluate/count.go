@@ -167,6 +167,12 @@ func (e *Evaluator) countLines(f *robots.File, stratum string) {
 			e.examples.Add("line_class", class, m.Line, text)
 		}
 	}
+	if all := e.readings[0].content.errors; len(all) > 0 {
+		classes[robots.LighthouseError] = int64(len(all))
+		if class := robots.LighthouseError.String(); e.examples.Wants("line_class", class) {
+			e.examples.Add("line_class", class, all[0].Line, summary.Clip(all[0].Text))
+		}
+	}
 	for class, n := range classes {
 		if n > 0 {
 			name := robots.RemarkClass(class).String()

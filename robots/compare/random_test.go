@@ -150,7 +150,7 @@ func (d *drawer) pattern() string {
 	case 0:
 		return ""
 	case 1:
-		return strings.Repeat(d.text(8, ofPatterns), 20+d.IntN(30))
+		return strings.Repeat(strings.ReplaceAll(d.text(8, ofPatterns), "*", "x"), 20+d.IntN(30)) // with many stars, some take very long
 	case 2:
 		return "/" + strings.Repeat("b", 180+d.IntN(60))
 	}

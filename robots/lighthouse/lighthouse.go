@@ -5,7 +5,6 @@ package lighthouse
 
 import (
 	"bytes"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,17 +23,17 @@ const (
 	NoAgent                // a user-agent line without value
 	Orphan                 // a rule before any user-agent line
 
-	numFaults = iota
+	NumFaults = iota // the number of faults
 )
 
 // String returns the key of a fault.
 func (f Fault) String() string {
-	return [numFaults]string{"unknown_directive", "syntax", "pattern", "inner_dollar", "sitemap", "no_agent", "rule_before_agent"}[f]
+	return [NumFaults]string{"unknown_directive", "syntax", "pattern", "inner_dollar", "sitemap", "no_agent", "rule_before_agent"}[f]
 }
 
 // Message returns what the audit says.
 func (f Fault) Message() string {
-	return [numFaults]string{
+	return [NumFaults]string{
 		"Unknown directive", "Syntax not understood", `Pattern should either be empty, start with "/" or "*"`,
 		`"$" should only be used at the end of the pattern`, "Invalid sitemap URL, or its protocol", "No user-agent specified", "No user-agent specified",
 	}[f]
@@ -47,64 +46,82 @@ type Error struct {
 	Fault Fault
 }
 
-// known are the directives that the audit knows; content-usage and license are not among
-// them.
-var known = map[string]bool{
-	"user-agent": true, "disallow": true, "allow": true, "sitemap": true, "crawl-delay": true, "clean-param": true, "host": true, "request-rate": true,
-	"visit-time": true, "noindex": true, "content-signal": true,
+// A directive is the field of a line.
+type directive uint8
+
+const (
+	unknown directive = iota
+	userAgent
+	rule
+	sitemap
+	other
+)
+
+// directives are those that the audit knows; content-usage and license are not among them.
+var directives = map[string]directive{
+	"user-agent": userAgent, "disallow": rule, "allow": rule, "sitemap": sitemap, "crawl-delay": other, "clean-param": other, "host": other,
+	"request-rate": other, "visit-time": other, "noindex": other, "content-signal": other,
 }
 
-const longestDirective = len("content-signal")
+// directiveOf returns the directive of a name in any case.
+func directiveOf(name []byte) directive {
+	var lower [len("content-signal")]byte
+	if len(name) > len(lower) {
+		return unknown
+	}
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		lower[i] = c
+	}
+	return directives[string(lower[:len(name)])]
+}
 
 // Errors appends the errors of a file to dst.
 func Errors(dst []Error, body []byte) []Error {
 	number, inGroup := int32(0), false
 	for text := range robots.SplitLines(body) {
 		number++
-		name, fault, ok := audit(text)
+		is, fault, ok := audit(text)
 		switch {
 		case !ok:
 			dst = append(dst, Error{number, text, fault})
-		case name == "user-agent":
+		case is == userAgent:
 			inGroup = true
-		case !inGroup && (name == "allow" || name == "disallow"):
+		case is == rule && !inGroup:
 			dst = append(dst, Error{number, text, Orphan})
 		}
 	}
 	return dst
 }
 
-// audit reads one line: its directive, "" for none, or its fault.
-func audit(line []byte) (name string, fault Fault, ok bool) {
+// audit reads one line: its directive, unknown for none, or its fault.
+func audit(line []byte) (is directive, fault Fault, ok bool) {
 	line, _, _ = bytes.Cut(line, []byte{'#'})
 	line = trim(line)
 	if len(line) == 0 {
-		return "", 0, true
+		return unknown, 0, true
 	}
 	field, value, colon := bytes.Cut(line, []byte{':'})
 	if !colon {
-		return "", Syntax, false
+		return unknown, Syntax, false
 	}
-	field, value = trim(field), trim(value)
-	if len(field) <= longestDirective {
-		name = strings.ToLower(string(field))
+	value = trim(value)
+	switch is = directiveOf(trim(field)); {
+	case is == unknown:
+		return is, UnknownDirective, false
+	case is == sitemap && !isSitemap(string(value)):
+		return is, Sitemap, false
+	case is == userAgent && len(value) == 0:
+		return is, NoAgent, false
+	case is == rule && len(value) > 0 && value[0] != '/' && value[0] != '*':
+		return is, Pattern, false
 	}
-	switch {
-	case !known[name]:
-		return "", UnknownDirective, false
-	case name == "sitemap" && !isSitemap(string(value)):
-		return "", Sitemap, false
-	case name == "user-agent" && len(value) == 0:
-		return "", NoAgent, false
-	case name != "allow" && name != "disallow":
-		return name, 0, true
-	case len(value) > 0 && value[0] != '/' && value[0] != '*':
-		return "", Pattern, false
+	if i := bytes.IndexByte(value, '$'); is == rule && i >= 0 && i < len(value)-1 {
+		return is, InnerDollar, false
 	}
-	if i := bytes.IndexByte(value, '$'); i >= 0 && i < len(value)-1 {
-		return "", InnerDollar, false
-	}
-	return name, 0, true
+	return is, 0, true
 }
 
 // trim removes the white space of ECMAScript.

@@ -117,20 +117,24 @@ type Line struct {
 	GroupIndex *int32 `parquet:"group_index"`
 	// Field as written. Null if the line has none. Example: `Disalow`.
 	Field *string `parquet:"field,dict"`
-	// Value as written, or the line if it has no field; of `not_portable`, the line. Example: `/private`.
+	// Value as written, or the line if it has no field; of `not_portable` and `lighthouse`, the line.
+	// Example: `/private`.
 	Value string `parquet:"value,dict"`
 	// What is remarkable: `extension`, `unknown_field`, `typo`, `key_prefix`, `missing_colon`,
 	// `spaced_colon`, `orphan_rule`, `no_field`, `too_long`, `nul`, `truncated` (it ends beyond the size
 	// limit and does not count), `sitemap_value` (a sitemap whose value is quoted, or has another URL or
 	// field in it), `comment` (with `--keep-comments`), `not_portable` (because of it, the
-	// file means something else to a crawler that it names, as the crawler's own parser reads it). Lines
+	// file means something else to a crawler that it names, as the crawler's own parser reads it),
+	// `lighthouse` (the audit of robots.txt in Lighthouse 13.5 calls it an error). Lines
 	// with `typo`, `key_prefix`, `missing_colon` or `spaced_colon` may be accepted all the same.
 	Class string `parquet:"class,dict"`
 	// Crawler that a line of class `not_portable` is about. Null for other classes. Example: `CCBot`.
 	Agent *string `parquet:"agent,dict"`
 	// Profile of the crawler's parser. Null without an agent. Example: `crawler-commons`.
 	Parser *string `parquet:"parser,dict"`
-	// Why the parser reads the file otherwise than google (below). Null without an agent. Example:
+	// Why the parser reads the file otherwise than google (below). Of class `lighthouse`, what is wrong:
+	// unknown_directive, syntax (no colon), pattern (a rule that begins with neither slash nor star),
+	// inner_dollar, sitemap, no_agent or rule_before_agent. Null for other classes. Example:
 	// `text_behind_name`.
 	Cause *string `parquet:"cause,dict"`
 	// How many causes it takes together; each is exact where it is 1. Null without an agent.

@@ -123,6 +123,7 @@ var LineClass = Vocabulary{
 	"sitemap_value": "sitemap that is quoted, or more than one",
 	"comment":       "comment",
 	"not_portable":  "line that another parser reads otherwise",
+	"lighthouse":    "line that Lighthouse's audit calls an error",
 }
 
 // Kind returns the name of a kind of change, that of the table changes with spaces, so
