@@ -98,7 +98,7 @@ func askPython(t *testing.T, python, parse, profile string, d *drawer, count int
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, missed, closed := 0, 0, 0
+	asked, missed, closed, failed := 0, 0, 0, 0
 	for i, line := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
 		var answers []string
 		if err := json.Unmarshal(line, &answers); err != nil {
@@ -109,6 +109,10 @@ func askPython(t *testing.T, python, parse, profile string, d *drawer, count int
 			if answers[k] == "0" {
 				closed++
 			}
+			if answers[k] == "E" && got != "E" {
+				failed++ // on a rule such as //[
+				continue
+			}
 			if answers[k] != got {
 				if missed++; missed <= 20 {
 					t.Logf("%s: %s, profile %s\n%.400q", files[i].urls[k], answers[k], got, files[i].body)
@@ -116,7 +120,7 @@ func askPython(t *testing.T, python, parse, profile string, d *drawer, count int
 			}
 		}
 	}
-	t.Logf("%s: asked %d, of which %d are forbidden and the profile misses %d", profile, asked, closed, missed)
+	t.Logf("%s: asked %d, of which %d are forbidden, the parser fails on %d and the profile misses %d", profile, asked, closed, failed, missed)
 	if missed*1000 > asked || closed == 0 {
 		t.Errorf("%s misses %d of %d", profile, missed, asked)
 	}
