@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/rewrite"
@@ -20,17 +21,19 @@ import (
 // Each has an agent_value, which is quick to ask for.
 func (p *Profile) isDialect() bool { return p.AgentValue != "" }
 
-func (p *Profile) hasDialectField() bool {
+// dialectField returns the yaml name of the first field of a dialect that is set, if any is.
+func (p *Profile) dialectField() string {
 	for _, fields := range []any{p.Lines.Lines, p.Groups.Groups, p.Matching.Matching} {
 		v := reflect.ValueOf(fields)
 		for i := range v.NumField() {
 			f := v.Field(i)
 			if !f.IsZero() && !(f.Kind() == reflect.Slice && f.Len() == 0) { // an empty list is none
-				return true
+				name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+				return name
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // transforms reports whether the dialect compares another form of a path than that which
@@ -99,8 +102,8 @@ func (p *Profile) checkDialect() error {
 		return fmt.Errorf("profile %s: anywhere: needs wildcards: false", p.Name)
 	}
 	switch {
-	case !p.isDialect() && p.hasDialectField():
-		return fmt.Errorf("profile %s: agent_value: is missing; a dialect says what of a user-agent line counts", p.Name)
+	case !p.isDialect() && p.dialectField() != "":
+		return fmt.Errorf("profile %s: %s: only dialects read it; derive the profile from one, or say by agent_value what of a user-agent line counts", p.Name, p.dialectField())
 	case !p.isDialect():
 		return nil
 	}

@@ -367,7 +367,7 @@ func TestDialectsInYAML(t *testing.T) {
 		t.Errorf("%v: %+v", err, flat)
 	}
 	for text, want := range map[string]string{
-		"order: first": "agent_value: is missing", "agent_value: half": "agent_value: \"half\" is not one of", "{agent_value: whole, typos: accept}": "typos: does not apply",
+		"order: first": "order: only dialects read it", "fold_case: true": "fold_case: only dialects read it", "{agent_value: whole, ties: open}": "ties: does not apply", "agent_value: half": "agent_value: \"half\" is not one of", "{agent_value: whole, typos: accept}": "typos: does not apply",
 		"{agent_value: whole, max_crawl_delay: -1}": "max_crawl_delay: -1 is negative", "refused: undefined": "refused: ",
 	} {
 		p := named(t, "protego")

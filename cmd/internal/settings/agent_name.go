@@ -53,12 +53,20 @@ func tokenWithin(userAgent string, agents []schema.Agent) string {
 	return ""
 }
 
+// nobody is a product token of which no group has so much as a part: what binds it binds every
+// agent that no group names.
+const nobody = "_"
+
 // FindAgent looks an agent up in the registry. Any other name is taken as a product
 // token.
+// The name * stands for an agent that no group names.
 func (f *Shared) FindAgent(ctx context.Context, name string) (schema.Agent, string, error) {
 	agents, _, err := f.ReadAgents(ctx)
 	if err != nil {
 		return schema.Agent{}, "", err
+	}
+	if name == "*" {
+		return schema.Agent{Name: name, Tokens: []string{nobody}}, "", nil
 	}
 	for _, a := range agents {
 		if strings.EqualFold(a.Name, name) {
