@@ -15,6 +15,10 @@
 // packages accept. If a package refuses a file with an error or panics, its
 // verdict counts as wrong and is also counted separately.
 //
+// Beside them, tests ask programs that are not Go packages, where they are installed: HTTrack,
+// parsers in Python, and the audit of Lighthouse. Flags say about how many files
+// (-httrack-files, -python-files).
+//
 // github.com/jimsmart/grobotstxt (the port of Google's parser) and
 // github.com/benjaminestes/robots/v2 are missing because neither was available
 // as a module. To add a package, add an entry to the list of contestants.
