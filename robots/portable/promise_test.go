@@ -163,7 +163,7 @@ func keepsItsPromise(t testing.TB, draw *rand.Rand, body []byte, r *Report, path
 	}
 	switch r.Answer {
 	case Portable:
-		asked = named(robots.ProfileNames())
+		asked = named(slices.Concat(robots.ParserNames(), robots.DocumentNames()))
 	case ParsersAgree:
 		if len(r.Documents) == 0 {
 			t.Errorf("%q: parsers agree, documents do not, and none is named", body)

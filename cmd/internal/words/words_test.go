@@ -27,7 +27,7 @@ func TestEveryValueHasWords(t *testing.T) {
 	for m := robots.NoGroup; m <= robots.OwnGroup; m++ {
 		matches = append(matches, m.String())
 	}
-	for c := robots.Extension; c <= robots.NotPortable; c++ {
+	for c := robots.Extension; c < robots.NumRemarkClasses; c++ {
 		remarks = append(remarks, c.String())
 	}
 	for _, row := range []struct {
