@@ -175,6 +175,7 @@ type urlList struct {
 	origin        *fetch.Origin // of the file, nil if it is not known
 	before, after *URLJudge     // before is nil without --changed-from
 
+	line     []byte // memory of judge
 	printed  int
 	verdicts verdicts
 }
@@ -211,11 +212,11 @@ func (l *urlList) judge(s registry.Sample) error {
 	} else {
 		l.verdicts.add(v.Value)
 	}
-	text, err := l.text(l.out.AvailableBuffer(), s.URL, l.after, v, l.before, was)
-	if err != nil {
+	var err error
+	if l.line, err = l.text(l.line[:0], s.URL, l.after, v, l.before, was); err != nil {
 		return err
 	}
-	return l.print(text)
+	return l.print(l.line)
 }
 
 // verdict is Verdict, but for a URL on which nothing decides.
