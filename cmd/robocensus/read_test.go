@@ -413,7 +413,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	// Views and macros: those that count hosts by what they answered go by one of the macros, or
 	// by classes and counters that know walls.
 	views := []string{
-		"stratum", "canonical_url", "was_read", "rules_decide", "directives", "named_classes", "classifications", "series_counts", "series_sizes", "series_files", "series_policies", "series_closings",
+		"stratum", "stratum_order", "canonical_url", "was_read", "rules_decide", "directives", "named_classes", "classifications", "series_counts", "series_sizes", "series_files", "series_policies", "series_closings",
 		"series_categories", "series_answers", "series_statuses", "series_signals", "series_features", "series_refusals", "series_templates", "families", "turned_away", "newly_turned_away",
 		"policy_changes", "preference_changes", "answer_changes", "runs", "fetches_latest", "redirects", "fetches_resolved", "policies_resolved", "verdicts_resolved",
 	}

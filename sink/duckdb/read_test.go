@@ -93,7 +93,7 @@ func TestViewsReadTheSameHosts(t *testing.T) {
 	}
 
 	// Views that count no hosts by what they answered, or only what hosts say to identities.
-	others := strings.Fields(`stratum canonical_url directives named_classes classifications redirects runs series_templates
+	others := strings.Fields(`stratum stratum_order canonical_url directives named_classes classifications redirects runs series_templates
 		turned_away newly_turned_away preference_changes answer_changes`)
 	text, err := os.ReadFile(filepath.Join(out, "views.sql"))
 	must(t, err)
