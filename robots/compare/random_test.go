@@ -231,7 +231,7 @@ func ask(t *testing.T, profile string, f *file) []string {
 		switch v := j.Policy(0).Judge(&target); {
 		case parsed.RefusedAt() > 0:
 			answers[i] = "E"
-		case v.Value == robots.Allowed:
+		case v.Value == robots.Permitted:
 			answers[i] = "1"
 		default:
 			answers[i] = "0"
