@@ -52,7 +52,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 		"signal content-signal other": n, "signal content-signal search=other": n, "signal content-signal ai-train=no": n, "signal license": n,
 		"preference content-signal ai-train disallow": n, "preference_remark unknown_label": n, "preference_remark unknown_value": n,
 		"crawl_delay 12": 10, "crawl_delay 14": 90, "crawl_delay 16": n - 100,
-		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n, "line_class_hosts extension": n,
+		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n, "line_class_hosts extension": n, "line_class_hosts lighthouse": n,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
