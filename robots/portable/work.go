@@ -12,7 +12,7 @@ const (
 	loading               // a rule of the policy that is found for a crawler
 	judging               // a rule that is compared with 16 bytes of a path
 	answering             // one answer, but for the rules
-	telling               // a rule of a policy of which another is to be told apart
+	telling               // a rule of a policy that is compared with another one
 	proving               // a unit of the work of robots.Distinguish
 	scanning              // a byte of a file that a step reads
 	stepping              // a line of it

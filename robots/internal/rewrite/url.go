@@ -93,51 +93,31 @@ func isControl(r rune) bool { return r <= ' ' }
 
 // withoutDotSegments returns a path without dot segments that end with a slash, or with the
 // path if they lead upwards. A backslash is a slash.
-func withoutDotSegments(b []byte) []byte {
-	path, query, hasQuery := bytes.Cut(b, []byte("?"))
-	path = bytes.ReplaceAll(path, []byte{'\\'}, []byte{'/'})
-	segments := strings.Split(strings.TrimPrefix(string(path), "/"), "/")
-	var kept []string
-	for i, s := range segments {
-		last := i == len(segments)-1
-		switch dots := strings.ReplaceAll(strings.ToLower(s), "%2e", "."); {
-		case dots == ".." && !(last && hasQuery):
-			if kept = kept[:max(len(kept)-1, 0)]; last {
-				kept = append(kept, "")
-			}
-		case dots == "." && !last:
-		default:
-			kept = append(kept, s)
-		}
-	}
-	out := []byte("/" + strings.Join(kept, "/"))
-	if hasQuery {
-		out = append(append(out, '?'), query...)
-	}
-	return out
-}
+func withoutDotSegments(b []byte) []byte { return resolved(b, false) }
 
 // WithoutDots returns a path without dot segments, as the URL standard resolves them. A
 // backslash is a slash.
-func WithoutDots(b []byte) []byte {
+func WithoutDots(b []byte) []byte { return resolved(b, true) }
+
+// resolved resolves the dot segments of a path; a last one that stays where it is, or that a
+// query follows, only if asked to.
+func resolved(b []byte, last bool) []byte {
 	path, query, hasQuery := bytes.Cut(b, []byte("?"))
 	path = bytes.ReplaceAll(path, []byte{'\\'}, []byte{'/'})
 	segments := strings.Split(strings.TrimPrefix(string(path), "/"), "/")
 	var kept []string
 	for i, s := range segments {
-		last := i == len(segments)-1
+		isLast := i == len(segments)-1
 		switch dots := strings.ReplaceAll(strings.ToLower(s), "%2e", "."); {
-		case dots == "..":
+		case dots == ".." && (last || !isLast || !hasQuery):
 			kept = kept[:max(len(kept)-1, 0)]
-			if last {
-				kept = append(kept, "")
-			}
-		case dots == ".":
-			if last {
-				kept = append(kept, "")
-			}
+		case dots == "." && (last || !isLast):
 		default:
 			kept = append(kept, s)
+			continue
+		}
+		if isLast {
+			kept = append(kept, "")
 		}
 	}
 	out := []byte("/" + strings.Join(kept, "/"))
