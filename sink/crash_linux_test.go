@@ -68,7 +68,11 @@ func (w *watcher) steps() (out []step) {
 			wd, mask, size := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:]), binary.NativeEndian.Uint32(b[12:])
 			name, _, _ := bytes.Cut(b[16:16+size], []byte{0})
 			b = b[16+size:]
-			if mask&unix.IN_ISDIR == 0 {
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				w.t.Fatal("the kernel has lost some steps")
+			}
+			// A watch ends (IN_IGNORED) where its folder is removed, which is no file.
+			if mask&(unix.IN_ISDIR|unix.IN_IGNORED) == 0 {
 				out = append(out, step{path.Join(w.folders[wd], string(name)), mask&(unix.IN_DELETE|unix.IN_MOVED_FROM) != 0})
 			}
 		}
