@@ -7,14 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -26,13 +23,17 @@ import (
 // ofContents are the metrics about contents of files that the pass over hosts counts, with
 // the tables that say them. Columns of fetches are in contentColumns.
 var ofContents = map[string][]string{
-	"body": nil, "signal": {"signals"}, "field": {"signals", "lines"}, "feature": {"groups", "rules"}, "template": {"templates"},
+	"body": nil, "signal": {"signals"}, "field": {"signals", "lines"}, "feature": {"groups", "rules"},
+	"template":   {"templates"},
 	"preference": {"preferences"}, "refusal": {"preferences", "agents"}, "policy_template": {"policies"},
 }
 
 // contentColumns are those that the pass needs of a table.
 var contentColumns = map[string][]string{
-	"fetches":     {"content_digest", "groups", "rules", "sitemaps", "has_bom", "is_utf8", "is_html", "body_truncated", "only_comments"},
+	"fetches": {
+		"content_digest", "groups", "rules", "sitemaps",
+		"has_bom", "is_utf8", "is_html", "body_truncated", "only_comments",
+	},
 	"groups":      {"seq", "tokens", "joined", "crawl_delay"},
 	"rules":       {"seq", "has_wildcard", "has_anchor"},
 	"lines":       {"seq", "field", "class"},
@@ -55,7 +56,8 @@ func (r *countedRun) countsByHost(to *Result) {
 		}
 	}
 	if len(not) > 0 {
-		to.warn("run %s lacks tables that say which hosts have a %s: these figures are counted without a panel and clusters", r.ID(), strings.Join(not, ", "))
+		to.warn("run %s lacks tables that say which hosts have a %s: these figures are counted without a panel and clusters",
+			r.ID(), strings.Join(not, ", "))
 	}
 }
 
@@ -77,7 +79,8 @@ func (r *countedRun) hasContents(metric string) bool {
 		if table == "agents" {
 			return r.Registry.Known
 		}
-		return slices.Contains(r.Tables, table) && !slices.ContainsFunc(contentColumns[table], func(c string) bool { return slices.Contains(r.Without, table+"."+c) })
+		isLacking := func(column string) bool { return slices.Contains(r.Without, table+"."+column) }
+		return slices.Contains(r.Tables, table) && !slices.ContainsFunc(contentColumns[table], isLacking)
 	}
 	return ok && has("fetches") && !slices.ContainsFunc(tables, func(table string) bool { return !has(table) })
 }
@@ -93,62 +96,70 @@ func (s *hostSegment) mark(host int, k id) {
 	}
 }
 
-// bodies marks what fetches says of the file.
-func (s *hostSegment) bodies(batch arrow.RecordBatch, walled func(int) bool) {
-	digests := scan.Column[*array.String](batch, "content_digest")
-	from := len(s.hasText)
-	for i := range int(batch.NumRows()) {
-		s.hasText = append(s.hasText, digests.IsValid(i) && !walled(i))
-	}
-	s.marks = append(s.marks, make([][]int32, batch.NumRows())...)
-	for _, c := range [...]struct {
-		column string
-		is     bool
-		key    string
-	}{{"has_bom", true, "bom"}, {"is_utf8", false, "not_utf8"}, {"is_html", true, "html"}, {"body_truncated", true, "truncated"}, {"only_comments", true, "only_comments"}} {
-		column := scan.Column[*array.Boolean](batch, c.column)
-		for i := range column.Len() {
-			if column.Value(i) == c.is {
-				s.mark(from+i, id{metric: "body", key: c.key})
-			}
+// body marks what fetches says of the file of the last host, and reports whether there is
+// one that was read.
+func (s *hostSegment) body(row *hostRow) (hasText bool) {
+	host := len(s.hasText)
+	hasText = row.ContentDigest != nil && row.Challenge == nil
+	s.hasText, s.marks = append(s.hasText, hasText), append(s.marks, nil)
+	for _, has := range [...]struct {
+		metric, key string
+		is          bool
+	}{
+		{"body", "bom", row.HasBOM}, {"body", "not_utf8", !schema.OrZero(row.IsUTF8)}, {"body", "html", row.IsHTML},
+		{"body", "truncated", row.BodyTruncated}, {"body", "only_comments", row.OnlyComments},
+		{"feature", "group", row.Groups > 0}, {"feature", "rule", row.Rules > 0},
+		{"feature", "sitemap", row.Sitemaps > 0},
+	} {
+		if has.is {
+			s.mark(host, id{metric: has.metric, key: has.key})
 		}
 	}
-	for column, key := range map[string]string{"groups": "group", "rules": "rule", "sitemaps": "sitemap"} {
-		for i, n := range scan.Column[*array.Int32](batch, column).Int32Values() {
-			if n > 0 {
-				s.mark(from+i, id{metric: "feature", key: key})
-			}
-		}
-	}
+	return hasText
 }
 
 // contents marks what the other tables say.
 func (s *hostSegment) contents(ctx context.Context, parts map[string][]journal.Part) error {
-	for table, rows := range map[string]func(arrow.RecordBatch) func(i, host int){
-		"groups": s.groupRows, "rules": s.ruleRows, "lines": s.lineRows, "signals": s.signalRows, "templates": s.templateRows, "preferences": s.preferenceRows,
-	} {
-		if !s.reads(table) {
-			continue
-		}
-		at := 0
-		for _, p := range parts[table] {
-			err := scan.Rows(ctx, s.In, p, scan.Selection{Columns: contentColumns[table]}, func(batch arrow.RecordBatch) error {
-				row := rows(batch)
-				for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
-					var err error
-					if at, err = s.hostOf(p.Path, seq, at); err != nil {
-						return err
-					}
-					row(i, at)
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
+	m := &marking{hostSegment: s, ctx: ctx, parts: parts}
+	marked(m, "groups", func(row *schema.Group) int64 { return row.Seq }, s.groupRow)
+	marked(m, "rules", func(row *schema.Rule) int64 { return row.Seq }, s.ruleRow)
+	marked(m, "lines", func(row *schema.Line) int64 { return row.Seq }, s.lineRow)
+	marked(m, "signals", func(row *schema.Signal) int64 { return row.Seq }, s.signalRow)
+	marked(m, "templates", func(row *schema.Template) int64 { return row.Seq }, s.templateRow)
+	marked(m, "preferences", func(row *schema.Preference) int64 { return row.Seq }, s.preferenceRow)
+	return m.err
+}
+
+// A marking reads tables of a segment, until an error.
+type marking struct {
+	*hostSegment
+	ctx   context.Context
+	parts map[string][]journal.Part
+	err   error
+}
+
+// marked calls mark with the rows of a table, if a metric needs it, and the host that each is
+// about.
+func marked[R any](m *marking, table string, seq func(*R) int64, mark func(row *R, host int)) {
+	if !m.reads(table) {
+		return
 	}
-	return nil
+	at, what := 0, rowio.Selection{Columns: contentColumns[table]}
+	for _, p := range m.parts[table] {
+		if m.err != nil {
+			return
+		}
+		m.err = rowio.Of(m.ctx, m.In, []journal.Part{p}, what, func(batch []R) error {
+			for i := range batch {
+				var err error
+				if at, err = m.hostOf(p.Path, seq(&batch[i]), at); err != nil {
+					return err
+				}
+				mark(&batch[i], at)
+			}
+			return nil
+		})
+	}
 }
 
 // reads reports whether a metric that is counted needs a table.
@@ -161,80 +172,52 @@ func (h *hostReader) reads(table string) bool {
 	return false
 }
 
-func (s *hostSegment) groupRows(batch arrow.RecordBatch) func(i, host int) {
-	joined, delays, tokens := scan.Column[*array.Boolean](batch, "joined"), batch.Column(batch.Schema().FieldIndices("crawl_delay")[0]), scan.Column[*array.List](batch, "tokens")
-	values := tokens.ListValues().(*array.String)
-	return func(i, host int) {
-		if joined.Value(i) {
-			s.mark(host, id{metric: "feature", key: "joined"})
-		}
-		if delays.IsValid(i) {
-			s.mark(host, id{metric: "feature", key: "crawl_delay"})
-		}
-		for from, to := tokens.ValueOffsets(i); from < to; from++ {
-			if values.Value(int(from)) == "*" {
-				s.mark(host, id{metric: "feature", key: "star_group"})
-				return
-			}
-		}
+func (s *hostSegment) groupRow(row *schema.Group, host int) {
+	if row.Joined {
+		s.mark(host, id{metric: "feature", key: "joined"})
+	}
+	if row.CrawlDelay != nil {
+		s.mark(host, id{metric: "feature", key: "crawl_delay"})
+	}
+	if slices.Contains(row.Tokens, "*") {
+		s.mark(host, id{metric: "feature", key: "star_group"})
 	}
 }
 
-func (s *hostSegment) ruleRows(batch arrow.RecordBatch) func(i, host int) {
-	wildcards, anchors := scan.Column[*array.Boolean](batch, "has_wildcard"), scan.Column[*array.Boolean](batch, "has_anchor")
-	return func(i, host int) {
-		if wildcards.Value(i) {
-			s.mark(host, id{metric: "feature", key: "wildcard"})
-		}
-		if anchors.Value(i) {
-			s.mark(host, id{metric: "feature", key: "anchor"})
-		}
+func (s *hostSegment) ruleRow(row *schema.Rule, host int) {
+	if row.HasWildcard {
+		s.mark(host, id{metric: "feature", key: "wildcard"})
+	}
+	if row.HasAnchor {
+		s.mark(host, id{metric: "feature", key: "anchor"})
 	}
 }
 
-func (s *hostSegment) lineRows(batch arrow.RecordBatch) func(i, host int) {
-	classes, fields := scan.Column[*array.String](batch, "class"), scan.Column[*array.String](batch, "field")
-	extension, unknown := robots.Extension.String(), robots.UnknownField.String()
-	return func(i, host int) {
-		switch classes.Value(i) {
-		case extension:
-			s.mark(host, id{metric: "field", key: strings.ToLower(fields.Value(i))})
-		case unknown:
-			s.mark(host, id{metric: "field", key: summary.Other})
-		}
+func (s *hostSegment) lineRow(row *schema.Line, host int) {
+	switch row.Class {
+	case robots.Extension.String():
+		s.mark(host, id{metric: "field", key: strings.ToLower(schema.OrZero(row.Field))})
+	case robots.UnknownField.String():
+		s.mark(host, id{metric: "field", key: summary.Other})
 	}
 }
 
-func (s *hostSegment) signalRows(batch arrow.RecordBatch) func(i, host int) {
-	fields, keys, values := scan.Column[*array.String](batch, "field"), scan.Column[*array.String](batch, "key"), scan.Column[*array.String](batch, "value")
-	return func(i, host int) {
-		field := fields.Value(i)
-		s.mark(host, id{metric: "field", key: field})
-		s.mark(host, id{metric: "signal", key: summary.SignalKey(field, keys.Value(i), values.Value(i), s.figures.isKnown)})
+func (s *hostSegment) signalRow(row *schema.Signal, host int) {
+	s.mark(host, id{metric: "field", key: row.Field})
+	key := summary.SignalKey(row.Field, schema.OrZero(row.Key), row.Value, s.figures.isKnown)
+	s.mark(host, id{metric: "signal", key: key})
+}
+
+func (s *hostSegment) templateRow(row *schema.Template, host int) {
+	s.mark(host, id{metric: "template", key: row.Template})
+}
+
+func (s *hostSegment) preferenceRow(row *schema.Preference, host int) {
+	if key := summary.PreferenceKey(row); key != "" {
+		s.mark(host, id{metric: "preference", key: key})
 	}
-}
-
-func (s *hostSegment) templateRows(batch arrow.RecordBatch) func(i, host int) {
-	names := scan.Column[*array.String](batch, "template")
-	return func(i, host int) { s.mark(host, id{metric: "template", key: names.Value(i)}) }
-}
-
-func (s *hostSegment) preferenceRows(batch arrow.RecordBatch) func(i, host int) {
-	text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
-	scopes, mechanisms, uses, preferences, remarks := text("scope"), text("mechanism"), text("use"), text("preference"), text("remark")
-	return func(i, host int) {
-		p := schema.Preference{Scope: scopes.Value(i), Mechanism: mechanisms.Value(i)}
-		for cell, column := range map[**string]*array.String{&p.Use: uses, &p.Preference: preferences, &p.Remark: remarks} {
-			if column.IsValid(i) {
-				*cell = new(column.Value(i))
-			}
-		}
-		if key := summary.PreferenceKey(&p); key != "" {
-			s.mark(host, id{metric: "preference", key: key})
-		}
-		if way := summary.RefusalByStatement(&p); way >= 0 {
-			s.mark(host, id{metric: "refusal", profile: s.run.FirstProfile(), key: summary.Refusals[way]})
-		}
+	if way := summary.RefusalByStatement(row); way >= 0 {
+		s.mark(host, id{metric: "refusal", profile: s.run.FirstProfile(), key: summary.Refusals[way]})
 	}
 }
 
@@ -296,7 +279,8 @@ func (f *figures) addContents(list []int32, policies, end string) []int32 {
 		if policies[a]&explicitBit > 0 {
 			way = r.byAgent[1][a]
 		}
-		if way >= 0 && policies[a]&classSet > 0 && policies[a]&^(classSet|explicitBit) == byte(robots.DisallowAll) && !slices.Contains(list[from:], r.ways[way]) {
+		isShut := policies[a]&classSet > 0 && policies[a]&^(classSet|explicitBit) == byte(robots.DisallowAll)
+		if way >= 0 && isShut && !slices.Contains(list[from:], r.ways[way]) {
 			list = append(list, r.ways[way])
 		}
 	}
@@ -323,7 +307,8 @@ func (s *hostSegment) vectorOf(host int) []byte {
 func (f *figures) numberContents() {
 	f.contents = make(map[id]int32)
 	for k := range f.h.run.all.of(All).counts {
-		if _, ok := ofContents[k.metric]; ok && f.h.run.byHost[k.metric] && (k.profile == "" || slices.Contains(f.h.profiles, k.profile)) {
+		_, ok := ofContents[k.metric]
+		if ok && f.h.run.byHost[k.metric] && (k.profile == "" || slices.Contains(f.h.profiles, k.profile)) {
 			f.contents[k] = f.number(k)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/robots/template"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -125,10 +125,14 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	m, err := journal.ReadManifest(sinktest.Open(t, dir), "a")
 	must(t, err)
 	for _, p := range m.PartsOf("fetches") {
-		must(t, scan.Texts(t.Context(), sinktest.Open(t, dir), p, []string{"challenge"}, func(cells []*string) {
-			if cells[0] != nil {
-				walls++
+		what := rowio.Selection{Columns: []string{"challenge"}}
+		must(t, rowio.Of(t.Context(), sinktest.Open(t, dir), []journal.Part{p}, what, func(batch []hostRow) error {
+			for i := range batch {
+				if batch[i].Challenge != nil {
+					walls++
+				}
 			}
+			return nil
 		}))
 	}
 	if walls != 1 {

@@ -66,7 +66,8 @@ func findPanel(ctx context.Context, c Config, runs []*countedRun, r *Result) (pa
 	for _, run := range runs {
 		most = max(most, run.Targets)
 	}
-	f := &panelFinder{runs: runs, ranges: 1 + uint64(most-1)/uint64(cmp.Or(c.keys, mostKeys)), hosts: make([]int64, len(runs))}
+	ranges := 1 + uint64(most-1)/uint64(cmp.Or(c.keys, mostKeys))
+	f := &panelFinder{runs: runs, ranges: ranges, hosts: make([]int64, len(runs))}
 	for part := range f.ranges {
 		if err := f.find(ctx, c.In, part); err != nil {
 			return nil, err
@@ -75,11 +76,13 @@ func findPanel(ctx context.Context, c Config, runs []*countedRun, r *Result) (pa
 	var several []string
 	for i, run := range runs {
 		if f.hosts[i] < run.Targets {
-			several = append(several, fmt.Sprintf("%s has %s of %s", run.ID(), visible.Count(run.Targets, "answer", "answers"), visible.Count(f.hosts[i], "host", "hosts")))
+			answers, hosts := visible.Count(run.Targets, "answer", "answers"), visible.Count(f.hosts[i], "host", "hosts")
+			several = append(several, fmt.Sprintf("%s has %s of %s", run.ID(), answers, hosts))
 		}
 	}
 	if len(several) > 0 {
-		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts (in the panel, an origin that the list names twice counts once): %s", past.Some(several, 3))
+		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts"+
+			" (in the panel, an origin that the list names twice counts once): %s", past.Some(several, 3))
 	}
 	r.Panel = &Panel{Hosts: int64(len(f.panel)), BytesPerHost: bytesPerHost}
 	return f.panel, nil
@@ -144,9 +147,12 @@ func common(a, b []uint64, each func(uint64)) {
 }
 
 // read appends the keys of the hosts of a run that are in a range.
-func (f *panelFinder) read(ctx context.Context, in store.Store, m *journal.Manifest, part uint64, keys []uint64) ([]uint64, error) {
+func (f *panelFinder) read(
+	ctx context.Context, in store.Store, m *journal.Manifest, part uint64, keys []uint64,
+) ([]uint64, error) {
 	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
-	err := rowio.Of(ctx, in, m.PartsOf("fetches"), rowio.Selection{Columns: []string{"host", "port"}}, func(batch []hostRow) error {
+	what := rowio.Selection{Columns: []string{"host", "port"}}
+	err := rowio.Of(ctx, in, m.PartsOf("fetches"), what, func(batch []hostRow) error {
 		for i := range batch {
 			if key := keyOf(batch[i].Host, batch[i].Port); f.isIn(key, part) {
 				keys = append(keys, key)
@@ -159,9 +165,26 @@ func (f *panelFinder) read(ctx context.Context, in store.Store, m *journal.Manif
 
 // hostRow has columns of fetches, of which each reader takes those that it needs.
 type hostRow struct {
+	Seq                int64   `parquet:"seq"`
 	Host               string  `parquet:"host"`
 	Port               int32   `parquet:"port"`
+	Rank               *int64  `parquet:"rank"`
 	Origin             string  `parquet:"origin"`
 	RegisteredDomain   *string `parquet:"registered_domain"`
+	Outcome            string  `parquet:"outcome"`
+	Reason             string  `parquet:"reason"`
+	Status             *int32  `parquet:"status"`
 	FallbackErrorClass *string `parquet:"fallback_error_class"`
+	Challenge          *string `parquet:"challenge" rowio:"maybe"` // an older run knows of no walls
+
+	// Of contents:
+	ContentDigest *string `parquet:"content_digest"`
+	Groups        int32   `parquet:"groups"`
+	Rules         int32   `parquet:"rules"`
+	Sitemaps      int32   `parquet:"sitemaps"`
+	HasBOM        bool    `parquet:"has_bom"`
+	IsUTF8        *bool   `parquet:"is_utf8"`
+	IsHTML        bool    `parquet:"is_html"`
+	BodyTruncated bool    `parquet:"body_truncated"`
+	OnlyComments  bool    `parquet:"only_comments"`
 }

@@ -8,13 +8,11 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -54,66 +52,26 @@ const (
 )
 
 func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
+	what := rowio.Selection{Columns: []string{
+		"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status", "challenge",
+	}}
+	if len(s.fellBack) > 0 {
+		what.Columns = append(what.Columns, "origin", "fallback_error_class")
+	}
+	hasContents := s.run.byHost["body"]
+	if hasContents {
+		what.Columns = append(what.Columns, contentColumns["fetches"]...)
+	}
 	for _, p := range parts {
-		what := scan.Selection{Columns: []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}, Optional: []string{scan.WallColumn}}
-		if len(s.fellBack) > 0 {
-			what.Columns = append(what.Columns, "origin", "fallback_error_class")
-		}
-		hasContents := s.run.byHost["body"]
-		if hasContents {
-			what.Columns = append(what.Columns, contentColumns["fetches"]...)
-		}
-		err := scan.Rows(ctx, s.In, p, what, func(batch arrow.RecordBatch) error {
-			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
-			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
-			said, why := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "reason")
-			walled := scan.Walled(batch)
-			if hasContents {
-				s.bodies(batch, walled)
-			}
-			for i := range int(batch.NumRows()) {
-				if n := len(s.seqs); n > 0 && seqs.Value(i) <= s.seqs[n-1] {
-					return fmt.Errorf("%s: seq %d follows %d", p.Path, seqs.Value(i), s.seqs[n-1])
+		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []hostRow) error {
+			for i := range batch {
+				row := &batch[i]
+				if n := len(s.seqs); n > 0 && row.Seq <= s.seqs[n-1] {
+					return fmt.Errorf("%s: seq %d follows %d", p.Path, row.Seq, s.seqs[n-1])
 				}
-				s.seqs = append(s.seqs, seqs.Value(i))
-				domain := hosts.Value(i)
-				if domains.IsValid(i) {
-					domain = domains.Value(i)
+				if err := s.host(row, hasContents); err != nil {
+					return fmt.Errorf("%s: %w", p.Path, err)
 				}
-				s.domains = append(s.domains, maphash.String(seed, domain))
-				var rank *int64
-				if ranks.IsValid(i) {
-					rank = new(ranks.Value(i))
-				}
-				s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(rank))))
-				place, in := slices.BinarySearch(s.panel, keyOf(hosts.Value(i), ports.Value(i)))
-				s.inPanel, s.places = append(s.inPanel, in), append(s.places, place)
-				twice := false
-				if len(s.fellBack) > 0 && scan.Column[*array.String](batch, "fallback_error_class").IsNull(i) {
-					_, twice = slices.BinarySearch(s.fellBack, maphash.String(seed, scan.Column[*array.String](batch, "origin").Value(i)))
-				}
-				s.twice = append(s.twice, twice)
-				v := make([]byte, s.size())
-				outcome, reason := slices.Index(outcomes, said.Value(i)), slices.Index(answer.Reasons, answer.Reason(why.Value(i)))
-				if outcome < 0 || reason < 0 {
-					return fmt.Errorf("%s: seq %d has the outcome %.40q and the reason %.40q, and one of them is unknown", p.Path, seqs.Value(i), said.Value(i), why.Value(i))
-				}
-				if s.first {
-					v[slices.Index(s.profiles, s.run.FirstProfile())] = byte(outcome)
-				}
-				if walled(i) {
-					v[len(s.profiles)] = 1
-				}
-				if hasContents && s.hasText[len(s.seqs)-1] {
-					v[s.head()-4] = 1
-				}
-				v[s.head()-3] = byte(reason)
-				status := uint16(0) // none
-				if statuses.IsValid(i) {
-					status = uint16(statuses.Value(i))
-				}
-				binary.LittleEndian.PutUint16(v[s.head()-2:], status)
-				s.vectors = append(s.vectors, v...)
 			}
 			return nil
 		})
@@ -121,6 +79,40 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// host adds a host, with what fetches says of it.
+func (s *hostSegment) host(row *hostRow, hasContents bool) error {
+	s.seqs = append(s.seqs, row.Seq)
+	s.domains = append(s.domains, maphash.String(seed, *cmp.Or(row.RegisteredDomain, &row.Host)))
+	s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(row.Rank))))
+	place, in := slices.BinarySearch(s.panel, keyOf(row.Host, row.Port))
+	s.inPanel, s.places = append(s.inPanel, in), append(s.places, place)
+	twice := false
+	if len(s.fellBack) > 0 && row.FallbackErrorClass == nil {
+		_, twice = slices.BinarySearch(s.fellBack, maphash.String(seed, row.Origin))
+	}
+	s.twice = append(s.twice, twice)
+	outcome := slices.Index(outcomes, row.Outcome)
+	reason := slices.Index(answer.Reasons, answer.Reason(row.Reason))
+	if outcome < 0 || reason < 0 {
+		return fmt.Errorf("seq %d has the outcome %.40q and the reason %.40q, and one of them is unknown",
+			row.Seq, row.Outcome, row.Reason)
+	}
+	v := make([]byte, s.size())
+	if s.first {
+		v[slices.Index(s.profiles, s.run.FirstProfile())] = byte(outcome)
+	}
+	if row.Challenge != nil {
+		v[len(s.profiles)] = 1
+	}
+	if hasContents && s.body(row) {
+		v[s.head()-4] = 1
+	}
+	v[s.head()-3] = byte(reason)
+	binary.LittleEndian.PutUint16(v[s.head()-2:], uint16(schema.OrZero(row.Status))) // 0: none
+	s.vectors = append(s.vectors, v...)
 	return nil
 }
 
@@ -135,54 +127,84 @@ func (s *hostSegment) hostOf(part string, seq int64, from int) (host int, err er
 	return host, err
 }
 
+// policyRow has the columns of policies that the pass needs.
+type policyRow struct {
+	Seq        int64   `parquet:"seq"`
+	Agent      string  `parquet:"agent"`
+	Profile    string  `parquet:"profile"`
+	Outcome    string  `parquet:"outcome"`
+	Class      string  `parquet:"class"`
+	IsExplicit bool    `parquet:"is_explicit"`
+	Template   *string `parquet:"template"`
+}
+
+// A numbering gives texts their places in a list, -1 for one that is not in it. Most texts
+// are those before.
+type numbering struct {
+	places map[string]int
+	last   string
+	place  int
+}
+
+func numbered(list []string) *numbering {
+	n := &numbering{places: make(map[string]int), place: -1}
+	for i, text := range list {
+		n.places[text] = i
+	}
+	n.place = n.find("")
+	return n
+}
+
+func (n *numbering) find(text string) int {
+	if place, ok := n.places[text]; ok {
+		return place
+	}
+	return -1
+}
+
+func (n *numbering) of(text string) int {
+	if text != n.last {
+		n.last, n.place = text, n.find(text)
+	}
+	return n.place
+}
+
 func (s *hostSegment) policies(ctx context.Context, parts []journal.Part) error {
-	texts := []string{"agent", "profile", "outcome", "class"}
+	what := rowio.Selection{Columns: []string{"seq", "agent", "profile", "outcome", "class", "is_explicit"}}
 	hasTemplates := s.run.byHost["policy_template"]
+	if hasTemplates {
+		what.Columns = append(what.Columns, contentColumns["policies"]...)
+	}
+	agents, profiles := numbered(s.agents), numbered(s.profiles)
+	saidOutcomes, classes := numbered(outcomes), numbered(summary.ClassNames[:])
 	at := 0
 	for _, p := range parts {
-		what := scan.Selection{Columns: append([]string{"seq", "is_explicit"}, texts...), Dictionaries: texts}
-		if hasTemplates {
-			what.Columns, what.Dictionaries = append(what.Columns, "template"), append(slices.Clip(texts), "template")
-		}
-		err := scan.Rows(ctx, s.In, p, what, func(batch arrow.RecordBatch) error {
-			seqs, explicit := scan.Column[*array.Int64](batch, "seq").Int64Values(), scan.Column[*array.Boolean](batch, "is_explicit")
-			var columns [4][]int32
-			var numbers [4][]int // by index of the dictionary
-			for k, name := range texts {
-				column := scan.Column[*array.Dictionary](batch, name)
-				columns[k] = column.Indices().(*array.Int32).Int32Values()
-				all := column.Dictionary().(*array.String)
-				for i := range all.Len() {
-					numbers[k] = append(numbers[k], slices.Index([][]string{s.agents, s.profiles, outcomes, summary.ClassNames[:]}[k], all.Value(i)))
-				}
-			}
-			var templates *array.Dictionary
-			if hasTemplates {
-				templates = scan.Column[*array.Dictionary](batch, "template")
-			}
-			for i, seq := range seqs {
+		err := rowio.Of(ctx, s.In, []journal.Part{p}, what, func(batch []policyRow) error {
+			for i := range batch {
+				row := &batch[i]
 				var err error
-				if at, err = s.hostOf(p.Path, seq, at); err != nil {
+				if at, err = s.hostOf(p.Path, row.Seq, at); err != nil {
 					return err
 				}
-				agent, profile := numbers[0][columns[0][i]], numbers[1][columns[1][i]]
-				outcome, class := numbers[2][columns[2][i]], numbers[3][columns[3][i]]
+				profile := profiles.of(row.Profile)
 				if profile < 0 {
 					continue // not of the series
 				}
+				agent, outcome, class := agents.of(row.Agent), saidOutcomes.of(row.Outcome), classes.of(row.Class)
 				if agent < 0 || outcome < 0 || class < 0 {
-					return fmt.Errorf("%s: a policy of an agent that summary does not have, or of an unknown class or outcome", p.Path)
+					return fmt.Errorf("%s: a policy of an agent that summary does not have, or of an unknown class or outcome",
+						p.Path)
 				}
 				v := s.vectors[at*s.size():][:s.size()]
 				v[profile] = byte(outcome)
 				b := classSet | byte(class)
-				if explicit.Value(i) {
+				if row.IsExplicit {
 					b |= explicitBit
 				}
 				v[s.head()+profile*len(s.agents)+agent] = b
-				if hasTemplates && class == int(robots.DisallowAll) && templates.IsValid(i) {
+				if hasTemplates && class == int(robots.DisallowAll) && row.Template != nil {
 					name := s.agents[agent]
-					s.mark(at, id{"policy_template", name, s.run.Category[name], s.profiles[profile], templates.Dictionary().(*array.String).Value(templates.GetValueIndex(i))})
+					s.mark(at, id{"policy_template", name, s.run.Category[name], s.profiles[profile], *row.Template})
 				}
 			}
 			return nil

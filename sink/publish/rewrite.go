@@ -36,10 +36,9 @@ func rewriterOf(s describe.Selection, table string, shorten, older bool) *rewrit
 	row := schema.Describe(table).Row()
 	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
-	for i := range row.NumField() {
-		name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
-		if !slices.Contains(s.Without[table], name) {
-			fields = append(fields, row.Field(i))
+	for f := range row.Fields() {
+		if !slices.Contains(s.Without[table], schema.ColumnOf(f)) {
+			fields = append(fields, f)
 		}
 	}
 	r.schema = parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())

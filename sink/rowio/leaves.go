@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // A leaf is a column, and the field that it fills.
@@ -78,7 +80,7 @@ func leavesOfField(g reflect.StructField) (out []leaf) {
 }
 
 func tagName(g reflect.StructField) string {
-	name, _, _ := strings.Cut(g.Tag.Get("parquet"), ",")
+	name := schema.ColumnOf(g)
 	if name == "" {
 		panic("rowio: field " + g.Name + " has no tag parquet with the name of its column")
 	}

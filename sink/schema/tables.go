@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -118,6 +119,12 @@ type rowType struct {
 
 // Row returns the type of the table's rows.
 func (t rowType) Row() reflect.Type { return t.row }
+
+// ColumnOf returns the name of the column that a field of a row has, "" if it has none.
+func ColumnOf(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+	return name
+}
 
 func rowsOf[T any]() rowType {
 	return rowType{reflect.TypeFor[T](), func(w io.Writer) error { return parquet.Write[T](w, nil) }}

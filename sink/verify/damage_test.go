@@ -157,7 +157,7 @@ func withoutColumns(t *testing.T, dir string, without []string) {
 	var fields []reflect.StructField
 	for i := range reflect.TypeFor[schema.Fetch]().NumField() {
 		field := reflect.TypeFor[schema.Fetch]().Field(i)
-		column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		column := schema.ColumnOf(field)
 		if !slices.Contains(without, "fetches."+column) {
 			fields = append(fields, field)
 		}

@@ -3,7 +3,6 @@ package verify
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/schema"
@@ -30,7 +29,7 @@ func TestEveryTextIsForeignOrOurs(t *testing.T) {
 		}
 		for i := range info.Row().NumField() {
 			field := info.Row().Field(i)
-			column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+			column := schema.ColumnOf(field)
 			if !hasText(field.Type) || slices.Contains([]string{"host", "registered_domain", "agent", "profile", "judged_by"}, column) || slices.Contains(info.Foreign, column) || slices.Contains(ours, table+"."+column) || values[table][column] != nil {
 				continue
 			}

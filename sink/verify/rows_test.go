@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -170,7 +169,7 @@ func TestComparisonsWithoutRunsBefore(t *testing.T) {
 
 	var fields []reflect.StructField
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[schema.Change]()) {
-		if column, _, _ := strings.Cut(f.Tag.Get("parquet"), ","); !slices.Contains(journal.Later, "changes."+column) {
+		if column := schema.ColumnOf(f); !slices.Contains(journal.Later, "changes."+column) {
 			fields = append(fields, f)
 		}
 	}

@@ -2,12 +2,11 @@ package views
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
+	"time"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -229,13 +228,9 @@ func (s scope) rows(in files, table string) (string, error) {
 		}
 		return fmt.Sprintf(read, in.asSQL(found, pattern), strings.Join(partitions, "': VARCHAR, '"), unite), nil
 	}
-	empty, err := scan.Empty(table)
-	if err != nil {
-		return "", err
-	}
 	var nulls []string
-	for _, f := range empty.Schema().Fields() {
-		nulls = append(nulls, "NULL::"+typeSQL(f.Type)+" AS "+nameSQL(f.Name))
+	for f := range schema.Describe(table).Row().Fields() {
+		nulls = append(nulls, "NULL::"+typeSQL(f.Type)+" AS "+nameSQL(schema.ColumnOf(f)))
 	}
 	for _, name := range partitions {
 		nulls = append(nulls, "NULL::VARCHAR AS "+name)
@@ -264,29 +259,33 @@ func (s scope) rows(in files, table string) (string, error) {
 	return fmt.Sprintf("(SELECT %s WHERE error(%s) LIMIT 1)", strings.Join(nulls, ", "), Quote(why)), nil
 }
 
-// typeSQL returns the DuckDB type of a column.
-func typeSQL(t arrow.DataType) string {
-	switch t := t.(type) {
-	case *arrow.BooleanType:
-		return "BOOLEAN"
-	case *arrow.Int32Type:
-		return "INTEGER"
-	case *arrow.Int64Type:
-		return "BIGINT"
-	case *arrow.Float64Type:
-		return "DOUBLE"
-	case *arrow.StringType:
-		return "VARCHAR"
-	case *arrow.BinaryType:
+// typeSQL returns the DuckDB type of a column, by that of its field.
+func typeSQL(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[[]byte]():
 		return "BLOB"
-	case *arrow.TimestampType:
+	case reflect.TypeFor[time.Time]():
 		return "TIMESTAMP WITH TIME ZONE"
-	case *arrow.ListType:
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeSQL(t.Elem())
+	case reflect.Bool:
+		return "BOOLEAN"
+	case reflect.Int32:
+		return "INTEGER"
+	case reflect.Int64:
+		return "BIGINT"
+	case reflect.Float64:
+		return "DOUBLE"
+	case reflect.String:
+		return "VARCHAR"
+	case reflect.Slice:
 		return typeSQL(t.Elem()) + "[]"
-	case *arrow.StructType:
+	case reflect.Struct:
 		var fields []string
-		for _, f := range t.Fields() {
-			fields = append(fields, nameSQL(f.Name)+" "+typeSQL(f.Type))
+		for f := range t.Fields() {
+			fields = append(fields, nameSQL(schema.ColumnOf(f))+" "+typeSQL(f.Type))
 		}
 		return "STRUCT(" + strings.Join(fields, ", ") + ")"
 	}

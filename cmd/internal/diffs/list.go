@@ -91,8 +91,7 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 // columnNames returns the columns of the table, in its order.
 func columnNames() (names []string) {
 	for f := range reflect.TypeFor[schema.Change]().Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
-		names = append(names, name)
+		names = append(names, schema.ColumnOf(f))
 	}
 	return names
 }

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/store"
-
 	"github.com/robocensus/robocensus/sink/internal/layout"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -44,32 +43,50 @@ func countsWalls(m *journal.Manifest) bool {
 	return CountingTable(m, "challenge") == CountingTable(m, "outcome")
 }
 
+// counted has the columns of fetches by which hosts are counted.
+type counted struct {
+	Outcome    *string `parquet:"outcome"`
+	Challenge  *string `parquet:"challenge"`
+	ErrorClass *string `parquet:"error_class"`
+}
+
+func (c *counted) by(column string) *string {
+	switch column {
+	case "outcome":
+		return c.Outcome
+	case "challenge":
+		return c.Challenge
+	}
+	return c.ErrorClass
+}
+
 // hostsBy counts the hosts of a published run by a column of fetches, nil if no table
 // gives them. A host behind a wall has no outcome.
 func hostsBy(ctx context.Context, in store.Store, m *journal.Manifest, column string) (map[string]int64, error) {
 	of := make(map[string]int64)
 	switch CountingTable(m, column) {
 	case "fetches":
-		for _, part := range m.PartsOf("fetches") {
-			names := []string{column}
-			if column == "outcome" && countsWalls(m) {
-				names = append(names, scan.WallColumn)
-			}
-			if err := scan.Texts(ctx, in, part, names, func(cells []*string) {
-				if cells[0] == nil || len(cells) > 1 && cells[1] != nil {
-					return
+		what := rowio.Selection{Columns: []string{column}}
+		byWall := column == "outcome" && countsWalls(m)
+		if byWall {
+			what.Columns = append(what.Columns, "challenge")
+		}
+		err := rowio.Of(ctx, in, m.PartsOf("fetches"), what, func(batch []counted) error {
+			for i := range batch {
+				row := &batch[i]
+				value := row.by(column)
+				if value == nil || byWall && row.Challenge != nil {
+					continue
 				}
-				value := *cells[0]
-				if _, known := of[value]; !known {
-					if len(of) == mostValues {
-						value = "others"
-					}
-					value = strings.Clone(value)
+				if _, known := of[*value]; !known && len(of) == mostValues {
+					value = new("others")
 				}
-				of[value]++
-			}); err != nil {
-				return nil, err
+				of[*value]++
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	case "summary":
 		counts, err := summary.Read(ctx, in, m)
@@ -100,15 +117,18 @@ func (p *DataSet) figures() string {
 	var union []string
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
 	for _, table := range p.Selection.tables {
-		if table == layout.Changes && len(p.Changes) > 0 || slices.ContainsFunc(p.Published, func(m *journal.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
+		hasParts := func(m *journal.Manifest) bool { return len(m.PartsOf(table)) > 0 }
+		if table == layout.Changes && len(p.Changes) > 0 || slices.ContainsFunc(p.Published, hasParts) {
 			add("SELECT NULL, 'rows', '%s', count(*) FROM history.%s", table, table)
 		}
 	}
 	for _, m := range p.Published {
 		manifest := layout.RunFile(m.Run, layout.ManifestName)
-		add("SELECT '%s', 'rejected', NULL, rejected FROM read_json('%s', columns = {rejected: 'BIGINT'})", m.Run, manifest)
+		add("SELECT '%s', 'rejected', NULL, rejected FROM read_json('%s', columns = {rejected: 'BIGINT'})",
+			m.Run, manifest)
 		if len(m.Skipped) > 0 {
-			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped)) FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
+			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped))"+
+				" FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
 		}
 		for _, column := range countedColumns {
 			switch CountingTable(m, column) {
@@ -117,20 +137,24 @@ func (p *DataSet) figures() string {
 				if column == "outcome" && countsWalls(m) {
 					where = " AND challenge IS NULL"
 				}
-				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL%s GROUP BY ALL", m.Run, column, column, where)
+				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches"+
+					" WHERE run = '%[1]s' AND %[3]s IS NOT NULL%s GROUP BY ALL", m.Run, column, column, where)
 			case "summary":
 				key, count, where := "key", "count", "metric = 'error_class'"
 				switch profile := " AND profile = " + views.Quote(m.FirstProfile()); column {
 				case "outcome":
-					count, where = "CASE metric WHEN 'outcome' THEN count ELSE -count END", "metric IN ('outcome', 'challenge_outcome')"+profile
+					count = "CASE metric WHEN 'outcome' THEN count ELSE -count END"
+					where = "metric IN ('outcome', 'challenge_outcome')" + profile
 				case "challenge":
 					key, where = "split_part(key, ' ', 1)", "metric = 'challenge'"+profile
 				}
-				add("SELECT '%s', '%s', %s, sum(%s)::BIGINT FROM history.summary WHERE run = '%[1]s' AND %[5]s GROUP BY %[3]s HAVING sum(%[4]s) > 0", m.Run, column, key, count, where)
+				add("SELECT '%s', '%s', %s, sum(%s)::BIGINT FROM history.summary"+
+					" WHERE run = '%[1]s' AND %[5]s GROUP BY %[3]s HAVING sum(%[4]s) > 0", m.Run, column, key, count, where)
 			}
 		}
 	}
 	return "-- The figures of DATASHEET.md, from the tables: the rows of each table, and what each run lacks. skipped and\n" +
 		"-- rejected are lines of the input, outcome and error_class are hosts. Run it in the folder of the data set.\n" +
-		"WITH figures(run, figure, key, n) AS (\n" + strings.Join(union, "\nUNION ALL ") + "\n)\nFROM figures ORDER BY run NULLS FIRST, figure, n DESC, key\n"
+		"WITH figures(run, figure, key, n) AS (\n" + strings.Join(union, "\nUNION ALL ") +
+		"\n)\nFROM figures ORDER BY run NULLS FIRST, figure, n DESC, key\n"
 }
