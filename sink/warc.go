@@ -137,7 +137,7 @@ func (o *output) writeWARC(m *journal.Manifest, file string) error {
 func (o *output) takeWARC(file string, want store.Digest) error {
 	there, err := store.DigestOfFile(context.Background(), file)
 	if err == nil && there != want {
-		err = errors.New("it exists with other contents: move it away, then continue the run with --resume")
+		err = errors.New("it exists with other contents: move it away")
 	}
 	if err == nil {
 		err = store.SyncFile(file) // the process that wrote it may not have come so far

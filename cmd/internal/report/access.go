@@ -30,12 +30,17 @@ func (d *data) shares(n int64) []string {
 	return []string{words.Percent(n, d.hosts), words.Percent(n, d.files)}
 }
 
+// ofAll returns n as a share of all hosts, in words.
+func (d *data) ofAll(n int64) string {
+	if d.hosts < words.Few {
+		return words.Number(n) + " of " + d.all()
+	}
+	return words.Percent(n, d.hosts) + " of " + d.all()
+}
+
 // ofBoth returns n as shares of all hosts and of those with rules, in words.
 func (d *data) ofBoth(n int64) string {
-	said := words.Percent(n, d.hosts) + " of " + d.all()
-	if d.hosts < words.Few {
-		said = words.Number(n) + " of " + d.all()
-	}
+	said := d.ofAll(n)
 	if d.files == d.hosts {
 		return said
 	}
@@ -99,7 +104,10 @@ func (d *data) aiTraining() *draw.Figure {
 	all, some := found["all"], found["some"]
 	switch {
 	case all+some == 0:
-		f.Title = fmt.Sprintf("No host of %s shuts out an agent for AI training", d.all())
+		f.Title = "None of the " + d.all() + " shuts out an agent for AI training"
+		if only, is := strings.CutPrefix(d.all(), "1 "); is {
+			f.Title = "The only " + only + " shuts out no agent for AI training"
+		}
 	case some == 0:
 		f.Title = fmt.Sprintf("%s %s every agent for AI training", d.ofBoth(all), d.agree(all, "shuts out", "shut out"))
 	case all == 0:

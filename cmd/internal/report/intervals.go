@@ -11,7 +11,8 @@ import (
 
 // intervals shows how sure the shares are of the agents that most hosts shut out.
 func (d *data) intervals() *draw.Figure {
-	agents := leadingFates(d.sums.Fates(d.profile), mostRanked, func(a counters.Fate) int64 { return a.Closed })
+	fates := d.sums.Fates(d.profile)
+	agents := leadingFates(fates, mostRanked, func(a counters.Fate) int64 { return a.Closed })
 	if len(agents) == 0 || d.hosts == 0 {
 		return nil
 	}
@@ -26,7 +27,11 @@ func (d *data) intervals() *draw.Figure {
 		share, low, high := series.Share(a.Closed, d.hosts)
 		said := words.Share(low) + " to " + words.Share(high)
 		if i == 0 {
-			f.Title = fmt.Sprintf("%s is shut out by %s of %s; if these are a sample, by %s of all", a.Agent, words.Percent(a.Closed, d.hosts), d.all(), said)
+			lead := a.Agent + " is shut out by "
+			if most := namesOf(fates, func(b counters.Fate) bool { return b.Closed == a.Closed }); len(most) > 1 {
+				lead = words.Tied(most, "agents") + " are shut out most often, each by "
+			}
+			f.Title = lead + d.ofAll(a.Closed) + "; if these are a sample, by " + said + " of all"
 		}
 		all = append(all, draw.Spread{Name: a.Agent, Sub: words.Category.Of(a.Category), At: share, Low: low, High: high, Class: "closed", Value: words.Percent(a.Closed, d.hosts) + ", " + said})
 		names = append(names, a.Agent)

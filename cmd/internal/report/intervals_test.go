@@ -27,3 +27,26 @@ func TestIntervalsOfAgents(t *testing.T) {
 		t.Errorf("%q, %+v", f.Rows, f.Bars)
 	}
 }
+
+// The title agrees with few hosts and with agents that tie.
+func TestTitlesOfIntervals(t *testing.T) {
+	for _, c := range []struct {
+		hosts  int64
+		agents []string
+		want   string
+	}{
+		{1, []string{"A"}, "A is shut out by 1 of 1 host; if these are a sample, by 20.7% to 100% of all"},
+		{2, []string{"A"}, "A is shut out by 1 of 2 hosts; if these are a sample, by 9.5% to 90.5% of all"},
+		{3, []string{"A", "B"}, "A and B are shut out most often, each by 1 of 3 hosts; if these are a sample, by 6.1% to 79.2% of all"},
+		{100, []string{"A", "B", "C", "D"}, "4 agents are shut out most often, each by 1.0% of 100 hosts; if these are a sample, by 0.2% to 5.4% of all"},
+	} {
+		d := &data{run: "r", profile: "google", hosts: c.hosts, manifest: &journal.Manifest{}, sums: counters.Of(summary.New(nil, nil))}
+		d.sums["policy"] = make(map[counters.Label]int64)
+		for _, name := range c.agents {
+			d.sums["policy"][counters.Label{Stratum: "unranked", Agent: name, Category: "seo", Profile: "google", Key: "disallow_all"}] = 1
+		}
+		if f := d.intervals(); f.Title != c.want {
+			t.Errorf("title %q, want %q", f.Title, c.want)
+		}
+	}
+}
