@@ -65,7 +65,7 @@ var contract = map[string]string{
 	"verdicts": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, profile utf8, judged_by utf8, url utf8, verdict utf8, reason utf8,
 		group_agent utf8?, rule_kind utf8?, rule_pattern utf8?, rule_line int32?`,
 	"agents": `agent utf8, category utf8, operator utf8?, tokens list<utf8>, falls_back_to list<utf8>, user_agent utf8?,
-		ignores_star bool, user_triggered bool, kind utf8, uses list<utf8>, policy_tokens list<utf8>, reads_as utf8?, source utf8?`,
+		ignores_star bool, user_triggered bool, kind utf8, uses list<utf8>, policy_tokens list<utf8>, binds list<utf8>, reads_as utf8?, source utf8?, checked utf8?, ips utf8?, verifies utf8?`,
 	"summary":  `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
 	"examples": `metric utf8, key utf8, host utf8, rank int64?, line int32?, text utf8`,
 	"bodies":   `content_digest utf8, body binary`,

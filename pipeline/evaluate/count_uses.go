@@ -5,6 +5,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -45,6 +46,9 @@ func (e *Evaluator) preferenceRemark(p *schema.Preference, stratum, key string) 
 
 // preferenceText writes the statement of a row as the file does.
 func preferenceText(p *schema.Preference) string {
+	if p.Mechanism == usage.PolicyToken.String() {
+		return "User-agent: " + p.Value // of a token that nobody knows
+	}
 	text := p.Mechanism + ":"
 	if p.Path != nil {
 		text += " " + *p.Path

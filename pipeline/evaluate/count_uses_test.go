@@ -187,7 +187,7 @@ func TestDeadNamesAreCounted(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for text, want := range map[string]string{
-		"- {name: A, kind: named_only, category: search}\n":               `agents.yaml:1: "A" is of kind named_only, which has only a name and a source; remove the other keys`,
+		"- {name: A, kind: named_only, category: search}\n":               `agents.yaml:1: "A" is of kind named_only, which has only a name, a source and the day when it was checked; remove the other keys`,
 		"- {name: A}\n- {name: a, kind: named_only}\n":                    `agents.yaml:2: agent "a" is already in line 1`,
 		"- {name: B, kind: named_only}\n- {name: A, tokens: [A, b]}\n":    `agents.yaml:2: agent "A": the token B is of kind named_only in line 1; remove that line`,
 		"- {name: B, kind: named_only}\n\n- {name: A, uses: [reading]}\n": `agents.yaml:3: agent "A": no use "reading"`,

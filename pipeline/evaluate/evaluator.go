@@ -57,6 +57,7 @@ type Evaluator struct {
 	categoryOf []int                 // per agent: its place among them
 	closing    []closing             // per category; reused by countCategories
 	deadNames  map[string]string     // by their lower case
+	tokenNames map[string]bool       // of policy tokens, in lower case
 	explainers []*portable.Explainer // per agent; see Config.explainers
 	plain      robots.File
 
@@ -96,8 +97,8 @@ type reading struct {
 // Evaluator returns an evaluator for one goroutine.
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
-		deadNames: deadNames(s.config.NamedOnly),
-		config:    s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
+		deadNames: deadNames(s.config.NamedOnly), tokenNames: tokenNames(s.config.Agents),
+		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
 		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 		explainers: s.config.explainers(),
 	}

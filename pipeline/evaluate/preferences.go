@@ -38,6 +38,7 @@ func (e *Evaluator) preferenceRows(row *schema.Fetch, f *robots.File) {
 			e.tokenRows(row, f, token)
 		}
 	}
+	e.unknownTokenRows(row, f)
 	if len(e.preferences) == 0 {
 		return
 	}
@@ -80,6 +81,43 @@ func (e *Evaluator) tokenRows(row *schema.Fetch, f *robots.File, token *schema.A
 				})
 			}
 		}
+	}
+}
+
+// purpose begins the tokens of purpose (draft-kelley-aipref-training-preference-signal-00).
+const purpose = "__usage_"
+
+// tokenNames returns the tokens of the registry's policy tokens, in lower case.
+func tokenNames(agents []schema.Agent) map[string]bool {
+	out := make(map[string]bool)
+	for i := range agents {
+		if agents[i].Kind == registry.KindToken {
+			for _, token := range agents[i].Tokens {
+				out[strings.ToLower(token)] = true
+			}
+		}
+	}
+	return out
+}
+
+// unknownTokenRows adds a row for each line that names a token of purpose that the registry
+// lacks. It states nothing, for nobody here knows which use the token names. (A row for each
+// rule of its group, as of a known token, could be a billion: many such names may share a
+// group of many rules.)
+func (e *Evaluator) unknownTokenRows(row *schema.Fetch, f *robots.File) {
+	for i := range f.Agents {
+		name := f.Agents[i].Wide
+		if len(name) <= len(purpose) || !strings.EqualFold(string(name[:len(purpose)]), purpose) {
+			continue
+		}
+		token := strings.ToLower(schema.Text(name))
+		if e.tokenNames[token] {
+			continue
+		}
+		e.preferences = append(e.preferences, schema.Preference{
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: groupAgent(f, f.Agents[i].Group), Scope: "group", Mechanism: usage.PolicyToken.String(),
+			Label: token, Value: schema.Text(name), Line: &f.Agents[i].Line, Remark: new(usage.RemarkUnknownToken),
+		})
 	}
 }
 

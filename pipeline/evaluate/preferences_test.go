@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,52 @@ func TestTokensUnderOwn(t *testing.T) {
 				t.Errorf("%q: %s: %s, want %s", body, policy.Agent, got, want)
 			}
 		}
+	}
+}
+
+// A token of purpose refuses its use to every agent with that use by its own group alone,
+// whatever case the file gives it; one that the registry lacks is kept, and states nothing.
+func TestTokensOfPurpose(t *testing.T) {
+	agents, _, err := registry.ParseAgents("agents.yaml", []byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search}\n"+
+		"- {name: __usage_ai-training, category: ai-training, kind: token, uses: [ai-train], binds: {uses: [ai-train]}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	c := Config{Agents: agents, Profiles: []*robots.Profile{google}}
+	for _, row := range []struct{ body, trainer, rows, counts string }{
+		{"User-agent: __USAGE_AI-Training\nDisallow: /\n", "disallow", "2 __usage_ai-training ai-train disallow / -", "preference token ai-train disallow; refusal any; refusal token"},
+		{"User-agent: __usage_ai-training\nDisallow: /a\n", "partial", "2 __usage_ai-training ai-train disallow /a -", "preference token ai-train disallow"},
+		{"User-agent: *\nDisallow: /\n", "-", "", "refusal any; refusal crawler"},
+		{"User-agent: __usage_tdm\nUser-agent: __Usage_x2.y\nDisallow: /\nDisallow: /b\n", "-", "1 __usage_tdm - - - unknown_token\n2 __usage_x2.y - - - unknown_token", "preference_remark unknown_token"},
+		{"User-agent: __usage_\nUser-agent: usage_x\nDisallow: /\n", "-", "", ""},
+	} {
+		e := Prepare(c).Evaluator()
+		e.read(0, []byte(row.body), questions{judging: true})
+		f := &e.readings[0].content.file
+		e.preferenceRows(&schema.Fetch{}, f)
+		var rows, counts []string
+		for _, r := range e.preferences {
+			rows = append(rows, fmt.Sprint(*r.Line, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ", deref(r.Path), " ", deref(r.Remark)))
+		}
+		e.readings[0].answer = answer.Answer{Outcome: answer.ConditionalAllow}
+		var policy schema.Policy
+		e.policy(&policy, &schema.Fetch{}, 0, 0)
+		for _, count := range countedOf(t, c, row.body).List() {
+			if strings.HasPrefix(count.Metric, "preference") || count.Metric == "refusal" {
+				counts = append(counts, count.Metric+" "+count.Key)
+			}
+		}
+		slices.Sort(counts)
+		if got := deref(policy.AITrain); got != row.trainer || strings.Join(rows, "\n") != row.rows || strings.Join(counts, "; ") != row.counts {
+			t.Errorf("%q: %s\n%s\n%s", row.body, got, strings.Join(rows, "\n"), strings.Join(counts, "; "))
+		}
+	}
+	// Many names in one group are a row each, however many rules the group has.
+	body := strings.Repeat("User-agent: __usage_x\n", 1000) + strings.Repeat("Disallow: /a\n", 1000)
+	e := Prepare(c).Evaluator()
+	e.read(0, []byte(body), questions{judging: true})
+	if e.preferenceRows(&schema.Fetch{}, &e.readings[0].content.file); len(e.preferences) != 1000 {
+		t.Errorf("%d rows of 1,000 names", len(e.preferences))
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -63,14 +66,22 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 	}
 	lines := make(map[string]int)
 	var at []int // lines of the agents
-	err = userfile.Each(path, nodes, func(a *schema.Agent, line int) error {
-		if a.Source != nil && !isURL(*a.Source) {
-			return fmt.Errorf("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *a.Source)
-		}
-		for _, text := range []**string{&a.Operator, &a.UserAgent, &a.ReadsAs} {
+	type entry struct {
+		schema.Agent `yaml:",inline"`
+		Binds        yaml.Node `yaml:"binds"`
+	}
+	err = userfile.Each(path, nodes, func(entry *entry, line int) error {
+		a := &entry.Agent
+		for _, text := range []**string{&a.Operator, &a.UserAgent, &a.ReadsAs, &a.Checked, &a.IPs, &a.Verifies} {
 			if *text != nil && **text == "" {
 				*text = nil
 			}
+		}
+		if err := checkKnown(a); err != nil {
+			return err
+		}
+		if a.Binds, err = boundUses(path, &entry.Binds); err != nil {
+			return err
 		}
 		if a.Name == "" {
 			return fmt.Errorf("an agent needs a name")
@@ -80,8 +91,8 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 		}
 		lines[strings.ToLower(a.Name)] = line
 		if a.Kind == KindNamedOnly {
-			if !reflect.DeepEqual(*a, schema.Agent{Name: a.Name, Kind: a.Kind, Source: a.Source}) {
-				return fmt.Errorf("%q is of kind %s, which has only a name and a source; remove the other keys", a.Name, KindNamedOnly)
+			if !reflect.DeepEqual(*a, schema.Agent{Name: a.Name, Kind: a.Kind, Source: a.Source, Checked: a.Checked}) {
+				return fmt.Errorf("%q is of kind %s, which has only a name, a source and the day when it was checked; remove the other keys", a.Name, KindNamedOnly)
 			}
 			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
 				return err
@@ -125,6 +136,28 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 		}
 	}
 	return agents, named, checkKinds(agents, fail)
+}
+
+// Ways in which an operator says that its requests can be told from those of others.
+var verifies = []string{"reverse_dns", "signature", "none"}
+
+// checkKnown checks what an entry says about its sources.
+func checkKnown(a *schema.Agent) error {
+	if a.Source != nil && !isURL(*a.Source) {
+		return fmt.Errorf("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *a.Source)
+	}
+	if a.IPs != nil && !isURL(*a.IPs) {
+		return fmt.Errorf("agent %q: ips: %q is not the URL of a list of addresses", a.Name, *a.IPs)
+	}
+	if a.Checked != nil {
+		if _, err := time.Parse(time.DateOnly, *a.Checked); err != nil {
+			return fmt.Errorf("agent %q: checked: %q is not a day, such as 2026-11-28", a.Name, *a.Checked)
+		}
+	}
+	if a.Verifies != nil && !slices.Contains(verifies, *a.Verifies) {
+		return fmt.Errorf("agent %q: verifies: %q is unknown; use %s", a.Name, *a.Verifies, strings.Join(verifies, ", "))
+	}
+	return nil
 }
 
 // isURL reports whether a text is the URL of a page on the web.

@@ -39,6 +39,8 @@ func TestBuiltInTemplates(t *testing.T) {
 		{"the block of 2026", managed("Content-Signal: search=yes,ai-train=no,use=reference", eight+closed("CloudflareBrowserRenderingCrawler")), "cloudflare-managed@2026", strings.Repeat("cloudflare-managed ", 10)},
 		{"another block", managed("Content-Signal: search=yes", closed("GPTBot")), "cloudflare-managed", "cloudflare-managed cloudflare-managed"},
 		{"an end with a small c is none", "# BEGIN Cloudflare Managed content\n" + closed("GPTBot") + "# END Cloudflare Managed content\n", "", "-"},
+		{"preferences that Cloudflare keeps in step, before a file", "# BEGIN Cloudflare Bot Preference Sync\n" + closed("GPTBot", "CCBot") + "# END Cloudflare Bot Preference Sync\n" + own, "cloudflare-sync@2026", "cloudflare-sync cloudflare-sync -"},
+		{"both blocks", managed("Content-Signal: search=yes", closed("GPTBot")) + "# BEGIN Cloudflare Bot Preference Sync\n" + closed("CCBot") + "# END Cloudflare Bot Preference Sync\n", "cloudflare-managed cloudflare-sync@2026", "cloudflare-managed cloudflare-managed cloudflare-sync"},
 		{"the policy alone", policy, "cloudflare-signals eu-reservation", ""},
 		{"the policy, before a block", policy + managed("Content-signal: search=yes, ai-train=no", eight), "cloudflare-signals eu-reservation cloudflare-managed@2025", strings.Repeat("cloudflare-managed ", 9)},
 		{"yoast", "# START YOAST BLOCK\n# ---------------------------\nUser-agent: *\nDisallow:\n\nSitemap: https://x.example/sitemap_index.xml\n# ---------------------------\n# END YOAST BLOCK\n", "yoast", "yoast"},

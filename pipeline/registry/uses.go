@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -130,6 +131,49 @@ func TokenPolicy(a *schema.Agent, p *robots.Policy) robots.TokenPolicy {
 	return t
 }
 
+// boundUses returns the uses of the key binds: those whose agents a policy token binds.
+func boundUses(path string, node *yaml.Node) (uses []string, err error) {
+	if node.IsZero() {
+		return nil, nil
+	}
+	if err := userfile.CheckKeys(path, node, "uses"); err != nil {
+		return nil, err
+	}
+	for _, value := range userfile.Pairs(node) {
+		if err := userfile.Decode(path, value, &uses); err != nil {
+			return nil, err
+		}
+	}
+	if len(uses) == 0 {
+		return nil, errors.New("binds: names no use; write `binds: {uses: [ai-train]}`")
+	}
+	return uses, nil
+}
+
+// mostBinding bounds the tokens that bind by use: each may stand in every agent's list.
+const mostBinding = 100
+
+// bind adds the tokens that bind by use to the policy tokens of the agents that they bind.
+func bind(agents []schema.Agent, fail func(i int, format string, args ...any) error) error {
+	binding := 0
+	for k, token := range agents {
+		if token.Binds == nil {
+			continue
+		}
+		if binding++; binding > mostBinding {
+			return fail(k, "agent %q: more than %d entries bind by use", token.Name, mostBinding)
+		}
+		for i := range agents {
+			a := &agents[i]
+			if a.Kind != KindToken && !slices.Contains(a.PolicyTokens, token.Name) &&
+				slices.ContainsFunc(token.Binds, func(use string) bool { return slices.Contains(a.Uses, use) }) {
+				a.PolicyTokens = append(slices.Clip(a.PolicyTokens), token.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // checkKinds checks what the entries of a registry say about kinds, uses and tokens, and
 // sets what they leave out. fail makes an error of an entry.
 func checkKinds(agents []schema.Agent, fail func(i int, format string, args ...any) error) error {
@@ -148,10 +192,12 @@ func checkKinds(agents []schema.Agent, fail func(i int, format string, args ...a
 			return fail(i, "agent %q: no kind %q; use %s, %s or %s", a.Name, a.Kind, KindCrawler, KindToken, KindNamedOnly)
 		case a.Kind == KindToken && len(a.PolicyTokens) > 0:
 			return fail(i, "agent %q: a policy token has no policy_tokens; they are for crawlers", a.Name)
+		case a.Kind != KindToken && a.Binds != nil:
+			return fail(i, "agent %q: binds: only an entry of kind %s binds other agents", a.Name, KindToken)
 		case a.Kind != KindToken && slices.Contains(a.FallsBackTo, "*"):
 			return fail(i, "agent %q: falls_back_to: only a policy token may name *; crawlers follow its group anyway", a.Name)
 		}
-		for _, name := range a.Uses {
+		for _, name := range slices.Concat(a.Uses, a.Binds) {
 			if UseNamed(name) == usage.NoUse {
 				return fail(i, "agent %q: no use %q; use one of %s", a.Name, name, strings.Join(UseNames, ", "))
 			}
@@ -164,5 +210,5 @@ func checkKinds(agents []schema.Agent, fail func(i int, format string, args ...a
 			}
 		}
 	}
-	return nil
+	return bind(agents, fail)
 }

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,14 +60,42 @@ func TestKindsOfAgents(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for text, want := range map[string]string{
-		"- {name: A}\n- {name: B, kind: c}":            "agents.yaml:2: agent \"B\": no kind",
-		"- {name: A, uses: [ai]}":                      "no use \"ai\"",
-		"- {name: A, policy_tokens: [B]}\n- {name: B}": "no agent \"B\" of kind token",
-		"- {name: A, kind: token, policy_tokens: [B]}": "has no policy_tokens",
-		"- {name: A, falls_back_to: ['*']}":            "character outside",
+		"- {name: A}\n- {name: B, kind: c}":                  "agents.yaml:2: agent \"B\": no kind",
+		"- {name: A, uses: [ai]}":                            "no use \"ai\"",
+		"- {name: A, policy_tokens: [B]}\n- {name: B}":       "no agent \"B\" of kind token",
+		"- {name: A, kind: token, policy_tokens: [B]}":       "has no policy_tokens",
+		"- {name: A, falls_back_to: ['*']}":                  "character outside",
+		"- {name: A, binds: {uses: [ai-train]}}":             "binds: only an entry of kind token binds other agents",
+		"- {name: A, kind: token, binds: {uses: [train]}}":   "no use \"train\"",
+		"- {name: A, kind: token, binds: {use: [ai-train]}}": "agents.yaml:1: unknown key \"use\"",
+		"- {name: A, kind: token, binds: {uses: []}}":        "agents.yaml:1: binds: names no use",
+		"- {name: A, kind: token, binds: [ai-train]}":        "agents.yaml:1: expected",
 	} {
 		if _, _, err := ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// A token that binds by use is a policy token of each agent with the use, once, also of one
+// that names it, and of no other token.
+func TestTokensThatBindByUse(t *testing.T) {
+	agents, _, err := ParseAgents("agents.yaml", []byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search, policy_tokens: [Own]}\n"+
+		"- {name: Both, uses: [search, ai-train], policy_tokens: [Own, __usage_t]}\n- {name: Own, kind: token, uses: [ai-train]}\n"+
+		"- {name: __usage_t, kind: token, uses: [ai-train], binds: {uses: [ai-train, ai-input]}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]string{{"__usage_t"}, {"Own"}, {"Own", "__usage_t"}, nil, nil} {
+		if got := agents[i].PolicyTokens; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", agents[i].Name, got, want)
+		}
+	}
+	var many strings.Builder
+	for i := range mostBinding + 1 {
+		fmt.Fprintf(&many, "- {name: t%d, kind: token, uses: [search], binds: {uses: [search]}}\n", i)
+	}
+	if _, _, err := ParseAgents("agents.yaml", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "agents.yaml:101: ") {
+		t.Errorf("%v", err)
 	}
 }

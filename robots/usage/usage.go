@@ -86,6 +86,7 @@ const (
 	RemarkUnknownValue = "unknown_value" // the value neither allows nor refuses
 	RemarkRepeated     = "repeated"      // an earlier item of the line has the same label
 	RemarkNotURL       = "not_url"       // a licence or a policy that is not an absolute URL
+	RemarkUnknownToken = "unknown_token" // a token of purpose (__usage_…) that the registry lacks
 	RemarkTooLong      = "too_long"      // a line of a page's header that is too long to be read
 )
 

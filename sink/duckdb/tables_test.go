@@ -257,7 +257,7 @@ var types = map[string]string{
 	"verdicts": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, profile VARCHAR, judged_by VARCHAR, url VARCHAR, verdict VARCHAR,
 		reason VARCHAR, group_agent VARCHAR, rule_kind VARCHAR, rule_pattern VARCHAR, rule_line INTEGER, run VARCHAR, category VARCHAR`,
 	"agents": `agent VARCHAR, category VARCHAR, operator VARCHAR, tokens VARCHAR[], falls_back_to VARCHAR[], user_agent VARCHAR,
-		ignores_star BOOLEAN, user_triggered BOOLEAN, kind VARCHAR, uses VARCHAR[], policy_tokens VARCHAR[], reads_as VARCHAR, source VARCHAR, run VARCHAR`,
+		ignores_star BOOLEAN, user_triggered BOOLEAN, kind VARCHAR, uses VARCHAR[], policy_tokens VARCHAR[], binds VARCHAR[], reads_as VARCHAR, source VARCHAR, checked VARCHAR, ips VARCHAR, verifies VARCHAR, run VARCHAR`,
 	"summary":  `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
 	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
 	"bodies":   `run VARCHAR, content_digest VARCHAR, body BLOB`,

@@ -133,10 +133,21 @@ type Agent struct {
 	Uses []string `parquet:"uses,list" parquet-element:",dict" yaml:"uses"`
 	// Policy tokens that bind it. Example: `[Google-Extended]`.
 	PolicyTokens []string `parquet:"policy_tokens,list" parquet-element:",dict" yaml:"policy_tokens"`
+	// Uses whose agents a policy token binds, whoever names it. Empty for a crawler, and for a token that binds
+	// only agents that name it. Example: `[ai-train]`.
+	Binds []string `parquet:"binds,list" parquet-element:",dict" yaml:"-"`
 	// Profile of the parser that the crawler is documented to use; profile `own` judges by it. Null if the
 	// registry names none. Example: `crawler-commons`.
 	ReadsAs *string `parquet:"reads_as,dict" yaml:"reads_as"`
 	// Page that names it: the operator's or the software's manual; a directory of crawlers where no such page
 	// is known. Null if the registry does not say. Example: `https://platform.openai.com/docs/bots`.
 	Source *string `parquet:"source,dict" yaml:"source"`
+	// Day when that page was last read. Null if the registry does not say. Example: `2026-11-28`.
+	Checked *string `parquet:"checked,dict" yaml:"checked"`
+	// Address of the list of addresses that the operator publishes for it. Null if the registry names none.
+	// Example: `https://openai.com/gptbot.json`.
+	IPs *string `parquet:"ips,dict" yaml:"ips"`
+	// How the operator says that its requests can be told from those of others that use the name:
+	// `reverse_dns`, `signature` (HTTP message signatures), `none`. Null if the registry does not say.
+	Verifies *string `parquet:"verifies,dict" yaml:"verifies"`
 }

@@ -52,8 +52,8 @@ type Preference struct {
 	Conflict bool `parquet:"conflict"`
 	// What is wrong with it: `not_parsed` (no dictionary of Structured Fields), `no_statement`,
 	// `unknown_label`, `old_label` (of an earlier draft), `unknown_value`, `repeated` (an earlier item of
-	// the line has the same label, and does not count), `not_url`, `too_long` (a header of more than 2 KiB, which
-	// is not read). Null if nothing is.
+	// the line has the same label, and does not count), `not_url`, `unknown_token` (a token of purpose, `__usage_…`,
+	// that the registry lacks), `too_long` (a header of more than 2 KiB, which is not read). Null if nothing is.
 	Remark *string `parquet:"remark,dict"`
 }
 

@@ -16,6 +16,7 @@ var ours = []string{
 	"signals.field", "lines.parser", "policies.category", "policies.template", "groups.template", "groups.digest", "templates.template", "templates.version", "verdicts.url",
 	"answers.identity", "answers.user_agent", "answers.category", "answers.content_digest",
 	"agents.category", "agents.operator", "agents.tokens", "agents.falls_back_to", "agents.user_agent", "agents.uses", "agents.policy_tokens", "agents.reads_as", "agents.source",
+	"agents.binds", "agents.checked", "agents.ips", "agents.verifies",
 	"summary.metric", "summary.stratum", "summary.category", "summary.key", "examples.metric", "examples.key",
 }
 

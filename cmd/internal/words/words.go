@@ -274,6 +274,7 @@ var PreferenceRemark = Vocabulary{
 	"no_statement":  "line without a statement",
 	"old_label":     "label of an earlier draft",
 	"unknown_label": "unknown label",
+	"unknown_token": "unknown token of purpose (__usage_…)",
 	"unknown_value": "value that neither permits nor refuses",
 	"repeated":      "label that the line repeats",
 	"not_url":       "licence or policy that is not a URL",
