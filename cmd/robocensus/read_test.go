@@ -425,7 +425,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 
 	// Figures of the page.
 	figures := strings.Fields(`answers ai-training access intervals sites agents categories named ranks together words templates versus-star errors walls statuses sizes groups rules features delays sitemaps fields flaws
-		bodies refusals preferences preference-remarks dead-names parity parity-causes versus-first times tld server addresses network contents`)
+		bodies refusals preferences signal-reach preference-remarks dead-names parity parity-causes versus-first times tld server addresses network contents`)
 	sumsOf := map[string]struct {
 		columns []string // which add up
 		want    int

@@ -75,6 +75,7 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 	e.countSitemaps(f, stratum)
 	e.countLines(f, stratum)
 	e.countPreferences(stratum)
+	e.countSignalReach(f, stratum)
 	e.countTemplates(stratum)
 	e.countParity(stratum)
 }

@@ -37,6 +37,29 @@ func (e *Evaluator) countPreferences(stratum string) {
 	}
 }
 
+// countSignalReach counts a file with content signals by whom they bind at best. Where that
+// is nobody, or one agent, the file hardly says what its owner means: an example shows the
+// first line.
+func (e *Evaluator) countSignalReach(f *robots.File, stratum string) {
+	var first *usage.Line
+	best := robots.ReachesNobody
+	for i := range f.Usages {
+		if u := &f.Usages[i]; u.Mechanism == usage.ContentSignal {
+			if first == nil {
+				first = u
+			}
+			best = max(best, f.Reach(u))
+		}
+	}
+	if first == nil {
+		return
+	}
+	e.once("signal_reach", stratum, best.String())
+	if best <= robots.ReachesOne && e.examples.Wants("signal_reach", best.String()) {
+		e.examples.Add("signal_reach", best.String(), first.Line, "Content-Signal: "+schema.Text(first.Value))
+	}
+}
+
 func (e *Evaluator) preferenceRemark(p *schema.Preference, stratum, key string) {
 	e.once("preference_remark", stratum, key)
 	if e.examples.Wants("preference_remark", key) {

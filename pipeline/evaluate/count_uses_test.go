@@ -198,3 +198,30 @@ func TestDeadNamesAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// A file with content signals counts by whom they bind at best, whatever the case and number
+// of a name; other statements do not count.
+func TestReachOfContentSignals(t *testing.T) {
+	const signal = "Content-Signal: ai-train=no\n"
+	google, _ := robots.ProfileNamed("google")
+	c := Config{Agents: []schema.Agent{{Name: "A", Tokens: []string{"a"}}}, Profiles: []*robots.Profile{google}}
+	for body, want := range map[string]string{
+		signal + "User-agent: *\nDisallow: /\n":                              "nobody",
+		"User-agent: a\nUser-agent: A/2\n" + signal + "Disallow: /\n":        "one",
+		signal + "User-agent: a\n" + signal + "Disallow: /\n":                "one",
+		"User-agent: a\nUser-agent: b\nDisallow: /\n" + signal:               "several",
+		"User-agent: a\n" + signal + "User-agent: *\nDisallow: /\n":          "all", // google joins the two lines
+		"User-agent: a\n" + signal + "Disallow: /\nUser-agent: *\n" + signal: "all",
+		"User-agent: *\nContent-Usage: train-ai=n\n":                         "",
+	} {
+		got := ""
+		for _, count := range countedOf(t, c, body).List() {
+			if count.Metric == "signal_reach" {
+				got += count.Key
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", body, got, want)
+		}
+	}
+}

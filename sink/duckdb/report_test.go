@@ -98,6 +98,13 @@ const refusalsOf = `WITH refusals AS (
 	WHERE class = 'disallow_all' AND CASE kind WHEN 'token' THEN list_contains(uses, 'ai-train') AND (is_explicit OR list_contains(falls_back_to, '*')) ELSE category = 'ai-training' END
 	UNION SELECT seq, mechanism FROM preferences WHERE scope <> 'orphan' AND CASE mechanism WHEN 'license' THEN remark IS NULL WHEN 'token' THEN false ELSE use = 'ai-train' AND preference = 'disallow' END) `
 
+// signalReach is whom the content signals of each file bind at best, from the groups in
+// which they stand: a group reaches to the next.
+const signalReach = `SELECT seq, ['nobody', 'one', 'several', 'all'][max(reach)] AS binds FROM (
+		SELECT p.seq, CASE WHEN p.scope = 'orphan' THEN 1 WHEN p.group_agent = '*' THEN 4
+			WHEN (SELECT len(list_distinct(list_transform(arg_max(g.tokens, g.line), lambda x: lower(x)))) FROM groups g WHERE g.run = p.run AND g.seq = p.seq AND g.line <= p.line) > 1 THEN 3 ELSE 2 END AS reach
+		FROM preferences p WHERE p.mechanism = 'content-signal') GROUP BY seq`
+
 // numbersOf holds the numbers of figures computed from the tables, not from the
 // counters that the page uses.
 var numbersOf = map[string]string{
@@ -111,7 +118,8 @@ var numbersOf = map[string]string{
 		WHERE scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL GROUP BY ALL ORDER BY files DESC, statement`,
 	"preference-remarks": `SELECT remark, count(DISTINCT seq) AS files FROM (SELECT seq, remark FROM preferences WHERE remark IS NOT NULL UNION ALL SELECT seq, 'orphan' FROM preferences WHERE scope = 'orphan'
 		UNION ALL SELECT seq, 'conflict' FROM preferences WHERE conflict) GROUP BY ALL ORDER BY files DESC, remark`,
-	"templates": `SELECT template, count(DISTINCT seq) AS files FROM templates GROUP BY ALL ORDER BY files DESC, template`,
+	"signal-reach": "SELECT binds, count(*) AS files FROM (" + signalReach + ") GROUP BY ALL ORDER BY files DESC, binds",
+	"templates":    `SELECT template, count(DISTINCT seq) AS files FROM templates GROUP BY ALL ORDER BY files DESC, template`,
 	"template-ranks": `SELECT template, stratum, files, of_files FROM (SELECT *, sum(files) OVER (PARTITION BY template) AS total FROM (SELECT template, stratum(rank) AS stratum, count(DISTINCT seq) AS files, min(rank) AS least FROM templates GROUP BY ALL))
 		JOIN (SELECT stratum(rank) AS stratum, count(*) AS of_files FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL) USING (stratum) ORDER BY total DESC, template, least NULLS LAST`,
 	"dead-names": "SELECT name, count(DISTINCT seq) AS files FROM " + deadNames + " GROUP BY name ORDER BY files DESC, name",
@@ -277,6 +285,8 @@ var sentences = map[string][]sentence{
 		{"Content-Signal refuses AI training in %s of files and permits it in %s; no file has a Content-Usage about it", []string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()")}},
 		{"No file says in so many words whether models may be trained", nil},
 	},
+	"signal-reach": {{"Of %d files with content signals %d bind all agents, %d one agent or nobody", []string{
+		"SELECT count(*) FROM (" + signalReach + ")", "SELECT count(*) FROM (" + signalReach + ") WHERE binds = 'all'", "SELECT count(*) FROM (" + signalReach + ") WHERE binds IN ('one', 'nobody')"}}},
 	"preference-remarks": {
 		{"The commonest misstatement is “%w”, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
 		{"The commonest misstatements are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
@@ -474,7 +484,7 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
 	db := quick(t, single)
-	all := "ai-training categories refusals preferences preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes times tld server"
+	all := "ai-training categories refusals preferences signal-reach preference-remarks words templates agents ranks together named answers errors sizes features delays sitemaps fields flaws bodies parity parity-causes times tld server"
 	page := reportPage(t, single, one(t, db, "SELECT any_value(run) FROM fetches"))
 	checkReport(t, db, drawnOf(t, page), all)
 	if diff := cmp.Diff(tilesBy(t, db), tilesOf(page)); diff != "" {

@@ -451,6 +451,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"body":               hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
 		"preference":         hosts("SELECT seq, mechanism || ' ' || use || ' ' || preference AS key FROM preferences WHERE run = 'first' AND scope NOT IN ('orphan', 'page') AND use IS NOT NULL AND preference IS NOT NULL"),
 		"preference_remark":  hosts("SELECT seq, unnest([remark, CASE scope WHEN 'orphan' THEN 'orphan' END, CASE WHEN conflict THEN 'conflict' END]) AS key FROM preferences WHERE run = 'first' AND scope <> 'page'"),
+		"signal_reach":       hosts("SELECT seq, binds AS key FROM (" + strings.Replace(signalReach, "WHERE p.mechanism", "WHERE p.run = 'first' AND p.mechanism", 1) + ")"),
 		"refusal":            ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals"),
 		"refusal_set":        ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS key FROM refusals GROUP BY seq"),
 		"template":           hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
@@ -537,7 +538,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 			t.Errorf("%s: %s rows break it", name, got)
 		}
 	}
-	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay dead_name error_class line_class parity_cause policy preference_remark reason server signal sitemap template total_us versus_first" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay dead_name error_class line_class parity_cause policy preference_remark reason server signal signal_reach sitemap template total_us versus_first" {
 		t.Errorf("examples are of %s", got)
 	}
 }

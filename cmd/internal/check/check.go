@@ -267,6 +267,7 @@ func (f *flags) checkFile(ctx context.Context, path, name string, urls []string,
 	io.WriteString(e.out, remark)
 	e.load(fileCapture(body))
 	e.unread()
+	e.signalNotes()
 	for _, url := range urls {
 		e.explain(url)
 	}

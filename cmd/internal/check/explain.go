@@ -96,6 +96,36 @@ func cutNote(f *robots.File, p *robots.Profile) string {
 	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count", words.Number(int64(p.SizeLimit)), visible.Text(p.Name), words.Number(last))
 }
 
+// signalNotes says which content signals bind nobody, or one agent where none binds all, and
+// where they would: at most the first two lines.
+func (e *explainer) signalNotes() {
+	f := &e.readings[0].File
+	said, all := 0, false
+	for i := range f.Usages {
+		all = all || f.Usages[i].Mechanism == usage.ContentSignal && f.Reach(&f.Usages[i]) == robots.ReachesAll
+	}
+	for i := range f.Usages {
+		u := &f.Usages[i]
+		if u.Mechanism != usage.ContentSignal || said == 2 {
+			continue
+		}
+		why := ""
+		switch f.Reach(u) {
+		case robots.ReachesNobody:
+			why = "binds nobody, for it stands before all groups"
+		case robots.ReachesOne:
+			if !all {
+				name := f.Agents[f.Groups[u.Group].Agents.From].Wide
+				why = "binds " + Shortened(visible.Text(schema.Text(name))) + " alone, whose group it stands in"
+			}
+		}
+		if why != "" {
+			said++
+			fmt.Fprintf(e.out, "%s\n    %s; to bind all agents, put it below `User-agent: *`\n\n", e.lines.text(u.Line), why)
+		}
+	}
+}
+
 // unread warns about a body that a profile does not read to its end, and about one
 // without a meaningful line: it is probably not the robots.txt that the user expects.
 func (e *explainer) unread() {
@@ -147,6 +177,7 @@ func (e *explainer) capture(c *fetch.Capture) {
 	fmt.Fprintln(e.out)
 	if outcome == answer.ConditionalAllow {
 		e.unread()
+		e.signalNotes()
 	}
 }
 

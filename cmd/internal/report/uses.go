@@ -140,6 +140,26 @@ func (d *data) preferenceRemarks() *draw.Figure {
 	return f
 }
 
+// signalReach shows whom content signals bind. Those before all groups, and those in the
+// group of one agent, are what owners get wrong most.
+func (d *data) signalReach() *draw.Figure {
+	all := d.sums.By("signal_reach", d.profile, counters.Key)
+	files := all["all"] + all["several"] + all["one"] + all["nobody"]
+	if files == 0 {
+		return nil
+	}
+	few := all["nobody"] + all["one"]
+	f := &draw.Figure{
+		ID: "signal-reach", Names: words.SignalReach.Of, Of: "Shares of " + words.The(files, "files") + " with a content signal.",
+		Title: fmt.Sprintf("Of %s with content signals %s bind all agents, %s one agent or nobody", words.Count(files, "file"), words.Number(all["all"]), words.Number(few)),
+		Note: "A content signal binds the agents of the group that it stands in. Before all groups it binds nobody, and in the group of one agent nobody else. " +
+			"To bind all agents it stands below the line “User-agent: *”. Of a file with several content signals the widest counts.",
+	}
+	d.byKey(f, "signal_reach", "binds", "files", false, all, "partly", files)
+	f.Examples = d.examples.List("Examples", "text", "signal_reach", words.SignalReach.Of, "nobody", "one")
+	return f
+}
+
 // templates shows which products wrote the files, or parts of them.
 func (d *data) templates() *draw.Figure {
 	all := d.sums.By("template", d.profile, counters.Key)

@@ -266,6 +266,11 @@ var Use = Vocabulary{
 	"search":   "search",
 }
 
+// SignalReach has words for whom the content signals of a file bind at best.
+var SignalReach = Vocabulary{
+	"all": "all agents (a group for *)", "several": "several agents, by name", "one": "one agent alone", "nobody": "nobody (before all groups)",
+}
+
 // PreferenceRemark has words for what is wrong with statements about use.
 var PreferenceRemark = Vocabulary{
 	"conflict":      "statements that contradict each other",

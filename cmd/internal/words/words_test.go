@@ -20,12 +20,15 @@ func texts[T ~string](values []T) (out []string) {
 }
 
 func TestEveryValueHasWords(t *testing.T) {
-	var classes, matches, remarks []string
+	var classes, matches, remarks, reaches []string
 	for c := robots.Partial; c <= robots.DisallowAll; c++ {
 		classes = append(classes, c.String())
 	}
 	for m := robots.NoGroup; m <= robots.OwnGroup; m++ {
 		matches = append(matches, m.String())
+	}
+	for r := robots.ReachesNobody; r <= robots.ReachesAll; r++ {
+		reaches = append(reaches, r.String())
 	}
 	for c := robots.Extension; c < robots.NumRemarkClasses; c++ {
 		remarks = append(remarks, c.String())
@@ -43,6 +46,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},
 		{"kind", KindMeans, change.Kinds},
+		{"signal_reach", SignalReach, reaches},
 		{"feature", Feature, strings.Fields("group rule wildcard anchor star_group joined crawl_delay sitemap")},
 	} {
 		slices.Sort(row.values)
