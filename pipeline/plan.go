@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -92,7 +93,9 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 			return false, fmt.Errorf("create a file for the lists: %w", err)
 		}
 		defer scratch.Close()
-		lists, err := hosts.NewPartition(ctx, hosts.List{Path: c.Source.Hosts, Schemes: c.Source.Schemes}, p.Shards, scratch, progress)
+		from := c.source()
+		from.Shard, from.Sample = target.Shard{}, 0 // of all shards
+		lists, err := hosts.NewPartition(ctx, *from.List(), p.Shards, scratch, progress)
 		if err != nil {
 			return false, err
 		}

@@ -22,6 +22,9 @@ var formats = []struct {
 	{0, "\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls); save the sheet as CSV"},
 	{0, "SQLite format 3\x00", "is an SQLite database; export a table as CSV"},
 	{0, "%PDF-", "is a PDF; give plain text"},
+	{0, "{\\rtf", "is rich text (.rtf); save it as plain text"},
+	{0, "\x89PNG", "is an image; give plain text"},
+	{0, "\xff\xd8\xff", "is an image; give plain text"},
 	{tarAt, tarMagic, "is a tar archive; unpack it"},
 }
 
@@ -42,6 +45,17 @@ func Format(head []byte) error {
 		}
 	}
 	return nil
+}
+
+// IsMarkup reports whether a text begins like a web page or XML: with a tag, a comment or a
+// declaration.
+func IsMarkup(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	if len(head) < 2 || head[0] != '<' || bytes.HasPrefix(bytes.ToLower(head), []byte("<http")) {
+		return false
+	}
+	c := head[1] | 0x20
+	return head[1] == '!' || head[1] == '?' || c >= 'a' && c <= 'z'
 }
 
 const tarAt, tarMagic = 257, "ustar"

@@ -30,3 +30,16 @@ func TestFormat(t *testing.T) {
 		t.Errorf("a spreadsheet as YAML: %v", err)
 	}
 }
+
+func TestMarkup(t *testing.T) {
+	for _, head := range []string{"<html>", "\ufeff \r\n<?xml version", "<!-- a", "<urlset ", "<a"} {
+		if !IsMarkup([]byte(head)) {
+			t.Errorf("%q is no markup", head)
+		}
+	}
+	for _, head := range []string{"", "<", "< a", "<https://a.example>", "a <b>", "User-agent: *", "<1"} {
+		if IsMarkup([]byte(head)) {
+			t.Errorf("%q is markup", head)
+		}
+	}
+}

@@ -40,6 +40,8 @@ type Config struct {
 	Bodies  string        // folder or tar of robots.txt files; beside FromRun, those of its answers
 	FromRun string        // DIR/_runs/ID of an earlier run
 	Ranks   string        // list of ranked hosts, for WARC and bodies
+	Column  string        // what the header of the hosts list calls their column, "" for a name that is known
+	Force   bool          // read a hosts list most of whose lines name no host
 
 	Schemes []string     // schemes to try for a host without one, in order
 	Limit   int64        // most targets, 0 for all
@@ -53,6 +55,7 @@ type Config struct {
 
 	Planning bool // for a plan, which holds no queries of URLs
 	MaxBody  int  // bytes at which stored bodies are cut
+	Bare     bool // names without a dot are hosts
 
 	Challenges answer.Challenges // marks of walls among stored captures
 
@@ -200,7 +203,7 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 		if !s.config.Shard.IsFirst() {
 			reject = func(int64, string, string) error { return nil }
 		}
-		if s.filter, err = hosts.ReadFilter(ctx, s.config.Hosts, s.sum, reject); err == nil {
+		if s.filter, err = hosts.ReadFilter(ctx, *s.config.List(), s.sum, reject); err == nil {
 			s.digest()
 			if s.config.Ranks == "" {
 				s.ranks = s.filter.Ranks
@@ -265,16 +268,18 @@ func (s *Source) Unmatched() *int64 {
 	return &n
 }
 
-// list returns the list of the hosts to ask.
-func (s *Source) list() *hosts.List {
-	c := &s.config
-	return &hosts.List{Path: c.Hosts, Planned: c.Planned, Named: c.Named, Schemes: c.Schemes, Shard: c.Shard, Sample: c.Sample}
+// List returns the list of the hosts to ask.
+func (c *Config) List() *hosts.List {
+	return &hosts.List{
+		Path: c.Hosts, Planned: c.Planned, Named: c.Named, Schemes: c.Schemes, Shard: c.Shard, Sample: c.Sample,
+		Column: c.Column, Bare: c.Bare, Force: c.Force,
+	}
 }
 
 // readHosts emits the hosts to ask.
 func (s *Source) readHosts(ctx context.Context, emit func(target.Target) error) error {
 	defer s.digest()
-	elsewhere, notSampled, err := s.list().Targets(ctx, s.sum, s.rejects, emit)
+	elsewhere, notSampled, err := s.config.List().Targets(ctx, s.sum, s.rejects, emit)
 	s.elsewhere.Add(elsewhere)
 	s.rejects.Skip(rejected.Skipped{NotSampled: notSampled})
 	return err
@@ -287,7 +292,7 @@ func (s *Source) Others(ctx context.Context) []fetch.Origin {
 	if s.config.IsStored() {
 		return nil
 	}
-	return s.list().Random(ctx, s.config.Limit)
+	return s.config.List().Random(ctx, s.config.Limit)
 }
 
 // digest sets the digest of an input that could be read only once.

@@ -45,6 +45,8 @@ const (
 // Settings is the table of settings.
 var Settings = []Setting{
 	{Name: "hosts", Published: ItsFileName},
+	{Name: "column", Published: ItsValue},
+	{Name: "force", Adjustable: true, Published: ItsValue},
 	{Name: "warc", Published: ItsFileName},
 	{Name: "warc-paths", Published: ItsFileName},
 	{Name: "cdx", Published: ItsFileName},

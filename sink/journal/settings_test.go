@@ -14,7 +14,7 @@ func TestSettings(t *testing.T) {
 		want string
 	}{
 		{"adjustable", func(s Setting) bool { return s.Adjustable },
-			"warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
+			"force warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
 			"schemes user-agent also-as timeout retries warc-out warc-no-secrets front-page probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -183,7 +184,7 @@ func (f *Flags) checkNamed() error {
 		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
 			return exit.Usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of that name", host)
 		}
-		if _, _, err := fetch.Parse(host, "https"); err != nil {
+		if err := hosts.CheckName(host, f.Fetch.AllowPrivate); err != nil {
 			return exit.UsageError{Err: err}
 		}
 	}

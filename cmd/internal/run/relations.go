@@ -28,6 +28,8 @@ var (
 
 var flagRelations = []flagRelation{
 	{flag: "warc-base", needs: []string{"warc-paths", "cdx"}, why: "it is where the paths of the list begin"},
+	{flag: "column", needs: []string{"hosts"}, why: "it is of that list", typed: true},
+	{flag: "force", needs: []string{"hosts"}, why: "it is for that list", typed: true},
 	{flag: "archive-rate", needs: archives, why: "it is for servers of WARC files", typed: true},
 	{flag: "last-capture", needs: archives, why: "only archives have several captures of a host", typed: true},
 	{flag: "ranks", needs: unranked, why: "a list of hosts and an earlier run have ranks already"},

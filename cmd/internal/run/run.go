@@ -32,9 +32,10 @@ to DIR. It asks nobody, but reads stored answers, with
 ` + listed(journal.SourceFlags(nil), "or") + `.
 
 FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
-with the columns host, rank, url or host_rev (a Tranco list works as it is);
-plain, .gz or .zst; - is standard input. Lines that are not hosts go to
-DIR/_runs/ID/rejected.csv.
+with the columns host, rank, url or host_rev (a Tranco list works as it is), or one
+called Website URL, Address, Top pages or the like; --column names any other.
+Plain, .gz or .zst; - is standard input. Lines that are not hosts go to
+DIR/_runs/ID/rejected.csv; if most lines are none, nobody is asked without --force.
 
 After Ctrl-C, a full disk or a crash, continue with --resume: it does not ask a host
 again once it has answered, and the tables are those of an undisturbed run.
@@ -53,7 +54,14 @@ const runExamples = `  robocensus run example.com www.example.org --out out
 // runDetails follow the flags in the help of run.
 const runDetails = `Hosts
   A bare host is asked over https, and over http if https gives no answer. Adjacent
-  rows of one origin that have URLs become samples of that origin alone.
+  rows of one origin that have URLs become samples of that origin alone. A bare host and
+  an origin of it are one host, of which the first row counts, or adjacent URLs. A line
+  with several hosts is several hosts. A name without a dot is a host with --allow-private,
+  with a scheme (http://intranet), or in a list without any dot whose header says host or
+  is named by --column.
+
+  The first 1,000 rows of a list (20 of a pipe, if they are good) decide whether it is one:
+  if most of them name no host, the run ends before it asks anyone, unless --force is given.
 
 An earlier run
   An earlier run that has kept its bodies is re-evaluated under any profiles as if it
@@ -194,6 +202,8 @@ func New() *Flags {
 	f := &Flags{Shared: settings.Shared{Set: cli.NewFlagSet("run")}, archiveRate: politeArchives, runState: runState{BuiltInTemplates: configs.Templates}}
 	s, c, in := f.Set, &f.Config, &f.Config.Source
 	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; of stored answers, take only those of these hosts, of which 10 million take 136 MB")
+	s.StringVar(&in.Column, "column", "", "`NAME` of the column of hosts, origins or URLs in --hosts, if its header calls it by no known name")
+	s.BoolVar(&in.Force, "force", false, "read --hosts although most of its lines name no host")
 	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst, or in a ZIP file such as a WACZ; - is standard input; repeatable")
 	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringArrayVar(&in.CDX, "cdx", nil, "index of captures: a CDX, CDXJ or JSON `FILE`, plain, .gz or .zst, or Parquet such as Common Crawl's, sorted or not, or a quoted glob of them: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; repeatable; not in shards")

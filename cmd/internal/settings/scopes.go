@@ -23,6 +23,8 @@ var Scopes = []struct {
 	Scope scope
 }{
 	{"hosts", NotInDemo},
+	{"column", NotInDemo},
+	{"force", NotInDemo},
 	{"warc-base", NotInDemo},
 	{"archive-rate", NotInDemo},
 	{"ranks", NotInDemo},

@@ -38,7 +38,7 @@ func BenchmarkFilter(b *testing.B) {
 			var took time.Duration
 			for b.Loop() {
 				before, began := memory(), time.Now()
-				filter, err := ReadFilter(b.Context(), name, sha256.New(), nil)
+				filter, err := ReadFilter(b.Context(), List{Path: name}, sha256.New(), nil)
 				must(b, err)
 				took += time.Since(began)
 				if filter.named.used != hosts {

@@ -2,10 +2,10 @@ package hosts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 )
 
@@ -13,7 +13,7 @@ import (
 const maxOwnURLs = 100_000
 
 // grouper turns rows into targets. Adjacent rows of one origin are one target; later
-// rows of an origin are rejected.
+// rows of an origin are rejected. A bare host is all of its origins.
 type grouper struct {
 	schemes []string
 	shard   target.Shard
@@ -58,7 +58,7 @@ func (g *grouper) take(r row) error {
 			return err
 		}
 	}
-	if g.open && !r.parted && g.now.Candidates[0] == candidates[0] {
+	if g.open && !r.parted && isShared(g.now.Candidates, candidates) {
 		return g.join(r, candidates, sample)
 	}
 	// A row of another origin ends the target, even one that is rejected below: a
@@ -66,7 +66,7 @@ func (g *grouper) take(r row) error {
 	if err := g.flush(); err != nil {
 		return err
 	}
-	if !g.seen.Add(candidates[0]) {
+	if !g.isNew(candidates) {
 		if sample != "" {
 			return g.reject(r.line, r.text, "not_adjacent")
 		}
@@ -84,6 +84,34 @@ func (g *grouper) take(r row) error {
 	return nil
 }
 
+// isNew reports whether no earlier target may have ended in one of the origins, and
+// remembers them. A bare host, which has several, is remembered as such.
+func (g *grouper) isNew(candidates []fetch.Origin) bool {
+	first := candidates[0]
+	if len(candidates) == 1 {
+		bare := len(g.schemes) > 1 && first.Port == fetch.DefaultPort(first.Scheme) && slices.Contains(g.schemes, first.Scheme)
+		return !(bare && g.seen.hasHost(first.Host)) && g.seen.Add(first)
+	}
+	return !slices.ContainsFunc(candidates, g.seen.has) && g.seen.addHost(first.Host)
+}
+
+// isShared reports whether two rows may be of one origin.
+func isShared(some, others []fetch.Origin) bool {
+	return slices.ContainsFunc(some, func(o fetch.Origin) bool { return slices.Contains(others, o) })
+}
+
+// joined returns the origins of a target that a row joins: that of the row if it names the
+// scheme, and a sample that needs it.
+func joined(target, row []fetch.Origin, sample string) []fetch.Origin {
+	if sample != "" && len(row) == 1 {
+		return row
+	}
+	return target
+}
+
+// noHost is the reason for which a row is rejected whose field of the host is empty.
+const noHost = "no_host: the row names no host"
+
 // read returns the origins that a row names and its sample, "" for none, or why the
 // row is rejected.
 func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
@@ -91,11 +119,11 @@ func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
 		return nil, "", r.err
 	}
 	if r.given() == "" {
-		return nil, "", "no_host: the row names no host"
+		return nil, "", noHost
 	}
-	candidates, sample, err := candidatesOf(r.given(), g.schemes)
-	if err != nil {
-		return nil, "", rejected.ReasonOf(err)
+	candidates, sample, why = candidatesOf(r.given(), g.schemes, r.bare)
+	if why != "" {
+		return nil, "", why
 	}
 	switch {
 	case r.url == "" || r.host == "":
@@ -103,9 +131,9 @@ func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
 	case strings.HasPrefix(r.url, "/"):
 		return candidates, r.url, ""
 	}
-	own, sample, err := candidatesOf(r.url, g.schemes)
-	if err != nil {
-		return nil, "", rejected.ReasonOf(err)
+	own, sample, why := candidatesOf(r.url, g.schemes, r.bare)
+	if why != "" {
+		return nil, "", why
 	}
 	named := candidates[0]
 	if own[0].Host != named.Host || len(candidates) == 1 && own[0].Port != named.Port && own[0].WithScheme(named.Scheme) != named ||
@@ -117,6 +145,7 @@ func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
 
 // join adds a row to the current target.
 func (g *grouper) join(r row, candidates []fetch.Origin, sample string) error {
+	g.now.Candidates = joined(g.now.Candidates, candidates, sample)
 	switch {
 	case sample == "" || g.asked[sample]:
 		return g.reject(r.line, r.text, "duplicate")
@@ -126,9 +155,6 @@ func (g *grouper) join(r row, candidates []fetch.Origin, sample string) error {
 		return g.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d MiB of one origin", target.MaxPathBytes>>20))
 	}
 	g.add(sample)
-	if len(candidates) == 1 {
-		g.now.Candidates = candidates // this row names the scheme, and its sample needs it
-	}
 	if g.now.Rank == nil {
 		g.now.Rank = r.rank
 	}
@@ -153,23 +179,4 @@ func (g *grouper) flush() error {
 	}
 	g.open = false
 	return g.emit(g.now)
-}
-
-// candidatesOf returns the origins that a host, an origin or a URL stands for: one
-// if it names a scheme, otherwise one per scheme, in their order.
-func candidatesOf(given string, schemes []string) ([]fetch.Origin, string, error) {
-	first, sample, err := fetch.Parse(given, schemes[0])
-	if err == nil && !fetch.IsAsked(first.Host) {
-		err = fmt.Errorf("%q has a label that begins or ends with a hyphen, which resolvers refuse", first.Host)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	out := []fetch.Origin{first}
-	if !strings.Contains(given, "://") && first.Port == fetch.DefaultPort(first.Scheme) {
-		for _, scheme := range schemes[1:] {
-			out = append(out, first.WithScheme(scheme))
-		}
-	}
-	return out, sample, nil
 }

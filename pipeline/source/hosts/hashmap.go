@@ -12,6 +12,13 @@ type Origins struct{ set hashSet }
 // Add reports whether the origin was not there before.
 func (o *Origins) Add(origin fetch.Origin) bool { return o.set.add(origin.String()) }
 
+func (o *Origins) has(origin fetch.Origin) bool { return o.set.find(origin.String()) >= 0 }
+
+// addHost adds a host as such: it is none of its origins.
+func (o *Origins) addHost(host string) bool { return o.set.add(host) }
+
+func (o *Origins) hasHost(host string) bool { return o.set.find(host) >= 0 }
+
 // hashMap maps strings to values and keeps only a 64-bit hash of each string, at a
 // load of at most three quarters: this memory grows with the list. The chance that
 // any two of 100 million strings collide is 1 in 3,700. The seed is random, so that

@@ -23,6 +23,9 @@ type List struct {
 	Schemes []string     // to try for a host without one, in order
 	Shard   target.Shard // the share to read
 	Sample  float64      // see [target.InSample]
+	Column  string       // what a header calls the column of hosts, "" for a name that is known
+	Bare    bool         // names without a dot are hosts
+	Force   bool         // read a list most of whose lines name no host
 }
 
 // Targets emits the hosts of the list, in order, and returns how many rows are of other
@@ -41,14 +44,31 @@ func (l *List) rows(ctx context.Context, sum io.Writer, yield func(row) error) e
 		return readPlanned(ctx, l.Planned, yield)
 	}
 	if len(l.Named) == 0 {
-		return readHosts(ctx, l.Path, sum, yield)
+		first := &look{name: remote.Name(l.Path), bare: l.Bare, forced: l.Force, enough: lookRows, yield: yield}
+		if l.Path == "-" {
+			first.name = "standard input"
+		}
+		if !l.isFile() {
+			first.enough = pipeRows
+		}
+		if err := readHosts(ctx, l.Path, l.Column, sum, first.take); err != nil {
+			return err
+		}
+		return first.release(true)
 	}
 	for i, host := range l.Named {
-		if err := yield(row{line: int64(i) + 1, text: host, host: host}); err != nil {
+		if err := yield(row{line: int64(i) + 1, text: host, host: host, bare: l.Bare}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isFile reports whether the list can be read again.
+func (l *List) isFile() bool {
+	path := cmp.Or(l.Planned, l.Path)
+	info, err := os.Stat(path)
+	return remote.IsURL(path) || err == nil && info.Mode().IsRegular()
 }
 
 const (
@@ -60,8 +80,7 @@ const (
 // Random returns random hosts of the first rows, at most limit of them unless it is 0, that
 // can be read in a short time. A pipe has none, because it can be read only once.
 func (l *List) Random(ctx context.Context, limit int64) []fetch.Origin {
-	list := cmp.Or(l.Planned, l.Path)
-	if info, err := os.Stat(list); !remote.IsURL(list) && (err != nil || !info.Mode().IsRegular()) {
+	if !l.isFile() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, randomTime)
@@ -81,9 +100,9 @@ func (l *List) Random(ctx context.Context, limit int64) []fetch.Origin {
 		if at >= randomWanted {
 			return ctx.Err()
 		}
-		candidates, _, err := candidatesOf(r.given(), l.Schemes)
+		candidates, _, why := candidatesOf(r.given(), l.Schemes, r.bare)
 		switch {
-		case err != nil || !target.InSample(candidates[0].Host, l.Sample):
+		case why != "" || !target.InSample(candidates[0].Host, l.Sample):
 			seen--
 		case at < len(drawn):
 			drawn[at] = candidates[0]

@@ -45,43 +45,54 @@ func parquetRows(f *os.File, name string) (rows int64, err error) {
 }
 
 // readParquetHosts reads the columns host, host_rev, url and rank, as far as
-// they are there; lines are rows, counted from 1.
-func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(row) error) error {
+// they are there, or the one of hosts that the user names; lines are rows, counted from 1.
+func readParquetHosts(ctx context.Context, path string, f *os.File, column string, yield func(row) error) error {
 	fail := func(line int64, err error) error { return &userfile.Error{Path: path, Line: line, Err: err} }
 	in, err := openParquet(f, path)
 	if err != nil {
 		return err
 	}
-	var columns, names []string
+	var all []string
 	for _, field := range in.Schema().Fields() {
-		name := strings.ToLower(field.Name)
-		if slices.Contains(slices.Concat(hostNames, hostRevNames, urlNames, rankNames), name) {
-			if !scan.IsText(field.Type) {
-				return fail(0, fmt.Errorf("column %q is of type %s; it must hold text or numbers", name, field.Type))
-			}
-			columns, names = append(columns, field.Name), append(names, name)
+		all = append(all, field.Name)
+	}
+	found := named(all)
+	if column != "" {
+		if found = columnNamed(all, column); found == nil {
+			return fail(0, noColumn(column, all))
 		}
 	}
-	host, hostRev := indexOf(names, hostNames), indexOf(names, hostRevNames)
-	url, rank := indexOf(names, urlNames), indexOf(names, rankNames)
-	if host < 0 && hostRev < 0 && url < 0 {
-		return fail(0, errors.New("has no column host, host_rev or url"))
+	if found == nil {
+		return fail(0, errors.New("has no column host, host_rev or url; name the one of hosts with --column"))
+	}
+	var columns []string // in the order of the file, as batches have them
+	at := make(map[int]int)
+	for i, field := range in.Schema().Fields() {
+		if !slices.Contains([]int{found.host, found.hostRev, found.url, found.rank}, i) {
+			continue
+		}
+		if !scan.IsText(field.Type) {
+			return fail(0, fmt.Errorf("column %q is of type %s; it must hold text or numbers", field.Name, field.Type))
+		}
+		at[i], columns = len(columns), append(columns, field.Name)
 	}
 	line := int64(0)
 	var own error // what yield returned
 	err = in.Batches(ctx, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
-		cell := func(column, i int) string {
-			if column < 0 {
+		cell := func(field, i int) string {
+			column, ok := at[field]
+			if !ok {
 				return ""
 			}
 			return scan.Text(batch.Column(column), i)
 		}
 		for i := range int(batch.NumRows()) {
 			line++
-			out := row{line: line}
-			out.fill(strings.TrimSpace(cell(host, i)), cell(hostRev, i), cell(url, i), cell(rank, i))
-			out.text = strings.Trim(strings.Join([]string{cell(rank, i), cell(host, i), cell(hostRev, i), cell(url, i)}, ","), ",")
-			if own = yield(out); own != nil {
+			out := row{line: line, isNamed: found.isNamed}
+			host, hostRev, url, rank := strings.TrimSpace(cell(found.host, i)), cell(found.hostRev, i), cell(found.url, i), cell(found.rank, i)
+			out.fill(host, hostRev, url, rank)
+			out.text = strings.Trim(strings.Join([]string{rank, host, hostRev, url}, ","), ",")
+			if own = each(out.apart(), yield); own != nil {
 				return own
 			}
 		}

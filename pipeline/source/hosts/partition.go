@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/store"
@@ -65,16 +66,20 @@ func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratc
 		most: min(max(partitionBytes/shards, leastChunk), mostChunk),
 	}
 	g := &grouper{schemes: l.Schemes}
-	before, seq, hosts := "", int64(0), int64(0)
-	err = readHosts(ctx, l.Path, sha256.New(), func(r row) error {
+	var before []fetch.Origin
+	seq, hosts := int64(0), int64(0)
+	err = l.rows(ctx, sha256.New(), func(r row) error {
 		seq++
 		progress(seq)
 		r.seq = seq
 		shard := 0 // that of a row that names no host
-		if candidates, _, why := g.read(r); why == "" {
+		candidates, sample, why := g.read(r)
+		if r.err = why; why == "" {
 			hosts++
-			origin := candidates[0].String()
-			r.parted, before = origin != before, origin
+			if r.parted = !isShared(before, candidates); r.parted {
+				before = candidates
+			}
+			before = joined(before, candidates, sample)
 			shard = target.ShardOf(candidates[0].Host, shards)
 		}
 		return p.add(shard, &r)
@@ -192,7 +197,7 @@ func plannedRow(fields []string) (r row, err error) {
 	if r.line, err = strconv.ParseInt(fields[1], 10, 64); err != nil {
 		return r, err
 	}
-	r.planned = true
+	r.planned, r.bare = true, true // the plan has rejected what is no host
 	r.parted, r.host, r.url, r.err, r.text = fields[2] != "", fields[3], fields[4], fields[6], fields[7]
 	if r.text == "" {
 		r.text = r.host

@@ -21,7 +21,7 @@ func TestShardsOfAListAreTheWhole(t *testing.T) {
 		var text string
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			line := rapid.SampledFrom([]string{
-				"a.test", "www.a.test", "b.test", "https://c.test/x", "https://c.test/y", "http://c.test/z", "-bad-.test", "", "# no host", "d.test:8443",
+				"a.test", "http://a.test", "http://a.test/y", "https://a.test/z", "a.test/w", "www.a.test", "b.test, http://b.test", "https//b.test", "https://c.test/x", "https://c.test/y", "http://c.test/z", "-bad-.test", "", "# no host", "d.test:8443",
 			}).Draw(t, "line")
 			text += line + "\n"
 		}
@@ -47,7 +47,7 @@ func TestShardsOfAListAreTheWhole(t *testing.T) {
 
 // readShard returns the targets and the rejected lines of a shard of a list.
 func readShard(t interface{ Fatal(...any) }, text string, shard target.Shard) (targets, rejected []string) {
-	return readGrouped(t, shard, func(take func(row) error) error { return readLines("list", strings.NewReader(text), take) })
+	return readGrouped(t, shard, func(take func(row) error) error { return readLines("list", strings.NewReader(text), "", take) })
 }
 
 func readGrouped(t interface{ Fatal(...any) }, shard target.Shard, read func(take func(row) error) error) (targets, rejected []string) {
@@ -77,7 +77,7 @@ func TestPartitionIsTheShards(t *testing.T) {
 		text := "rank,host,url\n"
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += rapid.SampledFrom([]string{
-				"1,a.test,", ",www.a.test,", "x,b.test,", ",,https://c.test/x", ",,https://c.test/y", ",,http://c.test/z?a=\"\"&b,", "2,-bad-.test,",
+				"1,a.test,", ",http://a.test,", ",https://a.test,/z", ",a.test,/w", ",http://a.test,/v", ",b.test c.test,", ",www.a.test,", "x,b.test,", ",,https://c.test/x", ",,https://c.test/y", ",,http://c.test/z?a=\"\"&b,", "2,-bad-.test,",
 				"", "# no host", ",d.test:8443,/p", "\"1\",\"e.test\",\"/a,b\"", ",\"f.test\r\",", ",\x00\xff,", "one field", ",h.test,/" + strings.Repeat("x", 500),
 			}).Draw(t, "line") + "\n"
 		}
@@ -110,7 +110,7 @@ func TestPartitionIsTheShards(t *testing.T) {
 				t.Fatal(err)
 			}
 			shard := target.Shard{Index: i, Count: count}
-			targets, rejected := readGrouped(t, shard, func(take func(row) error) error { return readHosts(t.Context(), path, io.Discard, take) })
+			targets, rejected := readGrouped(t, shard, func(take func(row) error) error { return readHosts(t.Context(), path, "", io.Discard, take) })
 			got, also := readGrouped(t, shard, func(take func(row) error) error { return readPlanned(t.Context(), planned, take) })
 			if !slices.Equal(got, targets) || !slices.Equal(also, rejected) {
 				t.Fatalf("of\n%s%v reads\n%q\n%q\nfrom its list, and from the whole\n%q\n%q", text, shard, got, also, targets, rejected)

@@ -35,7 +35,7 @@ func (r *Ranks) Len() int { return r.hosts.used }
 // ReadRanks reads the file of --ranks, in any form of a hosts list. The first rank
 // of a host counts.
 func ReadRanks(ctx context.Context, path string) (out Ranks, err error) {
-	err = readHosts(ctx, path, io.Discard, func(r row) error {
+	err = readHosts(ctx, path, "", io.Discard, func(r row) error {
 		if r.err != "" || r.rank == nil || r.host == "" {
 			return nil
 		}
@@ -110,25 +110,28 @@ func (f *Filter) Unmet() int64 {
 // authority returns the host with its port, even if that is the scheme's own.
 func authority(o fetch.Origin) string { return o.Host + ":" + strconv.Itoa(int(o.Port)) }
 
-// ReadFilter reads the list of --hosts as a filter. It rejects lines that name no
-// host.
-func ReadFilter(ctx context.Context, path string, sum io.Writer, reject func(line int64, text, reason string) error) (*Filter, error) {
+// ReadFilter reads the list of --hosts as a filter, in which names without a dot are hosts:
+// nobody is asked. It rejects lines that name no host.
+func ReadFilter(ctx context.Context, l List, sum io.Writer, reject func(line int64, text, reason string) error) (*Filter, error) {
 	f := &Filter{}
-	err := readHosts(ctx, path, sum, func(r row) error {
-		if r.err != "" {
-			return reject(r.line, r.text, r.err)
-		}
+	l.Bare = true
+	err := l.rows(ctx, sum, func(r row) error {
 		given := r.given()
 		o, _, err := fetch.Parse(given, "http")
-		if err == nil && r.rank != nil {
+		why := r.refusal(true)
+		if why == "" && err != nil {
+			why = rejected.ReasonOf(err)
+		}
+		if why != "" {
+			return reject(r.line, r.text, why)
+		}
+		if r.rank != nil {
 			f.Ranks.hosts.put(o.Host, *r.rank)
 		}
-		if err == nil && len(f.hosts) <= mostHosts {
+		if len(f.hosts) <= mostHosts {
 			f.hosts = append(f.hosts, o.Host)
 		}
 		switch {
-		case err != nil:
-			return reject(r.line, r.text, rejected.ReasonOf(err))
 		case strings.Contains(given, "://"):
 			f.named.add(o.String())
 		case o.Port != 80:

@@ -48,7 +48,7 @@ func TestRanksAreOfSites(t *testing.T) {
 // A host in a filter means all its origins, a host with a port both schemes at that
 // port, and an origin only itself.
 func TestAFilterNamesOrigins(t *testing.T) {
-	f, err := ReadFilter(t.Context(), writeFile(t, "hosts", []byte("any.example\nport.example:8080\nhttps://one.example\nhttp://plain.example:80\n")), io.Discard, nil)
+	f, err := ReadFilter(t.Context(), List{Path: writeFile(t, "hosts", []byte("any.example\nport.example:8080\nhttps://one.example\nhttp://plain.example:80\n"))}, io.Discard, nil)
 	must(t, err)
 	for url, want := range map[string]bool{
 		"http://any.example": true, "https://any.example": true, "http://any.example:8080": true,
@@ -83,7 +83,7 @@ func TestHostsOfALargeFilter(t *testing.T) {
 		fmt.Fprintf(&list, "h%d.example\n", i)
 	}
 	for text, want := range map[string]int{list.String(): 0, list.String()[:strings.LastIndex(list.String(), "h")]: mostHosts} {
-		f, err := ReadFilter(t.Context(), writeFile(t, "hosts", []byte(text)), io.Discard, nil)
+		f, err := ReadFilter(t.Context(), List{Path: writeFile(t, "hosts", []byte(text))}, io.Discard, nil)
 		must(t, err)
 		if len(f.Hosts()) != want || !f.Names("h7.example") || f.Names("x.example") {
 			t.Errorf("%d hosts, want %d", len(f.Hosts()), want)

@@ -54,7 +54,7 @@ func targetsOfFile(t *testing.T, path string, schemes ...string) (targets, rejec
 			return nil
 		},
 	}
-	err = readHosts(context.Background(), path, io.Discard, s.take)
+	err = readHosts(context.Background(), path, "", io.Discard, s.take)
 	if err == nil {
 		err = s.flush()
 	}
@@ -104,7 +104,7 @@ func TestHostsFiles(t *testing.T) {
 		{name: "a quoted column", content: "\"host\"\n\"a.example\"\n", targets: []string{"1 https://a.example|http://a.example"}},
 		{name: "semicolons", content: "host;rank\na.example;7\n", targets: []string{"1 https://a.example|http://a.example #7"}},
 		{name: "Majestic", content: "GlobalRank,TldRank,Domain,TLD\n1,1,a.example,example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
-		{name: "a rank and a name without a dot", content: "1,localhost\n", targets: []string{"1 https://localhost|http://localhost #1"}},
+		{name: "a rank and a name without a dot", content: "1,localhost\n", rejected: []string{"1 1,localhost: no_dot"}},
 		{name: "a row that names the scheme decides for its target", content: "a.example\nhttps://a.example/x\n",
 			targets: []string{"1 https://a.example https://a.example/x"}},
 		{name: "a row whose URL has another port", content: "host,url\na.example:8080,http://a.example/x\n",
@@ -248,7 +248,7 @@ func TestACancelledReadEnds(t *testing.T) {
 	path := writeFile(t, "h", []byte("a.example\n"+strings.Repeat("a.example\n", 1<<20)))
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	err := readHosts(ctx, path, io.Discard, func(row) error { n++; cancel(); return nil })
+	err := readHosts(ctx, path, "", io.Discard, func(row) error { n++; cancel(); return nil })
 	if !errors.Is(err, context.Canceled) || n > 1<<19 {
 		t.Errorf("%v after %d rows", err, n)
 	}

@@ -40,6 +40,9 @@ func plain(r io.Reader, mayBeJSON bool) (io.Reader, func(), error) {
 		if !mayBeJSON && isJSON(head) {
 			return errors.New("is JSON; give one host, origin or URL to a line, or CSV")
 		}
+		if userfile.IsMarkup(head) {
+			return errors.New("is a web page or XML; give one host, origin or URL to a line, or CSV")
+		}
 		return userfile.Format(head)
 	}
 	b := bufio.NewReaderSize(r, 1<<18)
