@@ -84,6 +84,8 @@
 //	relate.go        answers that need no search, or only a part of one
 //	language.go      policies as package internal/automaton, which searches, takes them
 //	probe.go         paths that rules name
+//	probe_forms.go   paths on which forms of a path, or ranks of rules, part
+//	alike.go         policies whose rules show that they mean the same
 //	dots.go          paths with dot segments
 //	monotone.go      rules that cannot change a verdict
 package robots

@@ -32,6 +32,7 @@ type prober struct {
 	paths [2][]byte // by way: a path on which they differ
 	path  []byte    // last path asked
 	work  int
+	most  int // bounds the work if it is more than probeWork
 
 	either   bool // stop at the first difference
 	escaping bool // also ask with the last letter escaped that a rule names
@@ -150,15 +151,23 @@ func (p *prober) isPlain() bool {
 	return automaton.IsPlain(p.path)
 }
 
+// spend adds to the work, and reports whether the bound allows that.
+func (p *prober) spend(work int) bool {
+	p.work += work
+	return p.work <= max(p.most, probeWork)
+}
+
+// ask asks about the path. It reports whether to continue.
 func (p *prober) ask() bool {
+	cost := 0
 	for _, of := range [...]*Policy{p.a, p.b} {
 		for _, rs := range of.sets {
 			if rs != nil {
-				p.work += len(rs.literals) + 8*len(rs.wilds) + len(p.path)
+				cost += len(rs.literals) + 8*len(rs.wilds) + len(p.path)
 			}
 		}
 	}
-	if p.work > probeWork {
+	if !p.spend(cost) {
 		return false
 	}
 	a, b := rank(p.a.judgePath(p.path).Value), rank(p.b.judgePath(p.path).Value)
@@ -176,5 +185,5 @@ func (p *prober) ask() bool {
 
 func (p *prober) settled() bool {
 	c, o := p.found[closes], p.found[opens]
-	return (c || !p.ways[closes]) && (o || !p.ways[opens]) || p.either && (c || o)
+	return (c || !p.ways[closes]) && (o || !p.ways[opens]) && (!p.escaping || p.needless) || p.either && (c || o)
 }

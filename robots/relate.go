@@ -69,9 +69,9 @@ func (d Difference) String() string {
 }
 
 // Differ reports whether two policies differ on any path, and whether only on URLs with
-// needless escapes. It first asks about paths that the rules name, which shows most
-// differences at little cost. If the answer would take more work than most, the
-// difference is undecided.
+// needless escapes. It first compares the rules in a normal form, and asks about paths
+// that they name: nearly all pairs of real files need no search. If the search would take
+// more work than most, the difference is undecided.
 func Differ(a, b *Policy, most int) (d Difference, work int) {
 	if w, ok := beforehand(a, b); ok {
 		if w != nil {
@@ -82,26 +82,64 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	if most <= 0 {
 		return DifferenceUndecided, 0
 	}
-	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: true}
-	p.try(a)
-	p.try(b)
-	if work = p.work; p.found != [2]bool{} {
-		return Differs, work
+	d, known, work := differShortly(a, b)
+	if d != DifferenceUndecided {
+		return d, work
 	}
-	l, ok := newLanguage(a, b, most-work)
+	d, cost := differBySearch(a, b, most, known)
+	return d, work + cost
+}
+
+// differShortly is [Differ] without a search. If it leaves the difference undecided, it
+// returns what is known of it.
+func differShortly(a, b *Policy) (d Difference, known shown, work int) {
+	known.agree, work = likenessOf(a, b)
+	if known.agree == alike {
+		return Same, known, work
+	}
+	p := prober{a: a, b: b, either: true, escaping: true, plain: true}
+	if known.agree == unknownLikeness {
+		p.ways = ways(a, b)
+	}
+	p.tryAll(a, b)
+	work += p.work / 16 // a rule seldom costs more than a look at its first bytes
+	switch known.needless = p.needless; {
+	case p.found != [2]bool{}:
+		return Differs, known, work
+	case known.agree == alikePlainly && p.needless:
+		return DifferInEscapes, known, work
+	}
+	return DifferenceUndecided, known, work
+}
+
+// shown is what is known of two policies before a search.
+type shown struct {
+	agree    likeness
+	needless bool // they differ on a path with a needless escape
+}
+
+// differBySearch is [Differ] without the short ways.
+func differBySearch(a, b *Policy, most int, known shown) (d Difference, work int) {
+	if most <= 0 {
+		return DifferenceUndecided, 0
+	}
+	l, ok := newLanguage(a, b, most)
 	if work += l.Work(); !ok || work >= most {
 		return DifferenceUndecided, work
 	}
-	path, whole, cost := shortestOf(a, b, l, most-work, automaton.PlainPaths)
-	switch work += cost; {
-	case path != nil:
-		return Differs, work
-	case !whole:
-		return DifferenceUndecided, work
-	case p.needless:
+	if known.agree == unknownLikeness {
+		path, whole, cost := shortestOf(a, b, l, most-work, automaton.PlainPaths)
+		switch work += cost; {
+		case path != nil:
+			return Differs, work
+		case !whole:
+			return DifferenceUndecided, work
+		}
+	}
+	if known.needless {
 		return DifferInEscapes, work
 	}
-	path, whole, cost = shortestOf(a, b, l, most-work, automaton.AllPaths)
+	path, whole, cost := shortestOf(a, b, l, most-work, automaton.AllPaths)
 	switch work += cost; {
 	case path != nil:
 		return DifferInEscapes, work

@@ -11,9 +11,8 @@ import (
 )
 
 // Bounds on the work of comparing two profiles, for one agent and for one file, in
-// the unit of [robots.Relate]: about 15 and 60 ms. Most differences show on a short
-// path. Proving that two profiles agree can take longer, and leaves about one pair in a
-// hundred undecided.
+// the unit of [robots.Relate]: about 15 and 60 ms. Rules show nearly every answer at once;
+// searching for the others leaves about one pair in a thousand undecided.
 const (
 	versusFirstWork     = 1 << 21
 	fileVersusFirstWork = 1 << 23

@@ -1,0 +1,349 @@
+package robots
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/robocensus/robocensus/robots/dialect"
+	"github.com/robocensus/robocensus/robots/internal/automaton"
+	"github.com/robocensus/robocensus/robots/internal/escape"
+)
+
+// Most policies of one file under two profiles mean the same, and their rules show it
+// without a search (see [automaton.Language.Search]): after what never decides is left out,
+// both have the same patterns, each pattern matches the same paths whatever the form in
+// which it is compared, and the same rule decides wherever several match.
+
+// A likeness says on which paths two policies are known to agree.
+type likeness uint8
+
+const (
+	unknownLikeness likeness = iota
+	alikePlainly             // on those without needless escapes
+	alike                    // on all
+)
+
+// likenessOf compares the normal forms of two policies. It also returns what that cost, in
+// the unit of [Relate].
+func likenessOf(a, b *Policy) (l likeness, work int) {
+	if a.judge.profile.RobotsTxtAllowed != b.judge.profile.RobotsTxtAllowed {
+		return unknownLikeness, 0
+	}
+	readings := append(a.readings(), b.readings()...)
+	if len(readings) > maxAlike {
+		return unknownLikeness, 0
+	}
+	most := alike
+	for _, r := range readings {
+		most = min(most, r.agreement())
+	}
+	for l = most; l > unknownLikeness; l-- {
+		same, cost := sameNormal(readings, l)
+		if work += cost; same {
+			break
+		}
+	}
+	return l, work
+}
+
+// sameNormal reports whether readings have the same normal form on some paths.
+func sameNormal(readings []spoken, on likeness) (same bool, work int) {
+	var first []statedRule
+	for i := range readings {
+		rules, ok := readings[i].normal(on)
+		work += 8 * len(rules)
+		switch {
+		case !ok:
+			return false, work
+		case i == 0:
+			first = rules
+			continue
+		case !slices.EqualFunc(rules, first, func(a, b statedRule) bool { return a.comparePattern(b) == 0 }):
+			return false, work
+		}
+		same, cost := sameDecisions(first, rules)
+		if work += cost; !same {
+			return false, work
+		}
+	}
+	return true, work
+}
+
+// maxAlike bounds the readings that are compared.
+const maxAlike = 8
+
+// agreement returns the paths on which the form that a reading compares is like the path as
+// it stands, as far as a pattern without escapes can tell.
+func (r *spoken) agreement() likeness {
+	switch {
+	case r.rules == nil:
+		return alike
+	case r.view.Form <= automaton.UpperHexed:
+		return alike
+	case r.view.Form <= automaton.ReservedToo:
+		return alikePlainly
+	}
+	return unknownLikeness
+}
+
+// The kinds of a statedRule. From viewKind on it is the form of the path that the pattern is
+// compared with, 0 if all are alike to it.
+const (
+	starKind   = 1 << iota
+	anchorKind // it has an anchor
+	borderKind // it ends where a path may (BarePrefix)
+	viewKind
+)
+
+// normal returns the rules of a reading in their normal form: those that may decide, each
+// pattern once, sorted. It is not ok if more than their lengths decides.
+func (r *spoken) normal(on likeness) (rules []statedRule, ok bool) {
+	rs := r.rules
+	if rs == nil {
+		return nil, true
+	}
+	if rs.hides || rs.odd || r.judge.profile.Length == dialect.LengthMatchEnd {
+		return nil, false
+	}
+	rules = make([]statedRule, 0, len(rs.literals)+len(rs.wilds))
+	form := r.view.Form
+	if on == alikePlainly && form == automaton.UpperHexed {
+		form = automaton.AsIs // as the digits of such a path are
+	}
+	add := func(text []byte, key int32, kind uint8) {
+		if isDead(text, on, form) {
+			return
+		}
+		if !isInert(text, kind&starKind != 0, on) {
+			kind += viewKind * (1 + uint8(form))
+		}
+		rules = append(rules, statedRule{text, key, kind})
+	}
+	for i := range rs.literals {
+		l, kind := &rs.literals[i], uint8(0)
+		text := rs.text(l)[:l.n]
+		switch {
+		case l.anchor:
+			kind = anchorKind
+		case r.whole && l.n > 0 && text[l.n-1] != '/':
+			kind = borderKind
+		}
+		add(text, l.key, kind)
+	}
+	for i := range rs.wilds {
+		w, kind := &rs.wilds[i], uint8(starKind)
+		if w.inQuery != nil || w.once {
+			return nil, false
+		}
+		if w.anchor {
+			kind += anchorKind
+		}
+		add(w.pattern, w.key, kind)
+	}
+	slices.SortFunc(rules, func(a, b statedRule) int { return cmp.Or(a.comparePattern(b), cmp.Compare(b.key, a.key)) })
+	rules = slices.CompactFunc(rules, func(a, b statedRule) bool { return a.comparePattern(b) == 0 })
+	mode := r.judge.mode(rs)
+	if rules, ok = withoutIdle(rules); !ok && mode != automaton.TheLongest {
+		return rules, false
+	}
+	return rules, lengthsDecide(rules, mode)
+}
+
+// comparePattern compares two rules but for their lengths.
+func (a statedRule) comparePattern(b statedRule) int {
+	return cmp.Or(bytes.Compare(a.text, b.text), cmp.Compare(a.kind, b.kind), cmp.Compare(a.key&1, b.key&1))
+}
+
+// sameDecisions reports whether two readings with the same patterns let the same rule decide
+// wherever rules of both kinds may match.
+func sameDecisions(one, two []statedRule) (same bool, work int) {
+	if slices.EqualFunc(one, two, func(a, b statedRule) bool { return a.key == b.key }) {
+		return true, 0
+	}
+	for i := range one {
+		if one[i].key&1 == int32(Disallow) {
+			continue
+		}
+		if work += len(one); work > maxMeetings {
+			return false, work
+		}
+		for k := range one {
+			if one[k].key&1 == int32(Disallow) && (one[i].key > one[k].key) != (two[i].key > two[k].key) && one[i].mayMeet(&one[k]) {
+				return false, work
+			}
+		}
+	}
+	return true, work
+}
+
+// isDead reports whether a pattern matches none of some paths in a form, because no URL has one
+// of its bytes; or because it has an escape that no plain path has, and that the form does not
+// make.
+func isDead(pattern []byte, on likeness, form automaton.Form) bool {
+	for i, c := range pattern {
+		switch {
+		case c <= ' ' || c > '~' || c == '#':
+			return true
+		case c == '%' && on == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 && !automaton.IsPlain(pattern[i:i+3]):
+			if form == automaton.AsIs || !escape.At(pattern, i) || !isMade(escape.Unhex(pattern[i+1])<<4|escape.Unhex(pattern[i+2])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isInert reports whether a pattern matches the same of some paths in each form that agrees
+// on them. No form changes what such a pattern consists of, and none makes it of anything
+// else. But what follows a star may begin within an escape, which a form may write otherwise.
+func isInert(pattern []byte, starred bool, on likeness) bool {
+	inQuery := false
+	for i, c := range pattern {
+		switch {
+		case c == '*' && starred:
+			if startsInEscape(pattern[i+1:], on) {
+				return false
+			}
+		case c == '%' && !isInertEscape(pattern[i:], inQuery, on), on == alikePlainly && isMade(c):
+			return false
+		}
+		inQuery = inQuery || c == '?'
+	}
+	return true
+}
+
+// isInertEscape reports the same of the % at the beginning of a text.
+func isInertEscape(text []byte, inQuery bool, on likeness) bool {
+	if on == alike {
+		return !slices.ContainsFunc(text[1:min(3, len(text))], func(c byte) bool { return c > '9' && escape.IsHex(c) })
+	}
+	if !escape.At(text, 0) {
+		return false
+	}
+	c := escape.Unhex(text[1])<<4 | escape.Unhex(text[2])
+	return c <= ' ' || c > '~' || c == '#' || c == '%' || !inQuery && (c == '/' || c == '?')
+}
+
+// startsInEscape reports whether the text before the next star may begin at a digit of an
+// escape in one form of a path, and not in another.
+func startsInEscape(text []byte, on likeness) bool {
+	if len(text) == 0 || !escape.IsHex(text[0]) {
+		return false
+	}
+	c, next := text[0], byte('*')
+	if len(text) > 1 {
+		next = text[1]
+	}
+	if on == alike { // forms may differ in the case of digits
+		return c > '9' || escape.IsHex(next) && next > '9'
+	}
+	// Forms of the RFC escape what no URL holds, and no more than that.
+	for _, x := range madeEscapes {
+		high, low := escape.Digits[x>>4], escape.Digits[x&15]
+		if c == low || c == high && (next == '*' || next == low) {
+			return true
+		}
+	}
+	return false
+}
+
+// madeEscapes are the characters of plain paths that a form of the RFC escapes, or whose
+// escapes it decodes.
+const madeEscapes = "*$[]\"<>\\^`{|}"
+
+// maxMeetings bounds the pairs of rules that are looked at.
+const maxMeetings = 1 << 14
+
+// withoutIdle leaves out rules that never decide against another: those that meet no rule of
+// the other kind, if they allow, or if a shorter rule of their kind covers them. The rules are
+// sorted. It is not ok if there are too many to look at.
+func withoutIdle(rules []statedRule) (left []statedRule, ok bool) {
+	var of [2][]*statedRule
+	for i := range rules {
+		k := rules[i].key & 1
+		of[k] = append(of[k], &rules[i])
+	}
+	if len(of[Allow])*len(of[Disallow]) > maxMeetings {
+		return rules, false
+	}
+	left = make([]statedRule, 0, len(rules))
+	var covers [2][]*statedRule // prefixes of the current pattern, each one of the next
+	for i := range rules {
+		r := &rules[i]
+		k := r.key & 1
+		for c := &covers[k]; len(*c) > 0 && !bytes.HasPrefix(r.head(), (*c)[len(*c)-1].text); {
+			*c = (*c)[:len(*c)-1]
+		}
+		covered := len(covers[k]) > 0
+		if r.kind&(starKind|anchorKind|borderKind) == 0 {
+			covers[k] = append(covers[k], r)
+		}
+		if (k == int32(Allow) || covered) && !slices.ContainsFunc(of[1-k], r.mayMeet) {
+			continue
+		}
+		left = append(left, *r)
+	}
+	return left, true
+}
+
+// mayMeet reports whether two patterns may match one path: what stands before their first
+// stars does not forbid it.
+func (a *statedRule) mayMeet(b *statedRule) bool {
+	x, y := a.head(), b.head()
+	n := min(len(x), len(y))
+	return string(x[:n]) == string(y[:n])
+}
+
+func (a *statedRule) head() []byte {
+	if a.kind&starKind != 0 {
+		return a.text[:bytes.IndexByte(a.text, '*')]
+	}
+	return a.text
+}
+
+// lengthsDecide reports whether the longest rule decides on every path, an allow rule among
+// equals, although a profile leaves the rank of some open.
+func lengthsDecide(rules []statedRule, m automaton.Mode) bool {
+	if m == automaton.TheLongest {
+		return true
+	}
+	for i := range rules {
+		a := &rules[i]
+		if a.key&1 == int32(Disallow) {
+			continue
+		}
+		for k := range rules {
+			d := &rules[k]
+			if d.key&1 == int32(Allow) || !a.mayMeet(d) {
+				continue
+			}
+			starred := (a.kind|d.kind)&starKind != 0
+			switch tied := a.key>>1 == d.key>>1; m {
+			case automaton.TheLongestTies:
+				if tied {
+					return false
+				}
+			case automaton.AnyWild:
+				if starred {
+					return false
+				}
+			case automaton.AnyWildTies:
+				if starred || tied {
+					return false
+				}
+			case automaton.OrTheLeast:
+				if starred && d.key > a.key {
+					return false
+				}
+			case automaton.OrTheLeastTies:
+				if starred && d.key > a.key || tied {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}

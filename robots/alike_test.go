@@ -1,0 +1,161 @@
+package robots
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/robots/internal/automaton"
+)
+
+// sayTheSame fails if the short way says of two policies what a search contradicts. It
+// returns what the short way says.
+func sayTheSame(t *testing.T, a, b *Policy, most int, text func() string) Difference {
+	t.Helper()
+	if _, ok := beforehand(a, b); ok {
+		return Same
+	}
+	short, known, _ := differShortly(a, b)
+	if short == DifferenceUndecided && known == (shown{}) {
+		return short
+	}
+	search, _ := differBySearch(a, b, most, shown{})
+	switch {
+	case search == DifferenceUndecided:
+	case short != DifferenceUndecided && short != search,
+		known.agree == alike && search != Same,
+		known.agree == alikePlainly && search == Differs,
+		known.needless && search == Same:
+		t.Fatalf("%s and %s: the short way says %v, %+v; a search says %v\n%s", a.judge.profile.Name, b.judge.profile.Name, short, known, search, text())
+	}
+	return short
+}
+
+// TestShortWaysOnTheCorpus compares every group of every real file under google and each
+// other document, and under two documents in turn. Nearly all pairs need no search.
+func TestShortWaysOnTheCorpus(t *testing.T) {
+	files, every := corpus(t), 1
+	if testing.Short() {
+		every = 24
+	}
+	for _, names := range [][2]string{{"google", "google-2019"}, {"google", "google-2012"}, {"google", "classic-1996"}, {"google", "rfc9309"}, {"google-2019", "rfc9309"}, {"rfc9309", "google-2012"}} {
+		one, two := *named(t, names[0]), *named(t, names[1])
+		one.RobotsTxtAllowed, two.RobotsTxtAllowed = false, false // as where a run compares them
+		pairs, undecided := 0, 0
+		for i, host := range slices.Sorted(maps.Keys(files)) {
+			if i%every != 0 {
+				continue
+			}
+			var f, g File
+			f.Parse(files[host], &one)
+			g.Parse(files[host], &two)
+			agents := namedAgents(&f)
+			j, k := NewJudge(&one, agents), NewJudge(&two, agents)
+			j.Load(&f)
+			k.Load(&g)
+			known := make(map[[2]int]bool)
+			for n := range agents {
+				a, b := j.Policy(n), k.Policy(n)
+				if key := [2]int{a.SameAs, b.SameAs}; !known[key] {
+					known[key] = true
+					pairs++
+					if sayTheSame(t, a, b, automaton.MaxWork/8, func() string { return host + " " + agents[n].Name }) == DifferenceUndecided {
+						undecided++
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d of %d pairs need a search", names, undecided, pairs)
+		if 50*undecided > pairs {
+			t.Errorf("%s: more than one pair in 50 needs a search", names)
+		}
+	}
+}
+
+// TestShortWaysOnRandomRules compares random rules with themselves, with themselves in
+// another order, and with others, under each pair of profiles.
+func TestShortWaysOnRandomRules(t *testing.T) {
+	draws := 200_000
+	if testing.Short() {
+		draws = 4000
+	}
+	words := []string{"admin", "cart", "files", "Data", "a", "B", "3", "4A", "2Cb", "x", "?", "?q=", "&id=", "/", "/", "//", ".php", ":", "=", ";", "+", "~", "[", "]", "\"", "|", "$", "%", "%2", "%20", "%22", "%2F", "%2f", "%3A", "%3b", "%41", "%5B", "%7C", "%7e", "%C3%A9", "%c3%a9", "%2A", "%24", "é", " ", "index.html", "robots.txt"}
+	var profiles []*Profile
+	for _, f := range builtin {
+		p := f()
+		profiles = append(profiles, &p)
+	}
+	open := *named(t, "rfc9309") // fields that no document combines
+	open.Name, open.Precedence, open.Ties, open.Reserved = "mixed", LongestOpen, TiesOpen, ReservedEqual
+	profiles = append(profiles, &open)
+	r := rand.New(rand.NewPCG(53, 1))
+	said := make(map[Difference]int)
+	for range draws {
+		var rules []string
+		if ar := &arenas[r.IntN(len(arenas))]; r.IntN(2) == 0 {
+			rules = ar.rules(r, 4)
+		} else {
+			for range 1 + r.IntN(6) {
+				rule := []string{"disallow: ", "disallow: ", "allow: "}[r.IntN(3)]
+				rule += []string{"/", "/", "/", "/*", "*"}[r.IntN(5)]
+				for range r.IntN(4) {
+					rule += words[r.IntN(len(words))] + []string{"", "", "*"}[r.IntN(3)]
+				}
+				rules = append(rules, rule+[]string{"", "", "", "$"}[r.IntN(4)])
+			}
+		}
+		other := slices.Clone(rules)
+		switch r.IntN(4) {
+		case 0:
+			r.Shuffle(len(other), func(i, k int) { other[i], other[k] = other[k], other[i] })
+		case 1:
+			if len(other) > 0 {
+				other = slices.Delete(other, 0, 1)
+			}
+		}
+		one, two := profiles[r.IntN(5)], profiles[r.IntN(len(profiles))]
+		if r.IntN(2) == 0 {
+			two = profiles[r.IntN(5)]
+		}
+		a, b := policyOf(one, strings.Join(rules, "\n")), policyOf(two, strings.Join(other, "\n"))
+		said[sayTheSame(t, a, b, automaton.MaxWork, func() string { return fmt.Sprintf("%q\n%q", rules, other) })]++
+	}
+	t.Logf("the short ways say %v", said)
+	for d := range Differs + 1 {
+		if said[d] == 0 {
+			t.Errorf("never %v", d)
+		}
+	}
+}
+
+// TestShortWaysAreBounded counts the work on pairs made to be slow.
+func TestShortWaysAreBounded(t *testing.T) {
+	many := func(n int, f func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(f(i) + "\n")
+		}
+		return b.String()
+	}
+	pairs := entangled()
+	stars := many(20000, func(i int) string { return []string{"allow", "disallow"}[i%2] + fmt.Sprintf(": /%x*a%x", i, i) })
+	pairs["meetings"] = [2]string{stars, stars}
+	pairs["one pattern"] = [2]string{"disallow: /" + strings.Repeat("*a", 250_000), "allow: /" + strings.Repeat("*B", 250_000)}
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		a := policyOf(named(t, "google"), pairs[name][0])
+		for _, other := range DocumentNames() {
+			b := policyOf(named(t, other), pairs[name][1])
+			p := prober{a: a, b: b, either: true, escaping: true, plain: true, ways: [2]bool{true, true}}
+
+			p.tryAll(a, b)
+
+			last := 2 * (a.NumRules() + 8*b.NumRules() + 2<<20) // an ask may begin below the bound
+			if p.work > 3*differWork+6*last {
+				t.Errorf("%s with google and %s: %d units of work", name, other, p.work)
+			}
+		}
+	}
+}
