@@ -172,10 +172,11 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 		}
 	}
 	if strings.ContainsRune(authority, '@') {
+		shown := failure.Clip(WithoutUser(authority))
 		if rest == s {
-			return Origin{}, "", fmt.Errorf("%q is not a host: it has an @, like a mail address or credentials", failure.Clip(s))
+			return Origin{}, "", fmt.Errorf("%q is not a host: it has an @, like a mail address or credentials", shown)
 		}
-		return Origin{}, "", fmt.Errorf("%q holds credentials; remove them", failure.Clip(s))
+		return Origin{}, "", fmt.Errorf("%q holds credentials; remove them", shown)
 	}
 	if authority == "" {
 		return Origin{}, "", fmt.Errorf("%q names no host", failure.Clip(s))
@@ -191,6 +192,15 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 		port = DefaultPort(scheme)
 	}
 	return Origin{Scheme: scheme, Host: host, Port: port}, target, nil
+}
+
+// WithoutUser returns what a user gives for an address without the name and the password
+// that it may have before an @: a message is in logs, too.
+func WithoutUser(text string) string {
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		return "…" + text[at:]
+	}
+	return text
 }
 
 // noAuthority are schemes whose URLs have no host, so that no :// follows them.

@@ -104,8 +104,9 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": "holds credentials", "http://[::1/x": `"[::1" is not an IPv6 address`,
-		"a...": "empty label", "m\xfcnchen.test": "not UTF-8",
+		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": `"…@a.test" holds credentials`, "u:p@a.test/x": `"…@a.test" is not a host`, "https://a@u:p@a.test?q": `"…@a.test" holds`,
+		"http://[::1/x": `"[::1" is not an IPv6 address`,
+		"a...":          "empty label", "m\xfcnchen.test": "not UTF-8",
 	} {
 		if _, _, err := Parse(given, "https"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want that it %s", given, err, want)

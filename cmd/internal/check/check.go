@@ -297,7 +297,7 @@ func CheckURL(url string, absolute bool) error {
 		return nil
 	}
 	if !strings.Contains(url, "://") {
-		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", url, map[bool]string{false: ", or begin a path with /"}[absolute])
+		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", fetch.WithoutUser(url), map[bool]string{false: ", or begin a path with /"}[absolute])
 	}
 	if _, _, err := fetch.Parse(url, ""); err != nil {
 		return exit.UsageError{Err: err}

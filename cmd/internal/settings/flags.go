@@ -25,6 +25,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -168,7 +169,7 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 	}
 	if f.ConnectTo != "" {
 		if c.ConnectTo, err = netip.ParseAddrPort(f.ConnectTo); err != nil {
-			return c, exit.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", withoutUser(f.ConnectTo))
+			return c, exit.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", fetch.WithoutUser(f.ConnectTo))
 		}
 	}
 	if f.Proxy != "" {
@@ -185,7 +186,7 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 			resolver, err = netip.AddrPortFrom(addr, 53), nil
 		}
 		if err != nil {
-			return c, exit.Usagef("--resolver %q: give an IP address, with or without a port", withoutUser(text))
+			return c, exit.Usagef("--resolver %q: give an IP address, with or without a port", fetch.WithoutUser(text))
 		}
 		if slices.Contains(c.Resolvers, resolver) {
 			return c, exit.Usagef("--resolver %s is given twice", text)
@@ -229,13 +230,4 @@ func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) (
 		return cli.ReadAll("standard input", stdin)
 	}
 	return cli.ReadInput(ctx, path)
-}
-
-// withoutUser returns what a user gives for an address without the name and the password
-// that it may have before an @: a message is in logs, too.
-func withoutUser(text string) string {
-	if at := strings.LastIndexByte(text, '@'); at >= 0 {
-		return "…" + text[at:]
-	}
-	return text
 }
