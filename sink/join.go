@@ -1,19 +1,17 @@
 package sink
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -64,7 +62,7 @@ func (*Table[T]) join(ctx context.Context, w io.Writer, from store.Store, parts 
 		if err != nil {
 			return err
 		}
-		out, err = copyRows(out, w, f, p)
+		out, err = copyRows(ctx, out, w, f, p)
 		f.Close()
 		if err != nil {
 			return fmt.Errorf("join %s: %w", p.Path, err)
@@ -75,36 +73,21 @@ func (*Table[T]) join(ctx context.Context, w io.Writer, from store.Store, parts 
 
 // copyRows writes the rows of a part, whose file f is, to out, or to a new writer with
 // the metadata of the part.
-func copyRows[T any](out *shred.Writer[T], w io.Writer, f *os.File, p journal.Part) (_ *shred.Writer[T], err error) {
-	in, err := schema.OpenRows[T](f, p.Bytes)
+func copyRows[T any](
+	ctx context.Context, out *shred.Writer[T], w io.Writer, f *os.File, p journal.Part,
+) (_ *shred.Writer[T], err error) {
+	in, err := rowio.Open(f, p.Bytes)
 	if err != nil {
 		return out, err
 	}
 	if out == nil {
-		metadata := make(map[string]string)
-		for _, pair := range in.Metadata().KeyValueMetadata {
-			metadata[pair.Key] = pair.Value
-		}
+		metadata := in.AllMetadata()
 		if out, err = shred.New[T](w, new(sync.Pool), writerOptions[T](p.Table, metadata[layout.KeyToolVersion], metadata)...); err != nil {
 			return nil, err
 		}
 	}
-	if n := in.NumRows(); n != p.Rows {
+	if n := in.Rows(); n != p.Rows {
 		return out, fmt.Errorf("%d rows, where the record has %d", n, p.Rows)
 	}
-	reader := parquet.NewGenericReader[T](in)
-	defer reader.Close()
-	rows := make([]T, 256)
-	for left := p.Rows; left > 0; {
-		clear(rows)
-		n, err := reader.Read(rows)
-		if n == 0 {
-			return out, fmt.Errorf("%d rows are missing: %w", left, cmp.Or(err, io.ErrUnexpectedEOF))
-		}
-		if err := out.Write(rows[:n]); err != nil {
-			return out, err
-		}
-		left -= int64(n)
-	}
-	return out, nil
+	return out, rowio.Read(ctx, in, rowio.Selection{Partial: true}, func(batch []T) error { return out.Write(batch) })
 }

@@ -1,6 +1,7 @@
 package sink_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -10,7 +11,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/verify"
@@ -25,7 +28,11 @@ func init() {
 			return nil, err
 		}
 		defer in.Close()
-		return scan.OpenPart(ctx, in, p)
+		f, err := rowio.OpenPart(ctx, in, p)
+		if err != nil {
+			return nil, err
+		}
+		return f.Raw, nil
 	}
 	sink.Verify = func(ctx context.Context, dir, run string, progress func(parts, of int)) (*sink.Verification, error) {
 		in, err := store.Open(ctx, dir)
@@ -53,7 +60,11 @@ func init() {
 		return err
 	}
 	sink.Schema = func(table string) (*arrow.Schema, error) {
-		f, err := scan.Empty(table)
+		content, err := schema.EmptyPart(table)
+		if err != nil {
+			return nil, err
+		}
+		f, err := scan.Open(bytes.NewReader(content))
 		if err != nil {
 			return nil, err
 		}

@@ -17,10 +17,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/sink/rowio"
 )
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceSettings)
+	rowio.Overwrite = true // so that no command keeps a row of a table beyond its batch
 	// A shell makes its background jobs ignore SIGINT, and their children inherit
 	// that unless they handle it.
 	if signal.Ignored(os.Interrupt) {

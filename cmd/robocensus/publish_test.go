@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -144,7 +145,12 @@ func cellsOf(t *testing.T, folder string) map[string][]string {
 	must(t, err)
 	all := make(map[string][]string)
 	for _, part := range append(m.RunParts, m.Parts...) {
-		must(t, scan.Rows(t.Context(), sinktest.Open(t, folder), part, scan.Selection{}, func(batch arrow.RecordBatch) error {
+		f, err := rowio.OpenPart(t.Context(), sinktest.Open(t, folder), part)
+		must(t, err)
+		defer f.Close()
+		opened, err := scan.Open(f.Raw)
+		must(t, err)
+		must(t, opened.Batches(t.Context(), scan.Selection{}, func(batch arrow.RecordBatch) error {
 			for k, field := range batch.Schema().Fields() {
 				name := part.Table + "." + field.Name
 				for i := range int(batch.NumRows()) {

@@ -11,6 +11,7 @@
 package export
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
@@ -134,14 +136,14 @@ type exporter struct {
 func (e *exporter) ofParts() error {
 	v := e.view()
 	for _, p := range e.parts {
-		f, err := scan.OpenPart(e.ctx, e.in, p)
+		f, err := rowio.OpenPart(e.ctx, e.in, p)
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		opened, err := scan.Open(f)
+		opened, err := scan.Open(f.Raw)
 		err = e.part(opened, err, p, v)
 		f.Close()
 		if e.ctx.Err() != nil {
@@ -158,7 +160,11 @@ func (e *exporter) ofParts() error {
 		return nil
 	}
 	// A table without parts still has columns.
-	empty, err := scan.Empty(e.Table)
+	content, err := schema.EmptyPart(e.Table)
+	if err != nil {
+		return err
+	}
+	empty, err := scan.Open(bytes.NewReader(content))
 	return e.part(empty, err, journal.Part{}, v)
 }
 

@@ -23,12 +23,15 @@ type view struct {
 	of func(e *exporter, p journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error)
 }
 
+// wallColumn says who answered in place of the file. A run of before knows of no walls.
+const wallColumn = "challenge"
+
 // views are those of package views whose rows are those of a table.
 var views = map[string]*view{
 	"groups":   {rank, []string{"seq"}, adding(rank, ranks)},
 	"rules":    {rank, []string{"seq"}, adding(rank, ranks)},
 	"verdicts": {category, []string{"agent"}, adding(category, categories)},
-	"fetches":  {nil, []string{"content_digest", scan.WallColumn}, unread},
+	"fetches":  {nil, []string{"content_digest", wallColumn}, unread},
 }
 
 var (
@@ -147,12 +150,12 @@ func categories(e *exporter, _ journal.Part) (func(arrow.RecordBatch) arrow.Arra
 // not count as 0 in an average.
 func unread(*exporter, journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error) {
 	return func(batch arrow.RecordBatch) (arrow.RecordBatch, error) {
-		if !batch.Schema().HasField("content_digest") || !batch.Schema().HasField(scan.WallColumn) {
+		if !batch.Schema().HasField("content_digest") || !batch.Schema().HasField(wallColumn) {
 			batch.Retain()
 			return batch, nil
 		}
-		digest, walled := scan.Column[arrow.Array](batch, "content_digest"), scan.Walled(batch)
-		isUnread := func(row int) bool { return digest.IsNull(row) || walled(row) }
+		digest, wall := scan.Column[arrow.Array](batch, "content_digest"), scan.Column[arrow.Array](batch, wallColumn)
+		isUnread := func(row int) bool { return digest.IsNull(row) || wall.IsValid(row) }
 		columns, fields := slices.Clone(batch.Columns()), slices.Clone(batch.Schema().Fields())
 		for i, f := range fields {
 			if !slices.Contains(schema.OfFile, f.Name) {

@@ -17,7 +17,6 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 	"github.com/robocensus/robocensus/sink/store"
@@ -77,13 +76,15 @@ func TestRowsOfHosts(t *testing.T) {
 	m := written(t, dir, targets)
 	want := make(map[int64]*strings.Builder)
 	for _, p := range m.PartsOf("policies") {
-		must(t, scan.Texts(ctx, sinktest.Open(t, dir), p, []string{"seq", "agent", "class"}, func(cells []*string) {
-			var seq int64
-			fmt.Sscan(*cells[0], &seq)
-			if want[seq] == nil {
-				want[seq] = new(strings.Builder)
+		parts := []journal.Part{p}
+		must(t, rowio.Of(ctx, sinktest.Open(t, dir), parts, rowio.Selection{}, func(batch []schema.Policy) error {
+			for _, row := range batch {
+				if want[row.Seq] == nil {
+					want[row.Seq] = new(strings.Builder)
+				}
+				fmt.Fprintf(want[row.Seq], "%s %s\n", row.Agent, row.Class)
 			}
-			fmt.Fprintf(want[seq], "%s %s\n", *cells[1], *cells[2])
+			return nil
 		}))
 	}
 	in, err := store.Open(ctx, dir)

@@ -11,15 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -129,7 +124,10 @@ func (p *heldPart) checkFooter(s store.Store) error {
 		return err
 	}
 	defer f.Close()
-	opened, err := scan.Open(f)
+	opened, err := rowio.Open(f, p.Bytes)
+	if err == nil {
+		err = opened.CheckPages()
+	}
 	if err != nil {
 		return err
 	}
@@ -163,38 +161,10 @@ func Unreadable(name string, err error) error {
 }
 
 // checkColumns returns an error if a part has other columns than those that are
-// compared.
-func checkColumns(ctx context.Context, in store.Store, part journal.Part, want []string) (err error) {
-	defer rowio.Recovered(&err)
-	f, err := scan.OpenPart(ctx, in, part)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	opened, err := parquet.OpenFile(f, part.Bytes)
-	if err != nil {
-		return err
-	}
-	if err := schema.CheckTypes(parquet.SchemaOf(reflect.New(schema.Describe(part.Table).Row()).Interface()), opened); err != nil {
-		return err
-	}
-	// parquet-go reads the answers. If a column has fewer values than rows, it takes
-	// those of another for them, and a number for the address of a text; arrow-go counts.
-	if part.Table == "fetches" {
-		whole, err := scan.Open(f)
-		if err == nil {
-			err = whole.Batches(ctx, scan.Selection{}, func(arrow.RecordBatch) error { return nil })
-		}
-		if err != nil {
-			return err
-		}
-	}
-	var has []string
-	for _, column := range opened.Root().Columns() {
-		has = append(has, column.Name())
-	}
-	if !slices.Equal(slices.Sorted(slices.Values(has)), slices.Sorted(slices.Values(want))) {
+// compared, or of other types than the rows.
+func checkColumns(f *rowio.File, row reflect.Type, want []string) error {
+	if !slices.Equal(slices.Sorted(slices.Values(f.Columns())), slices.Sorted(slices.Values(want))) {
 		return fmt.Errorf("its columns are not those that %s says", describe.ProvenanceName)
 	}
-	return nil
+	return f.Fits(row, want)
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -139,21 +139,17 @@ func (p *publisher) part(part journal.Part) (store.Digest, error) {
 	if err != nil {
 		return store.Digest{}, err
 	}
-	in, err := scan.OpenPart(p.ctx, p.In, part)
+	in, err := rowio.OpenPart(p.ctx, p.In, part)
 	if err != nil {
 		return store.Digest{}, err
 	}
 	defer in.Close()
-	older, err := isOlder(in, part)
-	if err != nil {
-		return store.Digest{}, fmt.Errorf("publish %s: %w", part.Path, err)
-	}
-	rewrite := rewriterOf(p.Selection, part.Table, shorten, older)
+	rewrite := rewriterOf(p.Selection, part.Table, shorten, isOlder(in.File, part.Table))
 	digest, err := p.file(part.Path, func(out io.Writer) (err error) {
 		if rewrite != nil {
 			err = rewrite.write(p.ctx, out, in, part.Bytes)
 		} else {
-			_, err = io.Copy(out, in)
+			_, err = io.Copy(out, in.Raw)
 		}
 		if err != nil {
 			err = fmt.Errorf("publish %s: %w", part.Path, err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,14 +64,11 @@ func rewriterOf(s describe.Selection, table string, shorten, older bool) *rewrit
 const archiveColumn = "warc_file"
 
 // isOlder reports whether a part lacks a column that its table has now.
-func isOlder(in *os.File, part journal.Part) (older bool, err error) {
-	defer rowio.Recovered(&err)
-	opened, err := parquet.OpenFile(in, part.Bytes)
-	for _, name := range journal.Later {
-		table, column, _ := strings.Cut(name, ".")
-		older = older || err == nil && table == part.Table && opened.Root().Column(column) == nil
-	}
-	return older, err
+func isOlder(part *rowio.File, table string) bool {
+	return slices.ContainsFunc(journal.Later, func(name string) bool {
+		of, column, _ := strings.Cut(name, ".")
+		return of == table && !part.Has(column)
+	})
 }
 
 // namesMachine reports whether a part has names of archives to shorten.
@@ -108,9 +104,12 @@ func hashAbsolute(url string) string {
 }
 
 // write rewrites a part.
-func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size int64) (err error) {
+func (r *rewriting) write(ctx context.Context, out io.Writer, in *rowio.PartFile, size int64) (err error) {
 	defer rowio.Recovered(&err)
-	part, err := parquet.OpenFile(in, size)
+	if err := in.CheckPages(); err != nil {
+		return err
+	}
+	part, err := parquet.OpenFile(in.Raw, size)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/publish/describe"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A part that is older than some columns gets them when it is published, without values.
@@ -40,13 +40,18 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	file, err := rowio.Open(in, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for table, want := range map[string]bool{"fetches": true, "verdicts": false} {
-		if is, err := isOlder(in, journal.Part{Table: table, Digest: store.Digest{Bytes: info.Size()}}); err != nil || is != want {
-			t.Errorf("%s: older %v, %v", table, is, err)
+		if is := isOlder(file, table); is != want {
+			t.Errorf("%s: older %v", table, is)
 		}
 	}
+	part := &rowio.PartFile{File: file, Raw: in}
 	var out bytes.Buffer
-	if err := rewriterOf(describe.Selection{}, "fetches", false, true).write(t.Context(), &out, in, info.Size()); err != nil {
+	if err := rewriterOf(describe.Selection{}, "fetches", false, true).write(t.Context(), &out, part, info.Size()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[schema.Fetch](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -81,7 +86,10 @@ func TestRowsThatAreAnnounced(t *testing.T) {
 		in, err := os.Open(name)
 		must(t, err)
 		defer in.Close()
-		err = rewriterOf(describe.Selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, in, int64(len(content)))
+		file, err := rowio.Open(in, int64(len(content)))
+		must(t, err)
+		part := &rowio.PartFile{File: file, Raw: in}
+		err = rewriterOf(describe.Selection{}, "sitemaps", false, true).write(t.Context(), io.Discard, part, int64(len(content)))
 		if (err == nil) != (announced == 2) {
 			t.Errorf("of two rows %d are announced: %v", announced, err)
 		}
@@ -101,7 +109,8 @@ func TestNoPartNamesAHost(t *testing.T) {
 	})
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{
-		In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, HashHosts: true, Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
+		In: sinktest.Open(t, dir), Runs: []*journal.Manifest{run}, To: set, HashHosts: true,
+		Metadata: describe.Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
 	})
 	must(t, err)
 	rows, err := parquet.ReadFile[schema.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))

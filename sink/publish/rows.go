@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -175,45 +172,64 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 	return nil
 }
 
-// textsOf returns the columns of text of a table, whose values repeat.
-func textsOf(table string) (columns []string) {
-	for _, d := range sink.Dictionary() {
-		if d.Table == table && strings.HasPrefix(d.Type, "STRING") {
-			columns = append(columns, d.Column)
-		}
-	}
-	return columns
-}
-
 // partRows adds up the rows of a part that are compared.
 type partRows struct {
 	*comparing
-	sum    rowSum
-	memory hashMemory
-	seqs   seqOrder
-	hosts  *sampledHosts // nil for all
-	wanted int64         // rows of these
-	seen   int64         // of them
-	wants  []bool        // which rows of a batch are of them
+	sum     rowSum
+	hashing *hashing
+	seq     int // the field of a row that has it, -1 for none
+	metric  int // likewise
+	seqs    seqOrder
+	hosts   *sampledHosts // nil for all
+	wanted  int64         // rows of these
+	seen    int64         // of them
+}
+
+// seqRow has the target of a row.
+type seqRow struct {
+	Seq int64 `parquet:"seq"`
 }
 
 func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err error) {
-	selection := scan.Selection{Columns: r.columns, Dictionaries: textsOf(r.table)}
+	opened, err := rowio.OpenPart(ctx, r.runs[side].in, part)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	row := schema.Describe(r.table).Row()
 	if side == 0 {
-		if err := checkColumns(ctx, r.runs[0].in, part, r.columns); err != nil {
+		if err := checkColumns(opened.File, row, r.columns); err != nil {
 			return err
 		}
 	}
+	selection := rowio.Selection{Columns: r.columns}
 	if side == 0 && r.sampled != nil && slices.Contains(r.columns, "seq") {
 		if r.hosts, err = r.hostsOf(ctx, part.Segment); err != nil {
 			return err
 		}
-		if err := r.lookAhead(ctx, part); err != nil || r.wanted == 0 {
+		if err := r.lookAhead(ctx, opened.File); err != nil || r.wanted == 0 {
 			return err
 		}
 		selection.Wanted = rowio.Within(r.hosts.sampled)
 	}
-	if err := scan.Rows(ctx, r.runs[side].in, part, selection, r.batch); err != nil {
+	r.hashing, r.seq, r.metric = r.hash.of(row, r.columns), -1, -1
+	for _, i := range r.hashing.fields {
+		switch schema.ColumnOf(row.Field(i)) {
+		case "seq":
+			r.seq = i
+		case "metric":
+			r.metric = i
+		}
+	}
+	var own error // of batch
+	err = rowio.ReadType(ctx, opened.File, selection, row, func(batch reflect.Value) error {
+		own = r.batch(batch)
+		return own
+	})
+	if err != nil && own == nil && ctx.Err() == nil {
+		err = rowio.Unreadable(r.runs[side].in, part, err)
+	}
+	if err != nil {
 		return err
 	}
 	if r.hosts != nil && r.seen < r.wanted {
@@ -222,32 +238,23 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 	return nil
 }
 
-func (r *partRows) batch(batch arrow.RecordBatch) error {
-	var metric arrow.Array
-	for k, f := range batch.Schema().Fields() {
-		switch {
-		case f.Name == "seq":
-			if err := r.seqs.grow(batch.Column(k), r.table); err != nil {
+func (r *partRows) batch(batch reflect.Value) error {
+	for i := range batch.Len() {
+		row := batch.Index(i)
+		if r.seq >= 0 {
+			seq := row.Field(r.seq).Int()
+			if err := r.seqs.grow(seq, r.table); err != nil {
 				return err
 			}
-		case f.Name == "metric":
-			metric = batch.Column(k)
+			if r.hosts != nil && !r.hosts.wants(seq) {
+				continue
+			}
+			r.seen++
 		}
-	}
-	if r.hosts != nil {
-		seen := r.seen
-		r.wants = r.hosts.rows(scan.Column[*array.Int64](batch, "seq"), r.wants, &r.seen)
-		if r.seen == seen {
-			return nil
+		if r.metric >= 0 && isLost(row.Field(r.metric).String(), r.lost) {
+			continue
 		}
-	}
-	for i, hash := range r.hash.rows(batch, &r.memory) {
-		switch {
-		case r.hosts != nil && !r.wants[i]:
-		case metric != nil && isLost(metric.ValueStr(i), r.lost):
-		default:
-			r.sum.add(hash)
-		}
+		r.sum.add(r.hashing.row(row))
 	}
 	return nil
 }
@@ -258,23 +265,20 @@ type seqOrder struct {
 	some bool
 }
 
-func (o *seqOrder) grow(column arrow.Array, table string) error {
-	seqs, ok := column.(*array.Int64)
-	if !ok {
-		return errors.New("its column seq has no integers")
+func (o *seqOrder) grow(seq int64, table string) error {
+	if o.some && (seq < o.last || seq == o.last && table == "fetches") {
+		return fmt.Errorf("seq %d follows seq %d", seq, o.last)
 	}
-	for _, seq := range seqs.Int64Values() {
-		if o.some && (seq < o.last || seq == o.last && table == "fetches") {
-			return fmt.Errorf("seq %d follows seq %d", seq, o.last)
-		}
-		o.last, o.some = seq, true
-	}
+	o.last, o.some = seq, true
 	return nil
 }
 
 // sampledHosts are the targets of a segment that are re-evaluated.
 type sampledHosts struct {
 	all, sampled []int64 // seqs, ascending
+	last         int64   // the seq asked about last: rows of a target stand together
+	isWanted     bool    // it
+	some         bool
 }
 
 // mostTargets bounds the targets of a segment in memory: somebody else may have written
@@ -288,12 +292,12 @@ func (t *comparing) hostsOf(ctx context.Context, segment int) (*sampledHosts, er
 		if part.Segment != segment {
 			continue
 		}
-		err := scan.Rows(ctx, t.runs[0].in, part, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
-			seqs, hosts := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
-			for i, seq := range seqs.Int64Values() {
-				h.all = append(h.all, seq)
-				if t.sampled(hosts.Value(i)) {
-					h.sampled = append(h.sampled, seq)
+		what := rowio.Selection{Columns: []string{"seq", "host"}}
+		err := rowio.Of(ctx, t.runs[0].in, []journal.Part{part}, what, func(batch []schema.Fetch) error {
+			for i := range batch {
+				h.all = append(h.all, batch[i].Seq)
+				if t.sampled(batch[i].Host) {
+					h.sampled = append(h.sampled, batch[i].Seq)
 				}
 			}
 			if len(h.all) > mostTargets {
@@ -313,39 +317,27 @@ func (t *comparing) hostsOf(ctx context.Context, segment int) (*sampledHosts, er
 // wants reports whether the rows of a seq are compared: those of sampled targets, and of
 // none.
 func (h *sampledHosts) wants(seq int64) bool {
-	_, sampled := slices.BinarySearch(h.sampled, seq)
-	if sampled {
-		return true
+	if !h.some || seq != h.last {
+		_, sampled := slices.BinarySearch(h.sampled, seq)
+		_, known := slices.BinarySearch(h.all, seq)
+		h.last, h.isWanted, h.some = seq, sampled || !known, true
 	}
-	_, known := slices.BinarySearch(h.all, seq)
-	return !known
-}
-
-// rows returns which rows are wanted, in the memory of spare, and adds their number to n.
-func (h *sampledHosts) rows(seqs *array.Int64, spare []bool, n *int64) []bool {
-	wanted := spare[:0]
-	for i, seq := range seqs.Int64Values() {
-		if i > 0 && seq == seqs.Value(i-1) {
-			wanted = append(wanted, wanted[i-1])
-		} else {
-			wanted = append(wanted, h.wants(seq))
-		}
-		if wanted[i] {
-			*n++
-		}
-	}
-	return wanted
+	return h.isWanted
 }
 
 // lookAhead reads the seqs of a part, and counts those that are wanted: the statistics by
 // which row groups are left out may be false.
-func (r *partRows) lookAhead(ctx context.Context, part journal.Part) error {
+func (r *partRows) lookAhead(ctx context.Context, f *rowio.File) error {
 	var order seqOrder
-	return scan.Rows(ctx, r.runs[0].in, part, scan.Selection{Columns: []string{"seq"}}, func(batch arrow.RecordBatch) error {
-		if err := order.grow(batch.Column(0), r.table); err != nil {
-			return err
+	return rowio.Read(ctx, f, rowio.Selection{}, func(batch []seqRow) error {
+		for _, row := range batch {
+			if err := order.grow(row.Seq, r.table); err != nil {
+				return err
+			}
+			if r.hosts.wants(row.Seq) {
+				r.wanted++
+			}
 		}
-		r.wants = r.hosts.rows(batch.Column(0).(*array.Int64), r.wants, &r.wanted)
 		return nil
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"hash/maphash"
 	"math"
 	"math/bits"
+	"reflect"
+	"slices"
+	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // rowSum is the number of rows of a multiset, and the sum of their hashes. Two multisets
@@ -42,75 +44,85 @@ func newRowHash() *rowHash {
 
 func (h *rowHash) text(text string) uint64 { return maphash.String(h.seed, text) }
 
-// rows returns the hashes of the rows of a batch, in the memory of spare.
-func (h *rowHash) rows(batch arrow.RecordBatch, spare *hashMemory) []uint64 {
-	n := int(batch.NumRows())
-	rows := resized(&spare.rows, n)
-	for i := range rows {
-		rows[i] = h.begin
-	}
-	for _, column := range batch.Columns() {
-		cell := h.cells(column, spare)
-		for i := range rows {
-			c := h.null
-			if column.IsValid(i) {
-				c = cell(i)
-			}
-			rows[i] = folded(rows[i]^c, h.key)
-		}
-	}
-	for i := range rows {
-		rows[i] = folded(rows[i]^h.null, h.key)
-	}
-	return rows
+// A hashing hashes rows of a table, by some columns.
+type hashing struct {
+	*rowHash
+	fields []int      // the columns, as fields of a row
+	last   []lastText // of each
 }
 
-// hashMemory is memory for the rows of one batch after another.
-type hashMemory struct{ rows, values []uint64 }
+// lastText is a text and its hash: texts of a column repeat.
+type lastText struct {
+	text string
+	hash uint64
+}
 
-func resized(memory *[]uint64, n int) []uint64 {
-	if cap(*memory) < n {
-		*memory = make([]uint64, n)
+// of returns what hashes rows of a type by columns.
+func (h *rowHash) of(row reflect.Type, columns []string) *hashing {
+	out := &hashing{rowHash: h}
+	for i := range row.NumField() {
+		if slices.Contains(columns, schema.ColumnOf(row.Field(i))) {
+			out.fields = append(out.fields, i)
+		}
 	}
-	return (*memory)[:n]
+	out.last = make([]lastText, len(out.fields))
+	return out
+}
+
+// row returns the hash of a row.
+func (h *hashing) row(row reflect.Value) uint64 {
+	sum := h.begin
+	for k, i := range h.fields {
+		sum = folded(sum^h.cell(row.Field(i), &h.last[k]), h.key)
+	}
+	return folded(sum^h.null, h.key)
+}
+
+// cell returns the hash of a cell. An empty list is as none.
+func (h *hashing) cell(cell reflect.Value, last *lastText) uint64 {
+	switch cell.Kind() {
+	case reflect.Pointer:
+		if cell.IsNil() {
+			return h.null
+		}
+		return h.cell(cell.Elem(), last)
+	case reflect.Bool:
+		if cell.Bool() {
+			return h.key
+		}
+		return h.begin
+	case reflect.Int32, reflect.Int64:
+		return uint64(cell.Int())
+	case reflect.Float64:
+		return math.Float64bits(cell.Float())
+	case reflect.String:
+		text := cell.String()
+		if text != last.text || last.hash == 0 {
+			last.text, last.hash = text, h.text(text)
+		}
+		return last.hash
+	case reflect.Struct:
+		if when, ok := cell.Interface().(time.Time); ok {
+			return uint64(when.UnixMicro())
+		}
+		sum := h.begin
+		for _, field := range cell.Fields() {
+			sum = folded(sum^h.cell(field, new(lastText)), h.key)
+		}
+		return sum
+	}
+	if cell.Type().Elem().Kind() == reflect.Uint8 {
+		return maphash.Bytes(h.seed, cell.Bytes())
+	}
+	sum := h.begin
+	for i := range cell.Len() {
+		sum = folded(sum^h.cell(cell.Index(i), last), h.key)
+	}
+	return sum
 }
 
 // folded multiplies two numbers and folds the product.
 func folded(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	return high ^ low
-}
-
-// cells returns a function that hashes a cell of a column that is not null.
-func (h *rowHash) cells(column arrow.Array, spare *hashMemory) func(i int) uint64 {
-	switch c := column.(type) {
-	case *array.Int32:
-		return func(i int) uint64 { return uint64(c.Value(i)) }
-	case *array.Int64:
-		return func(i int) uint64 { return uint64(c.Value(i)) }
-	case *array.Timestamp: // all of a table's are of one unit
-		return func(i int) uint64 { return uint64(c.Value(i)) }
-	case *array.Float64:
-		return func(i int) uint64 { return math.Float64bits(c.Value(i)) }
-	case *array.String:
-		return func(i int) uint64 { return h.text(c.Value(i)) }
-	case *array.Binary:
-		return func(i int) uint64 { return maphash.Bytes(h.seed, c.Value(i)) }
-	case *array.Dictionary:
-		texts, ok := c.Dictionary().(*array.String)
-		indices, narrow := c.Indices().(*array.Int32)
-		if !ok || !narrow {
-			break
-		}
-		hashes := resized(&spare.values, texts.Len()) // each when it is first needed
-		clear(hashes)
-		return func(i int) uint64 {
-			at := indices.Value(i)
-			if hashes[at] == 0 {
-				hashes[at] = h.text(texts.Value(int(at)))
-			}
-			return hashes[at]
-		}
-	}
-	return func(i int) uint64 { return h.text(column.ValueStr(i)) } // lists, and flags
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -26,25 +25,25 @@ func areTwins(ctx context.Context, in store.Store, a journal.Part, otherIn store
 		return false, nil
 	}
 	defer rowio.Recovered(&err)
-	one, err := scan.OpenPart(ctx, in, a)
+	one, err := rowio.OpenPart(ctx, in, a)
 	if err != nil {
 		return false, err
 	}
 	defer one.Close()
-	other, err := scan.OpenPart(ctx, otherIn, b)
+	other, err := rowio.OpenPart(ctx, otherIn, b)
 	if err != nil {
 		return false, err
 	}
 	defer other.Close()
-	published, err := footerOf(one, a.Bytes)
+	published, err := footerOf(one.Raw, a.Bytes)
 	if err != nil {
 		return false, err
 	}
-	again, err := footerOf(other, b.Bytes)
+	again, err := footerOf(other.Raw, b.Bytes)
 	if err != nil || again.begin != published.begin || !bytes.Equal(again.saying(published), published.text) {
 		return false, err
 	}
-	return sameBytes(ctx, io.NewSectionReader(one, 0, again.begin), io.NewSectionReader(other, 0, again.begin))
+	return sameBytes(ctx, io.NewSectionReader(one.Raw, 0, again.begin), io.NewSectionReader(other.Raw, 0, again.begin))
 }
 
 // footer is the end of a Parquet file, which says where its pages are.

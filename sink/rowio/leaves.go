@@ -43,8 +43,7 @@ func (l *leaf) name() string {
 var known sync.Map // []leaf by reflect.Type
 
 // leavesOf returns the columns of a row type, in the order of its fields.
-func leavesOf[T any]() []leaf {
-	row := reflect.TypeFor[T]()
+func leavesOf(row reflect.Type) []leaf {
 	if out, ok := known.Load(row); ok {
 		return out.([]leaf)
 	}
@@ -71,7 +70,8 @@ func leavesOfField(g reflect.StructField) (out []leaf) {
 		for i := range e.NumField() {
 			inner := e.Field(i)
 			mustFill(inner.Type)
-			out = append(out, leaf{path: path + "." + tagName(inner), offset: inner.Offset, goType: inner.Type, list: in, maybe: maybe})
+			path := path + "." + tagName(inner)
+			out = append(out, leaf{path: path, offset: inner.Offset, goType: inner.Type, list: in, maybe: maybe})
 		}
 		return out
 	}
@@ -96,8 +96,9 @@ func mustFill(t reflect.Type) {
 // kinds are the types of fields, each with that of its column.
 var kinds = map[reflect.Type]parquet.Kind{
 	reflect.TypeFor[string](): parquet.ByteArray, reflect.TypeFor[[]byte](): parquet.ByteArray,
-	reflect.TypeFor[int64](): parquet.Int64, reflect.TypeFor[int32](): parquet.Int32, reflect.TypeFor[bool](): parquet.Boolean,
-	reflect.TypeFor[float64](): parquet.Double, reflect.TypeFor[time.Time](): parquet.Int64,
+	reflect.TypeFor[int64](): parquet.Int64, reflect.TypeFor[int32](): parquet.Int32,
+	reflect.TypeFor[bool](): parquet.Boolean, reflect.TypeFor[float64](): parquet.Double,
+	reflect.TypeFor[time.Time](): parquet.Int64,
 }
 
 func pointed(t reflect.Type) reflect.Type {
@@ -108,7 +109,7 @@ func pointed(t reflect.Type) reflect.Type {
 }
 
 // leaves returns the leaves that are read, with their columns in the file.
-func (f *File) leaves(of []leaf, columns []string) ([]leaf, error) {
+func (f *File) leaves(of []leaf, columns []string, partial bool) ([]leaf, error) {
 	of = slices.Clone(of)
 	var errs []error
 	var missing []string
@@ -120,7 +121,7 @@ func (f *File) leaves(of []leaf, columns []string) ([]leaf, error) {
 		}
 		has, ok := f.file.Schema().Lookup(strings.Split(l.path, ".")...)
 		switch {
-		case !ok && l.maybe && !f.Has(l.name()):
+		case !ok && (l.maybe || partial) && !f.Has(l.name()):
 			l.column = -1
 			continue
 		case !ok && !f.Has(l.name()):
@@ -140,7 +141,8 @@ func (f *File) leaves(of []leaf, columns []string) ([]leaf, error) {
 		if l.goType.Kind() == reflect.Pointer {
 			nullable = 1
 		}
-		if l.kind != kinds[pointed(l.goType)] || l.maxRep != lists || l.maxDef < lists || l.maxDef > lists+nullable || !isTime(l.goType, has.Node) {
+		if l.kind != kinds[pointed(l.goType)] || !isTime(l.goType, has.Node) ||
+			l.maxRep != lists || l.maxDef < lists || l.maxDef > lists+nullable {
 			errs = append(errs, l.otherType())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -22,6 +23,30 @@ func Of[T any](ctx context.Context, in store.Store, parts []journal.Part, s Sele
 		}
 	}
 	return nil
+}
+
+// PartFile is a part that is open.
+type PartFile struct {
+	*File
+	Raw *os.File // at its beginning
+}
+
+// Close closes the part.
+func (p *PartFile) Close() error { return p.Raw.Close() }
+
+// OpenPart opens a part, as a manifest names it, for those who need more of it than the rows
+// that [Of] reads. It returns an error if the contents do not match the part's digest.
+func OpenPart(ctx context.Context, in store.Store, p journal.Part) (*PartFile, error) {
+	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
+	if err != nil {
+		return nil, Unreadable(in, p, err)
+	}
+	opened, err := openPart(f, p)
+	if err != nil {
+		f.Close()
+		return nil, Unreadable(in, p, err)
+	}
+	return &PartFile{opened, f}, nil
 }
 
 func ofPart[T any](ctx context.Context, in store.Store, p journal.Part, s Selection, each func(batch []T) error) error {

@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unsafe"
@@ -35,6 +36,27 @@ const smallFile = 1 << 20
 
 // batchRows is the most rows of a batch.
 const batchRows = 1024
+
+// Overwrite makes [Read] write over a batch once each has returned: tests that set it see who
+// keeps a row, and not a copy of it.
+var Overwrite bool
+
+func overwrite(batch reflect.Value) {
+	row := reflect.New(batch.Type().Elem()).Elem()
+	for _, field := range row.Fields() {
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString("overwritten")
+		case reflect.Int64, reflect.Int32:
+			field.SetInt(-0x5555)
+		case reflect.Bool:
+			field.SetBool(true)
+		}
+	}
+	for i := range batch.Len() {
+		batch.Index(i).Set(row)
+	}
+}
 
 // File is a Parquet file whose footer is read.
 type File struct {
@@ -53,7 +75,8 @@ func Open(in io.ReaderAt, size int64) (f *File, err error) {
 		}
 		in = bytes.NewReader(content)
 	}
-	file, err := parquet.OpenFile(in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
+	file, err := parquet.OpenFile(in, size,
+		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
 	if err != nil {
 		return nil, fmt.Errorf("damaged Parquet: %w", err)
 	}
@@ -71,6 +94,15 @@ func (f *File) Metadata(key string) *string {
 	return nil
 }
 
+// AllMetadata returns the footer's metadata.
+func (f *File) AllMetadata() map[string]string {
+	all := make(map[string]string)
+	for _, pair := range f.file.Metadata().KeyValueMetadata {
+		all[pair.Key] = pair.Value
+	}
+	return all
+}
+
 // Layout describes the leaf columns. Files with equal layouts have the same columns, types
 // and nullability.
 func (f *File) Layout() (columns []string) {
@@ -81,7 +113,8 @@ func (f *File) Layout() (columns []string) {
 		if l := c.Node.Type().LogicalType(); l != nil {
 			means = l.String()
 		}
-		columns = append(columns, fmt.Sprintf("%s %s %s, levels %d and %d", strings.Join(path, "."), c.Node.Type().Kind(), means, c.MaxDefinitionLevel, c.MaxRepetitionLevel))
+		columns = append(columns, fmt.Sprintf("%s %s %s, levels %d and %d",
+			strings.Join(path, "."), c.Node.Type().Kind(), means, c.MaxDefinitionLevel, c.MaxRepetitionLevel))
 	}
 	return columns
 }
@@ -89,15 +122,62 @@ func (f *File) Layout() (columns []string) {
 // Has reports whether the file has a column.
 func (f *File) Has(column string) bool { return f.file.Root().Column(column) != nil }
 
+// Columns returns the names of the columns, in the order of the file.
+func (f *File) Columns() (names []string) {
+	for _, c := range f.file.Root().Columns() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+// Fits returns an error unless the file has columns, of those of a row type, with their types.
+func (f *File) Fits(row reflect.Type, columns []string) error {
+	_, err := f.leaves(leavesOf(row), columns, false)
+	return err
+}
+
+// Group says how large a row group is, according to the footer.
+type Group struct {
+	Rows   int64
+	Values int64 // of its longest column: a list has more than rows
+}
+
+// Groups returns the row groups.
+func (f *File) Groups() (all []Group) {
+	for _, of := range f.file.RowGroups() {
+		g := Group{Rows: of.NumRows()}
+		for _, c := range of.ColumnChunks() {
+			g.Values = max(g.Values, c.NumValues())
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// CheckPages checks all pages, for those who decode them otherwise than [Read].
+func (f *File) CheckPages() (err error) {
+	defer Recovered(&err)
+	for i := range f.file.RowGroups() {
+		if err := f.check(i, f.others(nil)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Recovered, when deferred, turns a panic of a package that reads Parquet into an error:
 // arrow-go and parquet-go panic on some damaged files.
-func Recovered(err *error) {
-	switch r := recover().(type) {
+func Recovered(err *error) { *err = recovered(recover(), *err) }
+
+// recovered returns the error of a panic, err for none.
+func recovered(panicked any, err error) error {
+	switch r := panicked.(type) {
 	case nil:
+		return err
 	case error: // perhaps of the disk
-		*err = fmt.Errorf("damaged Parquet: %w", r)
+		return fmt.Errorf("damaged Parquet: %w", r)
 	default:
-		*err = fmt.Errorf("damaged Parquet: %v", r)
+		return fmt.Errorf("damaged Parquet: %v", r)
 	}
 }
 
@@ -109,6 +189,8 @@ type Selection struct {
 	// Wanted reports whether a row group whose statistics give seqs from least to greatest may
 	// hold wanted rows. Nil wants all.
 	Wanted func(least, greatest int64) bool
+	// Partial says that the file may lack any column, whose field stays zero then.
+	Partial bool
 	// Texts, if it is not nil, has the columns decoded, too, that the row type lacks. It is given
 	// the texts of these that are not in lists: once for a row group those of a dictionary, and
 	// each of another page. It must not keep them.
@@ -129,20 +211,33 @@ func Within(seqs []int64) func(least, greatest int64) bool {
 // A field tagged rowio:"maybe" stays zero where the file lacks its column. A field of a
 // pointer may read a column without nulls.
 func Read[T any](ctx context.Context, f *File, s Selection, each func(batch []T) error) (err error) {
-	var own error // of each
+	batch := make([]T, batchRows)
+	return f.read(ctx, s, reflect.ValueOf(batch), func(n int) error { return each(batch[:n]) })
+}
+
+// ReadType is [Read] for rows of a type that is known when the program runs: a batch is a
+// slice of it.
+func ReadType(ctx context.Context, f *File, s Selection, row reflect.Type, each func(batch reflect.Value) error) error {
+	batch := reflect.MakeSlice(reflect.SliceOf(row), batchRows, batchRows)
+	return f.read(ctx, s, batch, func(n int) error { return each(batch.Slice(0, n)) })
+}
+
+// read reads a file into a batch, again and again.
+func (f *File) read(ctx context.Context, s Selection, batch reflect.Value, each func(n int) error) (err error) {
+	isOurs := false // what runs is each, whose panics are not about the file
 	defer func() {
-		if own == nil {
-			Recovered(&err)
+		if !isOurs {
+			err = recovered(recover(), err)
 		}
 	}()
-	leaves, err := f.leaves(leavesOf[T](), s.Columns)
+	row := batch.Type().Elem()
+	leaves, err := f.leaves(leavesOf(row), s.Columns, s.Partial)
 	if err != nil {
 		return err
 	}
 	if s.Texts != nil {
 		leaves = append(leaves, f.others(leaves)...)
 	}
-	batch := make([]T, batchRows)
 	for i := range f.file.RowGroups() {
 		if !f.isWanted(i, s.Wanted) {
 			continue
@@ -156,15 +251,20 @@ func Read[T any](ctx context.Context, f *File, s Selection, each func(batch []T)
 				g.close()
 				return err
 			}
-			clear(batch)
-			n, err := g.fill(unsafe.Pointer(unsafe.SliceData(batch)), unsafe.Sizeof(batch[0]), len(batch))
+			batch.Clear()
+			n, err := g.fill(batch.UnsafePointer(), row.Size(), batchRows)
 			if err != nil {
 				g.close()
 				return err
 			}
-			if own = each(batch[:n]); own != nil {
+			isOurs = true
+			if err := each(n); err != nil {
 				g.close()
-				return own
+				return err
+			}
+			isOurs = false
+			if Overwrite {
+				overwrite(batch)
 			}
 		}
 		if err := g.end(); err != nil {
@@ -205,36 +305,14 @@ type filler interface {
 
 // group opens the columns of a row group.
 func (f *File) group(i int, leaves []leaf, each func(column string, text []byte)) (*group, error) {
-	of, m := f.file.RowGroups()[i], f.file.Metadata().RowGroups[i]
+	of := f.file.RowGroups()[i]
 	g := &group{rows: of.NumRows(), left: of.NumRows()}
-	var chunks []pages.Chunk
-	var needed []leaf
-	for _, l := range leaves {
-		if l.column < 0 {
-			continue
-		}
-		if l.column >= len(m.Columns) {
-			return nil, fmt.Errorf("damaged Parquet: row group %d has no column %s", i, l.name())
-		}
-		data := &m.Columns[l.column].MetaData
-		if strings.Join(data.PathInSchema, ".") != l.path || parquet.Kind(data.Type) != l.kind {
-			return nil, fmt.Errorf("damaged Parquet: row group %d has no column %s of the type that its schema has", i, l.name())
-		}
-		from := data.DataPageOffset
-		if at := data.DictionaryPageOffset; at > 0 && at < from {
-			from = at
-		}
-		chunks = append(chunks, pages.Chunk{
-			From: from, Length: data.TotalCompressedSize, Codec: data.Codec, IsText: l.kind == parquet.ByteArray,
-			MaxDef: l.maxDef, MaxRep: l.maxRep, Whole: true,
-		})
-		needed = append(needed, l)
-	}
-	if _, err := pages.Check(f.in, f.size, chunks); err != nil {
-		return nil, fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
+	leaves = slices.DeleteFunc(slices.Clone(leaves), func(l leaf) bool { return l.column < 0 })
+	if err := f.check(i, leaves); err != nil {
+		return nil, err
 	}
 	var lists []*list
-	for _, l := range needed {
+	for _, l := range leaves {
 		chunk := of.ColumnChunks()[l.column].(*parquet.FileColumnChunk)
 		if l.goType == nil {
 			g.others = append(g.others, newOther(chunk, l, each))
@@ -252,6 +330,33 @@ func (f *File) group(i int, leaves []leaf, each func(column string, text []byte)
 		}
 	}
 	return g, nil
+}
+
+// check checks that a row group has columns, and their pages.
+func (f *File) check(i int, leaves []leaf) error {
+	m := f.file.Metadata().RowGroups[i]
+	var chunks []pages.Chunk
+	for _, l := range leaves {
+		if l.column >= len(m.Columns) {
+			return fmt.Errorf("damaged Parquet: row group %d has no column %s", i, l.name())
+		}
+		data := &m.Columns[l.column].MetaData
+		if strings.Join(data.PathInSchema, ".") != l.path || parquet.Kind(data.Type) != l.kind {
+			return fmt.Errorf("damaged Parquet: row group %d has no column %s of the type that its schema has", i, l.name())
+		}
+		from := data.DataPageOffset
+		if at := data.DictionaryPageOffset; at > 0 && at < from {
+			from = at
+		}
+		chunks = append(chunks, pages.Chunk{
+			From: from, Length: data.TotalCompressedSize, Codec: data.Codec, IsText: l.kind == parquet.ByteArray,
+			MaxDef: l.maxDef, MaxRep: l.maxRep, Whole: true,
+		})
+	}
+	if _, err := pages.Check(f.in, f.size, chunks); err != nil {
+		return fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
+	}
+	return nil
 }
 
 // fill fills the next batch, of at most most rows.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -254,6 +255,7 @@ func TestPagesAreChecked(t *testing.T) {
 		read    func([]byte) error
 	}{
 		{"texts that begin alike", written(t, []text{{"a"}, {"ab"}}), "DELTA_BYTE_ARRAY", func(b []byte) error { _, err := all[text](b, Selection{}); return err }},
+		{"gzip", written(t, []listed{{[]int32{1}}}, parquet.Compression(&parquet.Gzip)), "zstd is read", func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
 		{"lists of version 1", written(t, []listed{{[]int32{1}}}, parquet.DataPageVersion(1)), "may begin inside a row", func(b []byte) error { _, err := all[listed](b, Selection{}); return err }},
 	} {
 		if err := c.read(c.content); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -268,6 +270,80 @@ func TestPagesAreChecked(t *testing.T) {
 		Is bool `parquet:"is"`
 	}](content, Selection{}); err == nil && len(got) != len(many) {
 		t.Errorf("%d rows", len(got))
+	}
+}
+
+// panicking is a disk whose reader panics.
+type panicking struct {
+	io.ReaderAt
+	armed bool
+}
+
+func (p *panicking) ReadAt(b []byte, at int64) (int, error) {
+	if p.armed {
+		panic(io.ErrNoProgress)
+	}
+	return p.ReaderAt.ReadAt(b, at)
+}
+
+// A panic while a file is decoded is an error; one of the caller stays one.
+func TestPanics(t *testing.T) {
+	rows := make([]row, 3000)
+	for i := range rows {
+		rows[i].Plain = bytes.Repeat([]byte{byte(i)}, 800) // larger than a file that is read at once
+	}
+	content := written(t, rows, parquet.Compression(&parquet.Uncompressed))
+	in := &panicking{ReaderAt: bytes.NewReader(content)}
+	f, err := Open(in, int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != "own" {
+				t.Errorf("the caller's panic became %v", r)
+			}
+		}()
+		t.Error(Read(t.Context(), f, Selection{}, func([]row) error { panic("own") }))
+	}()
+	in.armed = true
+	err = Read(t.Context(), f, Selection{}, func([]row) error { return nil })
+	if !errors.Is(err, io.ErrNoProgress) || !strings.HasPrefix(err.Error(), "damaged Parquet: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A type that is known when the program runs is read like one that the compiler knows; with
+// Overwrite, who keeps rows has others in the end.
+func TestTypesOfTheProgram(t *testing.T) {
+	b := "b"
+	content := written(t, []row{{Seq: 1, Text: "x", Maybe: &b, Names: []string{"n"}}, {Seq: 2}})
+	Overwrite = true
+	defer func() { Overwrite = false }()
+	f, err := Open(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []row
+	text := ""
+	err = ReadType(t.Context(), f, Selection{}, reflect.TypeFor[row](), func(batch reflect.Value) error {
+		kept = batch.Interface().([]row)
+		for _, r := range kept {
+			text += fmt.Sprint(r.Seq, r.Text, r.Maybe == &b, r.Names)
+		}
+		return nil
+	})
+	if err != nil || text != "1xfalse [n]2false []" || len(kept) != 2 || kept[0].Text != "overwritten" {
+		t.Errorf("%q, %+v: %v", text, kept, err)
+	}
+	if err := f.Fits(reflect.TypeFor[hop](), []string{"url"}); err == nil {
+		t.Error("a column that is missing fits")
+	}
+	if g := f.Groups(); len(g) != 1 || g[0].Rows != 2 || !f.Has("hops") || f.Has("url") || f.Columns()[2] != "text" {
+		t.Errorf("%v, %v", g, f.Columns())
+	}
+	if err := f.CheckPages(); err != nil {
+		t.Error(err)
 	}
 }
 

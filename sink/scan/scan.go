@@ -82,7 +82,7 @@ func open(in parquet.ReaderAtSeeker, check bool) (f *File, err error) {
 		}
 		f.extents = append(f.extents, extents)
 	}
-	columns, err := f.columns(nil)
+	columns, err := f.columns()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,8 @@ func (f *File) checked(i int, leaves []int) ([]pages.Extent, error) {
 		}
 		chunks[j] = pages.Chunk{
 			From: from, Length: chunk.TotalCompressedSize(), Codec: format.CompressionCodec(chunk.Compression()),
-			IsText: chunk.Type() == parquet.Types.ByteArray, MaxDef: int(column.MaxDefinitionLevel()), MaxRep: int(column.MaxRepetitionLevel()),
+			IsText: chunk.Type() == parquet.Types.ByteArray,
+			MaxDef: int(column.MaxDefinitionLevel()), MaxRep: int(column.MaxRepetitionLevel()),
 		}
 	}
 	extents, err := pages.Check(f.in, f.size, chunks)
@@ -133,15 +134,9 @@ func (f *File) schemaOf(fields []arrow.Field) *arrow.Schema {
 	return arrow.NewSchema(fields, &said)
 }
 
-// columns returns a reader of columns that gives these as dictionaries, if they are of
-// text.
-func (f *File) columns(dictionaries []string) (*pqarrow.FileReader, error) {
+// columns returns a reader of columns.
+func (f *File) columns() (*pqarrow.FileReader, error) {
 	schema, properties := f.reader.MetaData().Schema, pqarrow.ArrowReadProperties{}
-	for _, name := range dictionaries {
-		if i := schema.ColumnIndexByName(name); i >= 0 {
-			properties.SetReadDict(i, true)
-		}
-	}
 	r, err := pqarrow.NewFileReader(f.reader, properties, memory.DefaultAllocator)
 	if err == nil {
 		// Types are those of the columns, whatever an Arrow schema in the metadata says.
@@ -153,24 +148,8 @@ func (f *File) columns(dictionaries []string) (*pqarrow.FileReader, error) {
 // Rows returns the number of rows according to the footer.
 func (f *File) Rows() int64 { return f.reader.NumRows() }
 
-// Metadata returns a value of the footer's metadata, or nil.
-func (f *File) Metadata(key string) *string {
-	return f.reader.MetaData().KeyValueMetadata().FindValue(key)
-}
-
 // Schema returns the columns of the file as Arrow types, and its metadata.
 func (f *File) Schema() *arrow.Schema { return f.schema }
-
-// Layout describes the leaf columns of the Parquet schema. Files with equal layouts
-// have the same columns, types and nullability.
-func (f *File) Layout() (columns []string) {
-	s := f.reader.MetaData().Schema
-	for i := range s.NumColumns() {
-		c := s.Column(i)
-		columns = append(columns, fmt.Sprintf("%s %s %s, levels %d and %d", c.Path(), c.PhysicalType(), c.LogicalType(), c.MaxDefinitionLevel(), c.MaxRepetitionLevel()))
-	}
-	return columns
-}
 
 const (
 	// batchRows is the most rows of a batch. The first batch has firstRows, because
@@ -191,17 +170,11 @@ const (
 // values taken from it, are valid until each returns.
 func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
 	defer rowio.Recovered(&err)
-	wanted := s.Columns
-	for _, name := range s.Optional {
-		if f.schema.HasField(name) {
-			wanted = append(slices.Clip(wanted), name)
-		}
-	}
-	leaves, err := f.leaves(wanted)
+	leaves, err := f.leaves(s.Columns)
 	if err != nil {
 		return err
 	}
-	columns, err := f.columns(s.Dictionaries)
+	columns, err := f.columns()
 	if err != nil {
 		return err
 	}
@@ -228,7 +201,10 @@ func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordB
 
 // batches reads a row group. The first batch has the given number of rows; then the
 // number follows the size of batches.
-func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves []int, group int, extents []pages.Extent, rows *int64, each func(arrow.RecordBatch) error) error {
+func (f *File) batches(
+	ctx context.Context, columns *pqarrow.FileReader, leaves []int, group int, extents []pages.Extent, rows *int64,
+	each func(arrow.RecordBatch) error,
+) error {
 	readers, described, err := columns.GetFieldReaders(ctx, leaves, []int{group})
 	if err != nil {
 		return err
@@ -239,11 +215,9 @@ func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves 
 			r.Release()
 		}
 	}()
-	dictionaries := make([]int64, len(readers)) // bytes in the last batch
 	most := int64(batchRows)
 	for _, leaf := range leaves {
-		field, _ := schema.FieldsByName(f.reader.MetaData().Schema.ColumnRoot(leaf).Name())
-		most = min(most, extents[leaf].Rows(batchRows, len(field) > 0 && field[0].Type.ID() == arrow.DICTIONARY))
+		most = min(most, extents[leaf].Rows(batchRows))
 	}
 	all := f.reader.MetaData().RowGroup(group).NumRows()
 	for left := all; left > 0; {
@@ -251,7 +225,7 @@ func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves 
 			return err
 		}
 		n := min(*rows, left, most)
-		bytes, err := take(schema, readers, dictionaries, n, each)
+		bytes, err := take(schema, readers, n, each)
 		if err != nil {
 			return err
 		}
@@ -280,7 +254,9 @@ func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves 
 }
 
 // take reads one batch of n rows.
-func take(schema *arrow.Schema, readers []*pqarrow.ColumnReader, dictionaries []int64, n int64, each func(arrow.RecordBatch) error) (bytes int64, err error) {
+func take(
+	schema *arrow.Schema, readers []*pqarrow.ColumnReader, n int64, each func(arrow.RecordBatch) error,
+) (bytes int64, err error) {
 	columns := make([]arrow.Array, 0, len(readers))
 	defer func() {
 		for _, c := range columns {
@@ -297,12 +273,6 @@ func take(schema *arrow.Schema, readers []*pqarrow.ColumnReader, dictionaries []
 			return 0, fmt.Errorf("column %s: has %d rows, where %d are announced", schema.Field(i).Name, column.Len(), n)
 		}
 		bytes += int64(column.Data().SizeInBytes())
-		if d, ok := column.(*array.Dictionary); ok {
-			// Fewer rows would not make it smaller: only what it has grown by counts.
-			size := int64(d.Dictionary().Data().SizeInBytes())
-			bytes -= min(size, dictionaries[i])
-			dictionaries[i] = size
-		}
 	}
 	batch := array.NewRecordBatch(schema, columns, n)
 	defer batch.Release()
@@ -331,19 +301,6 @@ func next(r *pqarrow.ColumnReader, n int64) (arrow.Array, error) {
 // [File.Batches] turns the panic into an error.
 func Column[T arrow.Array](batch arrow.RecordBatch, name string) T {
 	return batch.Column(batch.Schema().FieldIndices(name)[0]).(T)
-}
-
-// WallColumn is the column of fetches that [Walled] reads. It is optional: a run of before
-// knows of no walls.
-const WallColumn = "challenge"
-
-// Walled returns whether a wall answered in place of the file, for each row of a batch of
-// fetches.
-func Walled(batch arrow.RecordBatch) func(row int) bool {
-	if !batch.Schema().HasField(WallColumn) {
-		return func(int) bool { return false }
-	}
-	return Column[arrow.Array](batch, WallColumn).IsValid
 }
 
 // leaves returns the indexes of the Parquet columns that make these, nil for all.

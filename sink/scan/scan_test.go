@@ -151,42 +151,10 @@ func TestRowsAreAsPqarrowReadsThem(t *testing.T) {
 	})
 }
 
-// A dictionary larger than a batch makes no batches of single rows, which would each
-// copy it.
-func TestBatchesOfALargeDictionary(t *testing.T) {
-	type row struct {
-		Text string `parquet:"text,dict"`
-	}
-	rows := make([]row, 20_000)
-	for i := range rows {
-		rows[i].Text = fmt.Sprint(i, strings.Repeat("x", 2*batchBytes/len(rows)))
-	}
-	f, err := Open(bytes.NewReader(written(t, rows)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, batches := 0, 0
-	err = f.Batches(t.Context(), Selection{Dictionaries: []string{"text"}}, func(b arrow.RecordBatch) error {
-		for i := range int(b.NumRows()) {
-			if got := b.Column(0).ValueStr(i); got != rows[n].Text {
-				return fmt.Errorf("row %d is %q", n, got)
-			}
-			n++
-		}
-		if batches++; batches > 20 {
-			return fmt.Errorf("%d batches of %d rows", batches, n)
-		}
-		return nil
-	})
-	if err != nil || n != len(rows) {
-		t.Errorf("%d rows: %v", n, err)
-	}
-}
-
 func TestColumnsAreChosen(t *testing.T) {
 	b := "b"
 	content := written(t, []row{{Seq: 1, Text: "x", Maybe: &b}, {Seq: 2, Text: "y"}})
-	_, rows := read(t, content, Selection{Columns: []string{"maybe", "seq"}, Dictionaries: []string{"maybe"}})
+	_, rows := read(t, content, Selection{Columns: []string{"maybe", "seq"}})
 	if diff := cmp.Diff([]string{`seq "1" maybe "b" `, `seq "2" maybe null `}, rows); diff != "" {
 		t.Error(diff)
 	}
@@ -364,7 +332,6 @@ func FuzzFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in.Layout()
 		rows := 0
 		in.Batches(t.Context(), Selection{}, func(b arrow.RecordBatch) error {
 			if rows += len(rendered(b)); rows > 10_000 {

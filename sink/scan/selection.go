@@ -8,10 +8,6 @@ import (
 type Selection struct {
 	// Columns are the columns to read, in the order of the file. Empty means all.
 	Columns []string
-	// Optional are further columns, which a file of an older program may lack.
-	Optional []string
-	// Dictionaries are columns of text to return as dictionaries.
-	Dictionaries []string
 	// Wanted reports whether a row group whose statistics give seqs from least to
 	// greatest may hold wanted rows. Nil wants all.
 	Wanted func(least, greatest int64) bool

@@ -10,19 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// columns are the columns of text that identify a counter.
-var columns = []string{"metric", "stratum", "agent", "category", "profile", "key"}
-
-// labels are the values of columns, as indices into Counts.texts: thousands of
-// counters share few texts.
+// labels are the texts that identify a counter (metric, stratum, agent, category, profile and
+// key), as indices into Counts.texts: thousands of counters share few texts.
 type labels [6]uint32
 
 // SlowMicros is the duration in microseconds from which a fetch counts as slow, in
@@ -218,31 +211,22 @@ func (n *Counts) Rows() []schema.Count {
 	return rows
 }
 
-func (n *Counts) selection() scan.Selection { return scan.Selection{Dictionaries: columns} }
-
-// read adds the rows of a batch, whose columns of text are dictionaries.
-func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
-	var texts [len(labels{})]*array.Dictionary
-	var ids [len(labels{})][]uint32 // by index of the dictionary
-	for k, name := range columns {
-		texts[k] = scan.Column[*array.Dictionary](batch, name)
-		all := texts[k].Dictionary().(*array.String)
-		for i := range all.Len() {
-			ids[k] = append(ids[k], n.id(all.Value(i)))
-		}
-	}
-	counts := scan.Column[*array.Int64](batch, "count")
-	for i := range int(batch.NumRows()) {
-		var l labels
-		for k, column := range texts {
-			if column.IsValid(i) {
-				l[k] = ids[k][column.GetValueIndex(i)]
+// read adds the rows of a batch.
+func (n *Counts) read(_ int, batch []schema.Count) error {
+	var last labels // of the row before: rows are sorted by their labels
+	for i := range batch {
+		c := &batch[i]
+		for k, text := range [...]string{
+			c.Metric, c.Stratum, schema.OrZero(c.Agent), schema.OrZero(c.Category), schema.OrZero(c.Profile), schema.OrZero(c.Key),
+		} {
+			if text != n.texts[last[k]] {
+				last[k] = n.id(text)
 			}
 		}
-		if err := n.admit(counts.Value(i)); err != nil {
+		if err := n.admit(c.Count); err != nil {
 			return err
 		}
-		n.sums[l] += counts.Value(i)
+		n.sums[last] += c.Count
 	}
 	return n.bounded()
 }

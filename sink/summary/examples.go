@@ -8,10 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -68,7 +64,9 @@ func (e *Examples) Wants(metric, key string) bool {
 // UTF-8; Add truncates a long one.
 func (e *Examples) Add(metric, key string, line int32, text string) {
 	if e.Wants(metric, key) {
-		e.keep(schema.Example{Metric: metric, Key: key, Host: e.host, Rank: e.rank, Line: schema.NonZero(line), Text: Cut(text)})
+		e.keep(schema.Example{
+			Metric: metric, Key: key, Host: e.host, Rank: e.rank, Line: schema.NonZero(line), Text: Cut(text),
+		})
 	}
 }
 
@@ -112,7 +110,9 @@ func (e *Examples) place(x placed) error {
 	id := [2]string{x.Metric, x.Key}
 	have := e.of[id]
 	at, _ := slices.BinarySearchFunc(have, x, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(b.size, a.size), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
+		return cmp.Or(
+			cmp.Compare(b.size, a.size), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row),
+		)
 	})
 	if at == most {
 		return nil
@@ -154,8 +154,6 @@ func (e *Examples) Rows() []schema.Example {
 	return rows
 }
 
-func (e *Examples) selection() scan.Selection { return scan.Selection{} }
-
 // fits returns an error for more rows than a part can have.
 func (e *Examples) fits(rows int64) error {
 	if rows > mostKeys*examplesOfTop {
@@ -166,21 +164,11 @@ func (e *Examples) fits(rows int64) error {
 
 // read adds the rows of a batch of a segment's part. The batches of a part must come
 // in order.
-func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
+func (e *Examples) read(segment int, batch []schema.Example) error {
 	if e.at.segment != segment {
 		e.at = placed{segment: segment}
 	}
-	text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
-	metric, key, host, shown := text("metric"), text("key"), text("host"), text("text")
-	rank, line := scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "line")
-	for i := range int(batch.NumRows()) {
-		x := schema.Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: shown.Value(i)}
-		if rank.IsValid(i) {
-			x.Rank = new(rank.Value(i))
-		}
-		if line.IsValid(i) {
-			x.Line = new(line.Value(i))
-		}
+	for _, x := range batch {
 		if err := e.keep(x); err != nil {
 			return err
 		}

@@ -10,13 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -62,7 +60,9 @@ func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
 // is an error, because counts of different bins do not add up.
 func Read(ctx context.Context, s store.Store, m *journal.Manifest) (*Counts, error) {
 	if m.SummaryBins != schema.BinsVersion {
-		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, schema.BinsVersion, m.ToolVersion)
+		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d,"+
+			" but this program reads version %d: use the version that wrote the run (%s)",
+			m.Run, m.SummaryBins, schema.BinsVersion, m.ToolVersion)
 	}
 	most := mostCountersOf(m)
 	return readTable(ctx, s, m, "summary", func() *Counts {
@@ -112,14 +112,15 @@ func newExamples() *Examples {
 }
 
 // additive is a total over parts that does not depend on their order.
-type additive[T any] interface {
-	selection() scan.Selection
+type additive[T, R any] interface {
 	fits(rows int64) error // an error for more rows than a part can have
-	read(segment int, batch arrow.RecordBatch) error
+	read(segment int, batch []R) error
 	Merge(from T) error
 }
 
-func readTable[T additive[T]](ctx context.Context, s store.Store, m *journal.Manifest, table string, empty func() T) (T, error) {
+func readTable[T additive[T, R], R any](
+	ctx context.Context, s store.Store, m *journal.Manifest, table string, empty func() T,
+) (T, error) {
 	all, err := sum(ctx, s, m.PartsOf(table), empty)
 	if err != nil && !m.Complete() {
 		// A completion in the meantime removes the segments' counters and
@@ -140,7 +141,9 @@ func readTable[T additive[T]](ctx context.Context, s store.Store, m *journal.Man
 const readers = 8
 
 // sum adds up all parts of a table.
-func sum[T additive[T]](ctx context.Context, s store.Store, parts []journal.Part, empty func() T) (all T, err error) {
+func sum[T additive[T, R], R any](
+	ctx context.Context, s store.Store, parts []journal.Part, empty func() T,
+) (all T, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	all = empty()
@@ -162,7 +165,7 @@ func sum[T additive[T]](ctx context.Context, s store.Store, parts []journal.Part
 				if err := mine.fits(parts[at].Rows); err != nil {
 					return rowio.Unreadable(s, parts[at], err)
 				}
-				err := scan.Rows(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
+				err := rowio.Of(ctx, s, parts[at:at+1], rowio.Selection{}, func(batch []R) error {
 					if err := mine.read(parts[at].Segment, batch); err != nil {
 						return rowio.Unreadable(s, parts[at], err)
 					}

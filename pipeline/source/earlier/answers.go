@@ -1,7 +1,6 @@
 package earlier
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,15 +18,12 @@ type answerReader struct {
 	ahead *schema.Answer // read, and of a later target
 }
 
-// answersBatch is the number of rows that are read at once.
-const answersBatch = 256
-
 // upTo returns the answers of targets up to a seq, by seq.
-func (r *answerReader) upTo(ctx context.Context, last int64) (map[int64][]schema.Answer, error) {
+func (r *answerReader) upTo(last int64) (map[int64][]schema.Answer, error) {
 	all := make(map[int64][]schema.Answer)
 	for {
 		if r.ahead == nil {
-			row, err := r.next(ctx)
+			row, err := r.next()
 			if err == io.EOF {
 				return all, nil
 			}

@@ -1,7 +1,6 @@
 package earlier
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"sync"
@@ -41,13 +40,13 @@ func (b *bodyReader) expect(rows []schema.Fetch, also map[int64][]schema.Answer)
 }
 
 // body returns the body that the next row names, nil for none.
-func (b *bodyReader) body(ctx context.Context, named *string, host string) ([]byte, error) {
+func (b *bodyReader) body(named *string, host string) ([]byte, error) {
 	if named == nil {
 		return nil, nil
 	}
 	digest := *named
 	for b.held[digest] == nil {
-		one, err := b.next(ctx)
+		one, err := b.next()
 		if err == io.EOF {
 			err = fmt.Errorf("the body of %s is not in the table bodies", host)
 		}
@@ -80,7 +79,7 @@ var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
 func (b *bodyReader) hold(digest string, body []byte) error {
 	if len(body) <= b.room {
 		b.room -= len(body)
-		b.held[digest] = append([]byte{}, body...)
+		b.held[digest] = body
 		return nil
 	}
 	z, err := packer()

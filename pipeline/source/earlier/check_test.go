@@ -122,12 +122,14 @@ func TestHeldBodiesTakeLittleMemory(t *testing.T) {
 	}
 	rows = append(rows, rows...) // each body is needed again after all others
 	e := &Run{in: sinktest.Open(t, t.TempDir())}
-	r := &bodyReader{limits: e.limits, rowReader: rowReader[schema.Body]{in: e.in, atOnce: 1, parts: []journal.Part{partOf(t, e.in.Path(""), "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}}
-	defer r.close()
+	part := partOf(t, e.in.Path(""), "bodies", 0, 4, bodies,
+		parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
+	r := &bodyReader{limits: e.limits, rowReader: newRowReader[schema.Body](t.Context(), e.in, []journal.Part{part})}
+	defer r.stop()
 	r.expect(rows, nil)
 	most := 0
 	for i := range rows {
-		body, err := r.body(t.Context(), rows[i].KeptDigest(), rows[i].Host)
+		body, err := r.body(rows[i].KeptDigest(), rows[i].Host)
 		if err != nil || len(body) != 4<<20 || body[0] != byte(i%12) {
 			t.Fatalf("row %d: %d bytes, %v", i, len(body), err)
 		}

@@ -1,26 +1,19 @@
 package earlier
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -176,21 +169,21 @@ func inputError(path string, err error) error {
 // readSegment emits the targets of a segment with their bodies and their own URLs.
 // Rows with the same body share it.
 func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
-	kept := &bodyReader{rowReader: rowReader[schema.Body]{in: r.in, parts: parts.bodies, atOnce: 1}, limits: r.limits} // a body may be large
-	defer kept.close()
-	answers := &answerReader{rowReader: rowReader[schema.Answer]{in: r.in, parts: parts.answers, atOnce: answersBatch}}
-	defer answers.close()
+	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits}
+	defer kept.stop()
+	answers := &answerReader{rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers)}
+	defer answers.stop()
 	urls := r.ownURLs(ctx, parts.verdicts)
 	defer urls.stop()
 	var seqs span
-	err := r.eachGroup(ctx, parts.fetches, func(rows []schema.Fetch) error {
+	err := eachGroup(ctx, r.in, parts.fetches, func(rows []schema.Fetch) error {
 		if err := r.shards.add(parts.fetches[0].Segment, rows); err != nil {
 			return err
 		}
 		if len(rows) == 0 {
 			return nil
 		}
-		also, err := answers.upTo(ctx, rows[len(rows)-1].Seq)
+		also, err := answers.upTo(rows[len(rows)-1].Seq)
 		if err != nil {
 			return err
 		}
@@ -205,14 +198,14 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 			if err := seqs.grow(rows[i].Seq); err != nil {
 				return err
 			}
-			body, err := r.bodyOf(ctx, &rows[i], kept)
+			body, err := r.bodyOf(&rows[i], kept)
 			if err != nil {
 				return err
 			}
 			t := targetOf(&rows[i], body, r.limits)
 			for k := range also[t.Seq] {
 				answer := &also[t.Seq][k]
-				body, err := kept.body(ctx, answer.ContentDigest, answer.Host)
+				body, err := kept.body(answer.ContentDigest, answer.Host)
 				if err != nil {
 					return err
 				}
@@ -238,78 +231,9 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 }
 
 // bodyOf returns the body that a row names.
-func (r *Run) bodyOf(ctx context.Context, row *schema.Fetch, kept *bodyReader) ([]byte, error) {
+func (r *Run) bodyOf(row *schema.Fetch, kept *bodyReader) ([]byte, error) {
 	if r.Bodies != nil {
 		return r.Bodies.Of(row)
 	}
-	return kept.body(ctx, row.KeptDigest(), row.Host)
-}
-
-// eachGroup calls f with the rows of each row group.
-func (r *Run) eachGroup(ctx context.Context, parts []journal.Part, f func([]schema.Fetch) error) error {
-	for _, p := range parts {
-		if err := r.eachGroupOf(ctx, p, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *Run) eachGroupOf(ctx context.Context, p journal.Part, f func([]schema.Fetch) error) error {
-	file, err := scan.OpenPart(ctx, r.in, p)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	groups, err := groupsOf(file, p)
-	if err != nil {
-		return err
-	}
-	for _, g := range groups {
-		rows, err := rowsOf(g, p)
-		if err == nil {
-			err = f(rows)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func groupsOf(file *os.File, p journal.Part) (groups []parquet.RowGroup, err error) {
-	defer rowio.Recovered(&err)
-	opened, err := openNeeded[schema.Fetch](file, p)
-	if err != nil {
-		return nil, err
-	}
-	return opened.RowGroups(), nil
-}
-
-// mostRows bounds the rows of fetches that are read at once. A segment has 2,048 targets,
-// and so has each row group of a shard.
-const mostRows = 1 << 14
-
-// mostValues bounds the mean number of values in a list of fetches, in a row group as large
-// as any: hops, and answers in memory.
-const mostValues = 32
-
-func rowsOf(g parquet.RowGroup, p journal.Part) (rows []schema.Fetch, err error) {
-	defer rowio.Recovered(&err)
-	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
-		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
-	}
-	for _, c := range g.ColumnChunks() { // of lists, a row may have any number
-		if c.NumValues() > mostValues*mostRows {
-			return nil, fmt.Errorf("read %s: a column of a row group has %d values, more than %d for each of %d rows", p.Path, c.NumValues(), mostValues, mostRows)
-		}
-	}
-	in := parquet.NewGenericRowGroupReader[schema.Fetch](g)
-	defer in.Close()
-	rows = make([]schema.Fetch, g.NumRows())
-	n, err := in.Read(rows)
-	if err != nil && err != io.EOF || int64(n) != g.NumRows() {
-		return nil, fmt.Errorf("read %s: %d of %d rows: %w", p.Path, n, g.NumRows(), cmp.Or(err, io.ErrUnexpectedEOF))
-	}
-	return rows, nil
+	return kept.body(row.KeptDigest(), row.Host)
 }

@@ -2,14 +2,9 @@ package earlier
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -20,19 +15,6 @@ func TablesNeeded(areGiven bool) []string {
 		return []string{"fetches"}
 	}
 	return []string{"fetches", "bodies"}
-}
-
-// openNeeded opens a part whose rows are of type R, and that has the needed columns: a
-// manifest may say that it has.
-func openNeeded[R any](in io.ReaderAt, p journal.Part) (*parquet.File, error) {
-	opened, err := schema.OpenRows[R](in, p.Bytes)
-	if err == nil {
-		err = journal.Lacking(journal.NeededBut(p.Table, func(column string) bool { return opened.Root().Column(column) != nil }))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", p.Path, err)
-	}
-	return opened, nil
 }
 
 // Missed says what a run that is re-evaluated cannot tell, and that decides nothing else.

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // maxEarlierBytes bounds the URLs that are read of one target, as [target.PathBytes] counts
@@ -69,15 +64,26 @@ func (o *ownURLs) of(seq int64, origin fetch.Origin) (paths []string, bytes int,
 	return paths, bytes, nil
 }
 
+// urlRow has the columns of verdicts that say which URLs a target has.
+type urlRow struct {
+	Seq     int64  `parquet:"seq"`
+	Agent   string `parquet:"agent"`
+	Profile string `parquet:"profile"`
+	URL     string `parquet:"url"`
+}
+
+// isOwn reports whether the URL is one that only some hosts have: it is absolute.
+func (r *urlRow) isOwn() bool { return !strings.HasPrefix(r.URL, "/") }
+
 // eachURLs yields the targets that have absolute URLs, in their order.
 func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[urlsOf, error] {
 	return func(yield func(urlsOf, error) bool) {
 		var now urlsOf
-		for _, p := range verdicts {
-			found, err := r.hasURLs(ctx, p)
+		for i := range verdicts {
+			part := verdicts[i : i+1]
+			found, err := r.hasURLs(ctx, part)
 			if err == nil && found {
-				err = scan.Rows(ctx, r.in, p, scan.Selection{Columns: []string{"seq", "agent", "profile", "url"}, Dictionaries: []string{"agent", "profile", "url"}},
-					func(batch arrow.RecordBatch) error { return now.take(batch, yield) })
+				err = rowio.Of(ctx, r.in, part, rowio.Selection{}, func(batch []urlRow) error { return now.take(batch, yield) })
 			}
 			if errors.Is(err, errFound) {
 				return
@@ -98,56 +104,41 @@ func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[u
 
 // hasURLs reports whether a part of verdicts has absolute URLs: most have none, and
 // their other columns need not be read.
-func (r *Run) hasURLs(ctx context.Context, p journal.Part) (found bool, err error) {
-	err = scan.Rows(ctx, r.in, p, scan.Selection{Columns: []string{"url"}, Dictionaries: []string{"url"}}, func(batch arrow.RecordBatch) error {
-		if found = slices.Contains(absolute(batch), true); found {
-			return errFound
+func (r *Run) hasURLs(ctx context.Context, part []journal.Part) (found bool, err error) {
+	err = rowio.Of(ctx, r.in, part, rowio.Selection{Columns: []string{"url"}}, func(batch []urlRow) error {
+		for i := range batch {
+			if batch[i].isOwn() {
+				return errFound
+			}
 		}
 		return nil
 	})
 	if errors.Is(err, errFound) {
-		err = nil
+		return true, nil
 	}
-	return found, err
-}
-
-// absolute reports of each text in the dictionary of the URLs of a batch whether it is
-// an absolute URL.
-func absolute(batch arrow.RecordBatch) []bool {
-	texts := scan.Column[*array.Dictionary](batch, "url").Dictionary().(*array.String)
-	out := make([]bool, texts.Len())
-	for i := range out {
-		out[i] = !strings.HasPrefix(texts.Value(i), "/")
-	}
-	return out
+	return false, err
 }
 
 // take adds the URLs of a batch, and yields those of the targets that end in it.
-func (u *urlsOf) take(batch arrow.RecordBatch, yield func(urlsOf, error) bool) error {
-	absolute, urls := absolute(batch), scan.Column[*array.Dictionary](batch, "url")
-	seqs, agents, profiles := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Dictionary](batch, "agent"), scan.Column[*array.Dictionary](batch, "profile")
-	text := func(d *array.Dictionary, row int) string {
-		return d.Dictionary().(*array.String).Value(d.GetValueIndex(row))
-	}
-	for i := range int(batch.NumRows()) {
-		if !absolute[urls.GetValueIndex(i)] {
+func (u *urlsOf) take(batch []urlRow, yield func(urlsOf, error) bool) error {
+	for i := range batch {
+		row := &batch[i]
+		if !row.isOwn() {
 			continue
 		}
-		seq, agent, profile := seqs.Value(i), text(agents, i), text(profiles, i)
-		if seq != u.seq {
+		if row.Seq != u.seq {
 			if u.seq != 0 && !yield(*u, nil) {
 				return errFound
 			}
-			*u = urlsOf{seq: seq, agent: strings.Clone(agent), profile: strings.Clone(profile)}
+			*u = urlsOf{seq: row.Seq, agent: row.Agent, profile: row.Profile}
 		}
-		if agent != u.agent || profile != u.profile {
+		if row.Agent != u.agent || row.Profile != u.profile {
 			continue
 		}
-		url := strings.Clone(text(urls, i))
-		if u.bytes += target.PathBytes(url); u.bytes > maxEarlierBytes {
-			return fmt.Errorf("target %d has more than %d MiB of URLs in the table verdicts", seq, maxEarlierBytes>>20)
+		if u.bytes += target.PathBytes(row.URL); u.bytes > maxEarlierBytes {
+			return fmt.Errorf("target %d has more than %d MiB of URLs in the table verdicts", row.Seq, maxEarlierBytes>>20)
 		}
-		u.urls = append(u.urls, url)
+		u.urls = append(u.urls, row.URL)
 	}
 	return nil
 }

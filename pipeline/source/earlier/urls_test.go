@@ -4,12 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -57,7 +55,7 @@ func TestOwnURLsOfVerdicts(t *testing.T) {
 		t.Error("a part that is gone is no error")
 	}
 	full := urlsOf{seq: 2, agent: "A", profile: "p", bytes: maxEarlierBytes}
-	err := scan.Rows(t.Context(), e.in, parts[0], scan.Selection{Dictionaries: []string{"agent", "profile", "url"}}, func(batch arrow.RecordBatch) error {
+	err := rowio.Of(t.Context(), e.in, parts[:1], rowio.Selection{}, func(batch []urlRow) error {
 		return full.take(batch, nil)
 	})
 	if err == nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -359,9 +360,9 @@ func TestFilesWithoutRows(t *testing.T) {
 	if !bytes.Equal(out, empty) {
 		t.Error("three files without rows become other bytes than one")
 	}
-	want, err := scan.Open(bytes.NewReader(empty))
+	want, err := rowio.Open(bytes.NewReader(empty), int64(len(empty)))
 	must(t, err)
-	got, err := scan.Open(bytes.NewReader(out))
+	got, err := rowio.Open(bytes.NewReader(out), int64(len(out)))
 	must(t, err)
 	if diff := cmp.Diff(want.Layout(), got.Layout()); diff != "" || got.Rows() != 0 {
 		t.Errorf("%d rows (-want +got):\n%s", got.Rows(), diff)

@@ -43,8 +43,8 @@ type Extent struct {
 }
 
 // Rows returns how many rows, of at most n, have at most MostTexts of texts, one at least.
-func (e *Extent) Rows(n int64, asDictionary bool) int64 {
-	if e.widest > 0 && !asDictionary {
+func (e *Extent) Rows(n int64) int64 {
+	if e.widest > 0 {
 		n = min(n, MostTexts/e.widest)
 	}
 	if e.largest > 0 { // pages that rows begin and end in, and those between

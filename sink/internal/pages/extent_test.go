@@ -13,24 +13,22 @@ import (
 // Few rows are read at a time where texts can be large, and one at least.
 func TestRowsOfLargeTexts(t *testing.T) {
 	for _, c := range []struct {
-		name         string
-		e            Extent
-		asDictionary bool
-		want         int64
+		name string
+		e    Extent
+		want int64
 	}{
-		{"nothing measured", Extent{}, false, 8192},
-		{"short texts", Extent{values: 1000, widest: 40}, false, 8192},
-		{"a wide text", Extent{values: 1000, widest: MostTexts / 4}, false, 4},
-		{"the same as a dictionary", Extent{values: 1000, widest: MostTexts / 4}, true, 8192},
-		{"wider than all", Extent{values: 1000, widest: 2 * MostTexts}, false, 1},
-		{"plain pages of ten texts", Extent{values: 1000, largest: MostTexts / 8, fewest: 10, plain: MostTexts}, false, 60},
-		{"plain pages as large as all", Extent{values: 1000, largest: MostTexts, fewest: 10, plain: MostTexts}, false, 1},
-		{"a row of lists", Extent{values: 1000, widestRow: MostTexts / 5}, true, 5},
-		{"pages of many values in lists", Extent{listed: mostBatch / 10, rowsThere: 3}, true, 24},
-		{"more values than a batch may have", Extent{listed: mostValues, rowsThere: 100}, true, 1},
-		{"both", Extent{values: 1000, widest: MostTexts / 3, largest: MostTexts / 8, fewest: 10}, false, 3},
+		{"nothing measured", Extent{}, 8192},
+		{"short texts", Extent{values: 1000, widest: 40}, 8192},
+		{"a wide text", Extent{values: 1000, widest: MostTexts / 4}, 4},
+		{"wider than all", Extent{values: 1000, widest: 2 * MostTexts}, 1},
+		{"plain pages of ten texts", Extent{values: 1000, largest: MostTexts / 8, fewest: 10, plain: MostTexts}, 60},
+		{"plain pages as large as all", Extent{values: 1000, largest: MostTexts, fewest: 10, plain: MostTexts}, 1},
+		{"a row of lists", Extent{values: 1000, widestRow: MostTexts / 5}, 5},
+		{"pages of many values in lists", Extent{listed: mostBatch / 10, rowsThere: 3}, 24},
+		{"more values than a batch may have", Extent{listed: mostValues, rowsThere: 100}, 1},
+		{"both", Extent{values: 1000, widest: MostTexts / 3, largest: MostTexts / 8, fewest: 10}, 3},
 	} {
-		if got := c.e.Rows(8192, c.asDictionary); got != c.want {
+		if got := c.e.Rows(8192); got != c.want {
 			t.Errorf("%s: %d rows at a time, want %d", c.name, got, c.want)
 		}
 	}

@@ -14,6 +14,9 @@ const mostWhole = 1 << 20
 // parquet-go, makes more than its bytes: by the number of its values, or by texts that each
 // begin like the one before.
 func (c *check) whole(h *format.PageHeader) error {
+	if c.Codec != format.Zstd && c.Codec != format.Uncompressed { // what it yields is not bounded
+		return fmt.Errorf("a page compressed with %s; zstd is read", c.Codec)
+	}
 	var values int32
 	var encoding format.Encoding
 	switch {

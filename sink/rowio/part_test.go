@@ -1,4 +1,4 @@
-package scan_test
+package rowio_test
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -26,12 +26,12 @@ func TestOpenPartIsAtItsBeginning(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, p.Path), content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := scan.OpenPart(t.Context(), sinktest.Open(t, dir), p)
+	f, err := rowio.OpenPart(t.Context(), sinktest.Open(t, dir), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got, err := io.ReadAll(f); err != nil || len(got) != len(content) {
+	if got, err := io.ReadAll(f.Raw); err != nil || len(got) != len(content) {
 		t.Errorf("%d bytes of %d are read: %v", len(got), len(content), err)
 	}
 }
