@@ -63,7 +63,7 @@ func showHelp(c *cobra.Command) {
 	})
 	for _, heading := range headings {
 		if sets[heading].HasAvailableFlags() {
-			fmt.Fprintf(out, "\n%s:\n%s", heading, sets[heading].FlagUsagesWrapped(helpWidth))
+			fmt.Fprintf(out, "\n%s:\n%s", heading, flags.Usages(sets[heading], helpWidth))
 		}
 	}
 	if c.HasSubCommands() {

@@ -51,7 +51,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	set.Uint64Var(&f.seed, "seed", 1, "seed of the delays: the same seed draws the same delays")
 	set.IntVar(&f.top, "top", 20, "list this many hosts and domains in the report at the end; -1: all")
 	set.StringVar(&f.addrFile, "addr-file", "", "write the addresses to this `file` too, once all can be dialled")
-	set.Usage = func() { fmt.Fprint(stdout, serveHelp, set.FlagUsages()) }
+	set.Usage = func() { fmt.Fprint(stdout, serveHelp, flags.Usages(set, 0)) }
 	if err := flags.Parse(set, args); err != nil {
 		return failure{err, exitUsage}
 	}

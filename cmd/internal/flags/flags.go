@@ -48,6 +48,26 @@ func CheckDashes(set *pflag.FlagSet, args []string) error {
 	return nil
 }
 
+// Usages returns the help of the flags of set, in lines of at most width columns, 0 for any.
+// One that is there or not is named as people type it: pflag adds [=true|false] to each.
+func Usages(set *pflag.FlagSet, width int) string {
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	shown.SortFlags = false // set has an order
+	set.VisitAll(func(f *pflag.Flag) {
+		copied := *f
+		if f.Value.Type() == "bool" {
+			copied.Value, copied.NoOptDefVal = bare{f.Value}, ""
+		}
+		shown.AddFlag(&copied)
+	})
+	return shown.FlagUsagesWrapped(width)
+}
+
+// bare is a value of which the help of a flag says nothing.
+type bare struct{ pflag.Value }
+
+func (bare) Type() string { return "" }
+
 // Explain explains why set could not parse its arguments, and suggests a flag.
 func Explain(set *pflag.FlagSet, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
