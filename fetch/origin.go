@@ -278,6 +278,21 @@ func RegisteredDomain(host string) (domain, tld string) {
 	return domain, host[strings.LastIndexByte(host, '.')+1:]
 }
 
+// reserved are top-level domains that no registry has: of RFC 2606, 6761, 6762, 7686 and
+// 9476, and of ICANN for networks of one's own.
+var reserved = []string{"test", "example", "invalid", "localhost", "local", "onion", "alt", "internal"}
+
+// HasTopLevel reports whether a host is an address, or ends in a top-level domain: the names
+// of most files do not.
+func HasTopLevel(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	_, icann := publicsuffix.PublicSuffix("x." + last)
+	return icann || slices.Contains(reserved, last)
+}
+
 // DomainOf returns the registered domain of a host, or the host if it has none.
 func DomainOf(host string) string {
 	if domain, _ := RegisteredDomain(host); domain != "" {

@@ -16,6 +16,9 @@ import (
 func (s *Source) openBodies(ctx context.Context) error {
 	name := s.config.Bodies
 	in, err := bodies.Identify(ctx, "bodies", name)
+	if err == nil {
+		err = bodies.CheckFolder(ctx, name)
+	}
 	if err != nil {
 		return err
 	}

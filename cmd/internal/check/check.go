@@ -21,6 +21,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch"
@@ -34,7 +35,8 @@ const checkHelp = `Shows whether AGENT may fetch each URL, and why: the line tha
 the rule that came second, and the verdicts of other profiles. ROBOTS_FILE may be -
 for standard input, and a URL may be a path. Without a file, check fetches the
 robots.txt of each URL's origin first; a bare host stands for its front page over
-https.
+https. A file in another format, such as a sitemap, a web page or a spreadsheet, is no
+robots.txt.
 
 AGENT is an agent of the registry (--agents), with its fallback tokens, or any
 product token.
@@ -139,8 +141,8 @@ func (f *asking) profiles(ctx context.Context) ([]*robots.Profile, error) {
 
 type flags struct {
 	asking
-	agent string
-	json  bool
+	agents []string
+	json   bool
 
 	uses     bool
 	portable bool
@@ -153,7 +155,7 @@ type flags struct {
 
 func newCheckFlags() *flags {
 	f := &flags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("check")}}}
-	f.Set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
+	f.Set.StringArrayVar(&f.agents, "agent", nil, "judge for this `AGENT`, by a file or, without one, by the robots.txt of each URL's origin; repeatable")
 	f.Set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	cli.JSONVar(f.Set, &f.json, "one array, an object for each URL")
 	f.Set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
@@ -173,7 +175,8 @@ func Command() *cobra.Command {
 	f := newCheckFlags()
 	c := &cobra.Command{
 		Use: `check ROBOTS_FILE AGENT URL...
-       robocensus check URL... --agent AGENT
+       robocensus check HOST AGENT [PATH...]
+       robocensus check [ROBOTS_FILE] URL... --agent AGENT [--agent AGENT]
        robocensus check ROBOTS_FILE|HOST AGENT --urls FILE [--changed-from FILE]
        robocensus check --out DIR [--run RUN] --agent AGENT --urls FILE
        robocensus check ROBOTS_FILE --portable
@@ -189,7 +192,7 @@ func Command() *cobra.Command {
 
 func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
-	case f.out != "" && (f.urls == "" || f.agent == "" || len(words) > 0 || f.jsonl || f.before != ""):
+	case f.out != "" && (f.urls == "" || len(f.agents) != 1 || len(words) > 0 || f.jsonl || f.before != ""):
 		return exit.Usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
 	case f.out == "" && f.Set.Changed("run"):
 		return exit.Usagef("--run needs --out: the folder of the run")
@@ -211,17 +214,24 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 		return f.checkURLs(ctx, words, profiles, stdin, stdout, stderr)
 	case f.jsonl && f.json:
 		return exit.Usagef("--jsonl and --json exclude each other: give one of them")
-	case f.jsonl && (len(words) > 0 || f.agent != ""):
+	case f.jsonl && (len(words) > 0 || len(f.agents) > 0):
 		return exit.Usagef("--jsonl takes its questions from standard input, and no arguments")
 	case f.jsonl && len(profiles) > 1:
 		return exit.Usagef("--jsonl takes one profile")
 	case f.jsonl:
 		exit.EndBySignal(ctx)
 		return f.checkJSONL(stdin, stdout, profiles[0])
-	case f.Set.Changed("agent") && len(words) == 0:
+	case len(f.agents) > 0 && isFile(words):
+		if len(words) == 1 {
+			return exit.Usagef("give one or more URLs after %s", words[0])
+		}
+		return f.checkFile(ctx, words[0], f.agents, words[1:], profiles, stdin, stdout, stderr)
+	case len(f.agents) > 0 && len(words) == 0:
 		return exit.Usagef("give one or more URLs")
-	case f.Set.Changed("agent"):
-		return f.checkLive(ctx, words, profiles, stdout)
+	case len(f.agents) > 0:
+		return f.checkLive(ctx, words, f.agents, profiles, stdout, stderr)
+	case len(words) > 1 && isLive(words[:1]) && !strings.ContainsAny(words[1], "/.:"):
+		return f.checkLive(ctx, urlsOf(words[0], words[2:]), words[1:2], profiles, stdout, stderr)
 	case len(words) > 0 && isLive(words):
 		return exit.Usagef("say for which agent: robocensus check %s --agent NAME", strings.Join(words, " "))
 	case len(words) < 3:
@@ -233,21 +243,46 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 	case strings.HasPrefix(words[0], "/") && !cli.IsFile(words[0]) && slices.ContainsFunc(words[2:], cli.IsFile):
 		return exit.Usagef("%s is not a file: the file comes first, then the agent, then the URLs", words[0])
 	}
-	return f.checkFile(ctx, words[0], words[1], words[2:], profiles, stdin, stdout)
+	return f.checkFile(ctx, words[0], words[1:2], words[2:], profiles, stdin, stdout, stderr)
 }
 
-// isLive reports whether every word is a URL or a host, and none is a file.
+// isFile reports whether the first word is a file, or standard input.
+func isFile(words []string) bool { return len(words) > 0 && (words[0] == "-" || cli.IsFile(words[0])) }
+
+// isLive reports whether every word is a URL or a host, and none is a file, nor named like
+// one.
 func isLive(words []string) bool {
 	for _, word := range words {
 		if cli.IsFile(word) || CheckURL(liveURL(word), true) != nil || !strings.ContainsAny(word, ".:") {
+			return false
+		}
+		if o, _, err := fetch.Parse(word, "https"); err == nil && !strings.Contains(word, ":") && !fetch.HasTopLevel(o.Host) {
 			return false
 		}
 	}
 	return true
 }
 
-func (f *flags) checkFile(ctx context.Context, path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {
-	agent, remark, err := f.FindAgent(ctx, name)
+// urlsOf returns the URLs of a host with these paths, which may be URLs themselves; without
+// any, that of the host.
+func urlsOf(host string, paths []string) []string {
+	if len(paths) == 0 {
+		return []string{host}
+	}
+	origin, _, _ := fetch.Parse(liveURL(host), "")
+	urls := slices.Clone(paths)
+	for i, path := range urls {
+		if strings.HasPrefix(path, "/") {
+			urls[i] = origin.String() + path
+		}
+	}
+	return urls
+}
+
+func (f *flags) checkFile(
+	ctx context.Context, path string, names, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout, stderr io.Writer,
+) error {
+	asked, err := f.findAgents(ctx, names)
 	if err != nil {
 		return err
 	}
@@ -260,25 +295,66 @@ func (f *flags) checkFile(ctx context.Context, path, name string, urls []string,
 			return err
 		}
 	}
-	e, err := f.explainer(ctx, stdout, WithOthers(f.ForAgent(profiles, agent)), agent)
-	if err != nil {
-		return err
-	}
-	io.WriteString(e.out, remark)
-	e.load(fileCapture(body))
-	e.unread()
-	e.signalNotes()
-	for _, url := range urls {
-		e.explain(url)
-	}
-	return e.exit()
+	return f.explain(ctx, asked, profiles, stdout, stderr, func(e *explainer, isFirst bool) {
+		e.load(fileCapture(body))
+		if isFirst {
+			e.unread()
+		}
+		for _, url := range urls {
+			e.explain(url)
+		}
+	})
 }
 
-// explainer returns an explainer for stdout; with --json it prints at the end.
+// askedAgent is an agent, and what is to be said of its name.
+type askedAgent struct {
+	schema.Agent
+	remark string
+}
+
+func (f *flags) findAgents(ctx context.Context, names []string) (asked []askedAgent, err error) {
+	for _, name := range names {
+		agent, remark, err := f.FindAgent(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		asked = append(asked, askedAgent{agent, remark})
+	}
+	return asked, nil
+}
+
+// explain explains to each agent what it may fetch, and returns the exit code of all.
+func (f *flags) explain(
+	ctx context.Context, asked []askedAgent, profiles []*robots.Profile, stdout, stderr io.Writer, explain func(e *explainer, isFirst bool),
+) error {
+	var all verdicts
+	var answers []explainedURL
+	for i, agent := range asked {
+		e, err := f.explainer(ctx, stdout, WithOthers(f.ForAgent(profiles, agent.Agent)), agent.Agent)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			io.WriteString(stderr, agent.remark)
+		}
+		io.WriteString(e.out, agent.remark)
+		explain(e, i == 0)
+		all.join(e.verdicts)
+		answers = append(answers, e.answers...)
+	}
+	if f.json {
+		if err := screen.JSON(stdout, answers); err != nil {
+			return err
+		}
+	}
+	return all.code()
+}
+
+// explainer returns an explainer for stdout, which with --json prints nothing.
 func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent schema.Agent) (*explainer, error) {
 	e := newExplainer(stdout, profiles, registry.Robots(&agent))
 	if f.json {
-		e.out, e.json = io.Discard, stdout
+		e.out = io.Discard
 	}
 	if f.uses {
 		agents, _, err := f.ReadAgents(ctx)

@@ -31,6 +31,11 @@ func (v *verdicts) add(value robots.Value) {
 	v.undefined = v.undefined || value == robots.Undefined
 }
 
+func (v *verdicts) join(other verdicts) {
+	v.disallowed = v.disallowed || other.disallowed
+	v.undefined = v.undefined || other.undefined
+}
+
 // code returns the exit code, nil if everything is allowed.
 func (v *verdicts) code() error {
 	switch {

@@ -32,7 +32,6 @@ type explainer struct {
 	labels usage.Vocabulary // nil unless uses are asked for
 	tokens []schema.Agent   // the policy tokens that bind the agent: agents of the first judge, after it
 
-	json    io.Writer // nil for text
 	answers []explainedURL
 }
 
@@ -229,15 +228,6 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 	default:
 		return fmt.Sprintf("%sgave no whole answer (%s)", who, words.ErrorClass.Of(string(class)))
 	}
-}
-
-func (e *explainer) exit() error {
-	if e.json != nil {
-		if err := screen.JSON(e.json, e.answers); err != nil {
-			return err
-		}
-	}
-	return e.verdicts.code()
 }
 
 // Verdict returns the verdict of a reading on a URL.

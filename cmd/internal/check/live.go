@@ -30,12 +30,15 @@ func liveURL(word string) string {
 }
 
 // checkLive judges URLs by the robots.txt of their origins.
-func (f *flags) checkLive(ctx context.Context, urls []string, profiles []*robots.Profile, stdout io.Writer) error {
-	agent, remark, err := f.FindAgent(ctx, f.agent)
+func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []*robots.Profile, stdout, stderr io.Writer) error {
+	asked, err := f.findAgents(ctx, names)
 	if err != nil {
 		return err
 	}
-	shown := WithOthers(f.ForAgent(profiles, agent))
+	shown := WithOthers(profiles)
+	for _, agent := range asked {
+		shown = append(shown, f.ForAgent(profiles, agent.Agent)...)
+	}
 	urls = slices.Clone(urls)
 	for i := range urls {
 		urls[i] = liveURL(urls[i])
@@ -47,18 +50,14 @@ func (f *flags) checkLive(ctx context.Context, urls []string, profiles []*robots
 	if err != nil {
 		return err
 	}
-	e, err := f.explainer(ctx, stdout, shown, agent)
-	if err != nil {
-		return err
-	}
-	io.WriteString(e.out, remark)
-	for i, url := range urls {
-		if captures[i] != nil {
-			e.capture(captures[i])
+	return f.explain(ctx, asked, profiles, stdout, stderr, func(e *explainer, _ bool) {
+		for i, url := range urls {
+			if captures[i] != nil {
+				e.capture(captures[i])
+			}
+			e.explain(url)
 		}
-		e.explain(url)
-	}
-	return e.exit()
+	})
 }
 
 // captures fetches the robots.txt of the origin of each URL. One that has the origin of

@@ -18,7 +18,7 @@ import (
 
 // checkPortable shows the lines of a file on which the parsers of crawlers part.
 func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
-	if len(words) != 1 || f.agent != "" || f.urls != "" || f.jsonl || f.Set.Changed("profile") {
+	if len(words) != 1 || len(f.agents) > 0 || f.urls != "" || f.jsonl || f.Set.Changed("profile") {
 		return exit.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, for every parser")
 	}
 	body, err := f.ReadRobots(ctx, words[0], stdin)

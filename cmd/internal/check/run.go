@@ -50,7 +50,7 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	entry, remark := AgentOf(run.Registry, f.agent)
+	entry, remark := AgentOf(run.Registry, f.agents[0])
 	agent := registry.Robots(&entry)
 	if profile, err = past.JudgedBy(m, profile, &entry); err != nil {
 		return err

@@ -33,16 +33,14 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 		return exit.Usagef("--urls and --jsonl exclude each other: give one of them")
 	case len(profiles) > 1:
 		return exit.Usagef("--urls takes one profile")
-	case f.Set.Changed("agent") && len(args) != 1, !f.Set.Changed("agent") && len(args) != 2:
+	case len(f.agents) > 1:
+		return exit.Usagef("--urls takes one agent")
+	case len(args)+len(f.agents) != 2:
 		return exit.Usagef("give a robots.txt file or a host, an agent, and --urls FILE; see robocensus check --help")
 	case args[0] == "-" && f.urls == "-", f.before == "-" && (f.urls == "-" || args[0] == "-"):
 		return exit.Usagef("only one input can be standard input")
 	}
-	name := f.agent
-	if !f.Set.Changed("agent") {
-		name = args[1]
-	}
-	agent, remark, err := f.FindAgent(ctx, name)
+	agent, remark, err := f.FindAgent(ctx, append(args[1:], f.agents...)[0])
 	if err != nil {
 		return err
 	}

@@ -172,6 +172,21 @@ func (f *Flags) given() (names []string) {
 	return names
 }
 
+// setArguments takes the arguments: hosts to ask, or the further files of --warc or --cdx if
+// the shell has expanded a glob that is not quoted.
+func (f *Flags) setArguments(args []string) {
+	in := &f.Config.Source
+	areFiles := len(args) > 0 && !slices.ContainsFunc(args, func(arg string) bool { return !cli.IsFile(arg) })
+	switch {
+	case areFiles && len(in.WARC) > 0 && len(in.CDX) == 0:
+		in.WARC = append(in.WARC, args...)
+	case areFiles && len(in.CDX) > 0 && len(in.WARC) == 0:
+		in.CDX = append(in.CDX, args...)
+	default:
+		in.Named = args
+	}
+}
+
 // checkNamed checks the hosts given as arguments.
 func (f *Flags) checkNamed() error {
 	if len(f.Config.Source.Named) == 0 {

@@ -58,7 +58,8 @@ func PlanCommand() *cobra.Command {
        robocensus plan ` + f.alternatives(journal.SourceFlags(func(s journal.StoredSource) bool { return s.Role != "cdx" })) + ` --shards N --out DIR --run ID [flags of run]`,
 		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
 		RunE: func(c *cobra.Command, args []string) error {
-			f.Config.Source.Named, f.Config.Source.Planning = args, true
+			f.setArguments(args)
+			f.Config.Source.Planning = true
 			ctx := c.Context()
 			if err := f.ApplyConfig(ctx); err != nil {
 				return err

@@ -204,7 +204,7 @@ func New() *Flags {
 	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; of stored answers, take only those of these hosts, of which 10 million take 136 MB")
 	s.StringVar(&in.Column, "column", "", "`NAME` of the column of hosts, origins or URLs in --hosts, if its header calls it by no known name")
 	s.BoolVar(&in.Force, "force", false, "read --hosts although most of its lines name no host")
-	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst, or in a ZIP file such as a WACZ; - is standard input; repeatable")
+	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst, or in a ZIP file such as a WACZ; - is standard input; repeatable, and the files that follow one are archives too")
 	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringArrayVar(&in.CDX, "cdx", nil, "index of captures: a CDX, CDXJ or JSON `FILE`, plain, .gz or .zst, or Parquet such as Common Crawl's, sorted or not, or a quoted glob of them: read only the records of robots.txt that it names, by their place in WARC or ARC files; - is standard input; may be a URL; repeatable; not in shards")
 	s.BoolVar(&in.LastCapture, "last-capture", false, "take the last capture of each host from the WARC files, and follow its redirects and revisit records to captures in them, also of other URLs; reads the files up to three times: neither standard input nor pipes, and not in shards. With --cdx, the last capture by its date there, and no redirect is followed")
@@ -292,7 +292,7 @@ func Command() *cobra.Command {
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
 		Annotations: map[string]string{cli.DetailsKey: runDetails},
 		RunE: func(c *cobra.Command, args []string) error {
-			f.Config.Source.Named = args
+			f.setArguments(args)
 			ctx := c.Context()
 			if err := f.ApplyConfig(ctx); err != nil {
 				return err

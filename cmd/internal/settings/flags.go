@@ -223,11 +223,25 @@ func (f *Shared) AddTo(c *cobra.Command) {
 	}
 }
 
-// ReadRobots reads a robots.txt file; - is standard input.
-func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+// ReadRobots reads a robots.txt file; - is standard input. A file in another format is none.
+func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) (body []byte, err error) {
+	name := remote.Name(path)
 	if path == "-" {
 		exit.EndBySignal(ctx)
-		return cli.ReadAll("standard input", stdin)
+		name = "standard input"
+		body, err = cli.ReadAll(name, stdin)
+	} else {
+		body, err = cli.ReadInput(ctx, path)
 	}
-	return cli.ReadInput(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	head := body[:min(len(body), userfile.FormatHead)]
+	if err = userfile.Format(head); err == nil && userfile.IsMarkup(head) {
+		err = errors.New("is a web page or XML, and not a robots.txt; to judge the URLs of a sitemap, give a robots.txt or a host, an agent, and --urls")
+	}
+	if err != nil {
+		return nil, &userfile.Error{Path: name, Err: err}
+	}
+	return body, nil
 }

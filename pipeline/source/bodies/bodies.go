@@ -103,6 +103,47 @@ func identifyFolder(role, name string) (journal.Input, error) {
 	return in, nil
 }
 
+// checkFiles is the number of files that CheckFolder looks at.
+const checkFiles = 100
+
+// CheckFolder returns an error if the first files of a folder that are named by hosts are
+// all of another kind than a robots.txt: pages, or in a format that is not text. A folder
+// of answers has such files among others.
+func CheckFolder(ctx context.Context, name string) error {
+	folder, err := isFolder(name)
+	if err != nil || !folder {
+		return err
+	}
+	enough := errors.New("enough")
+	others, first := 0, ""
+	err = Each(ctx, name, func(f *File) error {
+		if _, err := f.Origin("https"); err != nil {
+			return nil
+		}
+		head, err := f.Read(userfile.FormatHead)
+		switch {
+		case err != nil || len(head) == 0:
+			return err
+		case userfile.Format(head) == nil && !userfile.IsMarkup(head):
+			return enough
+		}
+		if others++; others == 1 {
+			first = f.Name
+		}
+		if others == checkFiles {
+			return enough
+		}
+		return nil
+	}, func(string, string) error { return nil })
+	if others > 0 && (err == nil || others == checkFiles) {
+		return &userfile.Error{Path: name, Err: fmt.Errorf("holds no robots.txt: the files named by hosts, such as %s, are web pages or not text", schema.TextString(first))}
+	}
+	if errors.Is(err, enough) {
+		return nil
+	}
+	return err
+}
+
 // notFile is the reason for which an entry is rejected that is not a regular file.
 const notFile = "not_a_file"
 

@@ -2,6 +2,7 @@ package bodies
 
 import (
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -24,8 +25,15 @@ func isNotice(name string) bool {
 // Host returns what names the host of a file.
 func (f *File) Host() string { return userfile.HostName(f.Name) }
 
-// Origin returns the origin that the file is named by; see [originOf].
-func (f *File) Origin(first string) (fetch.Origin, error) { return originOf(f.Host(), first) }
+// Origin returns the origin that the file is named by; see [originOf]. A file is named by a
+// host with a top-level domain, or by a folder around it, which may be called anything.
+func (f *File) Origin(first string) (fetch.Origin, error) {
+	o, err := originOf(f.Host(), first)
+	if err == nil && path.Base(f.Name) == f.Host() && !strings.ContainsAny(f.Host(), ":[_") && !fetch.HasTopLevel(o.Host) {
+		return fetch.Origin{}, errNotHost
+	}
+	return o, err
+}
 
 // originOf returns the origin that the name of a file or folder stands for. Not every
 // file system allows a colon in a name, so www.hrs.de_443 stands for port 443. A default

@@ -2,6 +2,9 @@ package bodies
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -35,5 +38,40 @@ func TestOriginOfFile(t *testing.T) {
 		if o, err := originOf(base, "https"); err != nil || o.String() != want {
 			t.Errorf("%s is %v, %v, want %s", base, o, err, want)
 		}
+	}
+}
+
+// A file is named by a host with a top-level domain; a folder around robots.txt may be
+// called anything.
+func TestFilesOfOtherFolders(t *testing.T) {
+	for name, want := range map[string]bool{
+		"main.go": false, "css/style.css": false, "wiki.corp": false, "wiki.corp/robots.txt": true, "wiki.internal": true, "wiki.corp_80": true, "example.com": true,
+	} {
+		if _, err := (&File{Name: name}).Origin("https"); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Only a folder without any robots.txt is refused.
+func TestAFolderOfPages(t *testing.T) {
+	page, file := []byte(" <!doctype html>"), []byte("User-agent: *\n")
+	for want, files := range map[string]map[string][]byte{
+		"such as a.test, are web pages": {"a.test": page, "b.test": []byte("%PDF-1.7"), "empty.test": nil, "notes.txt": file},
+		"":                              {"a.test": page, "b.test": file},
+	} {
+		folder := t.TempDir()
+		for name, content := range files {
+			if err := os.WriteFile(filepath.Join(folder, name), content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := CheckFolder(t.Context(), folder); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	empty := t.TempDir()
+	if err := CheckFolder(t.Context(), empty); err != nil {
+		t.Errorf("an empty folder: %v", err)
 	}
 }
