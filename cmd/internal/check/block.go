@@ -93,6 +93,7 @@ func (b *block) ask(judge *URLJudge, urls []*blockURL) (err error) {
 			return err
 		}
 		u.value = v.Value
+		b.list.judged.Add(1)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 //   - check.go: the command check, of a file
 //   - live.go: of an origin, which it asks first
 //   - run.go, urls.go: of a list of URLs, by a file or by a run
+//   - inputs.go, log.go: the list, which may be a sitemap or an access log
 //   - portable.go: of a file, about parsers that read it differently
 //   - jsonl.go: questions and answers as JSON
 //   - decision.go: what decides, as JSON and as an exit code
@@ -48,6 +49,13 @@ With --urls, check prints a line for each URL of a list, separated by tabs:
 and with --changed-from only those that the earlier file decides differently, with
 both verdicts and both lines. With --json the lines are objects of one array:
 {"url", "verdict", "reason", "line", "pattern"}, and "before" with the same keys.
+
+The list may also be a sitemap or a feed, packed or not, whose pages are judged, or an
+access log in the combined format. A request of a log is judged for the agent that sent
+it, by its User-Agent header, unless AGENT names one; agents that are not in the registry are
+passed over. Its line, or object, also has the agent and the status that was answered:
+
+    VERDICT  URL  line 4: Disallow: /x  GPTBot  200
 
 With --out, --agent and --urls, check judges the URLs of many hosts from a run, without a
 request: from its tables groups and rules, or bodies where it keeps them. AGENT is as the
@@ -117,7 +125,9 @@ const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image
   robocensus check robots.txt --portable
   robocensus check --out out --agent GPTBot --urls urls.txt
-  robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt`
+  robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt
+  robocensus check robots.txt Googlebot --urls sitemap.xml.gz
+  robocensus check robots.txt --urls access.log`
 
 // asking is what check and compare share.
 type asking struct {
@@ -160,7 +170,7 @@ func newCheckFlags() *flags {
 	cli.JSONVar(f.Set, &f.json, "one array, an object for each URL")
 	f.Set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
 	f.Set.BoolVar(&f.portable, "portable", false, "show the lines of a file on which the parsers of crawlers part, and how to write them instead")
-	f.Set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")
+	f.Set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, a sitemap or an access log, and print a line for each")
 	f.Set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
 	f.Set.StringVar(&f.run, "run", cli.Latest, "`RUN` of --out")
 	f.Set.StringVar(&f.before, "changed-from", "", "with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
@@ -177,7 +187,7 @@ func Command() *cobra.Command {
 		Use: `check ROBOTS_FILE AGENT URL...
        robocensus check HOST AGENT [PATH...]
        robocensus check [ROBOTS_FILE] URL... --agent AGENT [--agent AGENT]
-       robocensus check ROBOTS_FILE|HOST AGENT --urls FILE [--changed-from FILE]
+       robocensus check ROBOTS_FILE|HOST [AGENT] --urls FILE [--changed-from FILE]
        robocensus check --out DIR [--run RUN] --agent AGENT --urls FILE
        robocensus check ROBOTS_FILE --portable
        robocensus check --jsonl < QUESTIONS`,

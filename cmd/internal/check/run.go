@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
@@ -71,7 +72,8 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	list := f.newList(stdout)
 	io.WriteString(stderr, remark)
 	block := &block{RunChecker: c, list: list, hosts: make(map[string]bool)}
-	err = f.eachURL(ctx, stdin, func(s registry.Sample) error {
+	defer progress.Count(stderr, "judged", list.judged.Load)()
+	err = f.readURLs(ctx, &urlInput{stderr: stderr, each: func(s registry.Sample) error {
 		if s.Origin == nil {
 			return &userfile.Error{Path: list.name, Line: s.Line, Err: errors.New("is a path; give absolute URLs, whose hosts are looked up in the run")}
 		}
@@ -79,7 +81,7 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 			return block.judge(ctx)
 		}
 		return nil
-	})
+	}}, stdin)
 	// What comes before a line that is wrong is judged.
 	if err = errors.Join(block.judge(ctx), err); err != nil {
 		return errors.Join(err, list.out.Flush())

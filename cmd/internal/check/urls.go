@@ -2,18 +2,17 @@ package check
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
-	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
+	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -35,39 +34,129 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 		return exit.Usagef("--urls takes one profile")
 	case len(f.agents) > 1:
 		return exit.Usagef("--urls takes one agent")
-	case len(args)+len(f.agents) != 2:
+	case len(args) < 1 || len(args)+len(f.agents) > 2:
 		return exit.Usagef("give a robots.txt file or a host, an agent, and --urls FILE; see robocensus check --help")
 	case args[0] == "-" && f.urls == "-", f.before == "-" && (f.urls == "-" || args[0] == "-"):
 		return exit.Usagef("only one input can be standard input")
 	}
-	agent, remark, err := f.FindAgent(ctx, append(args[1:], f.agents...)[0])
+	names := append(args[1:], f.agents...)
+	agents, err := f.findAgents(ctx, names)
 	if err != nil {
 		return err
 	}
-	profiles = f.ForAgent(profiles, agent)
 	list := f.newList(stdout)
-	capture, err := f.captureOf(ctx, args[0], profiles, stdin)
+	shown := profiles
+	for _, agent := range agents {
+		shown = f.ForAgent(profiles, agent.Agent)
+		io.WriteString(stderr, agent.remark)
+	}
+	capture, err := f.captureOf(ctx, args[0], shown, stdin)
 	if err != nil {
 		return err
 	}
 	if capture.Origin != (fetch.Origin{}) {
 		list.origin = &capture.Origin
 	}
-	list.after = newURLJudge(profiles[0], registry.Robots(&agent), capture)
+	var before *fetch.Capture
 	if f.before != "" {
 		body, err := f.ReadRobots(ctx, f.before, stdin)
 		if err != nil {
 			return err
 		}
-		list.before = newURLJudge(profiles[0], registry.Robots(&agent), fileCapture(body))
+		before = fileCapture(body)
 	}
-	io.WriteString(stderr, remark)
-	list.after.sayCut(stderr, args[0])
-	list.before.sayCut(stderr, f.before)
-	if err := f.eachURL(ctx, stdin, list.judge); err != nil {
+	judges := &agentJudges{flags: f, profiles: profiles, capture: capture, before: before, known: make(map[string]*agentJudge)}
+	in := &urlInput{stderr: stderr, origin: list.origin}
+	if len(agents) > 0 {
+		list.take(judges.of(agents[0].Agent))
+		list.after.sayCut(stderr, args[0])
+		list.before.sayCut(stderr, f.before)
+		in.each = list.judge
+	}
+	skipped := int64(0) // requests of others
+	in.logged = func(r request) error {
+		agent, err := judges.sender(ctx, r.userAgent, agents)
+		switch {
+		case err != nil:
+			return err
+		case agent == nil:
+			skipped++
+			return nil
+		}
+		list.take(agent.after, agent.before)
+		r.agent = agent.name
+		return list.judgeRequest(r)
+	}
+	defer progress.Count(stderr, "judged", list.judged.Load)()
+	if err := f.readURLs(ctx, in, stdin); err != nil {
 		return errors.Join(err, list.out.Flush())
 	}
+	switch {
+	case skipped > 0 && len(agents) > 0:
+		in.note("%s of others than %s passed over", words.Count(skipped, "request"), visible.Text(agents[0].Name))
+	case skipped > 0:
+		in.note("%s of others than the agents of the registry passed over", words.Count(skipped, "request"))
+	}
 	return list.finish()
+}
+
+// agentJudges judge the requests of an access log, each for the agent that sent it.
+type agentJudges struct {
+	*flags
+	profiles        []*robots.Profile
+	capture, before *fetch.Capture // before is nil without --changed-from
+
+	known map[string]*agentJudge // by name
+	sent  map[string]*agentJudge // by User-Agent header
+}
+
+type agentJudge struct {
+	name          string
+	after, before *URLJudge
+}
+
+// mostHeaders bounds the headers that are remembered.
+const mostHeaders = 10_000
+
+// of returns who judges for an agent, by the file and by the one before.
+func (j *agentJudges) of(agent schema.Agent) (after, before *URLJudge) {
+	if known := j.known[agent.Name]; known != nil {
+		return known.after, known.before
+	}
+	p := j.ForAgent(j.profiles, agent)[0]
+	after = newURLJudge(p, registry.Robots(&agent), j.capture)
+	if j.before != nil {
+		before = newURLJudge(p, registry.Robots(&agent), j.before)
+	}
+	j.known[agent.Name] = &agentJudge{agent.Name, after, before}
+	return after, before
+}
+
+// sender returns who judges for the agent that sends a header, nil if it is none of the
+// registry, or another one than those that the user asks about.
+func (j *agentJudges) sender(ctx context.Context, userAgent string, asked []askedAgent) (*agentJudge, error) {
+	if judge, ok := j.sent[userAgent]; ok {
+		return judge, nil
+	}
+	agent, ok, err := j.AgentOf(ctx, userAgent)
+	if err != nil {
+		return nil, err
+	}
+	if len(asked) > 0 && (!ok || !strings.EqualFold(agent.Name, asked[0].Name)) {
+		// A name that is not in the registry stands in the header as it is.
+		agent = asked[0].Agent
+		ok = asked[0].remark != "" && strings.Contains(strings.ToLower(userAgent), strings.ToLower(agent.Name))
+	}
+	var judge *agentJudge
+	if ok {
+		j.of(agent)
+		judge = j.known[agent.Name]
+	}
+	if j.sent == nil || len(j.sent) >= mostHeaders {
+		j.sent = make(map[string]*agentJudge)
+	}
+	j.sent[strings.Clone(userAgent)] = judge
+	return judge, nil
 }
 
 // captureOf returns the capture of a file, or fetches that of a URL's origin.
@@ -88,28 +177,6 @@ func (f *flags) captureOf(ctx context.Context, name string, profiles []*robots.P
 
 func fileCapture(body []byte) *fetch.Capture {
 	return &fetch.Capture{Hops: []answer.Hop{{Status: 200}}, Body: body}
-}
-
-// eachURL reads the list that --urls names.
-func (f *flags) eachURL(ctx context.Context, stdin io.Reader, each func(registry.Sample) error) error {
-	switch {
-	case f.urls == "-":
-		exit.EndBySignal(ctx)
-		return registry.EachSample("standard input", stdin, each)
-	case remote.IsURL(f.urls):
-		text, err := cli.ReadInput(ctx, f.urls)
-		if err != nil {
-			return err
-		}
-		return registry.EachSample(remote.Name(f.urls), bytes.NewReader(text), each)
-	}
-	file, err := os.Open(f.urls)
-	if err != nil {
-		return &userfile.Error{Path: remote.Name(f.urls), Err: errors.Unwrap(err)}
-	}
-	defer file.Close()
-	exit.EndBySignal(ctx) // a read of a pipe cannot be interrupted
-	return registry.EachSample(f.urls, file, each)
 }
 
 // URLJudge is a file that judges a list of URLs.
@@ -172,9 +239,11 @@ type urlList struct {
 	json          bool
 	origin        *fetch.Origin // of the file, nil if it is not known
 	before, after *URLJudge     // before is nil without --changed-from
+	request       *request      // of an access log, that is judged; nil for a URL
 
 	line     []byte // memory of judge
 	printed  int
+	judged   atomic.Int64
 	verdicts verdicts
 }
 
@@ -187,6 +256,8 @@ func (f *flags) newList(stdout io.Writer) *urlList {
 type judgedURL struct {
 	URL string `json:"url"`
 	judgement
+	Agent  string     `json:"agent,omitempty"`  // that sent a request of an access log
+	Status int        `json:"status,omitempty"` // which the server answered
 	Before *judgement `json:"before,omitempty"` // by the file of --changed-from
 }
 
@@ -196,7 +267,17 @@ type judgement struct {
 	Truncated bool   `json:"truncated,omitempty"` // the size limit cuts the file
 }
 
+// take sets who judges.
+func (l *urlList) take(after, before *URLJudge) { l.after, l.before = after, before }
+
+// judgeRequest judges a request of an access log. It may be of any host that the server has.
+func (l *urlList) judgeRequest(r request) error {
+	l.request = &r
+	return l.judge(registry.Sample{URL: r.url})
+}
+
 func (l *urlList) judge(s registry.Sample) error {
+	l.judged.Add(1)
 	if s.Origin != nil && l.origin != nil && *s.Origin != *l.origin {
 		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
 	}
@@ -233,6 +314,9 @@ func (l *urlList) text(out []byte, url string, after *URLJudge, v robots.Verdict
 			j := before.judgement(*was)
 			object.Before = &j
 		}
+		if l.request != nil {
+			object.Agent, object.Status = l.request.agent, l.request.status
+		}
 		text, err := json.Marshal(object)
 		if err != nil {
 			return nil, fmt.Errorf("line %s: %w", strconv.Quote(url), err)
@@ -247,7 +331,12 @@ func (l *urlList) text(out []byte, url string, after *URLJudge, v robots.Verdict
 	if was != nil {
 		out = append(append(out, before.Why(*was)...), " > "...)
 	}
-	return append(append(out, after.Why(v)...), '\n'), nil
+	out = append(out, after.Why(v)...)
+	if l.request != nil {
+		out = append(append(append(out, '\t'), visible.Text(l.request.agent)...), '\t')
+		out = strconv.AppendInt(out, int64(l.request.status), 10)
+	}
+	return append(out, '\n'), nil
 }
 
 // print prints what text returned.

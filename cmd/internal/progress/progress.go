@@ -61,6 +61,17 @@ func Every(interval time.Duration, f func()) (stop func()) {
 	return func() { close(done); <-ended }
 }
 
+// Count writes a line with a count every few seconds until the returned function is called,
+// for a command that takes long before it prints anything.
+func Count(stderr io.Writer, what string, count func() int64) (stop func()) {
+	out, began := slog.New(slog.NewTextHandler(stderr, nil)), time.Now()
+	return Every(LogEvery, func() {
+		if time.Since(began) >= LogEvery { // not at the end of a short one
+			out.Info("progress", what, count())
+		}
+	})
+}
+
 func showBar(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	b := &barView{out: stderr}
 	began := time.Now()

@@ -31,26 +31,41 @@ var (
 	compatible = regexp.MustCompile(`compatible; *([A-Za-z][A-Za-z0-9._-]*)`)
 )
 
-// tokenWithin returns the product token in a User-Agent header: one of the
-// registry, otherwise the name after "compatible;", otherwise the first word.
-func tokenWithin(userAgent string, agents []schema.Agent) string {
-	words := product.FindAllString(userAgent, -1)
-	for _, word := range words {
+// agentWithin returns the agent of the registry whose name or token is in a User-Agent header,
+// and that name.
+func agentWithin(userAgent string, agents []schema.Agent) (agent schema.Agent, name string) {
+	for _, word := range product.FindAllString(userAgent, -1) {
 		for _, a := range agents {
 			for _, name := range namesOf(a) {
 				if strings.EqualFold(word, name) {
-					return name
+					return a, name
 				}
 			}
 		}
 	}
+	return schema.Agent{}, ""
+}
+
+// AgentOf returns the agent of the registry that sends a User-Agent header.
+func (f *Shared) AgentOf(ctx context.Context, userAgent string) (agent schema.Agent, ok bool, err error) {
+	agents, _, err := f.ReadAgents(ctx)
+	if err != nil {
+		return agent, false, err
+	}
+	agent, name := agentWithin(userAgent, agents)
+	return agent, name != "", nil
+}
+
+// tokenWithin returns the product token in a User-Agent header: one of the
+// registry, otherwise the name after "compatible;", otherwise the first word.
+func tokenWithin(userAgent string, agents []schema.Agent) string {
+	if _, name := agentWithin(userAgent, agents); name != "" {
+		return name
+	}
 	if found := compatible.FindStringSubmatch(userAgent); found != nil {
 		return found[1]
 	}
-	if len(words) > 0 {
-		return words[0]
-	}
-	return ""
+	return product.FindString(userAgent)
 }
 
 // nobody is a product token of which no group has so much as a part: what binds it binds every
