@@ -23,22 +23,21 @@ const (
 // marks returns the lines that decide: for the agents asked about, else for those that
 // are not allowed everything.
 func (v *hostView) marks() map[int32]bool {
-	marks := make(map[int32]bool)
+	marks, done := make(map[int32]bool), make(map[string]bool)
 	group := func(token *string) {
-		if token == nil {
+		if token == nil || done[*token] {
 			return
 		}
-		for _, g := range v.groups {
+		done[*token] = true
+		for _, g := range v.groupsOf(*token) {
 			for i, t := range g.Tokens {
 				if i < len(g.AgentLines) && strings.EqualFold(t, *token) {
 					marks[g.AgentLines[i]] = true
 				}
 			}
 		}
-		for _, r := range v.rules {
-			if r.Effective && r.GroupIndex != nil && v.isOf(*r.GroupIndex, *token) {
-				marks[r.Line] = true
-			}
+		for _, r := range v.rulesOf(*token) {
+			marks[r.Line] = true
 		}
 	}
 	for _, a := range v.Agents {

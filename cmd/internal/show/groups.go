@@ -33,33 +33,37 @@ type boundView struct {
 // addDeciding adds the groups that decide, in the order of the file, then what holds without
 // one.
 func (v *hostView) addDeciding() {
-	of := make(map[string]*decidingView)
+	type mind struct {
+		class              string
+		hasNoMatch, hasOne bool
+		groups             string
+	}
+	of := make(map[mind]*decidingView)
+	found := make(map[string]string) // what names the groups of a token
 	inCategory := make(map[string][]string)
 	v.Deciding = []*decidingView{}
 	for i := range v.policies {
 		p := &v.policies[i]
 		inCategory[p.Category] = append(inCategory[p.Category], p.Agent)
-		groups := v.groupsOf(p)
-		var key strings.Builder
-		fmt.Fprint(&key, p.Class, p.Match == nil, p.GroupAgent == nil)
-		for _, g := range groups {
-			fmt.Fprint(&key, " ", g.GroupIndex)
+		key := mind{p.Class, p.Match == nil, p.GroupAgent != nil, ""}
+		if p.GroupAgent != nil {
+			name, known := found[*p.GroupAgent]
+			if !known {
+				name = v.nameOfGroups(*p.GroupAgent)
+				found[*p.GroupAgent] = name
+			}
+			key.groups = name
 		}
-		if len(groups) == 0 && p.GroupAgent != nil { // the run has no table groups
-			fmt.Fprint(&key, *p.GroupAgent)
-		}
-		d := of[key.String()]
+		d := of[key]
 		if d == nil {
 			d = &decidingView{Class: p.Class, Template: p.Template, Tokens: []string{}, Lines: []int32{}, Rules: []ruleView{}, hasNoMatch: p.Match == nil}
-			for _, r := range v.rules {
-				if r.Effective && r.GroupIndex != nil && slices.ContainsFunc(groups, func(g *schema.Group) bool { return g.GroupIndex == *r.GroupIndex }) {
-					d.Rules = append(d.Rules, ruleView{r.Line, r.Kind, r.Pattern})
-				}
+			if p.GroupAgent != nil {
+				d.Rules = v.rulesOf(*p.GroupAgent)
 			}
-			of[key.String()], v.Deciding = d, append(v.Deciding, d)
+			of[key], v.Deciding = d, append(v.Deciding, d)
 		}
 		if p.GroupAgent != nil {
-			d.foundBy(p, groups)
+			d.foundBy(p, v.groupsOf(*p.GroupAgent))
 		}
 		d.bind(p)
 	}
@@ -67,8 +71,12 @@ func (v *hostView) addDeciding() {
 		slices.Sort(d.Lines)
 		d.Lines = slices.Compact(d.Lines)
 		for _, b := range d.Binds {
+			bound := make(map[string]bool, len(b.Agents))
+			for _, name := range b.Agents {
+				bound[name] = true
+			}
 			for _, name := range inCategory[b.Category] {
-				if !slices.Contains(b.Agents, name) {
+				if !bound[name] {
 					b.Others = append(b.Others, name)
 				}
 			}
@@ -78,17 +86,48 @@ func (v *hostView) addDeciding() {
 	slices.SortStableFunc(v.Deciding, func(a, b *decidingView) int { return int(a.line()) - int(b.line()) })
 }
 
-// groupsOf returns the groups that a policy follows.
-func (v *hostView) groupsOf(p *schema.Policy) (groups []*schema.Group) {
-	if p.GroupAgent == nil {
-		return nil
-	}
-	for i := range v.groups {
-		if g := &v.groups[i]; v.isOf(g.GroupIndex, *p.GroupAgent) {
-			groups = append(groups, g)
+// groupsOf returns the groups that are found by a token.
+func (v *hostView) groupsOf(token string) []*schema.Group {
+	if v.byToken == nil {
+		v.byToken = make(map[string][]*schema.Group)
+		for i := range v.groups {
+			g := &v.groups[i]
+			for _, t := range g.Tokens {
+				t = strings.ToLower(t)
+				if of := v.byToken[t]; len(of) == 0 || of[len(of)-1] != g {
+					v.byToken[t] = append(of, g)
+				}
+			}
 		}
 	}
-	return groups
+	return v.byToken[strings.ToLower(token)]
+}
+
+// nameOfGroups names the groups that are found by a token, equally for all that find them.
+func (v *hostView) nameOfGroups(token string) string {
+	groups := v.groupsOf(token)
+	if len(groups) == 0 { // the run has no table groups
+		return token
+	}
+	var name strings.Builder
+	for _, g := range groups {
+		fmt.Fprint(&name, " ", g.GroupIndex)
+	}
+	return name.String()
+}
+
+// rulesOf returns the rules that can decide of the groups that are found by a token.
+func (v *hostView) rulesOf(token string) []ruleView {
+	rules, isOf := []ruleView{}, make(map[int32]bool)
+	for _, g := range v.groupsOf(token) {
+		isOf[g.GroupIndex] = true
+	}
+	for _, r := range v.rules {
+		if r.Effective && r.GroupIndex != nil && isOf[*r.GroupIndex] {
+			rules = append(rules, ruleView{r.Line, r.Kind, r.Pattern})
+		}
+	}
+	return rules
 }
 
 // foundBy adds the token that an agent was found by, and its lines.
@@ -96,6 +135,8 @@ func (d *decidingView) foundBy(p *schema.Policy, groups []*schema.Group) {
 	isToken := func(t string) bool { return strings.EqualFold(t, *p.GroupAgent) }
 	if !slices.ContainsFunc(d.Tokens, isToken) {
 		d.Tokens = append(d.Tokens, *p.GroupAgent)
+	} else if len(groups) > 0 {
+		return // the lines are there
 	}
 	if len(groups) == 0 && p.GroupLine != nil {
 		d.Lines = append(d.Lines, *p.GroupLine)

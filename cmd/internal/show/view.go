@@ -58,6 +58,7 @@ type hostView struct {
 	target     *lookup.Target
 	policies   []schema.Policy
 	groups     []schema.Group
+	byToken    map[string][]*schema.Group // in lower case: see groupsOf
 	rules      []schema.Rule
 	body       []byte
 	changed    []schema.Change // changes as rows
@@ -180,22 +181,11 @@ func (v *hostView) addAgents(names []string) error {
 			Template: p.Template, AITrain: p.AITrain, AIInput: p.AIInput, Search: p.Search,
 		}
 		if p.GroupAgent != nil {
-			for _, r := range v.rules {
-				if r.Effective && r.GroupIndex != nil && v.isOf(*r.GroupIndex, *p.GroupAgent) {
-					a.Rules = append(a.Rules, ruleView{r.Line, r.Kind, r.Pattern})
-				}
-			}
+			a.Rules = v.rulesOf(*p.GroupAgent)
 		}
 		v.Agents = append(v.Agents, a)
 	}
 	return nil
-}
-
-// isOf reports whether a group is found by a token.
-func (v *hostView) isOf(group int32, token string) bool {
-	return slices.ContainsFunc(v.groups, func(g schema.Group) bool {
-		return g.GroupIndex == group && slices.ContainsFunc(g.Tokens, func(t string) bool { return strings.EqualFold(t, token) })
-	})
 }
 
 // mostRulesShown is how many rules of an agent the terminal shows.

@@ -103,13 +103,20 @@ func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
 
 // ruleAgents finds the agents for which rules are compared: those that both runs have.
 func (d *differ) ruleAgents() {
+	if d.rules == nil {
+		return
+	}
+	before := make(map[string]*schema.Agent)
+	for i := range d.runs[0].Registry.Agents {
+		a := &d.runs[0].Registry.Agents[i]
+		before[a.Name] = a
+	}
 	for i := range d.runs[1].Registry.Agents {
-		after, before := &d.runs[1].Registry.Agents[i], d.runs[0].Registry.Agents
-		k := slices.IndexFunc(before, func(a schema.Agent) bool { return a.Name == after.Name })
-		if d.rules == nil || k < 0 {
+		after := &d.runs[1].Registry.Agents[i]
+		was := before[after.Name]
+		if was == nil {
 			continue
 		}
-		was := &before[k]
 		if d.redefined[after.Name] {
 			was = after
 		}

@@ -12,7 +12,9 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
@@ -115,4 +117,28 @@ func TestRulesUndecided(t *testing.T) {
 			t.Errorf("changes (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// Each agent is found by its name among those before, however many there are: to compare each
+// with all would not end.
+func TestManyAgentsOfTwoRuns(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	const many = 200000
+	var runs [2]*past.Run
+	for side := range runs {
+		runs[side] = &past.Run{Registry: new(past.Registry)}
+		for i := range many {
+			name := fmt.Sprint("a", i)
+			if side == 0 {
+				name = fmt.Sprint("a", many-i) // in another order, and without a0
+			}
+			runs[side].Registry.Agents = append(runs[side].Registry.Agents, schema.Agent{Name: name, Tokens: []string{name}})
+		}
+	}
+	d := &differ{runs: runs, rules: &rulesDiff{judges: []judge{{under: "google", profile: google}}}}
+	d.ruleAgents()
+	j := d.rules.judges[0]
+	if len(j.agents[0]) != many-1 || len(j.agents[1]) != many-1 || j.agents[0][0].Name != "a1" || j.agents[1][0].Name != "a1" {
+		t.Errorf("%d and %d agents, want %d", len(j.agents[0]), len(j.agents[1]), many-1)
+	}
 }
