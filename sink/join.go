@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink/internal/concat"
@@ -79,6 +81,12 @@ func copyRows[T any](
 	in, err := rowio.Open(f, p.Bytes)
 	if err != nil {
 		return out, err
+	}
+	known := schema.ColumnsOf(reflect.TypeFor[T]())
+	for _, column := range in.Columns() {
+		if !slices.Contains(known, column) {
+			return out, fmt.Errorf("has a column %q, which this program does not know: use the one that wrote it", column)
+		}
 	}
 	if out == nil {
 		metadata := in.AllMetadata()

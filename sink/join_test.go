@@ -170,3 +170,23 @@ func TestJoinManyRows_NoRace(t *testing.T) {
 		t.Error("a part has a row more than its record")
 	}
 }
+
+// A part with a column that the table lacks is of another program, and would lose it.
+func TestPartsWithOtherColumnsAreNotJoined(t *testing.T) {
+	type later struct {
+		Seq  int64  `parquet:"seq"`
+		Mood string `parquet:"mood"`
+	}
+	name := filepath.Join(t.TempDir(), "part")
+	must(t, parquet.WriteFile(name, []later{{1, "good"}}))
+	f, err := os.Open(name)
+	must(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	must(t, err)
+	p := journal.Part{Table: "sitemaps", Rows: 1, Digest: store.Digest{Bytes: info.Size()}}
+	_, err = copyRows[schema.Sitemap](t.Context(), nil, io.Discard, f, p)
+	if err == nil || !strings.Contains(err.Error(), `"mood"`) {
+		t.Error(err)
+	}
+}

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink/journal"
@@ -68,7 +67,7 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 	group.SetLimit(atOnce)
 	for _, p := range r.PartsOf("fetches") {
 		group.Go(func() error {
-			rows, err := read[schema.Fetch](ctx, r, p, func(f *openPart) ([]span, error) { return f.ofTexts(ctx, "host", hosts) })
+			rows, err := read[schema.Fetch](ctx, r, p, func(f *openPart) ([]rowio.Span, error) { return f.ofTexts(ctx, "host", hosts) })
 			mu.Lock()
 			defer mu.Unlock()
 			for _, row := range rows {
@@ -109,7 +108,7 @@ func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R,
 		if p.Segment != t.Segment {
 			continue
 		}
-		rows, err := read[R](ctx, r, p, func(f *openPart) ([]span, error) { return f.ofTarget(ctx, t.Seq) })
+		rows, err := read[R](ctx, r, p, func(f *openPart) ([]rowio.Span, error) { return f.ofTarget(ctx, t.Seq) })
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +143,7 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 		if p.Segment != t.Segment {
 			continue
 		}
-		rows, err := read[schema.Body](ctx, r, p, func(f *openPart) ([]span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
+		rows, err := read[schema.Body](ctx, r, p, func(f *openPart) ([]rowio.Span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
 		if err != nil {
 			return nil, err
 		}
@@ -158,11 +157,8 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 	return nil, nil
 }
 
-// span is a number of consecutive rows of a row group.
-type span struct{ group, first, n int64 }
-
 // read returns the rows that where finds in a part.
-func read[R any](ctx context.Context, r *Run, p journal.Part, where func(*openPart) ([]span, error)) (all []R, err error) {
+func read[R any](ctx context.Context, r *Run, p journal.Part, where func(*openPart) ([]rowio.Span, error)) (all []R, err error) {
 	f, err := r.part(p)
 	if err == nil {
 		all, err = readPart[R](f, where)
@@ -176,47 +172,23 @@ func read[R any](ctx context.Context, r *Run, p journal.Part, where func(*openPa
 	return nil, rowio.Unreadable(r.in, p, err)
 }
 
-func readPart[R any](f *openPart, where func(*openPart) ([]span, error)) (all []R, err error) {
+func readPart[R any](f *openPart, where func(*openPart) ([]rowio.Span, error)) (all []R, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer rowio.Recovered(&err)
-	rows := parquet.SchemaOf(*new(R))
-	if err := schema.CheckTypes(rows, f.file); err != nil {
-		return nil, err
-	}
 	found, err := where(f)
 	if err != nil {
 		return nil, err
 	}
 	for _, some := range found {
-		group := f.file.RowGroups()[some.group]
-		if err := f.checkPages(some); err != nil {
+		rows, err := rowio.Some[R](f.rows, some)
+		if err != nil {
 			return nil, err
 		}
-		in := parquet.NewGenericRowGroupReader[R](group)
-		all, err = readRows(in, some, all)
-		if err := errors.Join(err, in.Close()); err != nil {
-			return nil, err
-		}
+		all = append(all, rows...)
 	}
 	return all, nil
 }
 
-// mostRows bounds the rows that are read at a time.
+// mostRows bounds the values that are looked at, at a time.
 const mostRows = 1024
-
-func readRows[R any](in *parquet.GenericReader[R], some span, all []R) ([]R, error) {
-	if err := in.SeekToRow(some.first); err != nil {
-		return nil, err
-	}
-	for left := some.n; left > 0; {
-		batch := make([]R, min(left, mostRows))
-		n, err := in.Read(batch)
-		if n == 0 {
-			return nil, fmt.Errorf("damaged Parquet: %d rows are missing: %w", left, err)
-		}
-		all = append(all, batch[:n]...)
-		left -= int64(n)
-	}
-	return all, nil
-}

@@ -25,6 +25,7 @@ type openPart struct {
 	in   *windowed
 	from io.Closer
 	file *parquet.File
+	rows *rowio.File // the same
 }
 
 // part opens a part once.
@@ -47,10 +48,12 @@ func (f *openPart) openFile(in store.Store, p journal.Part) (err error) {
 		return err
 	}
 	f.from, f.in = at, &windowed{in: at, size: p.Bytes}
-	f.file, err = parquet.OpenFile(f.in, p.Bytes, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(window))
+	f.file, err = parquet.OpenFile(f.in, p.Bytes, parquet.SkipMagicBytes(true), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(window))
 	if err != nil {
 		return err
 	}
+	f.rows = rowio.FileOf(f.in, p.Bytes, f.file)
 	return checkIndices(f.file, p.Bytes)
 }
 
@@ -71,7 +74,7 @@ func (f *openPart) column(group int, name string) (*parquet.FileColumnChunk, err
 }
 
 // ofTexts returns the rows whose column has one of some texts.
-func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (found []span, err error) {
+func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (found []rowio.Span, err error) {
 	for i, group := range f.file.RowGroups() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -96,9 +99,9 @@ func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (
 		if !may {
 			continue
 		}
-		err = f.values(chunk, span{int64(i), 0, group.NumRows()}, func(row int64, v parquet.Value) bool {
+		err = f.values(chunk, rowio.Span{Group: i, N: group.NumRows()}, func(row int64, v parquet.Value) bool {
 			if slices.Contains(texts, string(v.ByteArray())) {
-				found = append(found, span{int64(i), row, 1})
+				found = append(found, rowio.Span{Group: i, First: row, N: 1})
 			}
 			return true
 		})
@@ -110,7 +113,7 @@ func (f *openPart) ofTexts(ctx context.Context, column string, texts []string) (
 }
 
 // ofTarget returns the rows of a target. They stand together, and seq never falls.
-func (f *openPart) ofTarget(ctx context.Context, seq int64) (found []span, err error) {
+func (f *openPart) ofTarget(ctx context.Context, seq int64) (found []rowio.Span, err error) {
 	for i := range f.file.RowGroups() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -122,18 +125,18 @@ func (f *openPart) ofTarget(ctx context.Context, seq int64) (found []span, err e
 		if least, greatest, ok := chunk.Bounds(); ok && (seq < least.Int64() || seq > greatest.Int64()) {
 			continue
 		}
-		some, err := f.inGroup(int64(i), chunk, seq)
+		some, err := f.inGroup(i, chunk, seq)
 		if err != nil {
 			return nil, err
 		}
-		if some.n > 0 {
+		if some.N > 0 {
 			found = append(found, some)
 		}
 	}
 	return found, nil
 }
 
-func (f *openPart) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int64) (some span, err error) {
+func (f *openPart) inGroup(group int, chunk *parquet.FileColumnChunk, seq int64) (some rowio.Span, err error) {
 	bounds, err := chunk.ColumnIndex()
 	if err != nil {
 		return some, err
@@ -151,14 +154,14 @@ func (f *openPart) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int6
 		return some, nil
 	}
 	first := offsets.FirstRowIndex(page)
-	some = span{group: group}
-	err = f.values(chunk, span{group, first, f.file.RowGroups()[group].NumRows() - first}, func(row int64, v parquet.Value) bool {
+	some = rowio.Span{Group: group}
+	err = f.values(chunk, rowio.Span{Group: group, First: first, N: f.file.RowGroups()[group].NumRows() - first}, func(row int64, v parquet.Value) bool {
 		at := v.Int64()
 		if at == seq {
-			if some.n == 0 {
-				some.first = row
+			if some.N == 0 {
+				some.First = row
 			}
-			some.n++
+			some.N++
 		}
 		return at <= seq
 	})
@@ -167,17 +170,17 @@ func (f *openPart) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int6
 
 // values calls each with the values of a column that has no nulls and no lists, in some
 // rows, until it returns false.
-func (f *openPart) values(chunk *parquet.FileColumnChunk, some span, each func(row int64, v parquet.Value) bool) error {
-	if err := f.checkPages(some, chunk.Column()); err != nil {
+func (f *openPart) values(chunk *parquet.FileColumnChunk, some rowio.Span, each func(row int64, v parquet.Value) bool) error {
+	if err := f.rows.CheckSome(some, chunk.Column()); err != nil {
 		return err
 	}
 	in := chunk.Pages()
 	defer in.Close()
-	if err := in.SeekToRow(some.first); err != nil {
+	if err := in.SeekToRow(some.First); err != nil {
 		return err
 	}
 	buffer := make([]parquet.Value, mostRows)
-	for row, end := some.first, some.first+some.n; row < end; {
+	for row, end := some.First, some.First+some.N; row < end; {
 		p, err := in.ReadPage()
 		if err != nil {
 			return fmt.Errorf("damaged Parquet: %d rows are missing: %w", end-row, err)

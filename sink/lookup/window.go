@@ -5,8 +5,6 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
-
-	"github.com/robocensus/robocensus/sink/internal/pages"
 )
 
 // window is how many bytes are asked for at least. The footer of most parts is shorter,
@@ -81,39 +79,4 @@ func checkIndices(file *parquet.File, size int64) error {
 
 func within(at, length, size int64) bool {
 	return at >= 0 && length >= 0 && at <= size && length <= size-at
-}
-
-// checkPages checks the pages of a row group that hold some rows (see pages.CheckSome):
-// of one column, or of all.
-func (f *openPart) checkPages(some span, columns ...int) error {
-	group := f.file.RowGroups()[some.group]
-	m := f.file.Metadata().RowGroups[some.group]
-	for i, c := range group.ColumnChunks() {
-		if len(columns) > 0 && i != columns[0] {
-			continue
-		}
-		offsets, err := c.OffsetIndex()
-		if err != nil {
-			return err
-		}
-		data := &m.Columns[i].MetaData
-		if at := data.DictionaryPageOffset; at > 0 && at < data.DataPageOffset {
-			if err := pages.CheckSome(f.in, f.in.size, data.Codec, at, data.DataPageOffset-at); err != nil {
-				return err
-			}
-		}
-		for p := range offsets.NumPages() {
-			next := group.NumRows()
-			if p+1 < offsets.NumPages() {
-				next = offsets.FirstRowIndex(p + 1)
-			}
-			if next <= some.first || offsets.FirstRowIndex(p) >= some.first+some.n {
-				continue
-			}
-			if err := pages.CheckSome(f.in, f.in.size, data.Codec, offsets.Offset(p), offsets.CompressedPageSize(p)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -29,6 +29,7 @@ type column interface {
 // cells fills fields with values of one type.
 type cells[V any] struct {
 	leaf
+	chunk *parquet.FileColumnChunk
 	pages parquet.Pages
 
 	page  parquet.Page // nil before the first page, and after the last
@@ -41,20 +42,19 @@ type cells[V any] struct {
 
 // newCells returns the column of a leaf.
 func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
-	in := chunk.Pages()
 	switch pointed(l.goType) {
 	case reflect.TypeFor[string]():
-		return texts(l, in, func(b []byte) string { return string(b) })
+		return texts(l, chunk, func(b []byte) string { return string(b) })
 	case reflect.TypeFor[[]byte]():
-		return texts(l, in, bytes.Clone)
+		return texts(l, chunk, bytes.Clone)
 	case reflect.TypeFor[int64]():
-		return numbers(l, in, int64s)
+		return numbers(l, chunk, int64s)
 	case reflect.TypeFor[int32]():
-		return numbers(l, in, int32s)
+		return numbers(l, chunk, int32s)
 	case reflect.TypeFor[float64]():
-		return numbers(l, in, doubles)
+		return numbers(l, chunk, doubles)
 	case reflect.TypeFor[time.Time]():
-		return numbers(l, in, func(p parquet.Page) []time.Time {
+		return numbers(l, chunk, func(p parquet.Page) []time.Time {
 			v := p.Data()
 			out := make([]time.Time, 0, len(v.Int64()))
 			for _, µs := range v.Int64() {
@@ -63,7 +63,7 @@ func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
 			return out
 		})
 	default: // bool, by mustFill
-		return numbers(l, in, booleans)
+		return numbers(l, chunk, booleans)
 	}
 }
 
@@ -82,8 +82,8 @@ func booleans(p parquet.Page) []bool {
 }
 
 // numbers returns a column whose values a page has as they are.
-func numbers[V any](l leaf, in parquet.Pages, of func(parquet.Page) []V) *cells[V] {
-	c := &cells[V]{leaf: l, pages: in}
+func numbers[V any](l leaf, chunk *parquet.FileColumnChunk, of func(parquet.Page) []V) *cells[V] {
+	c := &cells[V]{leaf: l, chunk: chunk, pages: chunk.Pages()}
 	c.decode = func(p parquet.Page) (func(int) ([]V, error), error) {
 		var values []V
 		if d := p.Dictionary(); d != nil {
@@ -115,8 +115,8 @@ var (
 )
 
 // texts returns a column of texts. Each of a dictionary is copied once.
-func texts[V string | []byte](l leaf, in parquet.Pages, copied func([]byte) V) *cells[V] {
-	c := &cells[V]{leaf: l, pages: in}
+func texts[V string | []byte](l leaf, chunk *parquet.FileColumnChunk, copied func([]byte) V) *cells[V] {
+	c := &cells[V]{leaf: l, chunk: chunk, pages: chunk.Pages()}
 	scratch := make([]V, 0, batchRows)
 	var from parquet.Dictionary
 	var dictionary []V

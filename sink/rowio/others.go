@@ -30,26 +30,24 @@ func (f *File) others(leaves []leaf) (out []leaf) {
 
 // newOther returns a column that is decoded and fills no field.
 func newOther(chunk *parquet.FileColumnChunk, l leaf, each func(column string, text []byte)) column {
-	in := chunk.Pages()
 	switch l.kind {
 	case parquet.ByteArray:
 		name := l.name()
-		return texts(l, in, func(b []byte) []byte {
+		return texts(l, chunk, func(b []byte) []byte {
 			if l.maxRep == 0 {
 				each(name, b)
 			}
 			return nil
 		})
 	case parquet.Int64:
-		return numbers(l, in, int64s)
+		return numbers(l, chunk, int64s)
 	case parquet.Int32:
-		return numbers(l, in, int32s)
+		return numbers(l, chunk, int32s)
 	case parquet.Double:
-		return numbers(l, in, doubles)
+		return numbers(l, chunk, doubles)
 	case parquet.Boolean:
-		return numbers(l, in, booleans)
+		return numbers(l, chunk, booleans)
 	}
-	in.Close()
 	return &cells[bool]{leaf: l, pages: noPages{}} // a type that no table has
 }
 

@@ -298,6 +298,8 @@ type filler interface {
 	most(n int) (int, error)
 	// fill fills the field of n rows.
 	fill(first unsafe.Pointer, stride uintptr, n int) error
+	// seek goes to a row, before anything is read.
+	seek(row int64) error
 	// end returns an error if rows are left, and close gives the pages back.
 	end() error
 	close()
@@ -305,12 +307,17 @@ type filler interface {
 
 // group opens the columns of a row group.
 func (f *File) group(i int, leaves []leaf, each func(column string, text []byte)) (*group, error) {
-	of := f.file.RowGroups()[i]
-	g := &group{rows: of.NumRows(), left: of.NumRows()}
 	leaves = slices.DeleteFunc(slices.Clone(leaves), func(l leaf) bool { return l.column < 0 })
 	if err := f.check(i, leaves); err != nil {
 		return nil, err
 	}
+	return f.columns(i, leaves, each), nil
+}
+
+// columns opens columns of a row group, whose pages are checked.
+func (f *File) columns(i int, leaves []leaf, each func(column string, text []byte)) *group {
+	of := f.file.RowGroups()[i]
+	g := &group{rows: of.NumRows(), left: of.NumRows()}
 	var lists []*list
 	for _, l := range leaves {
 		chunk := of.ColumnChunks()[l.column].(*parquet.FileColumnChunk)
@@ -329,7 +336,7 @@ func (f *File) group(i int, leaves []leaf, each func(column string, text []byte)
 			g.columns = append(g.columns, lists[at])
 		}
 	}
-	return g, nil
+	return g
 }
 
 // check checks that a row group has columns, and their pages.

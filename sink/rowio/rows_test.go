@@ -112,6 +112,49 @@ func TestRowsAreAsWritten(t *testing.T) {
 	})
 }
 
+// Some rows of a row group are those that stand there, wherever pages begin.
+func TestSomeRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, options := drawRows(t)
+		content := written(t, rows, options...)
+		f, err := Open(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := int64(0)
+		for i, g := range f.Groups() {
+			first := rapid.Int64Range(0, g.Rows-1).Draw(t, "first")
+			n := rapid.Int64Range(1, g.Rows-first).Draw(t, "n")
+			got, err := Some[row](f, Span{i, first, n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(rows[before+first:][:n], got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("rows from %d on of %d in row group %d (-written +read):\n%s", first, n, i, diff)
+			}
+			before += g.Rows
+		}
+	})
+}
+
+// More rows than a row group has are an error, as is a page that must not be decoded.
+func TestSomeRowsOfDamage(t *testing.T) {
+	type text struct {
+		Text string `parquet:"text,delta"`
+	}
+	for _, content := range [][]byte{written(t, []row{{Seq: 1}, {Seq: 2}}), written(t, []text{{"a"}, {"ab"}})} {
+		f, err := Open(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ofRows := Some[row](f, Span{0, 1, 2})
+		_, ofTexts := Some[text](f, Span{0, 0, 2})
+		if f.Has("seq") && ofRows == nil || !f.Has("seq") && ofTexts == nil {
+			t.Errorf("%v: %v, %v", f.Columns(), ofRows, ofTexts)
+		}
+	}
+}
+
 // A struct with few columns reads those, in any order, nullable or not.
 func TestFewColumns(t *testing.T) {
 	b := "b"

@@ -126,6 +126,14 @@ func ColumnOf(field reflect.StructField) string {
 	return name
 }
 
+// ColumnsOf returns the names of the columns of a row type, in its order.
+func ColumnsOf(row reflect.Type) (names []string) {
+	for field := range row.Fields() {
+		names = append(names, ColumnOf(field))
+	}
+	return names
+}
+
 func rowsOf[T any]() rowType {
 	return rowType{reflect.TypeFor[T](), func(w io.Writer) error { return parquet.Write[T](w, nil) }}
 }

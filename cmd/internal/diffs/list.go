@@ -66,7 +66,7 @@ func (l *listing) list(ctx context.Context, c diff.Config, stdout io.Writer) (n 
 
 // printer returns what prints a row, and what ends the list.
 func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, end func() error) {
-	names, nothing := columnNames(), func() error { return nil }
+	names, nothing := schema.ColumnsOf(reflect.TypeFor[schema.Change]()), func() error { return nil }
 	switch l.format {
 	case "csv":
 		w := csv.NewWriter(out)
@@ -86,14 +86,6 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 		_, err := fmt.Fprintf(out, "%s\t%s\t%s\n", p.Foreign(row.Severity), p.Foreign(row.Origin), ToldOfHost(p, diff.ExampleOf(row)))
 		return err
 	}, nothing
-}
-
-// columnNames returns the columns of the table, in its order.
-func columnNames() (names []string) {
-	for f := range reflect.TypeFor[schema.Change]().Fields() {
-		names = append(names, schema.ColumnOf(f))
-	}
-	return names
 }
 
 // values yields the values of a row, nil for null.

@@ -55,13 +55,6 @@ func Check(in io.ReaderAt, size int64, group []Chunk) ([]Extent, error) {
 	return extents, nil
 }
 
-// CheckSome checks some pages of a column chunk, for those who read few pages of a file of
-// size bytes.
-func CheckSome(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64) error {
-	c := check{Chunk: Chunk{From: from, Length: length, Codec: codec}}
-	return c.check(in, size)
-}
-
 // check checks the pages of a column chunk.
 type check struct {
 	Chunk
