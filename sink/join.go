@@ -90,7 +90,8 @@ func copyRows[T any](
 	}
 	if out == nil {
 		metadata := in.AllMetadata()
-		if out, err = shred.New[T](w, new(sync.Pool), writerOptions[T](p.Table, metadata[layout.KeyToolVersion], metadata)...); err != nil {
+		options := writerOptions[T](p.Table, metadata[layout.KeyToolVersion], metadata)
+		if out, err = shred.New[T](w, new(sync.Pool), options...); err != nil {
 			return nil, err
 		}
 	}

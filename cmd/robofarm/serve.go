@@ -44,10 +44,16 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	set.StringVar(&f.dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
 	set.StringArrayVar(&f.http, "http", nil, "serve http on this loopback `address` (port 0: any free one); repeatable")
 	set.StringArrayVar(&f.https, "https", nil, "serve https on this loopback `address`; repeatable")
-	set.StringVar(&f.dns, "dns", "", "resolve every name by DNS on this loopback `address` (UDP), to one of the addresses\nabove, chosen by the name")
+	set.StringVar(
+		&f.dns, "dns", "",
+		"resolve every name by DNS on this loopback `address` (UDP), to one of the addresses\nabove, chosen by the name",
+	)
 	set.StringVar(&f.caOut, "ca-out", "", "write the certificate that clients must trust to this `file` (PEM)")
 	set.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
-	set.StringVar(&f.latency, "latency", "none", "delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang")
+	set.StringVar(
+		&f.latency, "latency", "none",
+		"delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang",
+	)
 	set.Uint64Var(&f.seed, "seed", 1, "seed of the delays: the same seed draws the same delays")
 	set.IntVar(&f.top, "top", 20, "list this many hosts and domains in the report at the end; -1: all")
 	set.StringVar(&f.addrFile, "addr-file", "", "write the addresses to this `file` too, once all can be dialled")

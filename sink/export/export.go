@@ -54,7 +54,9 @@ type Written struct {
 // batch. For an incomplete run it writes the committed segments. If it fails, readers find
 // an Arrow stream incomplete, and there is no workbook. It returns [ErrNotThere], and
 // writes nothing, if there is no such table, column or comparison.
-func Table(ctx context.Context, w io.Writer, in store.Store, m *journal.Manifest, s Selection, format string) (Written, error) {
+func Table(
+	ctx context.Context, w io.Writer, in store.Store, m *journal.Manifest, s Selection, format string,
+) (Written, error) {
 	e := &exporter{ctx: ctx, in: in, m: m, Selection: s}
 	var err error
 	if e.format, err = newFormat(format, w); err != nil {
@@ -98,7 +100,10 @@ func partsOf(in store.Store, m *journal.Manifest, s Selection) ([]journal.Part, 
 		return nil, fmt.Errorf("table %q %w: run %s has %s", s.Table, ErrNotThere, m.Run, strings.Join(there, ", "))
 	}
 	if s.Against != "" {
-		return nil, fmt.Errorf("comparison of table %s with %q %w: only %s are compared", s.Table, s.Against, ErrNotThere, layout.Changes)
+		return nil, fmt.Errorf(
+			"comparison of table %s with %q %w: only %s are compared", s.Table, s.Against, ErrNotThere,
+			layout.Changes,
+		)
 	}
 	return m.PartsOf(s.Table), nil
 }
@@ -106,11 +111,17 @@ func partsOf(in store.Store, m *journal.Manifest, s Selection) ([]journal.Part, 
 func changesOf(in store.Store, run, against string, compared []string) ([]journal.Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
-		return nil, fmt.Errorf("the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
+		return nil, fmt.Errorf(
+			"the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere,
+			strings.Join(compared, ", "),
+		)
 	case against == "":
 		against = compared[0]
 	case !slices.Contains(compared, against):
-		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
+		return nil, fmt.Errorf(
+			"comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere,
+			strings.Join(compared, ", "),
+		)
 	}
 	c, err := journal.ReadComparison(in, run, against)
 	if err != nil {

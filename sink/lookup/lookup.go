@@ -67,7 +67,9 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 	group.SetLimit(atOnce)
 	for _, p := range r.PartsOf("fetches") {
 		group.Go(func() error {
-			rows, err := read[schema.Fetch](ctx, r, p, func(f *openPart) ([]rowio.Span, error) { return f.ofTexts(ctx, "host", hosts) })
+			rows, err := read[schema.Fetch](ctx, r, p, func(f *openPart) ([]rowio.Span, error) {
+				return f.ofTexts(ctx, "host", hosts)
+			})
 			mu.Lock()
 			defer mu.Unlock()
 			for _, row := range rows {
@@ -89,7 +91,8 @@ func Last(targets []Target) (last []Target) {
 	of := make(map[string]*Target) // by origin
 	for i := range targets {
 		t := &targets[i]
-		if other := of[t.Origin]; other == nil || cmp.Or(t.FetchTime.Compare(other.FetchTime), cmp.Compare(t.Seq, other.Seq)) >= 0 {
+		other := of[t.Origin]
+		if other == nil || cmp.Or(t.FetchTime.Compare(other.FetchTime), cmp.Compare(t.Seq, other.Seq)) >= 0 {
 			of[t.Origin] = t
 		}
 	}
@@ -143,7 +146,9 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 		if p.Segment != t.Segment {
 			continue
 		}
-		rows, err := read[schema.Body](ctx, r, p, func(f *openPart) ([]rowio.Span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
+		rows, err := read[schema.Body](ctx, r, p, func(f *openPart) ([]rowio.Span, error) {
+			return f.ofTexts(ctx, "content_digest", []string{*digest})
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +163,9 @@ func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
 }
 
 // read returns the rows that where finds in a part.
-func read[R any](ctx context.Context, r *Run, p journal.Part, where func(*openPart) ([]rowio.Span, error)) (all []R, err error) {
+func read[R any](
+	ctx context.Context, r *Run, p journal.Part, where func(*openPart) ([]rowio.Span, error),
+) (all []R, err error) {
 	f, err := r.part(p)
 	if err == nil {
 		all, err = readPart[R](f, where)

@@ -155,7 +155,8 @@ func (f *openPart) inGroup(group int, chunk *parquet.FileColumnChunk, seq int64)
 	}
 	first := offsets.FirstRowIndex(page)
 	some = rowio.Span{Group: group}
-	err = f.values(chunk, rowio.Span{Group: group, First: first, N: f.file.RowGroups()[group].NumRows() - first}, func(row int64, v parquet.Value) bool {
+	rest := rowio.Span{Group: group, First: first, N: f.file.RowGroups()[group].NumRows() - first}
+	err = f.values(chunk, rest, func(row int64, v parquet.Value) bool {
 		at := v.Int64()
 		if at == seq {
 			if some.N == 0 {
@@ -170,7 +171,9 @@ func (f *openPart) inGroup(group int, chunk *parquet.FileColumnChunk, seq int64)
 
 // values calls each with the values of a column that has no nulls and no lists, in some
 // rows, until it returns false.
-func (f *openPart) values(chunk *parquet.FileColumnChunk, some rowio.Span, each func(row int64, v parquet.Value) bool) error {
+func (f *openPart) values(
+	chunk *parquet.FileColumnChunk, some rowio.Span, each func(row int64, v parquet.Value) bool,
+) error {
 	if err := f.rows.CheckSome(some, chunk.Column()); err != nil {
 		return err
 	}

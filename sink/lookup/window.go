@@ -69,7 +69,8 @@ func short(got, wanted int) (int, error) {
 func checkIndices(file *parquet.File, size int64) error {
 	for i, g := range file.Metadata().RowGroups {
 		for j, c := range g.Columns {
-			if !within(c.ColumnIndexOffset, int64(c.ColumnIndexLength), size) || !within(c.OffsetIndexOffset, int64(c.OffsetIndexLength), size) {
+			if !within(c.ColumnIndexOffset, int64(c.ColumnIndexLength), size) ||
+				!within(c.OffsetIndexOffset, int64(c.OffsetIndexLength), size) {
 				return fmt.Errorf("damaged Parquet: an index of column %d of row group %d lies outside the file", j, i)
 			}
 		}

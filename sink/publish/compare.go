@@ -39,12 +39,15 @@ var derived = map[string][]string{
 // of segments does not matter. If sample is not nil, the other run has the hosts for
 // which it returns true. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
-func Compare(ctx context.Context, without []string, in store.Store, published *journal.Manifest, otherIn store.Store, other *journal.Manifest, sample func(host string) bool) (all []Comparison, err error) {
+func Compare(
+	ctx context.Context, without []string, in store.Store, published *journal.Manifest, otherIn store.Store,
+	other *journal.Manifest, sample func(host string) bool,
+) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
 	for _, table := range published.Tables {
 		t := &comparing{
-			runs: [2]held{{in, published}, {otherIn, other}}, table: table, columns: columnsOf(table, without), lost: lostMetrics(without, table),
-			hash: newRowHash(),
+			runs: [2]held{{in, published}, {otherIn, other}}, table: table,
+			columns: columnsOf(table, without), lost: lostMetrics(without, table), hash: newRowHash(),
 		}
 		if unnamed && table == "summary" {
 			t.lost = append(t.lost, "verdict")
@@ -85,7 +88,8 @@ func lostMetrics(without []string, table string) (metrics []string) {
 	for _, name := range without {
 		of, column, _ := strings.Cut(name, ".")
 		for _, metric := range derived[column] {
-			if of == "fetches" && (table == "examples" || table == "summary" && column != "error") && !slices.Contains(metrics, metric) {
+			isOf := of == "fetches" && (table == "examples" || table == "summary" && column != "error")
+			if isOf && !slices.Contains(metrics, metric) {
 				metrics = append(metrics, metric)
 			}
 		}
@@ -105,5 +109,7 @@ func columnsOf(table string, without []string) (columns []string) {
 
 // isLost reports whether a metric, or the one that it is a part of, is lost.
 func isLost(metric string, lost []string) bool {
-	return slices.ContainsFunc(lost, func(name string) bool { return metric == name || strings.HasPrefix(metric, name+"_") })
+	return slices.ContainsFunc(lost, func(name string) bool {
+		return metric == name || strings.HasPrefix(metric, name+"_")
+	})
 }

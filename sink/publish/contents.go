@@ -43,7 +43,10 @@ func (d *Set) checkContents(ctx context.Context) error {
 			return bad(describe.ProvenanceName, "run %s comes twice", r.Run)
 		}
 		known[manifest] = true
-		for _, in := range []journal.Input{{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"}, {Role: "templates", Path: "built-in templates.yaml"}} {
+		for _, in := range []journal.Input{
+			{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"},
+			{Role: "templates", Path: "built-in templates.yaml"},
+		} {
 			if want, at := r.FileOf(in); *at != "" && (*at != want || !d.has(want)) {
 				return bad(describe.ProvenanceName, "%q is not %s of the data set", *at, want)
 			}
@@ -76,7 +79,10 @@ func (d *Set) checkContents(ctx context.Context) error {
 	for _, f := range d.files {
 		isManifest := strings.HasPrefix(f.Name, layout.Runs+"/") && path.Base(f.Name) == layout.ManifestName
 		if (isManifest || f.Table != "") && !known[f.Name] {
-			return misfit(fmt.Sprintf("%s is not of the data set: neither %s nor a manifest names it", f.Name, describe.ProvenanceName))
+			return misfit(fmt.Sprintf(
+				"%s is not of the data set: neither %s nor a manifest names it", f.Name,
+				describe.ProvenanceName,
+			))
 		}
 	}
 	if chosen, err := describe.Select(d.runs, nil, d.HostsHashed); err != nil {
@@ -134,7 +140,10 @@ func (p *heldPart) checkFooter(s store.Store) error {
 	if n := opened.Rows(); n != p.Rows {
 		return fmt.Errorf("it has %d rows, and its manifest says %d", n, p.Rows)
 	}
-	want := map[string]string{layout.KeyRun: p.run.Run, layout.KeySchema: strconv.Itoa(p.run.SchemaVersion), layout.KeyConfiguration: p.run.ConfigurationDigest}
+	want := map[string]string{
+		layout.KeyRun: p.run.Run, layout.KeySchema: strconv.Itoa(p.run.SchemaVersion),
+		layout.KeyConfiguration: p.run.ConfigurationDigest,
+	}
 	if p.against != "" {
 		want[layout.KeyAgainst] = p.against
 	} else {

@@ -61,7 +61,10 @@ func Write(ctx context.Context, c Config) (lacking []journal.Input, err error) {
 	if err := c.Metadata.Complete(c.Runs, s); err != nil {
 		return nil, err
 	}
-	p := &publisher{Config: c, ctx: ctx, DataSet: describe.DataSet{Selection: s, Provenance: describe.ProvenanceOf(c.Metadata, c.ToolVersion, s)}}
+	p := &publisher{
+		Config: c, ctx: ctx,
+		DataSet: describe.DataSet{Selection: s, Provenance: describe.ProvenanceOf(c.Metadata, c.ToolVersion, s)},
+	}
 	at, err := store.FolderBeside(c.To, describe.ChecksumsName)
 	if err != nil {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)

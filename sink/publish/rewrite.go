@@ -77,7 +77,8 @@ func namesMachine(ctx context.Context, s describe.Selection, in store.Store, par
 		return false, nil
 	}
 	last := ""
-	err = rowio.Of(ctx, in, []journal.Part{part}, rowio.Selection{Columns: []string{archiveColumn}}, func(batch []schema.Fetch) error {
+	what := rowio.Selection{Columns: []string{archiveColumn}}
+	err = rowio.Of(ctx, in, []journal.Part{part}, what, func(batch []schema.Fetch) error {
 		for i := range batch {
 			if name := schema.OrZero(batch[i].WARCFile); name != last {
 				last = name
@@ -140,7 +141,9 @@ func (r *rewriting) options(part *parquet.File) []parquet.WriterOption {
 	return options
 }
 
-func (r *rewriting) group(ctx context.Context, w *parquet.GenericWriter[any], group parquet.RowGroup, conversion parquet.Conversion) error {
+func (r *rewriting) group(
+	ctx context.Context, w *parquet.GenericWriter[any], group parquet.RowGroup, conversion parquet.Conversion,
+) error {
 	all := group.Rows()
 	defer all.Close()
 	converted := parquet.ConvertRowReader(all, conversion)
@@ -154,7 +157,9 @@ func (r *rewriting) group(ctx context.Context, w *parquet.GenericWriter[any], gr
 		for _, row := range rows[:n] {
 			for i, v := range row {
 				if change := r.change[v.Column()]; change != nil && !v.IsNull() {
-					row[i] = parquet.ByteArrayValue([]byte(change(string(v.ByteArray())))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
+					row[i] = parquet.ByteArrayValue([]byte(change(string(v.ByteArray())))).Level(
+						v.RepetitionLevel(), v.DefinitionLevel(), v.Column(),
+					)
 				}
 			}
 		}

@@ -20,7 +20,9 @@ import (
 // the run and the program: then they have the same rows, which are not decoded. The same
 // answers give the same bytes, so this is so unless a part was rewritten to be published,
 // shards were joined, or another version wrote it. An error means that it is not known.
-func areTwins(ctx context.Context, in store.Store, a journal.Part, otherIn store.Store, b journal.Part) (same bool, err error) {
+func areTwins(
+	ctx context.Context, in store.Store, a journal.Part, otherIn store.Store, b journal.Part,
+) (same bool, err error) {
 	if a.Rows != b.Rows {
 		return false, nil
 	}

@@ -133,7 +133,8 @@ func (f *File) leaves(of []leaf, columns []string, partial bool) ([]leaf, error)
 			errs = append(errs, l.otherType())
 			continue
 		}
-		l.column, l.kind, l.maxDef, l.maxRep = has.ColumnIndex, has.Node.Type().Kind(), has.MaxDefinitionLevel, has.MaxRepetitionLevel
+		l.column, l.kind = has.ColumnIndex, has.Node.Type().Kind()
+		l.maxDef, l.maxRep = has.MaxDefinitionLevel, has.MaxRepetitionLevel
 		lists, nullable := 0, 0
 		if l.list != nil {
 			lists = 1

@@ -16,7 +16,9 @@ import (
 // Of reads the rows of parts, as a manifest names them, one part after the other: see
 // [Read]. It returns an error of each unchanged, and a [PartError] for a part that cannot be
 // read.
-func Of[T any](ctx context.Context, in store.Store, parts []journal.Part, s Selection, each func(batch []T) error) error {
+func Of[T any](
+	ctx context.Context, in store.Store, parts []journal.Part, s Selection, each func(batch []T) error,
+) error {
 	for _, p := range parts {
 		if err := ofPart(ctx, in, p, s, each); err != nil {
 			return err

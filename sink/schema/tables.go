@@ -60,17 +60,47 @@ var tables = []TableInfo{
 		"input", "origin", "robots_url", "hops", "final_url", "error", "remote_address", "content_type", "content_encoding",
 		"server", "etag", "last_modified", "cache_control", "retry_after", "front_hops", "front_headers", "warc_file", "warc_offset", "warc_length",
 	}},
-	{Name: "groups", Key: []string{"seq", "group_index"}, rowType: rowsOf[Group](), Contents: true, Merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"}},
-	{Name: "rules", rowType: rowsOf[Rule](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "pattern", "normalized"}},
-	{Name: "sitemaps", rowType: rowsOf[Sitemap](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "url"}},
-	{Name: "lines", rowType: rowsOf[Line](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "field", "value"}},
-	{Name: "signals", rowType: rowsOf[Signal](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
-	{Name: "preferences", rowType: rowsOf[Preference](), Contents: true, Merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
-	{Name: "templates", rowType: rowsOf[Template](), Contents: true, Merges: true, Within: "first_line", Foreign: []string{"origin"}},
-	{Name: "answers", rowType: rowsOf[Answer](), Merges: true, Foreign: []string{"origin", "hops", "error", "first_difference"}},
+	{
+		Name: "groups", Key: []string{"seq", "group_index"}, rowType: rowsOf[Group](), Contents: true,
+		Merges: true, Within: "group_index", Foreign: []string{"origin", "agents", "tokens"},
+	},
+	{
+		Name: "rules", rowType: rowsOf[Rule](), Contents: true, Merges: true, Within: "line",
+		Foreign: []string{"origin", "pattern", "normalized"},
+	},
+	{
+		Name: "sitemaps", rowType: rowsOf[Sitemap](), Contents: true, Merges: true, Within: "line",
+		Foreign: []string{"origin", "url"},
+	},
+	{
+		Name: "lines", rowType: rowsOf[Line](), Contents: true, Merges: true, Within: "line",
+		Foreign: []string{"origin", "field", "value"},
+	},
+	{
+		Name: "signals", rowType: rowsOf[Signal](), Contents: true, Merges: true, Within: "line",
+		Foreign: []string{"origin", "path", "key", "value"},
+	},
+	{
+		Name: "preferences", rowType: rowsOf[Preference](), Contents: true, Merges: true, Within: "line",
+		Foreign: []string{"origin", "group_agent", "label", "path", "value"},
+	},
+	{
+		Name: "templates", rowType: rowsOf[Template](), Contents: true, Merges: true, Within: "first_line",
+		Foreign: []string{"origin"},
+	},
+	{
+		Name: "answers", rowType: rowsOf[Answer](), Merges: true,
+		Foreign: []string{"origin", "hops", "error", "first_difference"},
+	},
 	{Name: "agents", Key: []string{"agent"}, rowType: rowsOf[Agent]()},
-	{Name: "policies", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Policy](), Merges: true, Foreign: []string{"origin", "group_agent"}},
-	{Name: "verdicts", rowType: rowsOf[Verdict](), Merges: true, Foreign: []string{"origin", "group_agent", "rule_pattern"}},
+	{
+		Name: "policies", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Policy](), Merges: true,
+		Foreign: []string{"origin", "group_agent"},
+	},
+	{
+		Name: "verdicts", rowType: rowsOf[Verdict](), Merges: true,
+		Foreign: []string{"origin", "group_agent", "rule_pattern"},
+	},
 	{Name: "summary", rowType: rowsOf[Count]()},
 	{Name: "examples", rowType: rowsOf[Example](), Foreign: []string{"text"}},
 	{Name: "bodies", rowType: rowsOf[Body](), Contents: true, AllForeign: true},

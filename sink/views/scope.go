@@ -51,7 +51,8 @@ func lastRun(runs []*journal.Manifest, how string) scope {
 			s.parts[p.Table] = append(s.parts[p.Table], p.Path)
 		}
 	}
-	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (bodies: --keep-bodies); history.%[1]s has that of other runs"
+	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (bodies: --keep-bodies);" +
+		" history.%[1]s has that of other runs"
 	if len(last.Profiles) > 0 {
 		s.profile = last.Profiles[0]
 	}
@@ -61,7 +62,8 @@ func lastRun(runs []*journal.Manifest, how string) scope {
 	}
 	previous := runs[len(runs)-2].Run
 	s.comparisons = s.runs + "/against=" + previous
-	s.uncompared = "run " + last.Run + " is not compared with the one before it: robocensus diff --out DIR " + previous + " " + last.Run + " writes the table changes"
+	s.uncompared = "run " + last.Run + " is not compared with the one before it: robocensus diff --out DIR " +
+		previous + " " + last.Run + " writes the table changes"
 	return s
 }
 
@@ -195,7 +197,8 @@ func (s scope) unread() string {
 	var replaced []string
 	for _, c := range schema.OfFile {
 		if !s.without["fetches."+c] {
-			replaced = append(replaced, fmt.Sprintf("CASE WHEN content_digest IS NOT NULL AND challenge IS NULL THEN %s END AS %[1]s", c))
+			const known = "CASE WHEN content_digest IS NOT NULL AND challenge IS NULL THEN %s END AS %[1]s"
+			replaced = append(replaced, fmt.Sprintf(known, c))
 		}
 	}
 	if replaced == nil {

@@ -83,7 +83,10 @@ func (l *listing) printer(out *bufio.Writer) (print func(*schema.Change) error, 
 	}
 	p := &screen.Text{Out: out}
 	return func(row *schema.Change) error {
-		_, err := fmt.Fprintf(out, "%s\t%s\t%s\n", p.Foreign(row.Severity), p.Foreign(row.Origin), ToldOfHost(p, diff.ExampleOf(row)))
+		_, err := fmt.Fprintf(
+			out, "%s\t%s\t%s\n", p.Foreign(row.Severity), p.Foreign(row.Origin),
+			ToldOfHost(p, diff.ExampleOf(row)),
+		)
 		return err
 	}, nothing
 }

@@ -63,5 +63,8 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 		c.Cut = &size
 	}
 	c.Hops = hopsOf(row.Hops)
-	return fetch.Also{Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: schema.OrZero(row.Agent)}, Capture: c}
+	return fetch.Also{
+		Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: schema.OrZero(row.Agent)},
+		Capture:  c,
+	}
 }

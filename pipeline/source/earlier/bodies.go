@@ -68,7 +68,10 @@ func (b *bodyReader) body(named *string, host string) ([]byte, error) {
 const heldPlain = 32 << 20
 
 var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	return zstd.NewWriter(
+		nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithLowerEncoderMem(true),
+	)
 })
 
 var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {

@@ -99,10 +99,16 @@ func (s *spans) add(segment int, one span) error {
 	defer s.mu.Unlock()
 	at, _ := slices.BinarySearchFunc(s.read, segment, func(other span, segment int) int { return other.segment - segment })
 	if at > 0 && s.read[at-1].last >= one.first {
-		return fmt.Errorf("begins with seq %d, and segment %d before it ends with %d: targets are counted twice", one.first, s.read[at-1].segment, s.read[at-1].last)
+		return fmt.Errorf(
+			"begins with seq %d, and segment %d before it ends with %d: targets are counted twice", one.first,
+			s.read[at-1].segment, s.read[at-1].last,
+		)
 	}
 	if at < len(s.read) && s.read[at].first <= one.last {
-		return fmt.Errorf("ends with seq %d, and segment %d after it begins with %d: targets are counted twice", one.last, s.read[at].segment, s.read[at].first)
+		return fmt.Errorf(
+			"ends with seq %d, and segment %d after it begins with %d: targets are counted twice", one.last,
+			s.read[at].segment, s.read[at].first,
+		)
 	}
 	s.read = slices.Insert(s.read, at, one)
 	return nil

@@ -61,7 +61,8 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 	tables := TablesNeeded(areGiven)
 	for _, table := range tables {
 		if !slices.Contains(m.Tables, table) {
-			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run made with --keep-bodies can be re-evaluated", table)}
+			err := fmt.Errorf("has no table %s; only a run made with --keep-bodies can be re-evaluated", table)
+			return nil, &userfile.Error{Path: folder, Err: err}
 		}
 	}
 	if m.State != "complete" {

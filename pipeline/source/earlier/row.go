@@ -57,7 +57,9 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 			DNS: duration(row.DNSMicros), Connect: duration(row.ConnectMicros), TLS: duration(row.TLSMicros),
 			FirstByte: duration(row.FirstByteMicros), Total: duration(row.TotalMicros),
 		},
-		Probe:     fetch.Probe{Front: int(schema.OrZero(row.ProbeFrontStatus)), Missing: int(schema.OrZero(row.ProbeRandomStatus))},
+		Probe: fetch.Probe{
+			Front: int(schema.OrZero(row.ProbeFrontStatus)), Missing: int(schema.OrZero(row.ProbeRandomStatus)),
+		},
 		Challenge: schema.OrZero(row.Challenge),
 	}
 	switch {
@@ -70,7 +72,10 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 		c.Remote = netip.AddrPortFrom(addr, o.Port)
 	}
 	c.Hops, c.Front = hopsOf(row.Hops), frontOf(row)
-	s := &target.Stored{Source: row.Source, WARC: schema.OrZero(row.WARCFile), Offset: schema.OrZero(row.WARCOffset), Length: schema.OrZero(row.WARCLength), Vantage: row.Vantage}
+	s := &target.Stored{
+		Source: row.Source, WARC: schema.OrZero(row.WARCFile), Offset: schema.OrZero(row.WARCOffset),
+		Length: schema.OrZero(row.WARCLength), Vantage: row.Vantage,
+	}
 	// A failed request has an error class under any profile. So a last hop without
 	// answer and without class was not requested: it is the target of a stored
 	// redirect.
@@ -93,7 +98,9 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	} else {
 		c.Body, c.Truncated = body, l.cut(row, body)
 	}
-	return target.Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
+	return target.Target{
+		Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s,
+	}
 }
 
 // frontOf makes what came of the request for the front page, nil if nobody looked.
@@ -101,7 +108,10 @@ func frontOf(row *schema.Fetch) *fetch.Front {
 	if row.FrontPage == nil {
 		return nil
 	}
-	front := &fetch.Front{Outcome: usage.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops), Error: answer.ErrorClass(schema.OrZero(row.FrontErrorClass))}
+	front := &fetch.Front{
+		Outcome: usage.PageOutcome(*row.FrontPage), Hops: hopsOf(row.FrontHops),
+		Error: answer.ErrorClass(schema.OrZero(row.FrontErrorClass)),
+	}
 	for _, h := range row.FrontHeaders {
 		front.Header = append(front.Header, usage.HeaderField(h))
 	}

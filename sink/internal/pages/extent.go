@@ -113,7 +113,10 @@ func (c *check) widestOf(from, to, plain int64, compressed bool) (widest int64, 
 	}
 	var in io.Reader = io.NewSectionReader(c.in, from, to-from)
 	if compressed {
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
+		d, err := zstd.NewReader(
+			in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(MostPage),
+		)
 		if err != nil {
 			return 0, err
 		}

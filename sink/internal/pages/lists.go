@@ -84,7 +84,10 @@ func (c *check) sumPage(h *format.PageHeader, at, end int64, sizes []uint32) err
 	if _, err := c.in.ReadAt(levels, at); err != nil && err != io.EOF {
 		return err
 	}
-	indices, err := c.contents(at+repeated+defined, end, int64(h.UncompressedPageSize)-repeated-defined, !v.IsCompressed.Valid || v.IsCompressed.V)
+	indices, err := c.contents(
+		at+repeated+defined, end, int64(h.UncompressedPageSize)-repeated-defined,
+		!v.IsCompressed.Valid || v.IsCompressed.V,
+	)
 	if err != nil {
 		return err
 	}
@@ -143,7 +146,9 @@ func (c *check) contents(from, to, size int64, compressed bool) ([]byte, error) 
 	case c.Codec != format.Zstd:
 		return nil, errors.New("lists of large texts, in a compression that is not ours")
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MostPage), zstd.WithDecoderLowmem(true))
+	d, err := zstd.NewReader(
+		nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MostPage), zstd.WithDecoderLowmem(true),
+	)
 	if err != nil {
 		return nil, err
 	}

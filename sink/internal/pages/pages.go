@@ -178,13 +178,19 @@ func (c *check) frame(from, to, want int64) error {
 			return err
 		}
 	}
-	d, err := zstd.NewReader(io.NewSectionReader(c.in, from, to-from), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
+	d, err := zstd.NewReader(
+		io.NewSectionReader(c.in, from, to-from), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(MostPage),
+	)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
 	if got, err := io.Copy(io.Discard, io.LimitReader(d, want+1)); err != nil || got != want {
-		return fmt.Errorf("a page does not decompress to the %d bytes that its header says: %w", want, errors.Join(err, errSize))
+		return fmt.Errorf(
+			"a page does not decompress to the %d bytes that its header says: %w", want,
+			errors.Join(err, errSize),
+		)
 	}
 	return nil
 }
