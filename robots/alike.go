@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/automaton"
 	"github.com/robocensus/robocensus/robots/internal/escape"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // Most policies of one file under two profiles mean the same, and their rules show it
@@ -34,12 +36,14 @@ func likenessOf(a, b *Policy) (l likeness, work int) {
 	if len(readings) > maxAlike {
 		return unknownLikeness, 0
 	}
-	most := alike
+	most, made := alike, madeEscapes
 	for _, r := range readings {
-		most = min(most, r.agreement())
+		if most = min(most, r.agreement()); r.view.Form == automaton.Rewritten {
+			made = madeNormally
+		}
 	}
 	for l = most; l > unknownLikeness; l-- {
-		same, cost := sameNormal(readings, l)
+		same, cost := sameNormal(readings, domain{l, made})
 		if work += cost; same {
 			break
 		}
@@ -48,7 +52,7 @@ func likenessOf(a, b *Policy) (l likeness, work int) {
 }
 
 // sameNormal reports whether readings have the same normal form on some paths.
-func sameNormal(readings []spoken, on likeness) (same bool, work int) {
+func sameNormal(readings []spoken, on domain) (same bool, work int) {
 	var first []statedRule
 	for i := range readings {
 		rules, ok := readings[i].normal(on)
@@ -70,6 +74,12 @@ func sameNormal(readings []spoken, on likeness) (same bool, work int) {
 	return true, work
 }
 
+// A domain is the paths on which readings are compared.
+type domain struct {
+	likeness
+	made string // characters that a form of the RFC escapes, or whose escapes it decodes
+}
+
 // maxAlike bounds the readings that are compared.
 const maxAlike = 8
 
@@ -81,7 +91,7 @@ func (r *spoken) agreement() likeness {
 		return alike
 	case r.view.Form <= automaton.UpperHexed:
 		return alike
-	case r.view.Form <= automaton.ReservedToo:
+	case r.view.Form <= automaton.ReservedToo, rewritesFew(r.view.As):
 		return alikePlainly
 	}
 	return unknownLikeness
@@ -98,7 +108,7 @@ const (
 
 // normal returns the rules of a reading in their normal form: those that may decide, each
 // pattern once, sorted. It is not ok if more than their lengths decides.
-func (r *spoken) normal(on likeness) (rules []statedRule, ok bool) {
+func (r *spoken) normal(on domain) (rules []statedRule, ok bool) {
 	rs := r.rules
 	if rs == nil {
 		return nil, true
@@ -108,14 +118,14 @@ func (r *spoken) normal(on likeness) (rules []statedRule, ok bool) {
 	}
 	rules = make([]statedRule, 0, len(rs.literals)+len(rs.wilds))
 	form := r.view.Form
-	if on == alikePlainly && form == automaton.UpperHexed {
+	if on.likeness == alikePlainly && form == automaton.UpperHexed {
 		form = automaton.AsIs // as the digits of such a path are
 	}
 	add := func(text []byte, key int32, kind uint8) {
-		if isDead(text, on, form) {
+		if form != automaton.Rewritten && isDead(text, on, form) {
 			return
 		}
-		if !isInert(text, kind&starKind != 0, on) {
+		if !isInert(text, kind&starKind != 0, on) || form == automaton.Rewritten && !isInertRewritten(text, kind, r.view.As) {
 			kind += viewKind * (1 + uint8(form))
 		}
 		rules = append(rules, statedRule{text, key, kind})
@@ -180,12 +190,12 @@ func sameDecisions(one, two []statedRule) (same bool, work int) {
 // isDead reports whether a pattern matches none of some paths in a form, because no URL has one
 // of its bytes; or because it has an escape that no plain path has, and that the form does not
 // make.
-func isDead(pattern []byte, on likeness, form automaton.Form) bool {
+func isDead(pattern []byte, on domain, form automaton.Form) bool {
 	for i, c := range pattern {
 		switch {
 		case c <= ' ' || c > '~' || c == '#':
 			return true
-		case c == '%' && on == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 && !automaton.IsPlain(pattern[i:i+3]):
+		case c == '%' && on.likeness == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 && !automaton.IsPlain(pattern[i:i+3]):
 			if form == automaton.AsIs || !escape.At(pattern, i) || !isMade(escape.Unhex(pattern[i+1])<<4|escape.Unhex(pattern[i+2])) {
 				return true
 			}
@@ -197,7 +207,7 @@ func isDead(pattern []byte, on likeness, form automaton.Form) bool {
 // isInert reports whether a pattern matches the same of some paths in each form that agrees
 // on them. No form changes what such a pattern consists of, and none makes it of anything
 // else. But what follows a star may begin within an escape, which a form may write otherwise.
-func isInert(pattern []byte, starred bool, on likeness) bool {
+func isInert(pattern []byte, starred bool, on domain) bool {
 	inQuery := false
 	for i, c := range pattern {
 		switch {
@@ -205,7 +215,7 @@ func isInert(pattern []byte, starred bool, on likeness) bool {
 			if startsInEscape(pattern[i+1:], on) {
 				return false
 			}
-		case c == '%' && !isInertEscape(pattern[i:], inQuery, on), on == alikePlainly && isMade(c):
+		case c == '%' && !isInertEscape(pattern[i:], inQuery, on), on.likeness == alikePlainly && isMade(c):
 			return false
 		}
 		inQuery = inQuery || c == '?'
@@ -214,20 +224,64 @@ func isInert(pattern []byte, starred bool, on likeness) bool {
 }
 
 // isInertEscape reports the same of the % at the beginning of a text.
-func isInertEscape(text []byte, inQuery bool, on likeness) bool {
-	if on == alike {
+func isInertEscape(text []byte, inQuery bool, on domain) bool {
+	if on.likeness == alike {
 		return !slices.ContainsFunc(text[1:min(3, len(text))], func(c byte) bool { return c > '9' && escape.IsHex(c) })
 	}
 	if !escape.At(text, 0) {
 		return false
 	}
 	c := escape.Unhex(text[1])<<4 | escape.Unhex(text[2])
-	return c <= ' ' || c > '~' || c == '#' || c == '%' || !inQuery && (c == '/' || c == '?')
+	return c <= ' ' || c > '~' || c == '#' || c == '%' || !inQuery && (c == '/' || c == '?') ||
+		escape.IsUnfit(c) && strings.IndexByte(on.made, c) < 0
+}
+
+// rewritesFew reports whether it is known which normal paths (see [automaton.IsNormal]) a
+// dialect rewrites, symbol by symbol.
+func rewritesFew(as rewrite.Rewriter) bool {
+	switch as {
+	case rewrite.Rewriter{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, // no stranger than the forms of the RFC
+		rewrite.Rewriter{Requote: rewrite.RequotePlain, Compared: rewrite.ComparedPath},
+		rewrite.Rewriter{Requote: rewrite.RequotePath}:
+		return true
+	}
+	return false
+}
+
+// isInertRewritten is isInert for a dialect that rewritesFew, of patterns that are inert to
+// all other forms.
+func isInertRewritten(pattern []byte, kind uint8, as rewrite.Rewriter) bool {
+	switch as.Requote {
+	case rewrite.RequoteUnreserved:
+	case rewrite.RequotePlain: // escapes are decoded, and the query is lost
+		return kind&starKind == 0 && bytes.IndexAny(pattern, "%?") < 0
+	case rewrite.RequotePath: // reserved characters of the path are escaped, and marks without what they announce are lost
+		if kind&anchorKind != 0 || bytes.HasSuffix(pattern, []byte("?")) {
+			return false
+		}
+		before := byte('/') // the byte before
+		inQuery := false
+		for _, c := range pattern {
+			switch {
+			case c == '%', c == ';', before == '*' && escape.IsHex(c):
+				return false
+			case c == '?' && !inQuery:
+				if before != '*' {
+					return false // what was lost may stand between
+				}
+				inQuery = true
+			case !inQuery && !escape.IsUnreserved(c) && c != '/' && c != '*':
+				return false
+			}
+			before = c
+		}
+	}
+	return true
 }
 
 // startsInEscape reports whether the text before the next star may begin at a digit of an
 // escape in one form of a path, and not in another.
-func startsInEscape(text []byte, on likeness) bool {
+func startsInEscape(text []byte, on domain) bool {
 	if len(text) == 0 || !escape.IsHex(text[0]) {
 		return false
 	}
@@ -235,11 +289,11 @@ func startsInEscape(text []byte, on likeness) bool {
 	if len(text) > 1 {
 		next = text[1]
 	}
-	if on == alike { // forms may differ in the case of digits
+	if on.likeness == alike { // forms may differ in the case of digits
 		return c > '9' || escape.IsHex(next) && next > '9'
 	}
 	// Forms of the RFC escape what no URL holds, and no more than that.
-	for _, x := range madeEscapes {
+	for _, x := range []byte(on.made) {
 		high, low := escape.Digits[x>>4], escape.Digits[x&15]
 		if c == low || c == high && (next == '*' || next == low) {
 			return true
@@ -248,9 +302,11 @@ func startsInEscape(text []byte, on likeness) bool {
 	return false
 }
 
-// madeEscapes are the characters of plain paths that a form of the RFC escapes, or whose
-// escapes it decodes.
-const madeEscapes = "*$[]\"<>\\^`{|}"
+// What is made on plain paths; and on normal ones, on which no other is raw.
+const (
+	madeEscapes  = "*$[]\"<>\\^`{|}"
+	madeNormally = "*$[]"
+)
 
 // maxMeetings bounds the pairs of rules that are looked at.
 const maxMeetings = 1 << 14

@@ -16,7 +16,7 @@ const differWork = 1 << 20
 // tryAll asks about the paths of the policies' rules, then about those where forms of a path
 // may part, then about those where rules meet.
 func (p *prober) tryAll(of ...*Policy) {
-	for _, try := range []func(*Policy){p.try, p.tryForms, p.tryPairs} {
+	for _, try := range []func(*Policy){p.try, p.tryMarks, p.tryForms, p.tryPairs} {
 		p.most = p.work + differWork
 		for _, policy := range of {
 			if try(policy); p.settled() {
@@ -24,6 +24,63 @@ func (p *prober) tryAll(of ...*Policy) {
 			}
 		}
 	}
+}
+
+// tryMarks asks about paths whose marks a dialect may lose or move: with what follows the first
+// star in the query, with an empty query, and with empty parameters.
+func (p *prober) tryMarks(of *Policy) {
+	if !p.a.judge.profile.transforms() && !p.b.judge.profile.transforms() {
+		return
+	}
+	for _, rs := range of.sets {
+		if rs == nil {
+			continue
+		}
+		for i := range rs.literals {
+			l := &rs.literals[i]
+			if !p.marked(rs.text(l)[:l.n], l.anchor) {
+				return
+			}
+		}
+		for i := range rs.wilds {
+			w := &rs.wilds[i]
+			star := bytes.IndexByte(w.pattern, '*')
+			if !p.begun(w.pattern[:star+1], "?", w.pattern[star+1:]) || !p.begun(w.pattern[:star+1], "?x", w.pattern[star+1:]) {
+				return
+			}
+			if w.anchor {
+				last := w.pattern[bytes.LastIndexByte(w.pattern, '*')+1:]
+				if !p.begun(w.pattern, string(last), nil) || !p.begun(w.pattern, "?", nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// marked asks about the path that a pattern without star matches, with further marks.
+func (p *prober) marked(pattern []byte, anchor bool) bool {
+	if !p.spend(len(pattern)) {
+		return false
+	}
+	var ok bool
+	if p.path, ok = pathOf(p.path[:0], pattern, false); !ok {
+		return true
+	}
+	n := len(p.path)
+	if query := bytes.IndexByte(p.path, '?'); query > 0 {
+		p.path = slices.Insert(p.path, query, ';')
+		return p.ask()
+	}
+	if !anchor {
+		return true
+	}
+	for _, mark := range "?;" {
+		if p.path = append(p.path[:n], byte(mark)); !p.ask() {
+			return false
+		}
+	}
+	return true
 }
 
 // tryForms asks about paths in whose escapes the forms of a path differ: written with lower

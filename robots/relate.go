@@ -1,11 +1,61 @@
 package robots
 
-import "github.com/robocensus/robocensus/robots/internal/automaton"
+import (
+	"encoding/binary"
+
+	"github.com/robocensus/robocensus/robots/internal/automaton"
+)
 
 // SameRules reports whether two policies have the same rules in the same order
 // under one profile; their lines may differ. Policies with different rules may
 // still mean the same.
 func (p *Policy) SameRules(other *Policy) bool { return sameRules(p, other) }
+
+// AppendRules appends the profile of a policy and its rules in their order, but for their
+// lines: all that a comparison with another policy depends on.
+func (p *Policy) AppendRules(dst []byte) []byte {
+	number := func(n ...int) {
+		for _, n := range n {
+			dst = binary.AppendUvarint(dst, uint64(n))
+		}
+	}
+	is := func(flags ...bool) {
+		n := 0
+		for i, f := range flags {
+			if f {
+				n |= 1 << i
+			}
+		}
+		number(n)
+	}
+	text := func(b []byte) {
+		number(len(b))
+		dst = append(dst, b...)
+	}
+	text([]byte(p.judge.profile.Name))
+	is(p.judge.profile.RobotsTxtAllowed)
+	for _, rs := range p.sets {
+		if is(rs != nil); rs == nil {
+			continue
+		}
+		is(rs.letter, rs.twin != nil, rs.hides, rs.odd, rs.file.refusedAt > 0)
+		number(len(rs.literals), len(rs.wilds))
+		for i := range rs.literals {
+			l := &rs.literals[i]
+			number(int(l.key))
+			is(l.anchor, rs.file.Rules[l.rule].Wildcard)
+			text(rs.text(l)[:l.n])
+		}
+		for i := range rs.wilds {
+			w := &rs.wilds[i]
+			number(int(w.key))
+			is(w.anchor, w.once, rs.endsWithStar(w), w.inQuery != nil)
+			text(w.pattern)
+			text(w.inQuery)
+		}
+	}
+	return dst
+}
 
 // Relate returns the relation of policy b to policy a, as [Compare] does,
 // without counterexamples, for callers with many pairs. If a path that a rule names

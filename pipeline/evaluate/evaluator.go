@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
@@ -17,20 +18,21 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// Shared is what the evaluators of a run share: the configuration, the URL samples
-// and the cache of parsed bodies.
+// Shared is what the evaluators of a run share: the configuration, the URL samples,
+// the cache of parsed bodies and that of comparisons.
 type Shared struct {
 	config   Config
 	columns  []column
 	judges   []*robots.Profile // per reading
 	samples  *samples
 	contents *contents
+	pairs    *pairs.Store[robots.Difference] // of two profiles
 }
 
 // Prepare prepares the URL samples of a run for its profiles.
 func Prepare(c Config) *Shared {
 	columns, judges := c.columnsOf()
-	return &Shared{config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents()}
+	return &Shared{config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents(), pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided}}
 }
 
 // NewCounts returns empty counters for the agents and profiles of the run.
@@ -42,8 +44,9 @@ func (s *Shared) NewCounts() *summary.Counts {
 type Evaluator struct {
 	config   Config
 	samples  *samples
-	contents *contents // shared by all evaluators
-	columns  []column  // one per profile
+	contents *contents                       // shared by all evaluators
+	pairs    *pairs.Store[robots.Difference] // the same
+	columns  []column                        // one per profile
 	readings []reading
 	counts   *summary.Counts  // counts of the current segment
 	examples summary.Examples // examples of the current segment
@@ -98,7 +101,7 @@ type reading struct {
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
 		deadNames: deadNames(s.config.NamedOnly), tokenNames: tokenNames(s.config.Agents),
-		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
+		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, pairs: s.pairs, readings: make([]reading, len(s.judges)),
 		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 		explainers: s.config.explainers(),
 	}

@@ -28,7 +28,7 @@ func (e *Evaluator) compareWithFirst(dst []robots.Difference, k int) []robots.Di
 		if first.profile == r.profile {
 			continue // equal, as a zero is
 		}
-		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork}
+		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork, Store: e.pairs}
 		for _, i := range r.agents {
 			if e.columns[0].of[i] == f {
 				dst[i] = readings.Of(first.against(r, i), r.against(first, i))

@@ -11,14 +11,16 @@ import (
 // A Memo compares pairs of policies, the first of one judge and the second of another or
 // of the same. A pair with the rules of an earlier pair has its result and takes no work,
 // so that copies do not decide which later pairs are undecided.
-type Memo[T any] struct {
+type Memo[T comparable] struct {
 	Compare func(a, b *robots.Policy, most int) (result T, work int) // in the unit of [robots.Relate]
 	Most    int                                                      // bounds the work for all pairs
 	Each    int                                                      // bounds the work for one pair, 0 for Most
+	Store   *Store[T]                                                // results of other files; nil for none
 
 	work   int
 	known  map[[2]int]T // by SameAs
 	costly []costly[T]  // pairs whose comparison took work, up to maxCostly
+	memory []byte
 }
 
 // costly is a pair with its result.
@@ -46,7 +48,7 @@ func (m *Memo[T]) Of(a, b *robots.Policy) T {
 			most = min(most, m.Each)
 		}
 		var work int
-		result, work = m.Compare(a, b, most)
+		result, work = m.compare(a, b, most)
 		m.work += work
 		if work > 0 && len(m.costly) < maxCostly {
 			m.costly = append(m.costly, costly[T]{a, b, result})
@@ -57,4 +59,19 @@ func (m *Memo[T]) Of(a, b *robots.Policy) T {
 	}
 	m.known[key] = result
 	return result
+}
+
+// compare compares a pair, unless the store knows what that gives.
+func (m *Memo[T]) compare(a, b *robots.Policy, most int) (result T, work int) {
+	if m.Store == nil || most <= 0 {
+		return m.Compare(a, b, most)
+	}
+	var k key
+	k, m.memory = keyOf(m.memory, a, b)
+	if o, ok := m.Store.find(k, most); ok {
+		return o.result, o.work
+	}
+	result, work = m.Compare(a, b, most)
+	m.Store.keep(k, outcome[T]{result, work, most})
+	return result, work
 }
