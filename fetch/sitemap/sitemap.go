@@ -179,19 +179,19 @@ func (d *document) entry(e Entry) error {
 	switch {
 	case e.URL == "":
 		return nil
-	case strings.ContainsAny(e.URL, "\r\n"):
+	case strings.IndexByte(e.URL, '\n') >= 0 || strings.IndexByte(e.URL, '\r') >= 0:
 		d.result.remark(Space)
 		return nil
-	case strings.ContainsAny(e.URL, " \t"):
+	case strings.IndexByte(e.URL, ' ') >= 0 || strings.IndexByte(e.URL, '\t') >= 0:
 		d.result.remark(Space)
 	}
 	if len(e.URL) >= longURL {
 		d.result.remark(Long)
 	}
 	scheme, _, ok := strings.Cut(e.URL, ":")
-	switch isScheme := ok && !strings.ContainsAny(scheme, "/?#"); {
-	case isScheme && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
-	case isScheme:
+	switch {
+	case ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
+	case ok && !strings.ContainsAny(scheme, "/?#"):
 		d.result.remark(Scheme)
 		return nil
 	default:

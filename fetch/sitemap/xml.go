@@ -32,13 +32,12 @@ type reader struct {
 	isOver    bool   // the root is closed
 	hasEntity bool   // the document defines entities
 
-	now     Entry
-	guid    string // of an item without a link
-	field   string // whose text is read, "" for none
-	text    []byte
-	isLost  bool // the field has an entity of the document's own
-	noGUID  bool // the guid is no link
-	isClear bool // a field of the entry has ended
+	now    Entry
+	guid   string // of an item without a link
+	field  string // whose text is read, "" for none
+	text   []byte
+	isLost bool // the field has an entity of the document's own
+	noGUID bool // the guid is no link
 }
 
 func (d *document) readXML(in io.Reader) error {
@@ -84,9 +83,9 @@ func (r *reader) end() error {
 	return r.lastEntry()
 }
 
-// lastEntry ends an entry that is not closed, if its URL is.
+// lastEntry ends an entry that is not closed. It has a URL only if the element of that is.
 func (r *reader) lastEntry() error {
-	if r.entryAt > 0 && r.isClear {
+	if r.entryAt > 0 {
 		return r.endEntry()
 	}
 	return nil
@@ -124,35 +123,48 @@ func (r *reader) take(event gosax.Event) (done bool, err error) {
 	return false, nil
 }
 
-// nameOf returns the parts of the name of a tag.
-func nameOf(tag []byte) (prefix, local string) {
+// nameOf returns the parts of the name of a tag, the local one in lower case if the root is
+// in capitals.
+func (r *reader) nameOf(tag []byte) (prefix []byte, local string) {
 	name, _ := gosax.Name(tag)
-	text := strings.TrimSuffix(string(name), "/")
-	if before, after, ok := strings.Cut(text, ":"); ok {
-		return before, after
+	name = bytes.TrimSuffix(name, []byte("/"))
+	if at := bytes.IndexByte(name, ':'); at >= 0 {
+		prefix, name = name[:at], name[at+1:]
 	}
-	return "", text
+	if known, ok := words[string(name)]; ok {
+		return prefix, known // without a copy: most names are known
+	}
+	if local = string(name); r.result.Is(Case) {
+		local = strings.ToLower(local)
+	}
+	return prefix, local
 }
 
+// words are names of elements.
+var words = func() map[string]string {
+	all := make(map[string]string)
+	for _, name := range strings.Fields("urlset sitemapindex url sitemap loc lastmod changefreq priority image title caption link item entry guid pubDate updated id summary description") {
+		all[name] = name
+	}
+	return all
+}()
+
 func (r *reader) start(tag []byte) (done bool, err error) {
-	prefix, name := nameOf(tag)
+	prefix, name := r.nameOf(tag)
 	if r.isOver {
 		r.result.remark(Trailing)
 		return true, nil
 	}
 	if r.result.Kind == None {
-		return r.begin(prefix, name), nil
+		return r.begin(string(prefix), name), nil
 	}
 	r.depth++
-	if r.result.Is(Case) {
-		name = strings.ToLower(name)
-	}
-	if prefix == r.prefix {
+	if string(prefix) == r.prefix {
 		if i := slices.Index(r.root.entries, name); i >= 0 {
 			return false, r.startEntry(i)
 		}
 	}
-	if r.entryAt > 0 && r.depth == r.entryAt+1 && prefix == r.prefix {
+	if r.entryAt > 0 && r.depth == r.entryAt+1 && string(prefix) == r.prefix {
 		r.startField(name, tag)
 	}
 	return false, nil
@@ -193,7 +205,7 @@ func (r *reader) startEntry(which int) error {
 	if which > 0 {
 		r.result.remark(Mixed)
 	}
-	r.entryAt, r.field, r.isClear = r.depth, "", false
+	r.entryAt, r.field = r.depth, ""
 	r.now, r.guid, r.noGUID = Entry{IsSitemap: (r.root.kind == Index) == (which == 0) && r.root.kind != RSS && r.root.kind != Atom}, "", false
 	return nil
 }
@@ -204,7 +216,7 @@ func (r *reader) startField(name string, tag []byte) {
 	case r.root.kind == Atom && name == "link":
 		attributes := attributesOf(tag)
 		if rel := attributes["rel"]; r.now.URL == "" && (rel == "" || rel == "alternate") {
-			r.now.URL, r.isClear = strings.TrimSpace(attributes["href"]), true
+			r.now.URL = strings.TrimSpace(attributes["href"])
 		}
 		return
 	case r.root.kind == RSS && name == "guid":
@@ -236,11 +248,8 @@ func (r *reader) close(tag []byte) error {
 	if r.result.Kind == None || r.isOver {
 		return nil
 	}
-	prefix, name := nameOf(tag)
-	if r.result.Is(Case) {
-		name = strings.ToLower(name)
-	}
-	isOurs := prefix == r.prefix
+	prefix, name := r.nameOf(tag)
+	isOurs := string(prefix) == r.prefix
 	switch {
 	case isOurs && r.entryAt > 0 && slices.Contains(r.root.entries, name):
 		if r.depth != r.entryAt {
@@ -252,7 +261,7 @@ func (r *reader) close(tag []byte) error {
 		r.endField()
 		r.depth = r.entryAt
 		return nil
-	case roots[name].kind == r.root.kind && r.depth <= max(1, r.entryAt):
+	case r.depth <= max(1, r.entryAt) && roots[name].kind == r.root.kind:
 		r.isOver, r.depth = true, 0
 		if r.entryAt > 0 {
 			r.result.remark(Tags)
@@ -270,11 +279,11 @@ func (r *reader) endField() {
 	text := string(bytes.TrimSpace(r.text))
 	switch r.field {
 	case "loc", "link":
-		if r.isClear = true; r.now.URL == "" && !r.isLost {
+		if r.now.URL == "" && !r.isLost {
 			r.now.URL = text
 		}
 	case "guid":
-		if r.isClear = true; !r.noGUID && !r.isLost {
+		if !r.noGUID && !r.isLost {
 			r.guid = text
 		}
 	default:

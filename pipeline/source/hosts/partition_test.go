@@ -118,3 +118,24 @@ func TestPartitionIsTheShards(t *testing.T) {
 		}
 	})
 }
+
+// A shard does not ask again whether names without a dot are hosts, which it cannot tell.
+func TestPartitionOfNamesWithoutADot(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Create(t.Context(), dir)
+	must(t, err)
+	defer s.Close()
+	scratch, err := s.Scratch(".")
+	must(t, err)
+	defer scratch.Close()
+	path := writeFile(t, "list.csv", []byte("host\nintranet\nwiki\nnull\n"))
+	p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https"}}, 1, scratch, func(int64) {})
+	must(t, err)
+	var list bytes.Buffer
+	must(t, p.WriteShard(&list, 0))
+	planned := writeFile(t, "shard", list.Bytes())
+	targets, rejected := readGrouped(t, target.Shard{Count: 1}, func(take func(row) error) error { return readPlanned(t.Context(), planned, take) })
+	if len(targets) != 2 || len(rejected) != 1 || !strings.Contains(rejected[0], "not_a_host") {
+		t.Errorf("targets %q, rejected %q", targets, rejected)
+	}
+}
