@@ -32,8 +32,8 @@ const maxLogLine = 1 << 20
 
 // urlInput reads what --urls names: a list, a sitemap or an access log, by its content.
 type urlInput struct {
-	name   string // for messages
-	base   *url.URL
+	name   string   // for messages
+	base   *url.URL // of relative URLs, nil if it is not known
 	stderr io.Writer
 	origin *fetch.Origin // of the robots.txt, nil if it is not known
 
@@ -45,6 +45,9 @@ type urlInput struct {
 // readURLs reads what --urls names.
 func (f *flags) readURLs(ctx context.Context, in *urlInput, stdin io.Reader) error {
 	in.name = remote.Name(f.urls)
+	if in.origin != nil {
+		in.base, _ = url.Parse(in.origin.String() + "/")
+	}
 	switch {
 	case f.urls == "-":
 		in.name = "standard input"
@@ -120,10 +123,13 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 			return nil
 		}
 		n++
+		if strings.HasPrefix(e.URL, "//") { // a relative one, without a base
+			e.URL = "https:" + e.URL
+		}
 		s := registry.Sample{URL: e.URL, Line: n}
 		if !strings.HasPrefix(e.URL, "/") {
 			o, _, err := fetch.Parse(e.URL, "")
-			if err != nil {
+			if err != nil || !strings.Contains(e.URL, "://") {
 				unread++
 				return nil
 			}
@@ -151,7 +157,7 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 		in.note("%s of other origins than %s not judged", words.Count(outside, "URL"), in.origin)
 	}
 	if unread > 0 {
-		in.note("%s not judged: no host can be read in them", words.Count(unread, "URL"))
+		in.note("%s not judged, without a host that can be read", words.Count(unread, "URL"))
 	}
 	if result.IsDamaged() || result.Is(sitemap.Scheme) || result.Is(sitemap.Space) {
 		remarks := make([]string, len(result.Remarks))
