@@ -111,7 +111,7 @@ func (c *Capture) Facts() answer.Facts {
 	f := answer.Facts{
 		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "", Unstored: c.Unstored,
 		HTMLRedirect: body != nil && answer.RedirectsByHTML(body), Time: c.Start.UTC().Truncate(time.Microsecond),
-		Walled: c.Challenge != "",
+		Walled: c.Challenge != "", Site: c.site(),
 	}
 	if c.Memory != nil {
 		m := c.Memory.After(f.Kind(), f.Time)
@@ -122,6 +122,18 @@ func (c *Capture) Facts() answer.Facts {
 		f.Memory = &m
 	}
 	return f
+}
+
+// site returns whether the front page answers.
+func (c *Capture) site() answer.Site {
+	switch f := c.Front; {
+	case f == nil || len(f.Hops) == 0:
+		return answer.SiteOf(c.Probe.Front)
+	case f.Outcome == usage.PageFailed:
+		return answer.SiteFails
+	default:
+		return answer.SiteOf(f.Hops[len(f.Hops)-1].Status)
+	}
 }
 
 // IsDoubtful reports whether nothing in the capture proves that this machine is

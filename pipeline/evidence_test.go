@@ -106,7 +106,7 @@ func TestEvidenceOfRunsWithAMemory_NoRace(t *testing.T) {
 		{0, file1, "success", 1, 0},
 		{0, file1, "success", 0, 1}, // served
 		{5, cutShort, "incomplete_body", 1, 1},
-		{36, cutShort, "stale_copy", 1, 1},
+		{6, cutShort, "stale_copy", 1, 1},
 		{37, gone, "client_error", 1, 0},
 		{37, gone, "client_error", 0, 0}, // served, and has no body
 		{38, down, "server_error", 1, 0},

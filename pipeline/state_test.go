@@ -78,20 +78,21 @@ func TestMemoryOverTime_NoRace(t *testing.T) {
 		{"5xx with a good copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
 			{1, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 1, -1},
-			{31, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 1, -1},
-			{32, down, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "stale_copy", 1, 0},
+			{31, down, map[string]string{"google": partial, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "stale_copy", 1, 0},
+			{32, down, map[string]string{"google": unknown, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "unreachable_too_long", 1, -1},
 			{33, file1, all(partial), "success", -1, -1},
 			{34, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 34, -1},
 		}},
 		{"network failures with a good copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
 			{5, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": unknown, "rfc9309": unknown}, "incomplete_body", 5, -1},
-			{36, cutShort, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "stale_copy", 5, 0},
+			{6, cutShort, map[string]string{"google": partial, "google-2019": closed, "google-2012": unknown, "rfc9309": unknown}, "stale_copy", 5, 0},
+			{36, cutShort, map[string]string{"google": unknown, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "unreachable_too_long", 5, -1},
 		}},
 		{"without a copy", []day{
 			{0, down, all(closed), "server_error", 0, -1},
-			{7, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": unknown, "rfc9309": closed}, "incomplete_body", 0, -1},
-			{31, down, map[string]string{"google": open, "google-2019": open, "google-2012": unknown, "rfc9309": open}, "unreachable_too_long", 0, -1},
+			{7, cutShort, map[string]string{"google": open, "google-2019": closed, "google-2012": unknown, "rfc9309": closed}, "unreachable_too_long", 0, -1},
+			{31, down, map[string]string{"google": unknown, "google-2019": open, "google-2012": unknown, "rfc9309": open}, "unreachable_too_long", 0, -1},
 		}},
 		{"a 4xx withdraws the copy", []day{
 			{0, file1, all(partial), "success", -1, -1},

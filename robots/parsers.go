@@ -9,7 +9,7 @@ import (
 )
 
 // dialects are the parsers that crawlers run, as they were measured in November 2026.
-// What an answer means is google's, but where a parser's own reading of it is known.
+// What an answer means is google-2019's, but where a parser's own reading of it is known.
 var dialects = slices.Concat(libraries, narrow)
 
 // libraries are parsers that any crawler may run today.
@@ -30,6 +30,7 @@ func dialectNamed(name string) Profile {
 	p.AgentValue = dialect.ValueWhole
 	p.IgnoresStar = false
 	p.ReportEmptyRules = false
+	p.Answers = answers2019()
 	return p
 }
 

@@ -321,7 +321,8 @@ func (p *Profile) Validate() error {
 		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
 		{"network_failure_copy", q.NetworkCopy.UnmarshalText([]byte(p.NetworkCopy))},
 		{"unreachable_copy", q.UnreachableCopy.UnmarshalText([]byte(p.UnreachableCopy))},
-		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
+		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), answer.FullAllow, answer.FullDisallow, answer.Undefined, answer.ByFrontPage)},
+		{"server_error_stages", p.CheckStages()},
 	} {
 		if f.err != nil {
 			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)

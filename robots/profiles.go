@@ -9,9 +9,9 @@ import (
 
 const thirtyDays = 30 * 24 * time.Hour
 
-// google combines the grammar and matching of Google's current parser with the
-// status semantics of the documents of 2019. Each other profile is written as
-// its differences from another one.
+// google combines the grammar and matching of Google's current parser with what its
+// documentation of today says of answers, as its readers report it alike. Each other
+// profile is written as its differences from another one.
 func google() Profile {
 	return Profile{
 		Name:         "google",
@@ -47,19 +47,29 @@ func google() Profile {
 		Answers: answer.Answers{
 			HTMLRedirect:        answer.ConditionalAllow,
 			RedirectUnsupported: answer.FullAllow,
-			TooManyRequests:     answer.ClientError,
+			TooManyRequests:     answer.ServerError,
 			OtherStatus:         answer.ServerError,
 			MisconfiguredAs404:  true,
 			ServerError:         answer.FullDisallow,
 			ServerErrorCopy:     answer.IgnoreCopy,
 			NetworkFailure:      answer.FullDisallow,
 			NetworkCopy:         answer.IgnoreCopy,
+			ServerErrorStages:   []answer.Stage{{After: 12 * time.Hour, Outcome: answer.FullAllow, Copy: answer.TakeCopy}},
 			UnreachableLimit:    thirtyDays,
-			Unreachable:         answer.FullAllow,
-			UnreachableCopy:     answer.TakeCopy,
+			Unreachable:         answer.ByFrontPage,
+			UnreachableCopy:     answer.IgnoreCopy,
 			MaxAgeLengthens:     true,
 		},
 	}
+}
+
+// answers2019 are the answers of Google's documents of 2019.
+func answers2019() answer.Answers {
+	a := google().Answers
+	a.TooManyRequests = answer.ClientError
+	a.ServerErrorStages = []answer.Stage{}
+	a.Unreachable, a.UnreachableCopy = answer.FullAllow, answer.TakeCopy
+	return a
 }
 
 // google2019 follows the documents that Google published in July 2019 to the
@@ -79,6 +89,7 @@ func google2019() Profile {
 	p.Precedence = LongestOrLeast
 	p.CountTrailingStar = false
 	p.ReportEmptyRules = false
+	p.Answers = answers2019()
 	return p
 }
 

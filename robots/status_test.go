@@ -71,7 +71,7 @@ func TestAnswer(t *testing.T) {
 		{"403", answer.Facts{Hops: chain(403)}, all(noFile)},
 		{"404", answer.Facts{Hops: chain(404)}, all(noFile)},
 		{"410", answer.Facts{Hops: chain(410)}, all(noFile)},
-		{"429", answer.Facts{Hops: chain(429)}, all(noFile)},
+		{"429", answer.Facts{Hops: chain(429)}, by{down, noFile, noFile, noFile, noFile}},
 		{"499", answer.Facts{Hops: chain(499)}, all(noFile)},
 		{"404 cut", answer.Facts{Hops: chain(404), Error: answer.ErrorTruncatedBody}, all(noFile)},
 		{"500", answer.Facts{Hops: chain(500)}, all(down)},
@@ -133,6 +133,7 @@ func TestAnswerMemory(t *testing.T) {
 		badOpen = "undefined invalid_response"
 		long    = "full_allow unreachable_too_long"
 		forever = "undefined unreachable_too_long"
+		none    = "full_allow client_error"
 		// or is the copy or the outcome, undefined if they differ.
 		or = "undefined stale_copy or "
 	)
@@ -143,24 +144,30 @@ func TestAnswerMemory(t *testing.T) {
 		copy  bool
 		want  by
 	}{
-		{"5xx, no copy", answer.Facts{Hops: chain(500)}, 30 * day, false, all(down)},
-		{"5xx, copy", answer.Facts{Hops: chain(500)}, day, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, half a day, no copy", answer.Facts{Hops: chain(500)}, day / 2, false, all(down)},
+		{"5xx, half a day, copy", answer.Facts{Hops: chain(500)}, day / 2, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, more than half a day, copy", answer.Facts{Hops: chain(500)}, day/2 + 1, true, by{stale, down, down, down, or + "full_disallow"}},
+		{"5xx, no copy", answer.Facts{Hops: chain(500)}, 30 * day, false, by{long, down, down, down, down}},
+		{"5xx, copy", answer.Facts{Hops: chain(500)}, day, true, by{stale, down, down, down, or + "full_disallow"}},
 		{"5xx, first time, copy", answer.Facts{Hops: chain(503)}, 0, true, by{down, down, down, down, or + "full_disallow"}},
-		{"5xx, long, no copy", answer.Facts{Hops: chain(500)}, 30*day + 1, false, by{long, long, forever, forever, long}},
-		{"5xx, long, copy", answer.Facts{Hops: chain(500)}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
-		{"network, no copy", answer.Facts{Error: answer.ErrorDNSFailure}, day, false, by{broken, broken, open, open, broken}},
-		{"network, copy", answer.Facts{Error: answer.ErrorDNSFailure}, 30 * day, true, by{broken, broken, open, open, or + "full_disallow"}},
-		{"network, long, no copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, false, by{long, long, forever, forever, long}},
-		{"network, long, copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
-		{"other status, copy", answer.Facts{Hops: chain(304)}, day, true, by{bad, bad, badOpen, badOpen, or + "full_disallow"}},
-		{"other status, long, no copy", answer.Facts{Hops: chain(600)}, 31 * day, false, by{long, long, forever, forever, long}},
+		{"5xx, long, no copy", answer.Facts{Hops: chain(500)}, 30*day + 1, false, by{forever, long, forever, forever, long}},
+		{"5xx, long, a front page", answer.Facts{Hops: chain(500), Site: answer.SiteAnswers}, 31 * day, true, by{long, stale, forever, forever, or + "full_allow"}},
+		{"5xx, long, no front page", answer.Facts{Hops: chain(500), Site: answer.SiteFails}, 31 * day, true, by{"full_disallow unreachable_too_long", stale, forever, forever, or + "full_allow"}},
+		{"5xx, not long, a front page", answer.Facts{Hops: chain(500), Site: answer.SiteAnswers}, day / 2, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, long, copy", answer.Facts{Hops: chain(500)}, 31 * day, true, by{forever, stale, forever, forever, or + "full_allow"}},
+		{"network, no copy", answer.Facts{Error: answer.ErrorDNSFailure}, day, false, by{long, broken, open, open, broken}},
+		{"network, copy", answer.Facts{Error: answer.ErrorDNSFailure}, 30 * day, true, by{stale, broken, open, open, or + "full_disallow"}},
+		{"network, long, no copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, false, by{forever, long, forever, forever, long}},
+		{"network, long, copy", answer.Facts{Error: answer.ErrorReset}, 31 * day, true, by{forever, stale, forever, forever, or + "full_allow"}},
+		{"other status, copy", answer.Facts{Hops: chain(304)}, day, true, by{stale, bad, badOpen, badOpen, or + "full_disallow"}},
+		{"other status, long, no copy", answer.Facts{Hops: chain(600)}, 31 * day, false, by{forever, long, forever, forever, long}},
 		// rfc9309 has no misconfigured sites: this is a server error.
 		{"misconfigured, copy", answer.Facts{Hops: chain(500), Misconfigured: true}, day, true, by{
 			"full_allow misconfigured_server", "full_allow misconfigured_server",
 			"full_allow misconfigured_server", "full_allow misconfigured_server", or + "full_disallow"}},
 		// Without an outage the memory does not count.
 		{"404, copy", answer.Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
-		{"429, copy", answer.Facts{Hops: chain(429)}, 31 * day, true, all("full_allow client_error")},
+		{"429, copy", answer.Facts{Hops: chain(429)}, 31 * day, true, by{forever, none, none, none, none}},
 		{"200, copy", answer.Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
 		{"our refusal, copy", answer.Facts{Error: answer.ErrorAddressBlocked}, 31 * day, true, all("undefined address_blocked")},
 	} {
@@ -215,8 +222,19 @@ func TestAnswerFields(t *testing.T) {
 		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = answer.EitherCopy }, outage(answer.Facts{Hops: chain(500)}), "undefined stale_copy"},
 		{"5xx, another outcome", func(p *Profile) { p.ServerError = answer.FullAllow }, outage(answer.Facts{Hops: chain(500)}), "full_allow server_error"},
 		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy }, outage(answer.Facts{Error: answer.ErrorReset}), "full_disallow network_failure"},
-		{"a short limit", func(p *Profile) { p.UnreachableLimit = time.Minute }, outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
-		{"a short limit, no copy", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, answer.IgnoreCopy },
+		{"the last stage that has begun", func(p *Profile) {
+			p.ServerErrorStages = []answer.Stage{
+				{After: time.Minute, Outcome: answer.FullAllow, Copy: answer.TakeCopy}, {After: time.Hour - 1, Outcome: answer.Undefined, Copy: answer.IgnoreCopy},
+				{After: time.Hour, Outcome: answer.FullAllow, Copy: answer.IgnoreCopy},
+			}
+		}, outage(answer.Facts{Error: answer.ErrorReset}), "undefined unreachable_too_long"},
+		{"a stage, open", func(p *Profile) {
+			p.ServerErrorStages = []answer.Stage{{After: time.Minute, Outcome: answer.FullAllow, Copy: answer.EitherCopy}}
+		}, outage(answer.Facts{Hops: chain(429)}), "undefined stale_copy"},
+		{"a short limit", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, answer.TakeCopy }, outage(answer.Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
+		{"a short limit, no copy", func(p *Profile) {
+			p.UnreachableLimit, p.Unreachable, p.UnreachableCopy = time.Minute, answer.FullAllow, answer.IgnoreCopy
+		},
 			outage(answer.Facts{Hops: chain(500)}), "full_allow unreachable_too_long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -301,6 +319,10 @@ func TestProfileValidate(t *testing.T) {
 		"server_error_copy: \"true\" is not one of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
 		"network_failure_copy": func(p *Profile) { p.NetworkCopy = "" },
 		"unreachable_copy":     func(p *Profile) { p.UnreachableCopy = "" },
+		"server_error_stages: stage 2 is after 12h0m0s, and must be after more than 12h0m0s": func(p *Profile) { p.ServerErrorStages = append(p.ServerErrorStages, p.ServerErrorStages...) },
+		"server_error_stages: stage 1 is after 0s":                                           func(p *Profile) { p.ServerErrorStages[0].After = 0 },
+		"stage 1: outcome: \"by_front_page\" is not one of":                                  func(p *Profile) { p.ServerErrorStages[0].Outcome = answer.ByFrontPage },
+		"stage 1: copy: \"\" is not one of":                                                  func(p *Profile) { p.ServerErrorStages[0].Copy = "" },
 	} {
 		p := named(t, "google")
 		change(p)

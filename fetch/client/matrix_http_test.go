@@ -43,7 +43,7 @@ var answerRows = []row{
 	{"404", plain("HTTP/1.1 404 Not Found\r\n" + nothing), want{404, "", 1, once, asIfMissing}},
 	{"404 whose body breaks off", plain("HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nabc"), want{404, "", 1, once, asIfMissing}},
 	{"404 with rules", plain("HTTP/1.1 404 Not Found\r\n\r\nUser-agent: *\nDisallow: /\n"), want{404, "", 1, once, asIfMissing}},
-	{"429", plain("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\n" + nothing), want{429, "", 1, once, asIfMissing}},
+	{"429", plain("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\n" + nothing), want{429, "", 1, once, throttled}},
 	{"499", plain("HTTP/1.1 499 Closed\r\n" + nothing), want{499, "", 1, once, asIfMissing}},
 
 	{"500", plain("HTTP/1.1 500 Broken\r\n" + nothing), want{500, "", 1, again, serverError}},

@@ -81,12 +81,19 @@ func (r readings) but(o answer.Outcome, why answer.Reason) readings {
 	return r
 }
 
+// google changes the outcome under google.
+func (r readings) google(o answer.Outcome, why answer.Reason) readings {
+	r["google"] = answer.Answer{Outcome: o, Reason: why}
+	return r
+}
+
 // noAnswer is the reading of a failure that google-2012 does not define.
 func noAnswer(why answer.Reason) readings {
 	return same(answer.FullDisallow, why).but(answer.Undefined, why)
 }
 
 var (
+	throttled       = same(answer.FullAllow, answer.ClientError).google(answer.FullDisallow, answer.ServerError)
 	rulesDecide     = same(answer.ConditionalAllow, answer.Success)
 	asIfMissing     = same(answer.FullAllow, answer.ClientError)
 	serverError     = same(answer.FullDisallow, answer.ServerError)
@@ -189,7 +196,7 @@ func (w want) check(t *testing.T, got *fetch.Capture, retries int, s *scene) {
 		profile, _ := robots.ProfileNamed(name)
 		want, ok := w.reading[name]
 		if !ok { // a dialect
-			want = w.reading["google"]
+			want = w.reading["google-2019"]
 			if status := got.Status(); profile.Unauthorized != "" && (status == 401 || status == 403) {
 				want.Outcome, want.Reason = profile.Unauthorized, answer.Unauthorized
 			}

@@ -231,7 +231,7 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 			p := recall(t, m, o)
 			facts := p.Last.Facts()
 			facts.Memory = &p.Memory
-			google, _ := robots.ProfileNamed("google")
+			google, _ := robots.ProfileNamed("google-2019")
 			if since := google.Answer(facts).UnreachableSince; !since.Equal(row.since) {
 				t.Errorf("unreachable since %v, want %v", since, row.since)
 			}

@@ -48,8 +48,8 @@ func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
 	}
 	since, stands := p.recall(f.Memory, f.Time, maxRedirects)
 	a.UnreachableSince = since
-	if f.Time.Sub(since) > p.UnreachableLimit {
-		a.Outcome, a.Reason, r.copy = p.Unreachable, UnreachableTooLong, p.UnreachableCopy
+	if s, ok := p.stage(f.Time.Sub(since)); ok {
+		a.Outcome, a.Reason, r.copy = f.Site.outcome(s.Outcome), UnreachableTooLong, s.Copy
 	}
 	if !stands {
 		return a
@@ -61,6 +61,32 @@ func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
 		a.Outcome, a.Reason, a.UseCopy, a.Instead = Undefined, StaleCopy, true, a.Outcome
 	}
 	return a
+}
+
+// stage returns the last stage that has begun of an outage of that age, if any has.
+func (p *Answers) stage(age time.Duration) (last Stage, begun bool) {
+	if age > p.UnreachableLimit {
+		return Stage{p.UnreachableLimit, p.Unreachable, p.UnreachableCopy}, true
+	}
+	for _, s := range p.ServerErrorStages {
+		if age > s.After {
+			last, begun = s, true
+		}
+	}
+	return last, begun
+}
+
+// outcome returns an outcome, or what ByFrontPage stands for.
+func (s Site) outcome(o Outcome) Outcome {
+	switch {
+	case o != ByFrontPage:
+		return o
+	case s == SiteAnswers:
+		return FullAllow
+	case s == SiteFails:
+		return FullDisallow
+	}
+	return Undefined
 }
 
 // rowReading is a profile's reading of a kind of answer. If the origin is

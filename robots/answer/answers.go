@@ -33,6 +33,10 @@ type Answers struct {
 	ServerErrorCopy CopyUse `yaml:"server_error_copy"`
 	NetworkFailure  Outcome `yaml:"network_failure"`
 	NetworkCopy     CopyUse `yaml:"network_failure_copy"`
+	// ServerErrorStages decide about an origin that has been unreachable for some
+	// time but not yet for UnreachableLimit, whatever failed: the last stage that has
+	// begun, in place of the four fields above. One that would begin later never does.
+	ServerErrorStages []Stage `yaml:"server_error_stages"`
 	// UnreachableLimit is the time after which Unreachable and UnreachableCopy
 	// decide about an unreachable origin.
 	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
@@ -48,6 +52,40 @@ type Answers struct {
 	// Refused is what a file means that the parser refuses (strict): full_allow,
 	// full_disallow, or empty for undefined.
 	Refused Outcome `yaml:"refused,omitempty"`
+}
+
+// ByFrontPage is a value of Unreachable: full_allow if the front page of the site
+// answers, full_disallow if it does not, and undefined if nobody asked for it.
+const ByFrontPage Outcome = "by_front_page"
+
+// A Stage is what holds about an unreachable origin from a time on.
+type Stage struct {
+	After   time.Duration `yaml:"after"`
+	Outcome Outcome       `yaml:"outcome"`
+	Copy    CopyUse       `yaml:"copy"`
+}
+
+// String writes a stage for a table.
+func (s Stage) String() string {
+	return fmt.Sprintf("after %v: %s, copy %s", s.After, s.Outcome, s.Copy)
+}
+
+// CheckStages returns an error for the first stage that is none.
+func (p *Answers) CheckStages() error {
+	before := time.Duration(0)
+	for i, s := range p.ServerErrorStages {
+		switch {
+		case s.After <= before:
+			return fmt.Errorf("stage %d is after %v, and must be after more than %v", i+1, s.After, before)
+		case s.Outcome != FullAllow && s.Outcome != FullDisallow && s.Outcome != Undefined:
+			return fmt.Errorf("stage %d: outcome: %q is not one of %s, %s, %s", i+1, s.Outcome, FullAllow, FullDisallow, Undefined)
+		}
+		if err := s.Copy.UnmarshalText([]byte(s.Copy)); err != nil {
+			return fmt.Errorf("stage %d: copy: %w", i+1, err)
+		}
+		before = s.After
+	}
+	return nil
 }
 
 // CopyUse says whether the last whole copy of the file of an unreachable origin

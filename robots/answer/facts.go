@@ -142,6 +142,28 @@ type Facts struct {
 	Memory *Memory
 	// Walled reports whether a wall answered in place of the file.
 	Walled bool
+	// Site says whether the front page answers.
+	Site Site
+}
+
+// Site says whether the front page of a site answers.
+type Site uint8
+
+const (
+	SiteUnknown Site = iota // nobody asked for it
+	SiteAnswers             // it does, if only that it does not exist
+	SiteFails               // with a server error or 429, or not at all
+)
+
+// SiteOf returns what the status of a front page shows: 0 for a page that was not asked for.
+func SiteOf(status int) Site {
+	switch {
+	case status == 0:
+		return SiteUnknown
+	case status < 500 && status != 429:
+		return SiteAnswers
+	}
+	return SiteFails
 }
 
 // Failure returns why the request got no answer: Error, or the class of the
@@ -270,7 +292,7 @@ var reasonRows = [...]struct {
 	{InvalidResponse, "invalid answer", BrokenAnswer, true},
 	{IncompleteBody, "answer that broke off", BrokenAnswer, true},
 	{StaleCopy, "unreachable; an earlier copy is judged", OnlyMemory, true},
-	{UnreachableTooLong, "unreachable for more than 30 days", OnlyMemory, true},
+	{UnreachableTooLong, "unreachable for longer than the profile waits", OnlyMemory, true},
 	{AddressBlocked, "not asked: special address", SpecialAddress, false},
 	{NoRoute, "not asked: no route from here", NoRouteHere, false},
 	{Challenged, "a wall in place of the file", BehindWall, false},

@@ -28,8 +28,8 @@ func TestAnswered(t *testing.T) {
 	page := at(200)
 	page.Body = []byte("<html><frame src=x>")
 	google, _ := robots.ProfileNamed("google")
+	old, _ := robots.ProfileNamed("google-2019")
 	strict, _ := robots.ProfileNamed("google-2012")
-	strict.TooManyRequests = answer.ServerError
 	for _, row := range []struct {
 		capture *fetch.Capture
 		profile *robots.Profile
@@ -38,8 +38,8 @@ func TestAnswered(t *testing.T) {
 		{at(200), google, "has a robots.txt (200)"},
 		{at(301, 200), google, "has a robots.txt (200)"},
 		{at(403), google, "has no robots.txt (403): everything is allowed"},
-		{at(429), google, "has no robots.txt (429): everything is allowed"},
-		{at(429), strict, "answers with status 429"},
+		{at(429), old, "has no robots.txt (429): everything is allowed"},
+		{at(429), google, "answers with status 429"},
 		{page, strict, "answers with a web page that redirects (200)"},
 		{page, google, "answers with a page of HTML in place of a robots.txt (200)"},
 		{at(503), google, "answers with a server error (503)"},

@@ -45,10 +45,10 @@ func TestScheduledRuns(t *testing.T) {
 	}{
 		{0, "success", nil},
 		{1, "server_error", []string{"long.example reachability major"}},
-		{2, "server_error", []string{"flaky.example reachability major"}},
-		{3, "server_error", []string{"flaky.example reachability minor"}},
-		{4, "server_error", []string{"closing.example policy_class critical", "closing.example policy_class critical"}},
-		{34, "stale_copy", []string{"long.example reachability minor"}},                                                                          // the thirty days are over
+		{2, "stale_copy", []string{"flaky.example reachability major", "long.example reachability minor"}}, // the twelve hours are over
+		{3, "stale_copy", []string{"flaky.example reachability minor"}},
+		{4, "stale_copy", []string{"closing.example policy_class critical", "closing.example policy_class critical"}},
+		{34, "unreachable_too_long", []string{"long.example reachability minor"}},                                                                // the thirty days are over
 		{35, "success", []string{"long.example policy_class critical", "long.example policy_class critical", "long.example reachability minor"}}, // since the first day
 	} {
 		day = d.day

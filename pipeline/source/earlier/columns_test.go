@@ -38,7 +38,7 @@ func TestEveryColumnIsJudgedAgain(t *testing.T) {
 	hops := func(status int) []answer.Hop {
 		return []answer.Hop{{URL: "https://www.a.example/robots.txt", Status: status}}
 	}
-	outage := answer.Memory{}.After(answer.Facts{Hops: hops(200)}.Kind(), epoch.AddDate(0, 0, -40)).After(answer.Facts{Hops: hops(503)}.Kind(), epoch.AddDate(0, 0, -35))
+	outage := answer.Memory{}.After(answer.Facts{Hops: hops(200)}.Kind(), epoch.AddDate(0, 0, -40)).After(answer.Facts{Hops: hops(503)}.Kind(), epoch.AddDate(0, 0, -5))
 	rank, value := int64(7), "noai"
 	var all []target.Target
 	for i, c := range []*fetch.Capture{
