@@ -53,6 +53,7 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 		return // the page of a wall is not a robots.txt
 	}
 	n.Add("challenge", stratum, summary.NoChallenge)
+	e.countTurnedAway(row, stratum)
 	if row.ContentDigest == nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -54,5 +55,20 @@ func (e *Evaluator) countChallenge(row *schema.Fetch, stratum string) {
 			text = strconv.Itoa(int(*row.Status))
 		}
 		e.examples.Add("challenge", *row.Challenge, 0, text)
+	}
+}
+
+// countTurnedAway counts a host by how it turns us away, whatever a profile makes of that,
+// and by what each makes of it.
+func (e *Evaluator) countTurnedAway(row *schema.Fetch, stratum string) {
+	last := answer.Hop{URL: schema.OrZero(row.FinalURL), Status: int(schema.OrZero(row.Status))}
+	how := answer.TurnedAway(last, row.RetryAfter != nil)
+	if how == "" {
+		e.counts.Add("turned_away", stratum, summary.NotTurnedAway)
+		return
+	}
+	e.counts.Add("turned_away", stratum, string(how))
+	for k := range e.columns {
+		e.counts.AddProfile("turned_away_reason", stratum, k, string(how)+" "+string(e.face(k).answer.Reason))
 	}
 }

@@ -40,6 +40,8 @@ type Run struct {
 	Identities map[string]Identity
 	// KnowsWalls reports whether the run counted walls.
 	KnowsWalls bool
+	// KnowsTurnedAway reports whether the run counted the hosts that turned it away.
+	KnowsTurnedAway bool
 }
 
 // An Identity is one under which a run asked hosts too.
@@ -68,6 +70,8 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 				r.addIdentity(key, agent)
 			case "challenge":
 				r.KnowsWalls = true
+			case "turned_away":
+				r.KnowsTurnedAway = true
 			case "policy":
 				r.Category[agent] = schema.OrZero(c.Category)
 			}

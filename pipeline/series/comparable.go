@@ -39,7 +39,7 @@ func (n *neighbours) whyNot(k id, stratum string) string {
 	if stratum != All {
 		out = append(out, n.Ranks...)
 	}
-	if !slices.Contains([]string{"targets", "status", "entered", "left"}, k.metric) { // facts, whatever the profile
+	if !slices.Contains([]string{"targets", "status", "turned_away", "entered", "left"}, k.metric) { // facts, whatever the profile
 		out = append(out, n.profiles[k.profile]...)
 	}
 	out = append(out, n.words(k)...)

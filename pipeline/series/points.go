@@ -223,6 +223,10 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 		if !r.KnowsWalls {
 			return k, false
 		}
+	case "turned_away":
+		if !r.KnowsTurnedAway {
+			return k, false
+		}
 	}
 	if k.agent != "" {
 		category, ok := r.Category[k.agent]

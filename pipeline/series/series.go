@@ -147,6 +147,7 @@ var metrics = map[string]struct {
 	"preference":      {bases: []string{baseHosts, baseTexts}},
 	"template":        {bases: []string{baseHosts, baseTexts}},
 	"policy_template": {bases: []string{baseHosts, baseFiles}},
+	"turned_away":     {bases: []string{baseHosts}},
 	"challenge":       {bases: []string{baseHosts}},
 	"answer":          {bases: []string{baseHosts}},
 	"answer_let_in":   {bases: []string{baseHosts}},

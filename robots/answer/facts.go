@@ -222,7 +222,34 @@ const (
 	// Challenged stands for the reason of an answer that a wall gave. No profile gives it: a
 	// row keeps the reason of its status. See [Shown].
 	Challenged Reason = "challenge"
+
+	// These name an answer that turns a census away, whatever a profile makes of it. No
+	// profile gives them either: see [TurnedAway].
+	Throttled Reason = "throttled" // 429, or 503 that says when to come again
+	Payment   Reason = "payment"   // 402
+	Refused   Reason = "refused"   // 401, 403, 451
 )
+
+// TurnedAway returns how an answer turns a census away, "" if it does not. Such a site has
+// not said that it has no robots.txt, even where a profile reads it so.
+func TurnedAway(last Hop, retryAfter bool) Reason {
+	if isFTP(last) {
+		return ""
+	}
+	switch last.Status {
+	case 429:
+		return Throttled
+	case 503:
+		if retryAfter {
+			return Throttled
+		}
+	case 402:
+		return Payment
+	case 401, 403, 451:
+		return Refused
+	}
+	return ""
+}
 
 // Evidence is what an answer shows of a site's policy.
 type Evidence uint8
@@ -240,6 +267,7 @@ const (
 	SpecialAddress
 	NoRouteHere
 	BehindWall // whatever the status says
+	TurnsAway  // whatever the profile says
 )
 
 // Shown returns the reason that says what an answer shows of its host: its own, or
@@ -296,6 +324,9 @@ var reasonRows = [...]struct {
 	{AddressBlocked, "not asked: special address", SpecialAddress, false},
 	{NoRoute, "not asked: no route from here", NoRouteHere, false},
 	{Challenged, "a wall in place of the file", BehindWall, false},
+	{Throttled, "throttled (429, or 503 with Retry-After)", TurnsAway, false},
+	{Payment, "payment demanded (402)", TurnsAway, false},
+	{Refused, "refused (401, 403, 451)", TurnsAway, false},
 	{tooManyRequests, "", ShowsNothing, true},
 	{otherStatus, "", ShowsNothing, true},
 	{canceled, "", ShowsNothing, false},
@@ -305,7 +336,7 @@ var reasonRows = [...]struct {
 // [AnswerKind]. A reason that needs memory is not a class.
 var Reasons, Classes = func() (reasons, classes []Reason) {
 	for _, row := range reasonRows {
-		if row.reason == Challenged {
+		if row.evidence == BehindWall || row.evidence == TurnsAway {
 			continue // no profile gives it, and it may have any class
 		}
 		if row.words != "" {

@@ -50,7 +50,7 @@ func TestListsOfValuesAreWhole(t *testing.T) {
 // A reason without evidence or words would be missing from every summary, and a class
 // of AnswerKind that no error and no status leads to would be dead.
 func TestRowsAreWhole(t *testing.T) {
-	for _, r := range Reasons {
+	for _, r := range append(slices.Clone(Reasons), Challenged, Throttled, Payment, Refused) {
 		if r.Evidence() == ShowsNothing || !slices.Contains(r.Evidence().Reasons(), r) {
 			t.Errorf("reason %s has no evidence", r)
 		}
@@ -88,7 +88,7 @@ func TestEvidence(t *testing.T) {
 		ShowsDeadRedirect: "redirect_limit redirect_loop redirect_invalid redirect_unsupported html_redirect",
 		NotStored:         "redirect_unresolved revisit_unresolved", ServerFails: "server_error", NotReached: "network_failure",
 		BrokenAnswer: "invalid_response incomplete_body", OnlyMemory: "stale_copy unreachable_too_long",
-		SpecialAddress: "address_blocked", NoRouteHere: "no_route", ShowsNothing: "",
+		SpecialAddress: "address_blocked", NoRouteHere: "no_route", BehindWall: "challenge", TurnsAway: "throttled payment refused", ShowsNothing: "",
 	} {
 		if got := strings.Join(list(e.Reasons()), " "); got != want {
 			t.Errorf("evidence %d has the reasons %s, want %s", e, got, want)
@@ -104,4 +104,22 @@ func list[T ~string](values []T) (out []string) {
 		out = append(out, string(v))
 	}
 	return out
+}
+
+// An answer that throttles, charges or refuses is named so; an FTP reply is none of these.
+func TestTurnedAway(t *testing.T) {
+	for _, row := range []struct {
+		url        string
+		status     int
+		retryAfter bool
+		want       Reason
+	}{
+		{"", 429, false, Throttled}, {"", 429, true, Throttled}, {"", 503, true, Throttled}, {"", 503, false, ""}, {"", 500, true, ""},
+		{"", 402, false, Payment}, {"", 401, false, Refused}, {"", 403, true, Refused}, {"", 451, false, Refused},
+		{"", 404, true, ""}, {"", 400, false, ""}, {"", 200, true, ""}, {"", 0, false, ""}, {"ftp://h/robots.txt", 451, false, ""},
+	} {
+		if got := TurnedAway(Hop{URL: row.url, Status: row.status}, row.retryAfter); got != row.want {
+			t.Errorf("%s %d, Retry-After %v: %q, want %q", row.url, row.status, row.retryAfter, got, row.want)
+		}
+	}
 }

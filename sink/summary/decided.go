@@ -18,10 +18,14 @@ type Decided struct {
 		outcomes map[answer.Outcome]int64
 		reasons  map[answer.Reason]int64
 	}
+	turned map[answer.Reason]map[answer.Reason]int64 // hosts that turn us away, by how and by reason
 }
 
+// NotTurnedAway is the key of the metric turned_away of a host that does not turn us away.
+const NotTurnedAway = "none"
+
 // DecidedMetrics are the metrics that [Decided.Add] takes.
-var DecidedMetrics = []string{"outcome", "reason", "challenge", "challenge_outcome"}
+var DecidedMetrics = []string{"outcome", "reason", "challenge", "challenge_outcome", "turned_away_reason"}
 
 // Add adds a counter of the profile; it ignores those of other metrics.
 func (d *Decided) Add(metric, key string, n int64) {
@@ -41,6 +45,15 @@ func (d *Decided) Add(metric, key string, n int64) {
 		}
 	case "challenge_outcome":
 		d.walls.outcomes[answer.Outcome(key)] += n
+	case "turned_away_reason":
+		how, reason, _ := strings.Cut(key, " ")
+		if d.turned == nil {
+			d.turned = make(map[answer.Reason]map[answer.Reason]int64)
+		}
+		if d.turned[answer.Reason(how)] == nil {
+			d.turned[answer.Reason(how)] = make(map[answer.Reason]int64)
+		}
+		d.turned[answer.Reason(how)][answer.Reason(reason)] += n
 	}
 }
 
@@ -88,6 +101,22 @@ func (d *Decided) Reasons() map[string]int64 {
 	}
 	if d.walls.all > 0 {
 		out[string(answer.Challenged)] = d.walls.all
+	}
+	return out
+}
+
+// Named returns the numbers of [Decided.Reasons], but hosts that turn us away are under the
+// way in which they do (see [answer.TurnedAway]). A run of an earlier version does not count
+// them.
+func (d *Decided) Named() map[string]int64 {
+	out := d.Reasons()
+	for how, reasons := range d.turned {
+		for reason, n := range reasons {
+			out[string(how)] += n
+			if out[string(reason)] -= n; out[string(reason)] <= 0 {
+				delete(out, string(reason))
+			}
+		}
 	}
 	return out
 }

@@ -188,12 +188,23 @@ var effects = map[answer.Outcome]string{
 	answer.Undefined:        "what may be fetched stays undefined",
 }
 
+// turnedAway returns how the answer turned us away, "" if it did not.
+func turnedAway(c *fetch.Capture) answer.Reason {
+	if len(c.Hops) == 0 {
+		return ""
+	}
+	return answer.TurnedAway(c.Hops[len(c.Hops)-1], c.Headers.RetryAfter != nil)
+}
+
 // answered describes what an origin answered.
 func answered(c *fetch.Capture, a answer.Answer) string {
 	status := c.Status()
 	who := c.Origin.String() + " "
 	if n := len(c.Hops); n > 1 {
 		who += "redirects to " + c.Hops[n-1].URL + ", which "
+	}
+	if how := turnedAway(c); how != "" && !a.Walled {
+		return fmt.Sprintf("%sturns us away with status %d (%s): %s", who, status, how, effects[a.Outcome])
 	}
 	switch a.Shown() {
 	case answer.Challenged:
@@ -222,7 +233,7 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 	case class == answer.ErrorUnexpectedStatus:
 		return fmt.Sprintf("%sanswers with a status that means nothing here (%d)", who, status)
 	case class == "":
-		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if the profile treats it as an outage
+		return fmt.Sprintf("%sanswers with status %d", who, status)
 	case status == 0:
 		return fmt.Sprintf("%scould not be reached (%s)", who, words.ErrorClass.Of(string(class)))
 	default:

@@ -37,9 +37,10 @@ func TestAnswered(t *testing.T) {
 	}{
 		{at(200), google, "has a robots.txt (200)"},
 		{at(301, 200), google, "has a robots.txt (200)"},
-		{at(403), google, "has no robots.txt (403): everything is allowed"},
-		{at(429), old, "has no robots.txt (429): everything is allowed"},
-		{at(429), google, "answers with status 429"},
+		{at(403), google, "turns us away with status 403 (refused): everything is allowed"},
+		{at(404), google, "has no robots.txt (404): everything is allowed"},
+		{at(429), old, "turns us away with status 429 (throttled): everything is allowed"},
+		{at(429), google, "turns us away with status 429 (throttled): nothing may be fetched while that lasts"},
 		{page, strict, "answers with a web page that redirects (200)"},
 		{page, google, "answers with a page of HTML in place of a robots.txt (200)"},
 		{at(503), google, "answers with a server error (503)"},

@@ -18,7 +18,7 @@ var answers = []struct {
 	name     string
 	evidence []answer.Evidence
 }{
-	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored, answer.BehindWall}},
+	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored, answer.TurnsAway, answer.BehindWall}},
 	{"server error", []answer.Evidence{answer.ServerFails}},
 	{"could not be reached", []answer.Evidence{answer.NotReached}},
 	{"no usable answer", []answer.Evidence{answer.BrokenAnswer}},
@@ -34,7 +34,7 @@ type figures struct {
 	noun     string           // what a target is: a host, or a capture of one
 	stored   int64            // targets that are stored files, of which nobody knows which hosts have none
 	Outcomes map[string]int64 // of the hosts that no wall hides
-	Reasons  map[string]int64 // that say what the hosts show, with a wall under its own
+	Reasons  map[string]int64 // that say what the hosts show, with a wall, and what turns us away, under its own
 	Failures map[string]int64 // hosts that could not be reached, by error class
 	agents   []counters.Fate  // those that any host shuts out, most hosts first
 
@@ -57,7 +57,7 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 	by := func(metric string) map[string]int64 { return sums.By(metric, profile, counters.Key) }
 	decided := sums.Decided(profile)
 	f := &figures{
-		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(), Reasons: decided.Reasons(), Failures: by("network_failure"),
+		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(), Reasons: decided.Named(), Failures: by("network_failure"),
 		refusals: by("refusal"), decided: decided, pages: sums.Pages(profile), Walls: sums.Walls(profile), others: by("answer_let_in"),
 	}
 	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]

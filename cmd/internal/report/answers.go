@@ -24,6 +24,7 @@ var answerKinds = []answerKind{
 	{"file", "allow", "has a file", "has a file", "have a file", []answer.Evidence{answer.ShowsFile}},
 	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []answer.Evidence{answer.ShowsNoFile}},
 	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere", []answer.Evidence{answer.ShowsDeadRedirect}},
+	{"turned_away", "away", "turns a census away", "turns a census away", "turn a census away", []answer.Evidence{answer.TurnsAway}},
 	{"server_error", "partly", "server error", "gives a server error", "give a server error", []answer.Evidence{answer.ServerFails}},
 	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []answer.Evidence{answer.NotReached}},
 	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []answer.Evidence{answer.BrokenAnswer}},
@@ -70,12 +71,17 @@ func (d *data) failures() string {
 // answers shows what hosts answered, by rank.
 func (d *data) answers() *draw.Figure {
 	all := make([]int64, len(answerKinds))
-	for reason, n := range d.sums.Decided(d.profile).Reasons() {
+	for reason, n := range d.sums.Decided(d.profile).Named() {
 		all[kindOf(reason)] += n
 	}
 	byStratum := d.sums.Pivot("reason", d.profile, func(l counters.Label) string { return l.Stratum })
 	if len(byStratum) == 0 || d.sums.By("source", d.profile, counters.Key)["body"] == d.hosts {
 		return nil // of stored files nobody knows which hosts have none
+	}
+	answerKinds := slices.Clone(answerKinds)
+	if len(d.sums["turned_away"]) > 0 { // those that refuse it have a kind of their own
+		k := &answerKinds[1]
+		k.name, k.one, k.many = "has none", "has none", "have none"
 	}
 	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank, Head: []string{"stratum"}}
 	var said []string
@@ -106,6 +112,9 @@ func (d *data) answers() *draw.Figure {
 	if pages := d.sums.Pages(d.profile); pages > 0 {
 		f.Note = words.Verbed(pages, "of the files is a page", "of the files are pages") + " of HTML. " + f.Note
 	}
+	if d.profile == "google" && d.sums.Decided(d.profile).Named()[string(answer.Throttled)] > 0 {
+		f.Note = "Status 429 closes a host under google as a server error does; until November 2026 it opened it, as it still does under google-2019. " + f.Note
+	}
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}
@@ -114,7 +123,7 @@ func (d *data) answers() *draw.Figure {
 	f.Examples = d.examples.List("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, counters.Ranked(others)...)
 	for _, stratum := range counters.Ascending(byStratum) {
 		n, whole := make([]int64, len(answerKinds)), int64(0)
-		for reason, count := range d.sums.DecidedIn(d.profile, stratum).Reasons() {
+		for reason, count := range d.sums.DecidedIn(d.profile, stratum).Named() {
 			n[kindOf(reason)] += count
 			whole += count
 		}
@@ -126,18 +135,21 @@ func (d *data) answers() *draw.Figure {
 		f.AddBar(words.Rank(stratum), "", draw.Track{Whole: whole, Shares: shares, Values: []string{words.Hosts(whole)}})
 	}
 	f.Fill("hosts")
-	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason challenge", true), counters.StratumOrder)
+	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason challenge turned_away_reason", true), counters.StratumOrder)
 	return f
 }
 
 // column returns the SQL that counts the hosts of a kind, of some reasons, without those
-// behind a wall.
+// behind a wall, or that turn us away.
 func (k *answerKind) column(reasons []string) string {
-	if k.evidence[0] == answer.BehindWall {
+	switch k.evidence[0] {
+	case answer.BehindWall:
 		return counters.SumIf("metric = 'challenge'", k.key)
+	case answer.TurnsAway:
+		return counters.SumIf("metric = 'turned_away_reason'", k.key)
 	}
 	in := " IN (" + strings.Join(reasons, ", ") + ")"
-	return "(coalesce(sum(count) FILTER (metric = 'reason' AND key" + in + "), 0)\n    - coalesce(sum(count) FILTER (metric = 'challenge' AND split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
+	return "(coalesce(sum(count) FILTER (metric = 'reason' AND key" + in + "), 0)\n    - coalesce(sum(count) FILTER (metric IN ('challenge', 'turned_away_reason') AND split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
 }
 
 // meaning says what the answers mean under the profile.

@@ -40,7 +40,7 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = vocabulary(append([]answer.Reason{answer.Challenged}, answer.Reasons...))
+var Reason = vocabulary(append([]answer.Reason{answer.Challenged, answer.Throttled, answer.Payment, answer.Refused}, answer.Reasons...))
 
 // Page has words for a body that is a page of HTML where a robots.txt should be.
 const Page = "a page of HTML in place of a robots.txt"

@@ -39,7 +39,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		values []string
 	}{
 		{"outcome", Outcome, texts(answer.Outcomes[:])},
-		{"reason", Reason, append(texts(answer.Reasons), string(answer.Challenged))},
+		{"reason", Reason, append(texts(answer.Reasons), string(answer.Challenged), string(answer.Throttled), string(answer.Payment), string(answer.Refused))},
 		{"error_class", ErrorClass, texts(answer.ErrorClasses)},
 		{"challenge", Challenge, slices.Clone(answer.Vendors)},
 		{"class", Class, append(classes, "empty", "unknown")},
