@@ -111,7 +111,7 @@ func (p *Profile) checkDialect() error {
 }
 
 // readToo are the fields of documents that dialects read too, by their yaml names.
-var readToo = []string{"reading", "allow_field", "ignores_star", "wildcards", "add_slash", "robots_txt_allowed"}
+var readToo = []string{"reading", "allow_field", "ignores_star", "delay_scope", "wildcards", "add_slash", "robots_txt_allowed"}
 
 // checkRead returns an error for the first field of documents with another value than in
 // all dialects, of those that they do not read.

@@ -44,6 +44,7 @@ func readFor(p *Profile, body string) string {
 	}
 	j := NewJudge(p, []Agent{{Name: "Spider", Tokens: []string{"Spider"}}, {Name: "Ads", Tokens: []string{"Ads"}, IgnoresStar: true}})
 	j.Load(&f)
+	text += fmt.Sprintln(j.Policy(0).CrawlDelay, j.Policy(1).CrawlDelay)
 	for _, url := range []string{"/", "/p", "/pq", "/p/q?r", "/d/", "/robots.txt", "/p%2fq", "/é", "/a!b"} {
 		for i := range 2 {
 			t := p.LiteralTarget("http://h.example" + url)
@@ -61,8 +62,9 @@ func TestDialectsReadTheFieldsThatTheyTake(t *testing.T) {
 		"User-agent: *\nDisallow:\nAllow: /p**\nDisallow: /*q$\nDisallow: /p%2Fq\nDisallow: /a%21b\nDisallow: /é\n", "User-agent: Other\nFoo: 1\nUser-agent: spider\nUser-agent: Spider/2\nDisallow: /p /d\n\nUser-agent: *\nDisallow: /\n",
 		"User-agent: Spider\nContent-Usage: train-ai=n\nUser-agent: Ads\nDisalow: /q\nDisallow /p\nDisallow: /d\nUser-agnt: *\nDisallowed: /\n",
 		"User-agent: *\nDisallow: /\nUser-agent: Spider\n\nUser-agent: Ads\nContent-Usage: /a!b train-ai=n\nContent-Usage: /p** train-ai=y\nContent-Usage: /p train-ai=n\nDisallow: /x\n",
+		"User-agent: Spider\nCrawl-delay: 1\nCrawl-delay: 2\nDisallow: /x\n",
 	}
-	values := strings.Fields("plain google reject accept open rule record agent token token_case token_open substring merge literal pattern both rfc9309 distinct equal longest longest_open longest_or_least allow true false")
+	values := strings.Fields("plain google reject accept open rule record agent token token_case token_open substring merge literal pattern both rfc9309 distinct equal longest longest_open longest_or_least allow true false listed listed_last listed_least")
 	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
 		group, name, _ := strings.Cut(f.name, ".")
 		if f.dialect || group != "lines" && group != "groups" && group != "matching" {

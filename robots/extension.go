@@ -57,13 +57,32 @@ func (s *parser) addSignal(x Signal) {
 }
 
 func (s *parser) crawlDelay(value []byte) {
-	if s.group < 0 || s.Groups[s.group].HasCrawlDelay {
+	if s.group < 0 {
 		return
 	}
 	if d, ok := decimal(value); ok {
-		g := &s.Groups[s.group]
-		g.CrawlDelay, g.HasCrawlDelay = d, true
+		s.addDelay(s.p, s.group, d)
 	}
+}
+
+// addDelay adds a crawl-delay of a group whose last agent is the last of the file.
+func (f *File) addDelay(p *Profile, group int32, seconds float64) {
+	g := &f.Groups[group]
+	if !g.HasCrawlDelay {
+		g.CrawlDelay, g.HasCrawlDelay = seconds, true
+	}
+	from, to := g.Agents.From, int32(len(f.Agents))
+	if n := len(f.spans); n > 0 && f.spans[n-1].group == group {
+		last := &f.spans[n-1]
+		if last.agents.To == to { // another one for the same agents
+			if p.DelayScope == DelayListedLast {
+				last.seconds = seconds
+			}
+			return
+		}
+		from = last.agents.To
+	}
+	f.spans = append(f.spans, delay{group, Span{from, to}, seconds})
 }
 
 // decimal parses digits with at most one point. A delay has no sign, exponent

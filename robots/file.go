@@ -53,6 +53,7 @@ type File struct {
 	digested  []byte // memory of GroupDigest
 	scratch   []byte // escaped patterns
 	forms     []byte // memory of inQuery
+	spans     []delay
 	// inQuery holds the query form of the few patterns whose form in a query
 	// differs (EscapesRFC), ascending by rule.
 	inQuery []queryForm
@@ -83,6 +84,14 @@ type Group struct {
 	// CrawlDelay is the group's first crawl-delay that is a number, in seconds.
 	CrawlDelay    float64
 	HasCrawlDelay bool
+}
+
+// A delay is a crawl-delay with the agents that were listed last before it: indices in
+// File.Agents. Those of a group do not overlap.
+type delay struct {
+	group   int32
+	agents  Span
+	seconds float64
 }
 
 // An AgentLine is a user-agent line, or one value of it in a profile with
@@ -217,7 +226,7 @@ type Signal struct {
 }
 
 func (f *File) reset(body []byte, p *Profile) {
-	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
+	f.Groups, f.Agents, f.Rules, f.spans = f.Groups[:0], f.Agents[:0], f.Rules[:0], f.spans[:0]
 	f.Sitemaps, f.Remarks, f.Signals = f.Sitemaps[:0], f.Remarks[:0], f.Signals[:0]
 	f.Usages, f.commented = f.Usages[:0], false
 	f.Lines, f.InvalidLines = 0, 0

@@ -14,7 +14,7 @@ import (
 
 // parseDialect replaces the groups and rules of a file by those that a dialect reads.
 func (f *File) parseDialect(p *Profile) {
-	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
+	f.Groups, f.Agents, f.Rules, f.spans = f.Groups[:0], f.Agents[:0], f.Rules[:0], f.spans[:0]
 	f.refusedAt = 0
 	d := dialectParser{File: f, p: p, group: -1}
 	dialect.Records(&p.Lines.Lines, f.body, f.Truncated, p.AllowField, d.take)
@@ -160,6 +160,9 @@ func (d *dialectParser) end() {
 	g.Agents.To, g.Rules.To = int32(len(d.Agents)), int32(len(d.Rules))
 	if !d.real {
 		d.Agents, d.Rules, d.Groups = d.Agents[:g.Agents.From], d.Rules[:g.Rules.From], d.Groups[:d.group]
+		for n := len(d.spans); n > 0 && d.spans[n-1].group == d.group; n = len(d.spans) {
+			d.spans = d.spans[:n-1]
+		}
 	}
 	d.group, d.open = -1, false
 }
@@ -199,10 +202,7 @@ func (d *dialectParser) delay(r dialect.Record) {
 		d.refuse(r.Line)
 		return
 	}
-	g := &d.Groups[d.group]
-	if !g.HasCrawlDelay {
-		g.CrawlDelay, g.HasCrawlDelay = seconds, true
-	}
+	d.addDelay(d.p, d.group, seconds)
 }
 
 // refuse notes that the parser refuses a file that has such a line, if it does.
@@ -260,7 +260,7 @@ func (d *dialectParser) close() {
 // compile sets what comparing the rules requires, and makes the file that a judge
 // compiles: one rule for each form.
 func (d *dialectParser) compile() {
-	out := &File{Agents: slices.Clone(d.Agents), Groups: slices.Clone(d.Groups)}
+	out := &File{Agents: slices.Clone(d.Agents), Groups: slices.Clone(d.Groups), spans: slices.Clone(d.spans)}
 	type ranked struct{ rule, length, order int }
 	var all []ranked
 	for g := range d.Groups {

@@ -29,6 +29,7 @@ func dialectNamed(name string) Profile {
 	p.Escapes = EscapesLiteral
 	p.AgentValue = dialect.ValueWhole
 	p.IgnoresStar = false
+	p.DelayScope = DelayListedLast
 	p.ReportEmptyRules = false
 	p.Answers = answers2019()
 	return p
@@ -85,7 +86,7 @@ func crawlerCommons() Profile {
 		"desallow", "dissallow", "dissalow", "disalow", "dssalow", "dsallow", "diasllow", "disallaw", "diallow", "disallows", "disllow",
 	}
 	p.AgentValue = dialect.ValueWholeOrToken
-	p.MaxCrawlDelay = 300
+	p.MaxCrawlDelay, p.DelayScope = 300, DelayListedLeast
 	p.Index, p.Stars = dialect.IndexBoth, dialect.StarsFirstPlace
 	p.Requote, p.InvalidIsRoot = rewrite.RequoteUnreserved, true
 	p.RobotsTxtAllowed = true

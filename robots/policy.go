@@ -11,7 +11,7 @@ type Policy struct {
 	// GroupLine is the first user-agent line of the first group that the agent
 	// follows; 0 for no group.
 	GroupLine int32
-	// CrawlDelay is the first crawl-delay among the agent's groups, in seconds.
+	// CrawlDelay is the crawl-delay for the agent, in seconds: see [DelayScope].
 	CrawlDelay    float64
 	HasCrawlDelay bool
 	// SameAs is the index of the first agent in the judge's list whose policy

@@ -112,6 +112,8 @@ type Groups struct {
 	// *. In RFC 9309, 2.2.1, and in the documents of 2012 and 2019, such a
 	// group binds every crawler.
 	IgnoresStar bool `yaml:"ignores_star"`
+	// DelayScope says for which agents of a group a crawl-delay is.
+	DelayScope DelayScope `yaml:"delay_scope"`
 
 	dialect.Groups `yaml:",inline"`
 }
@@ -207,6 +209,17 @@ type SeveralGroups string
 const (
 	MergeGroups SeveralGroups = "merge" // they form one group
 	AnyGroup    SeveralGroups = "open"  // one of them is valid; the document does not say which
+)
+
+// DelayScope says for which agents of a group a crawl-delay is, and which of several for
+// one agent counts. Listed agents are those since the rule or crawl-delay before them.
+type DelayScope string
+
+const (
+	DelayOfGroup     DelayScope = ""             // the first of a group, for all its agents
+	DelayListed      DelayScope = "listed"       // for the agents listed last; the first counts
+	DelayListedLast  DelayScope = "listed_last"  // the same; the last counts
+	DelayListedLeast DelayScope = "listed_least" // the first of a list; of several lists with an agent, the least
 )
 
 // Escapes says how percent escapes are compared.
@@ -307,6 +320,7 @@ func (p *Profile) Validate() error {
 		{"unknown_ends", q.UnknownEnds.UnmarshalText([]byte(p.UnknownEnds))},
 		{"agent_match", q.AgentMatch.UnmarshalText([]byte(p.AgentMatch))},
 		{"several_groups", q.SeveralGroups.UnmarshalText([]byte(p.SeveralGroups))},
+		{"delay_scope", q.DelayScope.UnmarshalText([]byte(p.DelayScope))},
 		{"escapes", q.Escapes.UnmarshalText([]byte(p.Escapes))},
 		{"reserved_in_path", q.Reserved.UnmarshalText([]byte(p.Reserved))},
 		{"precedence", q.Precedence.UnmarshalText([]byte(p.Precedence))},

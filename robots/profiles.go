@@ -32,6 +32,7 @@ func google() Profile {
 			AgentMatch:    MatchToken,
 			SeveralGroups: MergeGroups,
 			IgnoresStar:   true,
+			DelayScope:    DelayListed,
 		},
 		Matching: Matching{
 			Wildcards:         true,

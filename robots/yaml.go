@@ -76,6 +76,11 @@ func (v *AgentMatch) UnmarshalText(b []byte) error {
 // UnmarshalText accepts the values of SeveralGroups.
 func (v *SeveralGroups) UnmarshalText(b []byte) error { return oneOf(v, b, MergeGroups, AnyGroup) }
 
+// UnmarshalText accepts the values of DelayScope.
+func (v *DelayScope) UnmarshalText(b []byte) error {
+	return oneOf(v, b, DelayOfGroup, DelayListed, DelayListedLast, DelayListedLeast)
+}
+
 // UnmarshalText accepts the values of Escapes.
 func (v *Escapes) UnmarshalText(b []byte) error {
 	return oneOf(v, b, EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC)

@@ -58,7 +58,9 @@ type Policy struct {
 	// file's own words, or that nobody knows; null without one, that no group decides. Example:
 	// `cloudflare-managed`.
 	Template *string `parquet:"template,dict"`
-	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
+	// Crawl-delay for the agent, in seconds: of its groups, that for the agents listed since the rule or
+	// crawl-delay before; which of several counts, the profile says (`delay_scope`). Null if there is none,
+	// also where other agents of its group have one. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 	// What the file says to the agent about training AI: `allow`, `disallow`, `partial` (it depends on the
 	// path; paths that it may not fetch do not count). Null if nothing is stated, and if it is shut out.

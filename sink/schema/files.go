@@ -30,7 +30,8 @@ type Group struct {
 	AllowRules int32 `parquet:"allow_rules"`
 	// Disallow lines.
 	DisallowRules int32 `parquet:"disallow_rules"`
-	// Crawl-delay, in seconds. Null if the group has none, or none that is a number. Example: `10`.
+	// First crawl-delay, in seconds, which may be for some of its agents only: `policies` says for which. Null
+	// if the group has none, or none that is a number. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 	// What the group's rules mean: `allow_all`, `disallow_all`, `partial`, `empty` (no rules).
 	Class string `parquet:"class,dict"`
