@@ -385,7 +385,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	// Counters: of each host once, of each that was read once, of both under a key of its own,
 	// or of something else.
 	metrics := map[string]string{
-		"targets": "all", "outcome": "all", "reason": "all", "status": "all", "source": "all", "tld": "all", "address_block": "all", "server": "all", "challenge": "",
+		"targets": "all", "outcome": "all", "reason": "all", "status": "all", "source": "all", "tld": "all", "address_block": "all", "server": "all", "challenge": "", "turned_away": "", "turned_away_reason": "",
 		"policy": "known", "category": "known", "challenge_outcome": "walls",
 		"total_us": "", "tld_failed": "", "address_block_failed": "", "server_failed": "", "tld_slow": "", "address_block_slow": "", "server_slow": "", "error_class": "", "network_failure": "",
 		"body": "", "body_bytes": "", "lines": "", "rules": "", "groups": "", "sitemaps": "", "feature": "", "line_class": "", "line_class_hosts": "", "policy_explicit": "", "policy_versus_star": "",

@@ -23,7 +23,7 @@ var composed = map[string]func(rows [][]string, hosts string) string{
 
 // whatAnswers has words for the columns of the figure of answers: of one host, and of several.
 var whatAnswers = [][2]string{
-	{"has a file", "have a file"}, {"has none or refuses it", "have none or refuse it"}, {"redirects to nowhere", "redirect to nowhere"}, {"gives a server error", "give a server error"},
+	{"has a file", "have a file"}, {"has none", "have none"}, {"redirects to nowhere", "redirect to nowhere"}, {"turns a census away", "turn a census away"}, {"gives a server error", "give a server error"},
 	{"cannot be reached", "cannot be reached"}, {"gives a broken answer", "give a broken answer"}, {"is down and judged by an earlier answer", "are down and judged by earlier answers"},
 	{"was not asked, or its answer is not stored", "were not asked, or their answers are not stored"},
 }

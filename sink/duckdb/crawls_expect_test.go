@@ -33,6 +33,11 @@ func tally(captures []capture, agents []entry) *tallied {
 		t.sizes["hosts"]++
 		t.counts[figure{metric: "targets"}]++
 		t.counts[figure{metric: "challenge", key: "none"}]++ // no wall is in the model
+		away := "none" // no other answer of the model turns a census away
+		if a.status == 403 {
+			away = "refused"
+		}
+		t.counts[figure{metric: "turned_away", key: away}]++
 		t.counts[figure{metric: "outcome", profile: profile, key: outcome}]++
 		t.counts[figure{metric: "reason", profile: profile, key: reason}]++
 		t.counts[figure{metric: "status", key: strconv.Itoa(a.status)}]++
@@ -176,7 +181,7 @@ func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, 
 			by = append(by, of)
 		}
 		for f := range figures {
-			if name != "all" && f.metric == "challenge" {
+			if name != "all" && (f.metric == "challenge" || f.metric == "turned_away") {
 				continue // not counted by host
 			}
 			for i, c := range chosen {

@@ -141,9 +141,10 @@ var numbersOf = map[string]string{
 	"versus-star": `SELECT agent, category, count(*) AS named, count(*) FILTER (versus_star = 'equal') AS equal, count(*) FILTER (versus_star = 'stricter') AS stricter,
 		count(*) FILTER (versus_star = 'looser') AS looser, count(*) FILTER (versus_star = 'mixed') AS mixed, count(*) FILTER (versus_star = 'undecided') AS undecided
 		FROM policies WHERE match = 'own' GROUP BY agent, category ORDER BY named DESC, agent`,
-	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (challenge IS NULL AND reason = 'success') AS file, count(*) FILTER (challenge IS NULL AND reason IN ('client_error', 'misconfigured_server')) AS no_file,
+	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (challenge IS NULL AND reason = 'success') AS file, count(*) FILTER (challenge IS NULL AND reason IN ('client_error', 'misconfigured_server') AND NOT (` + turnedAway + `)) AS no_file,
 		count(*) FILTER (reason IN ('redirect_limit', 'redirect_loop', 'redirect_invalid', 'redirect_unsupported', 'html_redirect')) AS dead_redirect,
-		count(*) FILTER (reason = 'server_error') AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
+		count(*) FILTER (challenge IS NULL AND (` + turnedAway + `)) AS turned_away,
+		count(*) FILTER (reason = 'server_error' AND NOT (` + turnedAway + `)) AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
 		count(*) FILTER (reason IN ('invalid_response', 'incomplete_body')) AS broken, count(*) FILTER (challenge IS NOT NULL) AS wall, count(*) FILTER (reason IN ('stale_copy', 'unreachable_too_long')) AS earlier,
 		count(*) FILTER (reason IN ('address_blocked', 'redirect_unresolved', 'revisit_unresolved')) AS not_seen FROM fetches GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
 	"errors":   `SELECT error_class, count(*) AS hosts FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, error_class`,

@@ -424,6 +424,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		category = `SELECT seq, rank, category, profile, CASE WHEN bool_or(class = 'unknown') THEN 'unknown' WHEN NOT bool_or(class = 'disallow_all') THEN 'none'
 			WHEN bool_and(class = 'disallow_all') THEN 'all' ELSE 'some' END AS key FROM policies WHERE run = 'first' GROUP BY seq, rank, category, profile`
 	)
+	const turnsAway = "CASE WHEN NOT " + turnedAway + " THEN 'none' WHEN status IN (429, 503) THEN 'throttled' WHEN status = 402 THEN 'payment' ELSE 'refused' END"
 	const byName = "run = 'first' AND profile = 'google' AND category = 'ai-training' AND class = 'disallow_all' AND match IN ('own', 'fallback')"
 	queries := map[string]string{
 		"reason":             "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // under the first profile
@@ -455,6 +456,8 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"refusal":            ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals"),
 		"refusal_set":        ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS key FROM refusals GROUP BY seq"),
 		"template":           hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
+		"turned_away":        "SELECT " + stratum + ", NULL, NULL, NULL, " + turnsAway + ", count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
+		"turned_away_reason": "SELECT " + stratum + ", NULL, NULL, 'google', " + turnsAway + " || ' ' || reason, count(*) FROM fetches WHERE challenge IS NULL AND " + turnedAway + " GROUP BY ALL",
 		"challenge":          "SELECT " + stratum + ", NULL, NULL, NULL, 'none', count(*) FROM fetches WHERE challenge IS NULL GROUP BY ALL",
 		"policy_template":    "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
 		"parity":             "SELECT " + stratum + ", agent, category, NULL, parity, count(*) FROM policies WHERE profile = 'google' AND parity IS NOT NULL GROUP BY ALL",
@@ -495,7 +498,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		if metric == "body" || metric == "preference_remark" {
 			query = strings.Replace(query, "WHERE true", "WHERE key IS NOT NULL", 1)
 		}
-		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = 'first' AND metric = '" + metric + "' AND (metric <> 'reason' OR profile = 'google') GROUP BY ALL"
+		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = 'first' AND metric = '" + metric + "' AND (metric NOT IN ('reason', 'turned_away_reason') OR profile = 'google') GROUP BY ALL"
 		if got := one(t, db, "SELECT count(*) FROM (("+query+") EXCEPT ALL ("+summed+")) "); got != "0" {
 			t.Errorf("%s: %s counts of the tables are not in the summary", metric, got)
 		}
@@ -581,7 +584,7 @@ func TestDemoHosts(t *testing.T) {
 		"status-403.errors.test":  "full_allow client_error 403 1 NULL",
 		"status-404.errors.test":  "full_allow client_error 404 1 NULL",
 		"status-410.errors.test":  "full_allow client_error 410 1 NULL",
-		"status-429.errors.test":  "full_allow client_error 429 1 NULL",
+		"status-429.errors.test":  "full_disallow server_error 429 1 NULL",
 		"status-500.errors.test":  "full_disallow server_error 500 1 server_error",
 		"status-503.errors.test":  "full_disallow server_error 503 1 server_error",
 		"reset.network.test":      "full_disallow network_failure NULL 1 reset",

@@ -26,27 +26,33 @@ func sections() map[string][]string {
 	return out
 }
 
+// turnedAway holds for rows of fetches whose answer turns a census away, with or without a wall.
+const turnedAway = "coalesce(status IN (401, 402, 403, 429, 451) OR status = 503 AND retry_after IS NOT NULL, false)"
+
 // Words of the terminal, and the rows of fetches that each counts.
 var printedRows = map[string]string{
-	"answered":       "reason IN ('success', 'html_redirect', 'client_error', 'misconfigured_server', 'redirect_unresolved', 'revisit_unresolved') OR reason LIKE 'redirect_%'",
+	"answered":       "reason IN ('success', 'html_redirect', 'client_error', 'misconfigured_server', 'redirect_unresolved', 'revisit_unresolved') OR reason LIKE 'redirect_%' OR " + turnedAway,
 	"  a robots.txt": "reason = 'success' AND NOT is_html",
-	"  a page of HTML in place of a robots.txt": "reason = 'success' AND is_html",
-	"  no robots.txt (4xx)":                     "status BETWEEN 400 AND 499",
-	"  redirect to what cannot be crawled":      "reason = 'redirect_unsupported'",
-	"  redirect without a usable location":      "reason = 'redirect_invalid'",
-	"  redirects in a loop":                     "reason = 'redirect_loop'",
-	"  too many redirects":                      "reason = 'redirect_limit'",
-	"server error":                              "reason = 'server_error'",
-	"could not be reached":                      "status IS NULL AND error_class IN ('dns_not_found', 'dns_failure', 'connect_refused', 'connect_timeout', 'connect_failure', 'tls', 'timeout', 'reset')",
-	"  connection reset":                        "error_class = 'reset'",
-	"  timeout":                                 "error_class = 'timeout'",
-	"no usable answer":                          "error_class IN ('protocol', 'truncated_body', 'header_too_large') OR status = 304",
-	"  invalid answer":                          "error_class = 'protocol' OR status = 304",
-	"  answer that broke off":                   "error_class = 'truncated_body'",
-	"the rules decide":                          "outcome = 'conditional_allow' AND challenge IS NULL",
-	"everything allowed, no rules":              "outcome = 'full_allow' AND challenge IS NULL",
-	"unknown behind a wall":                     "outcome IN ('conditional_allow', 'full_allow') AND challenge IS NOT NULL",
-	"closed by an outage":                       "outcome = 'full_disallow'",
+	"  a page of HTML in place of a robots.txt":  "reason = 'success' AND is_html",
+	"  no robots.txt (4xx)":                      "status BETWEEN 400 AND 499 AND NOT " + turnedAway,
+	"  throttled (429, or 503 with Retry-After)": "status = 429 OR status = 503 AND retry_after IS NOT NULL",
+	"  payment demanded (402)":                   "status = 402",
+	"  refused (401, 403, 451)":                  "status IN (401, 403, 451)",
+	"  redirect to what cannot be crawled":       "reason = 'redirect_unsupported'",
+	"  redirect without a usable location":       "reason = 'redirect_invalid'",
+	"  redirects in a loop":                      "reason = 'redirect_loop'",
+	"  too many redirects":                       "reason = 'redirect_limit'",
+	"server error":                               "reason = 'server_error' AND NOT " + turnedAway,
+	"could not be reached":                       "status IS NULL AND error_class IN ('dns_not_found', 'dns_failure', 'connect_refused', 'connect_timeout', 'connect_failure', 'tls', 'timeout', 'reset')",
+	"  connection reset":                         "error_class = 'reset'",
+	"  timeout":                                  "error_class = 'timeout'",
+	"no usable answer":                           "error_class IN ('protocol', 'truncated_body', 'header_too_large') OR status = 304",
+	"  invalid answer":                           "error_class = 'protocol' OR status = 304",
+	"  answer that broke off":                    "error_class = 'truncated_body'",
+	"the rules decide":                           "outcome = 'conditional_allow' AND challenge IS NULL",
+	"everything allowed, no rules":               "outcome = 'full_allow' AND challenge IS NULL",
+	"unknown behind a wall":                      "outcome IN ('conditional_allow', 'full_allow') AND challenge IS NOT NULL",
+	"closed by an outage":                        "outcome = 'full_disallow'",
 }
 
 var printedRow = regexp.MustCompile(`^(.*?) +(\S+) +(\S+)$`)
