@@ -9,7 +9,8 @@ import (
 )
 
 // dialects are the parsers that crawlers run, as they were measured in November 2026.
-// What an answer means is google-2019's, but where a parser's own reading of it is known.
+// What an answer means is google-2019's, but where that of the parser, or of a program that
+// reads with it alone, is known.
 var dialects = slices.Concat(libraries, narrow)
 
 // libraries are parsers that any crawler may run today.
@@ -33,6 +34,15 @@ func dialectNamed(name string) Profile {
 	p.ReportEmptyRules = false
 	p.Answers = answers2019()
 	return p
+}
+
+// opensAll are the answers of programs that fetch all where they get no file, for whatever
+// reason and however long.
+func opensAll() answer.Answers {
+	a := answers2019()
+	a.ServerError, a.NetworkFailure = answer.FullAllow, answer.FullAllow
+	a.UnreachableCopy = answer.IgnoreCopy
+	return a
 }
 
 // protego is scrapy/protego 0.6 (81f1b35d), which Scrapy reads with.
@@ -124,6 +134,7 @@ func heritrix() Profile {
 	p.ListEnds, p.Continues = dialect.EndsDelay, true
 	p.AgentIs = dialect.IsFirstPart
 	p.StripStar, p.GreatestOnly, p.Stars = true, true, dialect.StarsFirstPlace
+	p.Answers = opensAll() // its maintainers, 2017
 	return p
 }
 
@@ -147,6 +158,7 @@ func wget() Profile {
 	p.AddSlash, p.Wildcards = true, false
 	p.Order, p.EmptyAllows = dialect.OrderFirst, true
 	p.Requote, p.Compared = rewrite.RequotePlain, rewrite.ComparedPath
+	p.Answers = opensAll() // Wget 1.21.3 of Debian 12
 	return p
 }
 
@@ -160,6 +172,7 @@ func httrack() Profile {
 	p.LastGroup, p.StarBelow, p.RuleBytes = true, true, 4094
 	p.Anywhere, p.FoldCase, p.MaxPattern = true, true, 200
 	p.Requote, p.Compared = rewrite.RequoteHarmless, rewrite.ComparedDots
+	p.Answers, p.MaxRedirects = opensAll(), 0
 	return p
 }
 
