@@ -33,7 +33,7 @@ func tally(captures []capture, agents []entry) *tallied {
 		t.sizes["hosts"]++
 		t.counts[figure{metric: "targets"}]++
 		t.counts[figure{metric: "challenge", key: "none"}]++ // no wall is in the model
-		away := "none" // no other answer of the model turns a census away
+		away := "none"                                       // no other answer of the model turns a census away
 		if a.status == 403 {
 			away = "refused"
 		}
