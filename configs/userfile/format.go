@@ -3,6 +3,7 @@ package userfile
 import (
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // formats are what users give by mistake, by the first bytes.
@@ -56,6 +57,12 @@ func IsMarkup(head []byte) bool {
 	}
 	c := head[1] | 0x20
 	return head[1] == '!' || head[1] == '?' || c >= 'a' && c <= 'z'
+}
+
+// IsWide reports whether a text is UTF-16 or UTF-32.
+func IsWide(head []byte) bool {
+	err := Format(head)
+	return err != nil && strings.HasPrefix(err.Error(), "is UTF-")
 }
 
 const tarAt, tarMagic = 257, "ustar"

@@ -31,6 +31,14 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+func TestWideTexts(t *testing.T) {
+	for head, want := range map[string]bool{"\xff\xfea\x00": true, "a\x00b\x00c\x00d\x00": true, "a": false, "PK\x03\x04": false, "": false} {
+		if IsWide([]byte(head)) != want {
+			t.Errorf("%q is wide: %v, want %v", head, !want, want)
+		}
+	}
+}
+
 func TestMarkup(t *testing.T) {
 	for _, head := range []string{"<html>", "\ufeff \r\n<?xml version", "<!-- a", "<urlset ", "<a"} {
 		if !IsMarkup([]byte(head)) {

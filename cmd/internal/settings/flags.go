@@ -223,7 +223,8 @@ func (f *Shared) AddTo(c *cobra.Command) {
 	}
 }
 
-// ReadRobots reads a robots.txt file; - is standard input. A file in another format is none.
+// ReadRobots reads a robots.txt file; - is standard input. A file in another format is none,
+// but for UTF-16, in which editors write one that crawlers read as a file without rules.
 func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) (body []byte, err error) {
 	name := remote.Name(path)
 	if path == "-" {
@@ -237,6 +238,9 @@ func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) (
 		return nil, err
 	}
 	head := body[:min(len(body), userfile.FormatHead)]
+	if userfile.IsWide(head) {
+		return body, nil
+	}
 	if err = userfile.Format(head); err == nil && userfile.IsMarkup(head) {
 		err = errors.New("is a web page or XML, and not a robots.txt; to judge the URLs of a sitemap, give a robots.txt or a host, an agent, and --urls")
 	}

@@ -124,7 +124,7 @@ func CheckFolder(ctx context.Context, name string) error {
 		switch {
 		case err != nil || len(head) == 0:
 			return err
-		case userfile.Format(head) == nil && !userfile.IsMarkup(head):
+		case userfile.IsWide(head) || userfile.Format(head) == nil && !userfile.IsMarkup(head):
 			return enough
 		}
 		if others++; others == 1 {
