@@ -111,7 +111,7 @@ const checkFiles = 100
 // of answers has such files among others.
 func CheckFolder(ctx context.Context, name string) error {
 	folder, err := isFolder(name)
-	if err != nil || !folder {
+	if err != nil || !folder || ctx.Err() != nil { // who was told to stop ends before reading
 		return err
 	}
 	enough := errors.New("enough")
