@@ -87,3 +87,22 @@ func TestShadesOfTheStyleSheet(t *testing.T) {
 		}
 	}
 }
+
+// The columns of numbers are found once for a figure: for each cell anew, a figure of many
+// agents would not end.
+func TestAFigureOfManyRows(t *testing.T) {
+	f := &Figure{ID: "many", Title: "Many", Head: []string{"agent", "category", "hosts"}}
+	for i := range 60000 {
+		f.AddRow([]string{strconv.Itoa(i), "other"}, int64(i))
+	}
+	p := new(Page)
+	p.Add("Which?", f)
+	page, err := p.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `<th scope="row"><bdi>59999</bdi></th><td><bdi>other</bdi></td><td class="number"><bdi>59,999</bdi></td>`
+	if !strings.Contains(string(page), want) {
+		t.Errorf("the page has no row %s", want)
+	}
+}

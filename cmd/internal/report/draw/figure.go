@@ -243,9 +243,15 @@ func (f *Figure) Cell(column int, text string) string {
 // Label formats a head of the numbers.
 func (f *Figure) Label(head string) string { return strings.ReplaceAll(head, "_", " ") }
 
-// IsNumber reports whether all cells of a column are numbers.
-func (f *Figure) IsNumber(column int) bool {
-	return column > 0 && !slices.ContainsFunc(f.Rows, func(row []string) bool { return strings.Trim(row[column], "0123456789") != "" })
+// AreNumbers reports of each column of the numbers whether all its cells are numbers. The
+// first one has names.
+func (f *Figure) AreNumbers() []bool {
+	are := make([]bool, len(f.Head))
+	for column := 1; column < len(are); column++ {
+		isText := func(row []string) bool { return strings.Trim(row[column], "0123456789") != "" }
+		are[column] = !slices.ContainsFunc(f.Rows, isText)
+	}
+	return are
 }
 
 // HasLongValues reports whether a value beside the bars is longer than a share of a base.
