@@ -280,8 +280,12 @@ func names(s *arrow.Schema) (names []string) {
 // only returns the columns of a table with these names, nil for all.
 func only(all *arrow.Schema, names []string) *arrow.Schema {
 	var fields []arrow.Field
+	isNamed := make(map[string]bool, len(names)) // the table access has a column for each agent
+	for _, name := range names {
+		isNamed[name] = true
+	}
 	for _, c := range all.Fields() {
-		if names == nil || slices.Contains(names, c.Name) {
+		if names == nil || isNamed[c.Name] {
 			fields = append(fields, c)
 		}
 	}
