@@ -38,6 +38,8 @@ type cells[V any] struct {
 
 	decode func(parquet.Page) (take func(n int) ([]V, error), err error)
 	take   func(n int) ([]V, error) // the next values, valid until the next call
+
+	passing bool // what is taken is not needed: texts are not copied
 }
 
 // newCells returns the column of a leaf.
@@ -130,7 +132,9 @@ func texts[V string | []byte](l leaf, chunk *parquet.FileColumnChunk, copied fun
 				if n > len(offsets)-1 {
 					return nil, errValues
 				}
-				scratch = scratch[:0]
+				if scratch = scratch[:0]; c.passing {
+					n, offsets = 0, offsets[n:]
+				}
 				for i := range n {
 					scratch = append(scratch, copied(bytes[offsets[i]:offsets[i+1]]))
 				}
@@ -148,7 +152,9 @@ func texts[V string | []byte](l leaf, chunk *parquet.FileColumnChunk, copied fun
 			if n > len(words) {
 				return nil, errValues
 			}
-			scratch = scratch[:0]
+			if scratch = scratch[:0]; c.passing {
+				n, words = 0, words[n:]
+			}
 			for _, w := range words[:n] {
 				if uint(w) >= uint(len(dictionary)) {
 					return nil, errDictionary

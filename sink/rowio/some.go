@@ -113,6 +113,8 @@ func (c *cells[V]) seek(row int64) error {
 	if err := c.pages.SeekToRow(first); err != nil {
 		return fmt.Errorf("damaged Parquet: column %s: %w", c.name(), err)
 	}
+	c.passing = true
+	defer func() { c.passing = false }()
 	for row -= first; row > 0; {
 		if err := c.load(); err != nil {
 			return err
