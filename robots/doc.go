@@ -75,6 +75,7 @@
 //	outcome.go       answers that decide without rules
 //	class.go         a policy over all URLs
 //	uses.go          what may be done with what is fetched
+//	reach.go         how many agents a line about use binds
 //	stance.go        the same over all URLs
 //	stance_search.go what only several patterns show together
 //

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/robots"
 )
 
 // BenchmarkArchive times whole runs of the command on a WARC of stored captures:
@@ -75,6 +77,37 @@ func BenchmarkArchive(b *testing.B) {
 					used.report(b, captures, inflated)
 				})
 			}
+		}
+		os.Remove(warc)
+	}
+}
+
+// BenchmarkProfiles times whole runs with the built-in agents and paths under several
+// profiles, once through the corpus and ten times. The metric x is the CPU of one profile,
+// google, in the same run of the benchmark: what a further profile costs.
+func BenchmarkProfiles(b *testing.B) {
+	dir := b.TempDir()
+	farm, binary := build(b, dir, "robofarm"), build(b, dir, "robocensus")
+	for _, size := range []int{1, 20_000} {
+		warc, captures := benchArchive(b, dir, farm, size)
+		var one float64
+		for _, profiles := range []string{"google", "google,rfc9309", strings.Join(robots.DocumentNames(), ","), "google,own", "own"} {
+			b.Run(fmt.Sprintf("%s/captures=%d", profiles, captures), func(b *testing.B) {
+				var used resources
+				for b.Loop() {
+					out := filepath.Join(dir, "out")
+					used.add(b, exec.Command(binary, "run", "--warc", warc, "--out", out, "--run", "r", "--progress", "none", "--profile", profiles))
+					if err := os.RemoveAll(out); err != nil {
+						b.Fatal(err)
+					}
+				}
+				used.report(b, captures, 0)
+				cpu := used.cpu.Seconds() / float64(used.runs)
+				if one == 0 {
+					one = cpu
+				}
+				b.ReportMetric(cpu/one, "x")
+			})
 		}
 		os.Remove(warc)
 	}
