@@ -225,7 +225,7 @@ func TestMatrixIsComplete(t *testing.T) {
 		// Only of dialects: matrix rows of 401 and 403 check it.
 		string(answer.Unauthorized): true,
 		// Not a profile's reading of an answer: it counts walls apart.
-		string(answer.Challenged): true,
+		string(answer.Challenged): true, string(answer.Throttled): true, string(answer.Payment): true, string(answer.Refused): true,
 		// The tables' class of a final status without an answer.
 		string(answer.ErrorUnexpectedStatus): true,
 	}
