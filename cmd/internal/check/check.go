@@ -309,6 +309,7 @@ func (f *flags) checkFile(
 		e.load(fileCapture(body))
 		if isFirst {
 			e.unread()
+			e.signalNotes()
 		}
 		for _, url := range urls {
 			e.explain(url)
