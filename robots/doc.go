@@ -74,6 +74,7 @@
 //	verdict.go       conflicts of rules; reasons
 //	outcome.go       answers that decide without rules
 //	class.go         a policy over all URLs
+//	reach.go         how many agents a line about use binds
 //	uses.go          what may be done with what is fetched
 //	reach.go         how many agents a line about use binds
 //	stance.go        the same over all URLs
