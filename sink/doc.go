@@ -1,6 +1,6 @@
 // Package sink writes the tables of a census: the part files that hold their rows, and
 // which of them count. Package schema defines the rows, and journal the plan, records and
-// manifest that name the parts; scan, summary, verify and export read them. Package
+// manifest that name the parts; rowio, summary, verify and export read them. Package
 // captures keeps what a stopped run has fetched.
 //
 // A run writes one folder per table, hive-partitioned by run:
@@ -48,8 +48,9 @@
 // (see package store for links).
 //
 // Parts are written with parquet-go, which encodes rows of plain structs without
-// allocation, after package shred has split flat rows into columns. They are read
-// with arrow-go (see package scan), which reads single columns several times faster.
+// allocation, after package shred has split flat rows into columns. Package
+// rowio reads them into structs, a column at a time; export alone reads them with arrow-go,
+// whose formats it writes (see package scan).
 //
 // Every STRING is valid UTF-8 without NUL (see schema.Text): one bad string makes DuckDB
 // refuse a whole column, and text from the network is often Latin-1.
