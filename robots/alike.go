@@ -254,7 +254,7 @@ func isInertRewritten(pattern []byte, kind uint8, as rewrite.Rewriter) bool {
 	switch as.Requote {
 	case rewrite.RequoteUnreserved:
 	case rewrite.RequotePlain: // escapes are decoded, and the query is lost
-		return kind&starKind == 0 && bytes.IndexAny(pattern, "%?") < 0
+		return kind&starKind == 0 && !bytes.ContainsAny(pattern, "%?")
 	case rewrite.RequotePath: // reserved characters of the path are escaped, and marks without what they announce are lost
 		if kind&anchorKind != 0 || bytes.HasSuffix(pattern, []byte("?")) {
 			return false

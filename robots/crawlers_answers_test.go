@@ -95,6 +95,6 @@ func factsOfCase(t *testing.T, name string) (answer.Facts, string) {
 		}
 		return answer.Facts{Hops: chain(status)}, closed
 	}
-	t.Fatal(fmt.Sprintf("what is the case %s?", name))
+	t.Fatalf("what is the case %s?", name)
 	return answer.Facts{}, ""
 }
