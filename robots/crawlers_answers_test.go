@@ -3,7 +3,6 @@ package robots
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strconv"
 	"testing"
