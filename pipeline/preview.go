@@ -15,9 +15,10 @@ import (
 
 // Preview describes a run before it begins.
 type Preview struct {
-	Hosts    int64 // hosts to ask; -1 if unknown until the source is read
-	Rejected int64 // lines of the list that name no host
-	Verdicts int64 // verdicts on these hosts
+	Hosts    int64  // hosts to ask; -1 if unknown until the source is read
+	Rejected int64  // lines of the list that name no host
+	First    string // the first of them, and why; empty if there are none
+	Verdicts int64  // verdicts on these hosts
 }
 
 // Bytes on disk per target and per verdict, in all tables but bodies: 4,977 real
@@ -65,7 +66,8 @@ func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 		urls += int64(shared.URLs(&t))
 		return nil
 	})
-	p.Hosts, p.Rejected = list.Targets(), rejects.Lines()
+	p.Hosts = list.Targets()
+	p.Rejected, p.First = rejects.Found()
 	p.Verdicts = urls * int64(len(c.Evaluate.Agents)*len(c.Evaluate.Profiles))
 	return p, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -44,7 +45,7 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 	case p.Hosts < 0:
 		row("hosts", "those of standard input, which a dry run does not read")
 	case p.Hosts == 0:
-		return &userfile.Error{Path: remote.Name(c.Source.Hosts), Err: fmt.Errorf("holds no host; %s would be rejected", words.Count(p.Rejected, "line"))}
+		return &userfile.Error{Path: remote.Name(c.Source.Hosts), Err: fmt.Errorf("holds no host; %s would be rejected, the first %s", words.Count(p.Rejected, "line"), schema.TextString(p.First))}
 	default:
 		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")

@@ -22,7 +22,7 @@ func (p *DataSet) readme() []byte {
 	s.line("Bare names are the last run; `history.TABLE` has all runs. More queries are in `queries/`.\n")
 	s.line("To check that the files are those that were published, and what follows from them:\n")
 	s.line("```sh\nsha256sum -c checksums.sha256\nrobocensus reproduce .\n```\n")
-	s.line("robocensus, which made the data set, is to be had at <%s>, as source and as programs.\n", home)
+	s.line("robocensus, which made the data set, is at <%s>: its source, and programs to download.\n", home)
 	s.line("## What is in it\n")
 	s.line("| file | what |\n|---|---|")
 	for _, table := range p.Selection.tables {
@@ -73,5 +73,5 @@ func firstSentence(text string) string {
 	return text
 }
 
-// home is where the program is to be had.
+// home is where the source and the programs are.
 const home = "https://github.com/robocensus/robocensus"
