@@ -32,8 +32,8 @@ type Comparison struct {
 	// has the lower. Nil means that there is none, or, if the relation is
 	// undecided, that none was found.
 	Closes, Opens *Counterexample
-	// States is the number of states that the search visited: 0 if rules or
-	// classes showed the answer.
+	// States is the number of states that the search visited: 0 if rules, their normal
+	// form or classes showed the answer.
 	States int
 }
 
@@ -76,9 +76,13 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c, 0
 	}
-	l, ok := newLanguage(a, b, most)
-	if !ok {
-		return Comparison{Relation: RelationUndecided}, l.Work()
+	likeness, cost := likenessOf(a, b)
+	if likeness == alike {
+		return Comparison{}, cost
+	}
+	l, ok := newLanguage(a, b, most-cost)
+	if cost += l.Work(); !ok {
+		return Comparison{Relation: RelationUndecided}, cost
 	}
 	f := find(a, b, l, automaton.Search{Most: most, Ways: ways(a, b)})
 	c = Comparison{Relation: relationOf([2]bool{f.Paths[closes] != nil, f.Paths[opens] != nil}, f.Whole), States: f.States}
@@ -87,7 +91,7 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 			*w = counterexample(a, b, path)
 		}
 	}
-	return c, f.Work + l.Work()
+	return c, f.Work + cost
 }
 
 func counterexample(a, b *Policy, path []byte) *Counterexample {
