@@ -72,6 +72,11 @@ func (r *Run) complete(c Completion) error {
 	if err := r.store.RemoveAll(layout.CapturesFolder(r.plan.Run)); err != nil {
 		return fmt.Errorf("remove stored captures: %w", err)
 	}
+	// rejected.csv has its name since the run began. Without this, a loss of power may keep
+	// the manifest in the same folder, and lose that name.
+	if err := r.store.Sync(layout.RunFile(r.plan.Run)); err != nil {
+		return fmt.Errorf("sync the folder of the run: %w", err)
+	}
 	won, err := r.store.Put(layout.RunFile(r.plan.Run, layout.ManifestName), content)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
