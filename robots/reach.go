@@ -19,6 +19,20 @@ const (
 // String returns nobody, one, several or all.
 func (r Reach) String() string { return [...]string{"nobody", "one", "several", "all"}[r] }
 
+// SignalReach returns whom the content signals of a file bind at best, and the first of them,
+// nil if there is none.
+func (f *File) SignalReach() (best Reach, first *usage.Line) {
+	for i := range f.Usages {
+		if u := &f.Usages[i]; u.Mechanism == usage.ContentSignal {
+			if first == nil {
+				first = u
+			}
+			best = max(best, f.Reach(u))
+		}
+	}
+	return best, first
+}
+
 // Reach returns whom a line about use binds by its place. A group that gives one name
 // twice, in whatever case, names one agent.
 func (f *File) Reach(u *usage.Line) Reach {

@@ -71,7 +71,7 @@ func (w *watcher) steps() (out []step) {
 			if mask&unix.IN_Q_OVERFLOW != 0 {
 				w.t.Fatal("the kernel has lost some steps")
 			}
-			// A watch ends (IN_IGNORED) where its folder is removed, which is no file.
+			// IN_IGNORED ends the watch of a folder that is removed. It announces no file.
 			if mask&(unix.IN_ISDIR|unix.IN_IGNORED) == 0 {
 				out = append(out, step{path.Join(w.folders[wd], string(name)), mask&(unix.IN_DELETE|unix.IN_MOVED_FROM) != 0})
 			}

@@ -76,7 +76,8 @@ func utf8Of(in io.Reader) (io.Reader, error) {
 var names = map[string]byte{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
 
 // unescape appends text with the references of XML undone. An ampersand that begins none
-// stands for itself: bare tells of one, entity of a name with a semicolon that XML has not.
+// stands for itself, and bare reports whether there is one; entity reports whether there is a
+// name with a semicolon that XML does not define.
 func unescape(out, text []byte) (_ []byte, bare, entity bool) {
 	for {
 		at := bytes.IndexByte(text, '&')

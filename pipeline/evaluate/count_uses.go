@@ -41,16 +41,7 @@ func (e *Evaluator) countPreferences(stratum string) {
 // is nobody, or one agent, the file hardly says what its owner means: an example shows the
 // first line.
 func (e *Evaluator) countSignalReach(f *robots.File, stratum string) {
-	var first *usage.Line
-	best := robots.ReachesNobody
-	for i := range f.Usages {
-		if u := &f.Usages[i]; u.Mechanism == usage.ContentSignal {
-			if first == nil {
-				first = u
-			}
-			best = max(best, f.Reach(u))
-		}
-	}
+	best, first := f.SignalReach()
 	if first == nil {
 		return
 	}

@@ -32,7 +32,10 @@ type Shared struct {
 // Prepare prepares the URL samples of a run for its profiles.
 func Prepare(c Config) *Shared {
 	columns, judges := c.columnsOf()
-	return &Shared{config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents(), pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided}}
+	return &Shared{
+		config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents(),
+		pairs: &pairs.Store[robots.Difference]{Undecided: robots.DifferenceUndecided},
+	}
 }
 
 // NewCounts returns empty counters for the agents and profiles of the run.

@@ -139,15 +139,14 @@ func boundUses(path string, node *yaml.Node) (uses []string, err error) {
 	if err := userfile.CheckKeys(path, node, "uses"); err != nil {
 		return nil, err
 	}
-	for _, value := range userfile.Pairs(node) {
-		if err := userfile.Decode(path, value, &uses); err != nil {
-			return nil, err
-		}
+	var binds struct{ Uses []string }
+	if err := userfile.Decode(path, node, &binds); err != nil {
+		return nil, err
 	}
-	if len(uses) == 0 {
+	if len(binds.Uses) == 0 {
 		return nil, errors.New("binds: names no use; write `binds: {uses: [ai-train]}`")
 	}
-	return uses, nil
+	return binds.Uses, nil
 }
 
 // mostBinding bounds the tokens that bind by use: each may stand in every agent's list.

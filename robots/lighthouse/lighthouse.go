@@ -19,7 +19,7 @@ const (
 	Syntax                 // no colon
 	Pattern                // a rule that begins with neither / nor *
 	InnerDollar            // a rule with a $ that is not its end
-	Sitemap                // one that is no URL of http, https or ftp
+	Sitemap                // its value is not a URL of http, https or ftp
 	NoAgent                // a user-agent line without value
 	Orphan                 // a rule before any user-agent line
 

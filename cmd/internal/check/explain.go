@@ -99,10 +99,8 @@ func cutNote(f *robots.File, p *robots.Profile) string {
 // where they would: at most the first two lines.
 func (e *explainer) signalNotes() {
 	f := &e.readings[0].File
-	said, all := 0, false
-	for i := range f.Usages {
-		all = all || f.Usages[i].Mechanism == usage.ContentSignal && f.Reach(&f.Usages[i]) == robots.ReachesAll
-	}
+	best, _ := f.SignalReach()
+	said := 0
 	for i := range f.Usages {
 		u := &f.Usages[i]
 		if u.Mechanism != usage.ContentSignal || said == 2 {
@@ -113,7 +111,7 @@ func (e *explainer) signalNotes() {
 		case robots.ReachesNobody:
 			why = "binds nobody, for it stands before all groups"
 		case robots.ReachesOne:
-			if !all {
+			if best < robots.ReachesAll {
 				name := f.Agents[f.Groups[u.Group].Agents.From].Wide
 				why = "binds " + Shortened(visible.Text(schema.Text(name))) + " alone, whose group it stands in"
 			}

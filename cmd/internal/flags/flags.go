@@ -63,7 +63,7 @@ func Usages(set *pflag.FlagSet, width int) string {
 	return shown.FlagUsagesWrapped(width)
 }
 
-// bare is a value of which the help of a flag says nothing.
+// bare is a value whose type the help of its flag leaves out.
 type bare struct{ pflag.Value }
 
 func (bare) Type() string { return "" }

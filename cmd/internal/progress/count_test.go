@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A command that takes long says so every few seconds, and one that does not says nothing.
+// A long count shows a line every few seconds. A short one shows none.
 func TestACountIsShown(t *testing.T) {
 	for took, want := range map[time.Duration]int{LogEvery - time.Second: 0, 2*LogEvery + time.Second: 3} {
 		synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ type look struct {
 	name   string // of the list, for errors
 	bare   bool   // names without a dot are hosts
 	forced bool   // the user knows that the list is bad
-	enough int    // good rows are enough if they are the most of so many
+	enough int    // the look ends after so many rows if most of them are good
 	yield  func(row) error
 
 	rows     []row
