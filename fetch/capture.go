@@ -58,6 +58,9 @@ type Capture struct {
 	// configured to ask for one, or the origin gave no answer.
 	Front *Front
 
+	// Further is what came of the requests of each [Plan], in order.
+	Further []*Further
+
 	// Also are the answers to further identities, in the order in which they were asked;
 	// none if the origin gave no answer.
 	Also []Also
@@ -156,7 +159,10 @@ func (c *Capture) Weight() int {
 		bytes += alsoBytes + c.Also[i].Capture.Weight()
 	}
 	if c.Front != nil {
-		bytes += c.Front.weight()
+		bytes += 200 + weightOf(c.Front.Hops, c.Front.Header)
+	}
+	for _, f := range c.Further {
+		bytes += f.weight()
 	}
 	for _, value := range c.Headers.Values() {
 		if value != nil {
@@ -186,20 +192,6 @@ type Front struct {
 	Hops    []answer.Hop      // every request, in order; none if the page was not asked for
 	Error   answer.ErrorClass // of [usage.PageFailed], else ""
 	Header  []usage.HeaderField
-}
-
-// weight returns the approximate bytes of memory that hops and headers take.
-func (f *Front) weight() int {
-	bytes := 200
-	for _, h := range f.Hops {
-		bytes += len(h.URL)
-	}
-	for _, h := range f.Header {
-		if h.Value != nil {
-			bytes += len(*h.Value)
-		}
-	}
-	return bytes
 }
 
 // Headers are the headers that matter to a census, nil if absent.

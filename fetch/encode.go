@@ -23,6 +23,7 @@ type encoded struct {
 	Memory     *answer.Memory `json:"memory,omitempty"`
 	Copy       *encodedCopy   `json:"copy,omitempty"`
 	Also       []encodedAlso  `json:"also,omitempty"`
+	Further    []further      `json:"further,omitempty"`
 }
 
 type encodedCopy struct {
@@ -44,6 +45,8 @@ type Body struct {
 	Bytes    []byte
 	Copy     bool   // the last whole copy, not the answer
 	Identity string // name of the further identity that it was the answer to, "" for our own
+	Further  int    // number of the further request that it was the answer to, from 1; 0 for none
+	Reading  bool   // what was read of that answer instead
 }
 
 // Disassemble encodes a capture from the network as JSON without its bodies, and returns
@@ -73,6 +76,18 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 			entry.Body, bodies = &size, append(bodies, Body{Bytes: other.Body, Identity: identity.Name})
 		}
 		e.Also = append(e.Also, entry)
+	}
+	for i, f := range c.Further {
+		entry := furtherFacts(f)
+		if f.Body != nil {
+			size := len(f.Body)
+			entry.Body, bodies = &size, append(bodies, Body{Bytes: f.Body, Further: i + 1})
+		}
+		if f.Reading != nil {
+			size := len(f.Reading)
+			entry.Reading, bodies = &size, append(bodies, Body{Bytes: f.Reading, Further: i + 1, Reading: true})
+		}
+		e.Further = append(e.Further, entry)
 	}
 	facts, err = json.Marshal(&e)
 	return facts, bodies, err
@@ -110,6 +125,22 @@ func Assemble(facts []byte, next func(bytes int) (body []byte, unstored bool)) (
 			}
 		}
 		got.Also = append(got.Also, Also{entry.Identity, other, entry.Same && other.Unstored})
+	}
+	for i := range e.Further {
+		f := e.Further[i].further()
+		for _, part := range []struct {
+			size *int
+			to   *[]byte
+		}{{e.Further[i].Body, &f.Body}, {e.Further[i].Reading, &f.Reading}} {
+			if part.size == nil {
+				continue
+			}
+			unstored := false
+			if *part.to, unstored = next(*part.size); *part.to == nil && !unstored {
+				return nil, errNoCapture
+			}
+		}
+		got.Further = append(got.Further, f)
 	}
 	return got, nil
 }

@@ -48,6 +48,21 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 				want.Front.Header = append(want.Front.Header, usage.HeaderField{Name: "x-robots-tag", Value: rapid.Ptr(anything, true).Draw(t, "value")})
 			}
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "further") {
+			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
+			f := &fetch.Further{
+				Kind: rapid.SampledFrom(fetch.Kinds).Draw(t, "kind"), Name: anything.Draw(t, "name"), Identity: "x", URL: anything.Draw(t, "url"), Start: want.Start.UTC(),
+				Outcome: rapid.SampledFrom(usage.PageOutcomes).Draw(t, "outcome"), Error: answer.ErrorReset, Challenge: "cloudflare", Truncated: rapid.Bool().Draw(t, "cut"),
+				Hops: []answer.Hop{{URL: anything.Draw(t, "url"), Status: 200}}, Header: []usage.HeaderField{{Name: "link", Value: rapid.Ptr(anything, true).Draw(t, "value")}},
+			}
+			if rapid.Bool().Draw(t, "has a body") {
+				f.Body = body.Draw(t, "body")
+			}
+			if rapid.Bool().Draw(t, "has a reading") {
+				f.Reading = body.Draw(t, "reading")
+			}
+			want.Further = append(want.Further, f)
+		}
 		want.Challenge = rapid.SampledFrom([]string{"", "cloudflare"}).Draw(t, "wall")
 		data, err := want.MarshalBinary()
 		if err != nil {

@@ -12,7 +12,9 @@ import (
 // control connection, both ways, and Received the file. A failure may leave either empty.
 type Exchange struct {
 	URL        string
-	FrontPage  bool   // of [Capture.Front]: Received ends with the header
+	Kind       Kind   // of a further request, else "". Of a page of which no body is read, Received ends with the header
+	Further    int    // its number in [Capture.Further], from 1; 0 for robots.txt and [Capture.Front]
+	MaxBody    int    // the limit of its decoded body
 	Identity   string // name of the further identity that asked, "" for our own
 	Start      time.Time
 	Remote     netip.AddrPort

@@ -81,10 +81,7 @@ func factsOf(c *Capture) facts {
 	}
 	f.Hops = storedHops(c.Hops)
 	if c.Front != nil {
-		f.Front = &front{Outcome: c.Front.Outcome, Hops: storedHops(c.Front.Hops), Error: c.Front.Error}
-		for _, h := range c.Front.Header {
-			f.Front.Header = append(f.Front.Header, headerField{h.Name, (*raw)(h.Value)})
-		}
+		f.Front = &front{c.Front.Outcome, storedHops(c.Front.Hops), c.Front.Error, storedHeader(c.Front.Header)}
 	}
 	if c.Err != nil {
 		text := raw(c.Err.Error())
@@ -108,10 +105,7 @@ func (f *facts) capture(o Origin) *Capture {
 	}
 	c.Hops = hopsOf(f.Hops)
 	if f.Front != nil {
-		c.Front = &Front{Outcome: f.Front.Outcome, Hops: hopsOf(f.Front.Hops), Error: f.Front.Error}
-		for _, h := range f.Front.Header {
-			c.Front.Header = append(c.Front.Header, usage.HeaderField{Name: h.Name, Value: (*string)(h.Value)})
-		}
+		c.Front = &Front{f.Front.Outcome, hopsOf(f.Front.Hops), f.Front.Error, headerOf(f.Front.Header)}
 	}
 	if f.Err != nil {
 		c.Err = errors.New(string(*f.Err))
@@ -134,6 +128,20 @@ func storedHops(hops []answer.Hop) (out []hop) {
 func hopsOf(hops []hop) (out []answer.Hop) {
 	for _, h := range hops {
 		out = append(out, answer.Hop{URL: string(h.URL), Status: h.Status})
+	}
+	return out
+}
+
+func storedHeader(header []usage.HeaderField) (out []headerField) {
+	for _, h := range header {
+		out = append(out, headerField{h.Name, (*raw)(h.Value)})
+	}
+	return out
+}
+
+func headerOf(header []headerField) (out []usage.HeaderField) {
+	for _, h := range header {
+		out = append(out, usage.HeaderField{Name: h.Name, Value: (*string)(h.Value)})
 	}
 	return out
 }

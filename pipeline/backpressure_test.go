@@ -111,9 +111,11 @@ func TestEvidenceAndAnswersComeBackFromDisk(t *testing.T) {
 		own, other := host+strings.Repeat("#", 1000), host+strings.Repeat("+", 1000)
 		j := &job{Target: target.Target{Seq: int64(i + 1), Capture: answer(own)}, segment: s, ordinal: i, evidence: []byte("evidence of " + host + "\n")}
 		j.Capture.Also = []fetch.Also{{Identity: fetch.Identity{Name: "other"}, Capture: answer(other)}, {Identity: fetch.Identity{Name: "alike"}, Capture: answer(own)}}
+		j.Capture.Further = []*fetch.Further{{Body: []byte("body of " + host), Reading: []byte("reading of " + host)}}
+		further := j.Capture.Further[0]
 		s.jobs = append(s.jobs, j)
 		must(t, n.account(j))
-		if j.Capture.Body != nil || j.evidence != nil || j.Capture.Also[0].Capture.Body != nil || j.Capture.Also[1].Capture.Body != nil {
+		if further.Body != nil || further.Reading != nil || j.Capture.Body != nil || j.evidence != nil || j.Capture.Also[0].Capture.Body != nil || j.Capture.Also[1].Capture.Body != nil {
 			t.Errorf("%s: something is in memory", host)
 		}
 		evidence, bodies = append(evidence, "evidence of "+host+"\n"), append(bodies, own, other)

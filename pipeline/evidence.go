@@ -30,8 +30,8 @@ func newEvidence(c *Config) *evidence {
 	}
 	n := max(1, runtime.GOMAXPROCS(0))
 	obeyed := "not obeyed: only robots.txt is asked for"
-	if c.Fetch.FrontPage {
-		obeyed = "obeyed for front pages, under " + strings.Join(client.OwnTokens(c.Fetch.UserAgent), " and ")
+	if c.Fetch.FrontPage || len(c.Fetch.Further) > 0 {
+		obeyed = "obeyed for all else but robots.txt, under " + strings.Join(client.OwnTokens(c.Fetch.UserAgent), " and ")
 	}
 	e := &evidence{writers: make(chan *warc.Evidence, n), about: []warc.Field{
 		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run}, {Name: "description", Value: "requests of a census of crawl policies, and their answers"},

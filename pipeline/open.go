@@ -128,8 +128,8 @@ func (n *census) openClient(context.Context) (err error) {
 		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, Now: c.Fetch.Now,
 	}
 	c.Fetch.Record = n.evidence != nil
-	if len(c.Fetch.Identities) > 0 || c.Fetch.FrontPage {
-		// Answers to identities are compared with the host's own, and the front page is asked
+	if len(c.Fetch.Identities) > 0 || len(c.Fetch.Further) > 0 || c.Fetch.FrontPage {
+		// Answers to identities are compared with the host's own, and further pages are asked
 		// for by its leave, so both must be of the same hour: no answer serves from memory, not even one that this run stored before
 		// it was interrupted.
 		n.terms.Run, n.terms.MaxAge = n.terms.Run+" "+n.began.Format(time.RFC3339Nano), 0

@@ -86,7 +86,8 @@ type job struct {
 }
 
 // bodies returns the capture's body, that of its earlier copy, those of the answers to
-// identities, which are nil where they are the capture's own, and the evidence.
+// identities, which are nil where they are the capture's own, those of further answers, and
+// the evidence.
 func (j *job) bodies() []*[]byte {
 	out := []*[]byte{&j.Capture.Body}
 	if j.Capture.Copy != nil {
@@ -94,6 +95,9 @@ func (j *job) bodies() []*[]byte {
 	}
 	for i := range j.Capture.Also {
 		out = append(out, &j.Capture.Also[i].Capture.Body)
+	}
+	for _, f := range j.Capture.Further {
+		out = append(out, &f.Body, &f.Reading)
 	}
 	return append(out, &j.evidence)
 }

@@ -38,18 +38,24 @@ const zstdWindow = 8 << 20
 // that is not a failure. encodings is the value of the header. The remark is that of
 // [Remark].
 func (lease *Lease) readBody(resp *response, encodings string, paused func(time.Duration), a *received) (remark, err error) {
-	limit := lease.client.config.MaxBody
+	limit := lease.maxBody()
 	expect := 4095
 	if n := resp.Length; n >= 0 && n < int64(limit) {
 		expect = int(n)
 	}
+	isLean := lease.question != nil && lease.question.Read != nil
+	if isLean {
+		expect = min(expect, leanBytes-1)
+	}
 	codings, _ := codingsOf(encodings)
 	a.body = lease.text(min(expect, limit), paused)
+	a.body.isLean = isLean
 	plain := ""
 	if len(codings) == 0 {
 		a.truncated, err = a.body.fill(resp.body, limit)
 	} else {
 		stored := newText(lease.client.spool, min(expect, limit), paused)
+		stored.isLean = isLean
 		defer stored.release()
 		more, broken := stored.fill(resp.body, limit+encodedExcess)
 		a.truncated, plain, err = decode(a.body, func() io.Reader { return stored.again(more, broken) }, codings, "", limit)

@@ -6,6 +6,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // route is what a chain of requests begins with, and where redirects may lead it.
@@ -22,6 +23,9 @@ type heard struct {
 	at   fetch.Origin // of the last hop
 	text *text        // the body, until [Lease.land]
 	also []*heard     // the answers to further identities
+
+	header  []usage.HeaderField // those lines of the last hop that the question wants
+	further []*text             // the bodies of further answers and their readings, two for each, until [Lease.land]
 }
 
 // overFTP reports whether the last hop used FTP. FTP replies look like HTTP
@@ -46,7 +50,7 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 		got.Hops = append(got.Hops, hop)
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times, got.Challenge = a.headers, a.times, a.challenge
-		got.text, got.Truncated, got.Err = a.body, a.truncated, a.remark
+		got.text, got.Truncated, got.Err, got.header = a.body, a.truncated, a.remark, a.kept
 		if fail == nil && hop.IsRedirect() {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {

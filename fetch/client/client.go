@@ -49,6 +49,8 @@ type Config struct {
 
 	// FrontPage asks an origin that answered for its front page too, for [fetch.Capture.Front].
 	FrontPage bool
+	// Further are run after that, in this order, for [fetch.Capture.Further].
+	Further []fetch.Plan
 	// Identities are asked under after an origin's own answer, in this order.
 	Identities []fetch.Identity
 	// Challenges finds the walls among answers; nil finds none.
@@ -65,6 +67,15 @@ type Config struct {
 	// AcceptUnreachable, the failures count as the hosts'.
 	OutagePatience    time.Duration
 	AcceptUnreachable bool
+}
+
+// mostKept returns the bytes that the bodies of a host's answers may have.
+func (c *Config) mostKept() int {
+	most := c.MaxBody * (1 + len(c.Identities))
+	for _, p := range c.Further {
+		most += p.Keeps
+	}
+	return most
 }
 
 // Backing is what the run behind a Client gives it. The zero value is that of a client
@@ -135,7 +146,7 @@ func New(config Config, b Backing) (*Client, error) {
 		backing:    b,
 		dialer:     net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
 		politeness: newPoliteness(config, b.Waiting),
-		spool:      newSpool(b, config.MaxBody*(1+len(config.Identities))),
+		spool:      newSpool(b, config.mostKept()),
 		refused:    IsSpecial,
 	}
 	if config.AllowPrivate {
@@ -156,7 +167,7 @@ func New(config Config, b Backing) (*Client, error) {
 	for _, who := range append([]fetch.Identity{{UserAgent: config.UserAgent}}, config.Identities...) {
 		c.requestTails = append(c.requestTails, tail(&who))
 	}
-	if config.FrontPage {
+	if config.FrontPage || len(config.Further) > 0 {
 		c.rules = newOwnRules(config.UserAgent)
 	}
 	if config.Proxy != nil {
@@ -202,7 +213,7 @@ func (c *Client) Fetch(ctx context.Context, candidates ...fetch.Origin) *fetch.C
 // only if the earlier ones gave no HTTP answer at all. If none answers, the
 // facts are those of candidate number prefer. Fetch always returns facts; if
 // the context ended, their class is canceled. Then it asks the origin that answered for
-// its front page, and under each further identity, as far as the client is configured to.
+// its front page, for what each plan wants, and under each further identity, as far as the client is configured to.
 func (lease *Lease) Fetch(prefer int, candidates ...fetch.Origin) *fetch.Capture {
 	began := time.Now()
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
@@ -241,6 +252,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...fetch.Origin) *fetch.Capture
 		total := time.Since(began) - b.waited
 		got.Times.Total = &total
 		lease.askFront(got)
+		lease.askFurther(got)
 		lease.askAlso(got)
 		return lease.land(got)
 	}

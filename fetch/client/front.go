@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
@@ -12,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/robots/usage"
 )
 
-// Bounds of the header that is kept of a front page. A longer line has no value.
+// Bounds of the header lines that are kept of an answer. A longer line has no value.
 const (
 	maxFrontLines = 32
 	maxFrontValue = 2 << 10
@@ -23,50 +22,17 @@ const (
 // We keep to the origin's robots.txt. It asks nobody if there was no answer, or over FTP.
 // It returns early if the context ends or this machine fails; got then says so.
 func (lease *Lease) askFront(got *heard) {
-	config := &lease.client.config
-	if !config.FrontPage || !got.answered() {
+	if !lease.client.config.FrontPage || !got.answered() {
 		return
 	}
-	front := &fetch.Front{Outcome: usage.PageRead}
-	b := &budget{deadline: time.Now().Add(IdentityPause + config.Timeout)}
-	var failed error // ours
-	may := func(o fetch.Origin, target string) bool {
-		front.Outcome, failed = lease.permission(got, o, target)
-		return front.Outcome == usage.PageRead && failed == nil
-	}
-	if may(got.Origin, "/") {
-		if !lease.pause(b, IdentityPause) {
-			got.stop(lease.ctx.Err())
-			return
-		}
-		lease.front = front
-		a := lease.attempt(b, 1, got.Origin, route{target: "/", may: may})
-		lease.front = nil
-		if got.stoppedBy(lease, a) {
-			return
-		}
-		front.Hops = a.Hops
-		switch status := a.Status(); {
-		case front.Outcome != usage.PageRead: // we may not follow the redirect
-		case a.Error != "":
-			front.Outcome, front.Error = usage.PageFailed, a.Error
-		case a.Challenge != "":
-			front.Outcome = usage.PageChallenge
-		case status < 200 || status > 299:
-			front.Outcome = usage.PageStatus
-		}
-	}
-	if failed != nil {
-		if lease.ctx.Err() == nil {
-			got.Local = failed
-		}
-		got.stop(failed)
+	f, _ := lease.further(got, &fetch.Question{Kind: fetch.KindPage, Origin: got.Origin, Target: "/", Headers: usage.PageHeaders}, IdentityPause)
+	if f == nil {
 		return
 	}
-	if front.Outcome != usage.PageRead {
-		front.Header = nil
+	got.Front = &fetch.Front{Outcome: f.Outcome, Hops: f.Hops, Error: f.Error}
+	if f.Outcome == usage.PageRead {
+		got.Front.Header = f.Header
 	}
-	got.Front = front
 }
 
 // permission returns PageRead if we may ask for a page of the origin, or of another host
@@ -79,21 +45,31 @@ func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage
 			return usage.PageElsewhere, nil
 		}
 	}
-	if got.Challenge != "" || got.Status() == http.StatusTooManyRequests || got.overFTP() {
-		return usage.PageUnread, nil
-	}
-	rules := lease.client.rules
-	switch read := rules.profile.Answer(answer.Facts{Hops: got.Hops, Error: got.Error, Time: got.Start}); {
-	case read.Outcome == answer.FullAllow:
+	switch lease.outcome(got) {
+	case answer.FullAllow:
 		return usage.PageRead, nil
-	case read.Outcome != answer.ConditionalAllow || got.text == nil:
+	case answer.ConditionalAllow:
+	default:
 		return usage.PageUnread, nil
 	}
-	allowed, err := rules.allow(lease, got, o.String()+target)
+	allowed, err := lease.client.rules.allow(lease, got, o.String()+target)
 	if err == nil && !allowed {
 		return usage.PageDisallowed, nil
 	}
 	return usage.PageRead, err
+}
+
+// outcome returns what the answer of the host means for our own crawler: undefined if it
+// does not say what we may fetch.
+func (lease *Lease) outcome(got *heard) answer.Outcome {
+	if got.Challenge != "" || got.Status() == http.StatusTooManyRequests || got.overFTP() {
+		return answer.Undefined
+	}
+	read := lease.client.rules.profile.Answer(answer.Facts{Hops: got.Hops, Error: got.Error, Time: got.Start})
+	if read.Outcome == answer.FullAllow || read.Outcome == answer.ConditionalAllow && got.text != nil {
+		return read.Outcome
+	}
+	return answer.Undefined
 }
 
 // ownRules read the rules of files for our own crawler.
@@ -143,28 +119,38 @@ func OwnTokens(userAgent string) []string {
 }
 
 // allow reports whether the file of a capture allows a URL to us.
-func (r *ownRules) allow(lease *Lease, got *heard, url string) (bool, error) {
+func (r *ownRules) allow(lease *Lease, got *heard, url string) (allowed bool, err error) {
+	err = r.parse(lease, got, r.profile, func(reader *rulesReader) {
+		reader.judge.Load(&reader.file)
+		target := r.profile.Target(url)
+		allowed = reader.judge.Policy(0).Judge(&target).Value == robots.Permitted
+	})
+	return allowed, err
+}
+
+// parse calls each with a reader that has parsed the file of a capture.
+func (r *ownRules) parse(lease *Lease, got *heard, p *robots.Profile, each func(*rulesReader)) error {
 	var reader *rulesReader
 	select {
 	case reader = <-r.readers:
 	case <-lease.ctx.Done():
-		return false, lease.ctx.Err()
+		return lease.ctx.Err()
 	}
 	defer func() { r.readers <- reader }()
 	body, err := got.text.bytes()
 	if err != nil {
-		return false, err
+		return err
 	}
 	reader.file.Cut = got.Truncated
-	reader.file.Parse(body, r.profile)
-	reader.judge.Load(&reader.file)
-	target := r.profile.Target(url)
-	return reader.judge.Policy(0).Judge(&target).Value == robots.Permitted, nil
+	reader.file.Parse(body, p)
+	each(reader)
+	return nil
 }
 
-// pageHeader returns the headers about use, in the order of their names and lines.
-func pageHeader(h http.Header) (kept []usage.HeaderField) {
-	for _, name := range usage.PageHeaders {
+// headerLines returns the lines of the headers of these names, in lower case, in the order
+// of their names and lines.
+func headerLines(h http.Header, names []string) (kept []usage.HeaderField) {
+	for _, name := range names {
 		for _, value := range h[http.CanonicalHeaderKey(name)] {
 			if len(kept) == maxFrontLines {
 				return kept

@@ -117,7 +117,7 @@ func TestFrontPage(t *testing.T) {
 			}
 			pages := 0
 			for _, x := range made {
-				if !x.FrontPage {
+				if x.Kind != fetch.KindPage {
 					continue
 				}
 				pages++

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 const (
@@ -40,6 +41,7 @@ type received struct {
 	truncated bool
 	remark    error // about the answer
 	challenge string
+	kept      []usage.HeaderField // lines that the question wants
 }
 
 // asProof returns what the request may prove of this machine's connection.
@@ -179,10 +181,11 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		x.header = lease.tape.size() - r.Buffered()
 		resp.body = &ending{resp.body, x}
 	}
-	if lease.front != nil {
-		lease.front.Header = pageHeader(resp.header)
+	q := lease.question
+	if q != nil {
+		a.kept = headerLines(resp.header, q.Headers)
 	}
-	if lease.front != nil || resp.Status < 200 || resp.Status > 299 { // the bodies of errors and redirects hold no rules
+	if q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299 { // the bodies of errors and redirects hold no rules
 		var page []byte
 		if c.config.Challenges.WantsBody(resp.Status, resp.header.Values) {
 			page = lease.beginning(b, conn, resp)
@@ -200,7 +203,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	contentRange := strings.Clone(resp.header.Get("Content-Range"))
 	encodings := strings.Clone(resp.header.Get("Content-Encoding"))
 	resp.header, resp.Fields = nil, nil // free it: it may be large, and the body may take long
-	in.left = int64(c.config.MaxBody)*8 + 64<<10
+	in.left = int64(lease.maxBody())*8 + 64<<10
 	below.body = true
 	remark, err := lease.readBody(resp, encodings, below.paused, a)
 	a.remark = failure.Remarks(a.remark, remark)
@@ -215,7 +218,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	}
 	switch {
 	case err == nil && resp.Status == http.StatusPartialContent:
-		beyond, err := fetch.Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody)
+		beyond, err := fetch.Partial(contentRange, a.truncated || a.body.size() == lease.maxBody())
 		if err != nil {
 			return failure.New(answer.ErrorTruncatedBody, "body: %w", err)
 		}

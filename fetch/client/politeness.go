@@ -47,10 +47,11 @@ type Lease struct {
 	client    *Client
 	ctx       context.Context // the context begin of Enter; onceBegun once a connection is dialled
 	onceBegun context.Context
-	held      bool         // holds a slot
-	asked     bool         // the first request has kept the pace
-	front     *fetch.Front // what is asked for is a front page; nil for robots.txt
-	identity  int          // under which it asks: 0 for our own, else one more than the index in Config.Identities
+	held      bool            // holds a slot
+	asked     bool            // the first request has kept the pace
+	question  *fetch.Question // the further request that is made; nil for robots.txt
+	number    int             // of that request, from 1; 0 for the front page
+	identity  int             // under which it asks: 0 for our own, else one more than the index in Config.Identities
 
 	tape      *text        // bytes of the exchanges, nil unless they are recorded
 	exchanges []*recording // in order

@@ -43,14 +43,16 @@ func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *fa
 	}
 	x.sent = span{lease.tape.size(), lease.tape.size()}
 	x.received = x.sent
-	x.FrontPage = lease.front != nil
+	if q := lease.question; q != nil {
+		x.Kind, x.Further, x.MaxBody = q.Kind, lease.number, q.MaxBody
+	}
 	lease.recording = x
 	a, fail := get(b, o, target)
 	lease.recording = nil
 	if fail == nil && o.Scheme == "ftp" && a.body != nil {
 		fail = lease.recordFile(x, &a)
 	}
-	if x.FrontPage && x.header > 0 {
+	if x.Kind != "" && x.MaxBody == 0 && x.header > 0 {
 		x.whole, x.received.to = x.whole && x.received.to == x.header, x.header
 	}
 	x.Remote, x.TLSVersion, x.Status, x.Cut = a.remote, a.tls, a.status, x.cut(&a, fail)
@@ -143,7 +145,7 @@ func (c *recordedConn) put(p []byte, to *span) error {
 }
 
 // Exchanges yields the requests that [Lease.Fetch] made, in order: of all attempts,
-// redirects, schemes, probes, front pages and identities, but those that an outage of this machine has voided.
+// redirects, schemes, probes, front pages, plans and identities, but those that an outage of this machine has voided.
 // There are none unless the client records them, or if a memory has answered. They are
 // valid until Leave. An error is one of the disk.
 func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {

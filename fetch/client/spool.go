@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net"
@@ -110,7 +109,11 @@ type text struct {
 	blocks []int64             // offsets of its blocks in the spool's file, in order
 	tail   []byte              // the bytes after the blocks
 	taken  int64               // bytes taken from the spool's room
+	isLean bool                // it is read once, as a stream: no more than leanBytes of it stay in memory
 }
+
+// leanBytes bounds the memory of a lean text, if there is a disk.
+const leanBytes = 256 << 10
 
 // newText returns a text with an expected size.
 func newText(s *spool, expect int, paused func(time.Duration)) *text {
@@ -173,7 +176,7 @@ func (t *text) grow(most int) error {
 	size := min(2*cap(t.tail)+512, most-len(t.blocks)*blockBytes)
 	switch more := int64(size) - t.taken; {
 	case size <= blockBytes:
-	case len(t.blocks) == 0 && t.spool.take(more):
+	case len(t.blocks) == 0 && (!t.isLean || size <= leanBytes || t.spool.create == nil) && t.spool.take(more):
 		t.taken += more
 	case cap(t.tail) < blockBytes:
 		size = blockBytes
@@ -259,6 +262,15 @@ func (lease *Lease) land(got *heard) *fetch.Capture {
 		}
 		got.Also[i].Capture = other
 	}
+	var err error
+	for i, f := range got.Further {
+		if f.Body, err = lease.bytes(got.further[2*i]); err == nil {
+			f.Reading, err = lease.bytes(got.further[2*i+1])
+		}
+		if err != nil {
+			return lease.unlanded(got, err)
+		}
+	}
 	defer share(got.Capture)
 	t := got.text
 	if t == nil {
@@ -269,20 +281,36 @@ func (lease *Lease) land(got *heard) *fetch.Capture {
 		got.Cut = &n
 		return got.Capture
 	}
+	if got.Body, err = lease.bytes(t); err != nil {
+		return lease.unlanded(got, err)
+	}
+	return got.Capture
+}
+
+// bytes returns a whole text, nil for none. The error is one of this machine, or that of the
+// context.
+func (lease *Lease) bytes(t *text) ([]byte, error) {
+	if t == nil {
+		return nil, nil
+	}
 	if len(t.blocks) > 0 && !lease.landed {
 		select {
 		case lease.client.spool.landing <- struct{}{}:
 			lease.landed = true
 		case <-lease.ctx.Done():
-			got.Error, got.Err = answer.ErrorCanceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
-			return got.Capture
+			return nil, lease.ctx.Err()
 		}
 	}
-	var err error
-	if got.Body, err = t.bytes(); err != nil {
-		return &fetch.Capture{Origin: got.Origin, Start: time.Now(), Error: answer.ErrorCanceled, Err: err, Local: err}
+	return t.bytes()
+}
+
+// unlanded returns the capture of a fetch of which a body did not come into memory.
+func (lease *Lease) unlanded(got *heard, err error) *fetch.Capture {
+	if lease.ctx.Err() != nil {
+		got.stop(err)
+		return got.Capture
 	}
-	return got.Capture
+	return &fetch.Capture{Origin: got.Origin, Start: time.Now(), Error: answer.ErrorCanceled, Err: err, Local: err}
 }
 
 // text returns a text for an answer. It is released with the lease.

@@ -24,6 +24,7 @@ import (
 //	metadata   what the census took from the fetch, as JSON (see evidenced)
 //	request    ┐ of each exchange, in order, with the bytes that were sent and came;
 //	response   ┘ either may be missing where the exchange failed
+//	metadata   what was read of a body that was not kept, such as a sitemap's
 //	resource   a body that was not asked for: an answer of the memory, or its last copy
 //
 // All but the first name it by WARC-Concurrent-To, so that a reader tells the records of
@@ -47,6 +48,7 @@ const (
 	evidenceVersion = 1
 	evidenceMagic   = `{"robocensus_capture":`
 	evidenceType    = "application/json"
+	readingType     = "application/x-robocensus-reading" // of what was read of a body that was not kept
 	// maxEvidence bounds that block: hops, headers and some hundred exchanges.
 	maxEvidence = 4 << 20
 )
@@ -55,6 +57,8 @@ const (
 type exchanged struct {
 	URL      string            `json:"url"`
 	Front    bool              `json:"front_page,omitempty"`
+	Further  int               `json:"further,omitempty"`  // the number of the further request, from 1
+	MaxBody  int               `json:"max_body,omitempty"` // of its decoded body
 	Identity string            `json:"identity,omitempty"` // the further identity that asked
 	Date     time.Time         `json:"date"`
 	Remote   netip.AddrPort    `json:"remote_address,omitzero"`
@@ -115,7 +119,7 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 			return nil, err
 		}
 		last := c.Hops[len(c.Hops)-1]
-		holds := c.Body != nil && !x.FrontPage && x.Identity == "" && x.URL == last.URL && x.Status == last.Status && x.Error == ""
+		holds := c.Body != nil && x.Kind == "" && x.Identity == "" && x.URL == last.URL && x.Status == last.Status && x.Error == ""
 		made, err := e.exchange(x, capture, holds)
 		if err != nil {
 			return nil, err
@@ -125,12 +129,18 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	for _, b := range bodies {
 		id := ""
 		for _, x := range block.Exchanges {
-			if !b.Copy && !x.Front && x.Identity == b.Identity {
+			if b.Further > 0 && x.Further == b.Further && !b.Reading || b.Further == 0 && x.Further == 0 && !b.Copy && !x.Front && x.Identity == b.Identity {
 				id = x.Response // that of the last one
 			}
 		}
 		switch {
 		case id != "":
+		case b.Further > 0:
+			id = NewID()
+			err = e.write(&e.others, &Record{
+				Type: "metadata", ID: id, Date: c.Further[b.Further-1].Start, ContentType: readingType, Head: b.Bytes,
+				Fields: []Field{{"WARC-Concurrent-To", "<" + capture + ">"}},
+			})
 		case b.Copy:
 			id, err = e.resource(b.Bytes, c.Origin.RobotsURL(), c.Copy.Fetched, nil, capture)
 		default:
@@ -199,7 +209,10 @@ func (e *Evidence) resource(body []byte, url string, date time.Time, contentType
 // the answers with equal digests, and a reader finds only captures again, not what was a
 // redirect, an error or the answer to a further identity.
 func (e *Evidence) exchange(x *fetch.Exchange, capture string, holds bool) (exchanged, error) {
-	made := exchanged{URL: x.URL, Front: x.FrontPage, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
+	made := exchanged{URL: x.URL, Front: x.Kind != "" && x.Further == 0, Further: x.Further, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
+	if x.Further > 0 {
+		made.MaxBody = x.MaxBody
+	}
 	if x.Err != nil {
 		made.Text = printable(x.Err.Error())
 	}

@@ -115,7 +115,7 @@ func (w *reader) readFacts(in *bufio.Reader) error {
 		return err
 	}
 	f := &fetched{id: string(w.head.id), offset: w.start}
-	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion || len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody {
+	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion || len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody || slices.ContainsFunc(f.block.Exchanges, func(x exchanged) bool { return x.MaxBody < 0 || x.MaxBody > maxMaxBody }) {
 		return errFacts
 	}
 	f.bodies, f.revisits = make([][]byte, len(f.block.Bodies)), make([]*Revisit, len(f.block.Bodies))
@@ -125,8 +125,9 @@ func (w *reader) readFacts(in *bufio.Reader) error {
 
 // Bounds of what facts may ask for.
 const (
-	maxBodies  = 64
+	maxBodies  = 64 + 2*fetch.MaxFurther
 	maxMaxBody = 64 << 20
+	maxReading = 8 << 20
 )
 
 // readPart reads another record of the fetch: its block is a body, or of no interest.
@@ -153,9 +154,17 @@ func (w *reader) readPart(in *bufio.Reader) error {
 	// The bytes of an answer over HTTP are read as they were when they came, whatever the
 	// record is called.
 	if x != nil && !x.overFTP() {
-		body, err = client.Replay(stored, f.block.MaxBody)
+		most := f.block.MaxBody
+		if x.Further > 0 {
+			most = x.MaxBody
+		}
+		body, err = client.Replay(stored, most)
 	} else {
-		body, err = io.ReadAll(io.LimitReader(stored, int64(f.block.MaxBody)))
+		most := f.block.MaxBody
+		if string(h.contentType) == readingType {
+			most = maxReading
+		}
+		body, err = io.ReadAll(io.LimitReader(stored, int64(most)))
 	}
 	if stored.err != nil {
 		return stored.err // of the record, not of the answer in it
@@ -266,6 +275,7 @@ func isFetch(c *fetch.Capture) bool {
 		ok = ok && (d == nil || *d >= 0)
 	}
 	ok = ok && (c.Front == nil || isFront(c.Front))
+	ok = ok && len(c.Further) <= fetch.MaxFurther && !slices.ContainsFunc(c.Further, func(f *fetch.Further) bool { return !isFurther(f) })
 	names := make(map[string]bool)
 	for _, also := range c.Also {
 		ok = ok && also.Identity.Validate() == nil && !names[also.Identity.Name] && isFetch(also.Capture)
@@ -290,6 +300,21 @@ func isFront(f *fetch.Front) bool {
 	}
 	for _, h := range f.Header {
 		ok = ok && slices.Contains(usage.PageHeaders, h.Name) && (h.Value == nil || len(*h.Value) <= maxStoredHeader)
+	}
+	return ok
+}
+
+// isFurther reports whether facts can be those of a further request.
+func isFurther(f *fetch.Further) bool {
+	ok := slices.Contains(fetch.Kinds, f.Kind) && slices.Contains(usage.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && len(f.Header) <= maxFrontLines &&
+		len(f.Name) <= maxStoredHeader && len(f.URL) <= maxHopURL && (f.Outcome == usage.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) &&
+		(f.Challenge == "" || slices.Contains(answer.Vendors, f.Challenge)) && (f.Outcome != usage.PageRead || len(f.Hops) > 0) &&
+		(f.Body == nil || f.Outcome == usage.PageRead || f.Outcome == usage.PageChallenge)
+	for _, h := range f.Hops {
+		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
+	}
+	for _, h := range f.Header {
+		ok = ok && len(h.Name) <= maxStoredHeader && (h.Value == nil || len(*h.Value) <= maxStoredHeader)
 	}
 	return ok
 }

@@ -581,6 +581,55 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 	}
 }
 
+// Further requests come back with their bodies and what was read of them, whatever those of
+// the file are; what was read lies in a record of its own, and none is a capture.
+func TestEvidenceOfFurtherRequests(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if w.Header().Set("Content-Type", "text/plain"); r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/list", http.StatusFound)
+			return
+		}
+		io.WriteString(w, "User-agent: *\nDisallow: /shut\n# of "+r.URL.Path+strings.Repeat("\n# more", 200))
+	}))
+	defer server.Close()
+	plan := fetch.Plan{Keeps: 1 << 20, Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
+		read := func(body io.Reader, keep io.Writer) error {
+			n, err := io.Copy(io.Discard, body)
+			fmt.Fprintf(keep, "%d bytes", n)
+			return err
+		}
+		ask(&fetch.Question{Kind: fetch.KindDocument, Name: "moved", Origin: host.Origin, Target: "/moved", MaxBody: 3 * maxBody, Headers: []string{"content-type"}})
+		ask(&fetch.Question{Kind: fetch.KindSitemap, Origin: host.Origin, Target: "/list", MaxBody: 5 * maxBody, Read: read})
+		ask(&fetch.Question{Kind: fetch.KindControl, Origin: host.Origin, Target: "/shut"})
+	}}
+	client, err := client.New(client.Config{
+		UserAgent: "test", Timeout: 5 * time.Second, MaxBody: maxBody, MaxRedirects: 5, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, Further: []fetch.Plan{plan},
+		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
+	}, client.Backing{Waiting: 1})
+	must(t, err)
+	lease, err := client.Enter(t.Context(), t.Context())
+	must(t, err)
+	defer lease.Leave()
+	want := lease.Fetch(0, fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+	if f := want.Further; len(f) != 3 || len(f[0].Body) <= maxBody || len(f[1].Reading) == 0 || f[2].Outcome != usage.PageDisallowed {
+		t.Fatalf("%+v", f)
+	}
+	e := &Evidence{MaxBody: maxBody}
+	file, err := e.Capture(want, lease.Exchanges())
+	must(t, err)
+	got, damages, _ := readAll(t, bytes.NewReader(file))
+	if compare(t, []*fetch.Capture{want}, got); len(damages) > 0 {
+		t.Errorf("%q", damages)
+	}
+	for i, r := range parse(t, file) {
+		r.check(t)
+		if isReading := r.block == string(want.Further[1].Reading); isReading != (r.fields["Content-Type"] == readingType) || isReading && r.fields["WARC-Target-URI"] != "" {
+			t.Errorf("record %d: %v", i, r.fields)
+		}
+	}
+}
+
 // Anybody may write a file: facts that no fetch has are damage.
 func TestEvidenceForged(t *testing.T) {
 	e := &Evidence{MaxBody: maxBody}
@@ -613,6 +662,11 @@ func TestEvidenceForged(t *testing.T) {
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"read","hops":[{"url":"http://a.example/","status":200}],"header":[{"name":"server","value":"noai"}]}`},
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}]}`},
 		{`"attempts":3`, `"attempts":3,"front_page":{"outcome":"failed","hops":[{"url":"http://a.example/"}],"error_class":"policy"}`},
+		{`"attempts":3`, `"attempts":3,"further":[{"kind":"letter","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":404}]}]`},
+		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"read"}]`},
+		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"failed","hops":[{"url":"http://a.example/"}]}]`},
+		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":1404}]}]`},
+		{`"attempts":3`, `"attempts":3,"further":[{"kind":"page","url":"http://a.example/","outcome":"status","hops":[{"url":"http://a.example/","status":404}],"body_bytes":4}]`},
 		{`"Class":"network_failure"`, `"Class":"nothing"`},
 		{`"bytes":12`, `"bytes":13`},
 		{`"bytes":12`, `"bytes":-1`},

@@ -1,0 +1,147 @@
+package client
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
+)
+
+// askFurther runs the plans. It returns early if the context ends or this machine fails; got
+// then says so.
+func (lease *Lease) askFurther(got *heard) {
+	plans := lease.client.config.Further
+	if len(plans) == 0 || !got.answered() || lease.outcome(got) == answer.Undefined {
+		return
+	}
+	pause, again := got.pause(IdentityPause)
+	ask := func(q *fetch.Question) *fetch.Further {
+		if !again || got.isStopped() || len(got.Further) == fetch.MaxFurther {
+			return nil
+		}
+		lease.number = len(got.Further) + 1
+		f, a := lease.further(got, q, pause)
+		lease.number = 0
+		if f == nil {
+			return nil
+		}
+		body, reading := (*text)(nil), (*text)(nil)
+		if a != nil {
+			pause, again = a.pause(IdentityPause)
+			body = a.text
+		}
+		if q.Read != nil && body != nil {
+			reading = lease.text(4095, nil)
+			if err := lease.read(q, body, reading); err != nil {
+				got.fail(lease, err)
+				return nil
+			}
+			body.release()
+			body = nil
+		}
+		if f.Error != "" {
+			body = nil
+		}
+		got.Further, got.further = append(got.Further, f), append(got.further, body, reading)
+		return f
+	}
+	host := &fetch.Answered{Capture: got.Capture, Parse: func(p *robots.Profile, each func(*robots.File)) error {
+		if got.text == nil || got.isStopped() {
+			return nil
+		}
+		err := lease.client.rules.parse(lease, got, p, func(r *rulesReader) { each(&r.file) })
+		if err != nil {
+			got.fail(lease, err)
+		}
+		return err
+	}}
+	for _, p := range plans {
+		if p.Ask(host, ask); got.isStopped() {
+			return
+		}
+	}
+}
+
+// isStopped reports whether a fetch did not end.
+func (got *heard) isStopped() bool { return got.Error == answer.ErrorCanceled }
+
+// fail stops a fetch for an error of this machine, or of the context.
+func (got *heard) fail(lease *Lease, err error) {
+	if lease.ctx.Err() == nil {
+		got.Local = err
+	}
+	got.stop(err)
+}
+
+// read reads a body in the place of a question. Few at a time are read, for a reader may
+// have a window of some size.
+func (lease *Lease) read(q *fetch.Question, body, reading *text) error {
+	select {
+	case bodies <- struct{}{}:
+	case <-lease.ctx.Done():
+		return lease.ctx.Err()
+	}
+	defer func() { <-bodies }()
+	return q.Read(body.reader(), reading)
+}
+
+// bodies limits the bodies that are read at the same time.
+var bodies = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// further asks a question after a pause. a is nil if the URL was not asked for. f is nil if
+// the fetch is stopped, and got then says so.
+func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) (f *fetch.Further, a *heard) {
+	f = &fetch.Further{Kind: q.Kind, Name: q.Name, URL: clipURL(q.URL()), Outcome: usage.PageRead}
+	if q.Identity > 0 {
+		f.Identity = lease.client.config.Identities[q.Identity-1].Name
+	}
+	var failed error // ours
+	may := func(o fetch.Origin, target string) bool {
+		if !q.Permitted {
+			f.Outcome, failed = lease.permission(got, o, target)
+		}
+		if f.Outcome == usage.PageRead && q.Follow != nil && (o != q.Origin || target != q.Target) && !q.Follow(o, target) {
+			f.Outcome = usage.PageElsewhere
+		}
+		return f.Outcome == usage.PageRead && failed == nil
+	}
+	if may(q.Origin, q.Target) {
+		b := &budget{deadline: time.Now().Add(pause + lease.client.config.Timeout)}
+		if !lease.pause(b, pause) {
+			got.stop(lease.ctx.Err())
+			return nil, nil
+		}
+		lease.question, lease.identity = q, q.Identity
+		a = lease.attempt(b, 1, q.Origin, route{target: q.Target, may: may})
+		lease.question, lease.identity = nil, 0
+		if got.stoppedBy(lease, a) {
+			return nil, nil
+		}
+		f.Start, f.Hops, f.Header, f.Truncated, f.Challenge = a.Start, a.Hops, a.header, a.Truncated, a.Challenge
+		switch status := a.Status(); {
+		case f.Outcome != usage.PageRead: // we may not follow the redirect
+		case a.Error != "":
+			f.Outcome, f.Error = usage.PageFailed, a.Error
+		case a.Challenge != "":
+			f.Outcome = usage.PageChallenge
+		case status < 200 || status > 299:
+			f.Outcome = usage.PageStatus
+		}
+	}
+	if failed != nil {
+		got.fail(lease, failed)
+		return nil, nil
+	}
+	return f, a
+}
+
+// maxBody returns the limit of the body that is asked for.
+func (lease *Lease) maxBody() int {
+	if q := lease.question; q != nil {
+		return q.MaxBody
+	}
+	return lease.client.config.MaxBody
+}

@@ -1,0 +1,166 @@
+package fetch
+
+import (
+	"io"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/usage"
+)
+
+// A Plan asks a host for more than its robots.txt, once that has answered. It is the one way
+// to do so: the client that runs the plan keeps what every request has to keep to, and the
+// answers lie in [Capture.Further], which is encoded, spilled, resumed, and kept in WARC files
+// with the rest of the capture.
+//
+// The client asks one request of a host at a time, a pause after the one before, never again
+// after a Retry-After that is too long, and, unless [Question.Permitted], only where the
+// host's robots.txt lets our own agent fetch the URL. It runs no plan if the host gave no
+// answer, or one that does not say what may be fetched, such as a 503.
+type Plan struct {
+	// Ask calls ask for each request, one after the other, until it wants no more or ask
+	// returns nil: the fetch has ended, or the host wants to be left alone. What to ask for
+	// is thus a function of the answers so far. What it notes must depend on them alone.
+	Ask func(host *Answered, ask func(*Question) *Further)
+	// Most is the largest number of requests to a host without redirects, and Keeps that of
+	// bytes of [Further.Body] and [Further.Reading] in one.
+	Most, Keeps int
+}
+
+// Answered is a host that has answered for its robots.txt.
+type Answered struct {
+	*Capture // without its body
+	// Parse calls each with the file as a profile reads it, which is valid until each
+	// returns. It does not call it if there is no file. An error ends the fetch.
+	Parse func(p *robots.Profile, each func(*robots.File)) error
+}
+
+// A Kind says what a further request is for.
+type Kind string
+
+const (
+	KindPage     Kind = "page"
+	KindSitemap  Kind = "sitemap"
+	KindDocument Kind = "document" // states what may be done with the site
+	KindControl  Kind = "control"  // a page that cannot exist, to compare with
+)
+
+// Kinds lists the kinds.
+var Kinds = []Kind{KindPage, KindSitemap, KindDocument, KindControl}
+
+// MaxFurther bounds the further requests to a host.
+const MaxFurther = 256
+
+// A Question is a further request to a host.
+type Question struct {
+	Kind     Kind
+	Name     string // the plan's own, such as that of a document
+	Identity int    // under which it is asked: 0 for our own, else one more than the index of a further identity
+	Origin   Origin
+	Target   string // path and query, as in a request
+
+	// Permitted says that robots.txt need not let our own agent fetch the URL: the plan has
+	// asked for the agent that it asks as. Otherwise it must, and so it must where a redirect
+	// leads, which may be no further than the registered domain.
+	Permitted bool
+	// Follow reports whether a redirect may lead to a URL, in addition; nil for any.
+	Follow func(o Origin, target string) bool
+
+	Headers []string // names, in lower case, of the headers whose lines are kept
+	MaxBody int      // bytes of the decoded body of a 2xx answer to keep; 0 reads none
+	// Read, if not nil, reads the body instead, as far as it came, and writes to keep what is
+	// kept in its place: a body of many megabytes is on disk by then, not in memory. An error
+	// is one of this machine. It is called in the place of ask, once.
+	Read func(body io.Reader, keep io.Writer) error
+}
+
+// URL returns the URL that is asked for.
+func (q *Question) URL() string { return q.Origin.String() + q.Target }
+
+// Further is what came of a further request.
+type Further struct {
+	Kind     Kind
+	Name     string // of the question
+	Identity string // name of the further identity that asked, "" for our own
+	URL      string // of the question; redirects are in Hops
+	// Outcome is read if the last answer is 2xx, and otherwise why there is none: an answer
+	// of another kind, a failure, or a URL that may not be asked for, of the question or of
+	// a redirect.
+	Outcome   usage.PageOutcome
+	Start     time.Time
+	Hops      []answer.Hop      // every request, in order; none if there was none
+	Error     answer.ErrorClass // of a failure, else ""
+	Challenge string            // as in [Capture]
+	Header    []usage.HeaderField
+	Body      []byte // nil without one, or if it broke off
+	Reading   []byte // what [Question.Read] kept, also of a body that broke off; nil without a body
+	Truncated bool   // the body was longer than MaxBody
+}
+
+// Status returns the status of the last hop, 0 if it got no answer.
+func (f *Further) Status() int {
+	if len(f.Hops) == 0 {
+		return 0
+	}
+	return f.Hops[len(f.Hops)-1].Status
+}
+
+// FinalURL returns the URL of the last hop, or the one that was not asked for.
+func (f *Further) FinalURL() string {
+	if len(f.Hops) == 0 {
+		return f.URL
+	}
+	return f.Hops[len(f.Hops)-1].URL
+}
+
+// weight returns the approximate bytes of memory of all but the body and the reading.
+func (f *Further) weight() int {
+	return 300 + len(f.URL) + weightOf(f.Hops, f.Header)
+}
+
+// weightOf returns the approximate bytes of memory that hops and headers take.
+func weightOf(hops []answer.Hop, header []usage.HeaderField) (bytes int) {
+	for _, h := range hops {
+		bytes += len(h.URL)
+	}
+	for _, h := range header {
+		if h.Value != nil {
+			bytes += len(*h.Value)
+		}
+	}
+	return bytes
+}
+
+// further is a Further as it is stored, without its body and reading, which follow the other
+// bodies of its capture.
+type further struct {
+	Kind      Kind              `json:"kind"`
+	Name      raw               `json:"name,omitempty"`
+	Identity  string            `json:"identity,omitempty"`
+	URL       raw               `json:"url"`
+	Outcome   usage.PageOutcome `json:"outcome"`
+	Start     time.Time         `json:"fetch_time,omitzero"`
+	Hops      []hop             `json:"hops,omitempty"`
+	Error     answer.ErrorClass `json:"error_class,omitempty"`
+	Challenge string            `json:"challenge,omitempty"`
+	Header    []headerField     `json:"header,omitempty"`
+	Truncated bool              `json:"body_truncated,omitempty"`
+	Body      *int              `json:"body_bytes,omitempty"`
+	Reading   *int              `json:"reading_bytes,omitempty"`
+}
+
+func furtherFacts(f *Further) further {
+	return further{
+		Kind: f.Kind, Name: raw(f.Name), Identity: f.Identity, URL: raw(f.URL), Outcome: f.Outcome, Start: f.Start.UTC(), Hops: storedHops(f.Hops),
+		Error: f.Error, Challenge: f.Challenge, Header: storedHeader(f.Header), Truncated: f.Truncated,
+	}
+}
+
+// further reverses furtherFacts.
+func (f *further) further() *Further {
+	return &Further{
+		Kind: f.Kind, Name: string(f.Name), Identity: f.Identity, URL: string(f.URL), Outcome: f.Outcome, Start: f.Start, Hops: hopsOf(f.Hops),
+		Error: f.Error, Challenge: f.Challenge, Header: headerOf(f.Header), Truncated: f.Truncated,
+	}
+}
