@@ -71,20 +71,27 @@ func (j *Judge) usagesOf(v usage.Vocabulary) *usages {
 
 // pathRules compiles the paths of lines by the profile's rules for patterns.
 func (p *Profile) pathRules(all []usage.Line) *ruleset {
+	return p.compilePaths(func(yield func(i int32, path []byte)) {
+		for i := range all {
+			if path, rest := all[i].Path(); path != nil && len(rest) > 0 {
+				yield(int32(i), path)
+			}
+		}
+	})
+}
+
+// compilePaths compiles paths that stand in no group; the line of each rule is its number.
+func (p *Profile) compilePaths(each func(yield func(i int32, path []byte))) *ruleset {
 	f := &File{Groups: make([]Group, 1), letter: p.Reserved == ReservedEqual}
 	s := parser{File: f, p: p}
-	for i := range all {
-		path, rest := all[i].Path()
-		if path == nil || len(rest) == 0 {
-			continue
-		}
-		s.line = int32(i)
+	each(func(i int32, path []byte) {
+		s.line = i
 		if p.isDialect() {
 			f.Rules = append(f.Rules, Rule{Pattern: path, Normalized: path, Line: s.line})
 		} else {
 			s.addRule(Disallow, path)
 		}
-	}
+	})
 	f.Groups[0].Rules.To = int32(len(f.Rules))
 	if p.isDialect() {
 		d := dialectParser{File: f, p: p, group: -1}

@@ -52,7 +52,7 @@ func TestOfPage(t *testing.T) {
 		{"empty items", "x-robots-tag: , ,bot: ,", `x-robots-tag * - - unknown ", ,bot: ," no_statement`},
 		{"an unknown rule", "x-robots-tag: no ai", `x-robots-tag * no ai - unknown "no ai" unknown_label`},
 		{"reserved", "tdm-reservation: 1|tdm-policy: https://x.example/p.json", `tdm-reservation * tdm-reservation ai-train disallow "1" -|tdm-policy * tdm-policy - unknown "https://x.example/p.json" -`},
-		{"not reserved", "tdm-reservation: 0", `tdm-reservation * tdm-reservation ai-train allow "0" -`},
+		{"not reserved", "tdm-reservation: 0", `tdm-reservation * tdm-reservation ai-train unknown "0" -`},
 		{"neither", "tdm-reservation: true|tdm-policy: /p", `tdm-reservation * tdm-reservation ai-train unknown "true" unknown_value|tdm-policy * tdm-policy - unknown "/p" not_url`},
 		{"too long to be read", "x-robots-tag|x-robots-tag: noai", `x-robots-tag * - - unknown "" too_long|x-robots-tag * noai ai-train disallow "noai" -`},
 	} {

@@ -33,10 +33,19 @@ const (
 	License                 // License: URL (RSL)
 	PolicyToken             // a group for a token that stands for a use
 	PageHeader              // a header of a page, which is not part of robots.txt
+
+	// Package consent reads these.
+	PageMeta // an element of a page's HTML
+	TDMRep   // a rule of tdmrep.json
+	RSL      // a licence of an RSL document
+	Spawning // a rule of an ai.txt in Spawning's grammar, that of robots.txt
+	Car      // a field of an ai.txt by draft-car-ai-txt-wellknown
+	TrustTxt // a line of trust.txt
 )
 
 func (m Mechanism) String() string {
-	return [...]string{"", "content-usage", "content-signal", "license", "token", "header"}[m]
+	return [...]string{"", "content-usage", "content-signal", "license", "token", "header", "meta",
+		"tdmrep", "rsl", "ai.txt-spawning", "ai.txt-car", "trust.txt"}[m]
 }
 
 // A Preference is what is stated about a use.
@@ -46,9 +55,10 @@ const (
 	Unknown Preference = iota
 	Allows
 	Refuses
+	Priced // allowed for money, or with a licence that must be got first; not in robots.txt
 )
 
-func (p Preference) String() string { return [...]string{"unknown", "allow", "disallow"}[p] }
+func (p Preference) String() string { return [...]string{"unknown", "allow", "disallow", "priced"}[p] }
 
 // A Label is the name that a mechanism gives to a use. A content signal's is in lower
 // case.

@@ -42,7 +42,7 @@ var values = func() map[string]map[string][]string {
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
 			"scope": {"group", "file", "trailing", "orphan", "page"}, "mechanism": named[usage.Mechanism](int(usage.PageHeader) + 1)[1:], "header": usage.PageHeaders, "use": named[usage.Use](usage.NumUses),
-			"preference": named[usage.Preference](int(usage.Refuses) + 1)[1:], "level": named[usage.Level](int(usage.LevelFull) + 1)[1:],
+			"preference": named[usage.Preference](int(usage.Priced) + 1)[1:], "level": named[usage.Level](int(usage.LevelFull) + 1)[1:],
 			"remark": {usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel, usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL, usage.RemarkTooLong},
 		},
 		"changes":   {"use": named[usage.Use](usage.NumUses)},
