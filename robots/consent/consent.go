@@ -94,7 +94,7 @@ type Document struct {
 	// Invalid says why it has not the shape that its kind demands, "" if it has.
 	Invalid    string
 	Remarks    []string // each once
-	Statements []Statement
+	Statements []Statement // in the order of their lines
 
 	meaning interface {
 		means(q *Question) Answer
@@ -188,6 +188,7 @@ func Read(kind Kind, body []byte, s Served) *Document {
 	if d.Invalid != "" {
 		d.Statements, d.meaning = nil, nil
 	}
+	slices.SortStableFunc(d.Statements, func(a, b Statement) int { return a.Line - b.Line })
 	return d
 }
 
