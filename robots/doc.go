@@ -69,6 +69,7 @@
 //	policy.go        what of a file applies to an agent
 //	ruleset.go       the rules of a group, compiled; which of them matches
 //	compile.go       how they are compiled
+//	patterns.go      patterns of other documents
 //	match.go         patterns and paths
 //	target.go        URLs
 //	verdict.go       conflicts of rules; reasons

@@ -186,7 +186,7 @@ func (b *carBlock) state(d *Document, agent string, isSite bool) {
 			d.remark(remarkValue)
 		default:
 			if s.Preference = p; conditional {
-				s.Remark = "conditional"
+				s.Remark = remarkConditional
 				b.statePaths(d, agent)
 			}
 		}

@@ -93,7 +93,7 @@ type Document struct {
 	Form string
 	// Invalid says why it has not the shape that its kind demands, "" if it has.
 	Invalid    string
-	Remarks    []string // each once
+	Remarks    []string    // each once
 	Statements []Statement // in the order of their lines
 
 	meaning interface {
@@ -112,23 +112,27 @@ type Statement struct {
 
 // Remarks about documents and statements.
 const (
-	remarkType     = "type"          // the media type is not one that its kind has
-	remarkBOM      = "bom"           // it begins with a byte order mark
-	remarkTooLong  = "too_long"      // it has more than MaxBytes
-	remarkLimit    = "limit"         // it has more than maxStatements
-	remarkRule     = "rule"          // a rule that is none, and is passed over
-	remarkValue    = "value"         // a value that says nothing
-	remarkOrder    = "order"         // the longest match would say otherwise than the first
-	remarkAbsolute = "absolute"      // a location that is a whole URL
-	remarkPath     = "path"          // a location that is no path
-	remarkRepeated = "duplicate"     // the last of several members of one name counts
-	remarkDefault  = "default"       // nobody says so: the document's specification does
-	remarkRequired = "required"      // a field that the specification requires is missing
-	remarkEmpty    = "empty"         // nothing is in it
-	remarkExpired  = "expired"       // its own date says that it is not to be used
-	remarkNoBody   = "not_judged"    // nobody has seen its body
-	remarkConflict = "contradiction" // it says yes and no
+	remarkType        = "type"          // the media type is not one that its kind has
+	remarkBOM         = "bom"           // it begins with a byte order mark
+	remarkTooLong     = "too_long"      // it has more than MaxBytes
+	remarkLimit       = "limit"         // it has more than maxStatements
+	remarkRule        = "rule"          // a rule that is none, and is passed over
+	remarkValue       = "value"         // a value that says nothing
+	remarkOrder       = "order"         // the longest match would say otherwise than the first
+	remarkAbsolute    = "absolute"      // a location that is a whole URL
+	remarkPath        = "path"          // a location that is no path
+	remarkRepeated    = "duplicate"     // the last of several members of one name counts
+	remarkDefault     = "default"       // nobody says so: the document's specification does
+	remarkConditional = "conditional"   // some paths are allowed
+	remarkRequired    = "required"      // a field that the specification requires is missing
+	remarkEmpty       = "empty"         // nothing is in it
+	remarkExpired     = "expired"       // its own date says that it is not to be used
+	remarkConflict    = "contradiction" // it says yes and no
 )
+
+// Remarks are those that statements have.
+var Remarks = []string{remarkRule, remarkValue, remarkOrder, remarkAbsolute, remarkPath, remarkClosed, remarkSelf, remarkPayment, remarkToken, remarkOtherOrigin,
+	remarkNotAssociated, remarkDefault, remarkConditional, remarkConflict}
 
 func (d *Document) remark(r string) {
 	if !slices.Contains(d.Remarks, r) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/lighthouse"
 	"github.com/robocensus/robocensus/robots/portable"
 	"github.com/robocensus/robocensus/robots/template"
@@ -41,9 +42,11 @@ var values = func() map[string]map[string][]string {
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
-			"scope": {"group", "file", "trailing", "orphan", "page"}, "mechanism": named[usage.Mechanism](int(usage.PageHeader) + 1)[1:], "header": usage.PageHeaders, "use": named[usage.Use](usage.NumUses),
+			"scope": {"group", "file", "trailing", "orphan", "page", "document"}, "mechanism": named[usage.Mechanism](int(usage.TrustTxt) + 1)[1:],
+			"header": append(slices.Clone(usage.PageHeaders), usage.MetaRobots), "use": named[usage.Use](usage.NumUses),
 			"preference": named[usage.Preference](int(usage.Priced) + 1)[1:], "level": named[usage.Level](int(usage.LevelFull) + 1)[1:],
-			"remark": {usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel, usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL, usage.RemarkTooLong},
+			"remark": append([]string{usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel, usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL,
+				usage.RemarkUnknownToken, usage.RemarkTooLong}, consent.Remarks...),
 		},
 		"changes":   {"use": named[usage.Use](usage.NumUses)},
 		"templates": {"kind": template.Kinds},

@@ -238,6 +238,9 @@ var PageHeader = Vocabulary{
 	"x-robots-tag":    "X-Robots-Tag",
 	"tdm-reservation": "TDM-Reservation",
 	"tdm-policy":      "TDM-Policy",
+	"content-signal":  "Content-Signal",
+	"robots-tag":      "Robots-Tag",
+	"robots":          "meta robots",
 }
 
 // PageOutcome has words for what came of the request for a front page.
