@@ -42,7 +42,6 @@ type rslContent struct {
 	server   bool
 	licenses []rslLicense
 	foreign  bool // of another origin: it binds nothing here
-	oldWords bool
 }
 
 // An rslLicense is an offer, and what it withholds.
