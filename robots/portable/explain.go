@@ -352,33 +352,43 @@ func (e *Explainer) lines(s *step, f *file) []int {
 	if len(lines) == 1 {
 		return lines
 	}
-	if part := (len(lines) + mostLines - 1) / mostLines; part > 1 { // too many for one by one
-		for i := len(lines) - part; i > -part && !e.spent(); i -= part {
-			if less := slices.Delete(slices.Clone(lines), max(i, 0), i+part); len(less) > 0 && e.enough(f, s, less) {
-				lines = less
-			}
-		}
-		return lines
-	}
-	var enough []int
-	for _, line := range lines {
-		if e.spent() {
-			return lines
-		}
-		if e.enough(f, s, []int{line}) {
-			enough = append(enough, line)
-		}
-	}
-	if len(enough) > 0 {
+	if enough := e.alone(f, s, lines, nil); len(enough) > 0 {
 		return enough
 	}
-	for i := len(lines) - 1; i >= 0 && len(lines) > 1 && !e.spent(); i-- {
-		less := slices.Delete(slices.Clone(lines), i, i+1)
-		if e.enough(f, s, less) {
-			lines = less
+	return e.least(f, s, nil, lines)
+}
+
+// alone appends the lines of which each alone is enough for a step. Lines that are not
+// enough together hold none of them.
+func (e *Explainer) alone(f *file, s *step, lines, enough []int) []int {
+	half := len(lines) / 2
+	for _, part := range [][]int{lines[:half], lines[half:]} {
+		switch {
+		case len(part) == 0 || e.spent() || !e.enough(f, s, part):
+		case len(part) == 1:
+			enough = append(enough, part[0])
+		default:
+			enough = e.alone(f, s, part, enough)
 		}
 	}
-	return lines
+	return enough
+}
+
+// least returns the first of some lines that are enough with others, and none of which can
+// be left out. It halves them, for few of many lines are among them (QuickXplain, Junker 2004).
+func (e *Explainer) least(f *file, s *step, with, lines []int) []int {
+	if len(lines) <= 1 || e.spent() {
+		return lines
+	}
+	first, second := lines[:len(lines)/2], lines[len(lines)/2:]
+	if e.enough(f, s, slices.Concat(with, first)) {
+		return e.least(f, s, with, first)
+	}
+	needed := e.least(f, s, slices.Concat(with, first), second)
+	if e.enough(f, s, slices.Concat(with, needed)) {
+		return needed
+	}
+	return slices.Concat(e.least(f, s, slices.Concat(with, needed), first), needed)
 }
 
 // enough reports whether the readings of a file agree after a step on some lines.

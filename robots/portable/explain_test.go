@@ -38,6 +38,21 @@ func told(p *Parity) string {
 	return text
 }
 
+// Of many lines that a step changes, the cause names those that are needed, and no more.
+func TestExplainFewOfManyLines(t *testing.T) {
+	body := []byte("User-agent: Spider\n")
+	for i := range 200 {
+		if i == 99 {
+			body = append(body, "Disallow: /*.git$\nDisallow: /images/*.mp4$\n"...)
+		}
+		body = fmt.Appendf(body, "Disallow: /%d/*/b\n", i)
+	}
+	p := compared(explainer(t, "crawler-commons", "Spider"), body, false)
+	if got, want := told(&p), "different partial partial wildcards 101 102"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
 // Each cause is found in a file that has it alone, at its lines; its text is that line's.
 func TestExplain(t *testing.T) {
 	for _, c := range []struct{ parser, body, want string }{

@@ -114,7 +114,7 @@ const (
 	fewNames   = 8    // that are asked about whatever work it takes
 	mostAgents = 64   // of which parsers part in the same way, that are asked on single paths
 	mostPaths  = 4096
-	mostLines  = 64      // lines of a step that are tried one by one
+	mostLines  = 64      // lines of a finding that are tried one by one
 	mostParts  = 256     // parts of a step's lines that are tried
 	mostRounds = 4       // of questions: all that comparing whole readings adds to them
 	mostWork   = 7 << 27 // once it is done, no further step begins
