@@ -28,27 +28,80 @@ func (f *File) others(leaves []leaf) (out []leaf) {
 	return out
 }
 
-// newOther returns a column that is decoded and fills no field.
+// newOther returns a column that is decoded and fills no field. It gives each text that the
+// column has, of a dictionary once, unless it is that of a list.
 func newOther(chunk *parquet.FileColumnChunk, l leaf, each func(column string, text []byte)) column {
 	switch l.kind {
-	case parquet.ByteArray:
-		name := l.name()
-		return texts(l, chunk, func(b []byte) []byte {
-			if l.maxRep == 0 {
-				each(name, b)
-			}
-			return nil
-		})
-	case parquet.Int64:
-		return numbers(l, chunk, int64s)
-	case parquet.Int32:
-		return numbers(l, chunk, int32s)
-	case parquet.Double:
-		return numbers(l, chunk, doubles)
-	case parquet.Boolean:
-		return numbers(l, chunk, booleans)
+	case parquet.ByteArray, parquet.Int64, parquet.Int32, parquet.Double, parquet.Boolean:
+	default: // a type that no table has
+		return &cells[struct{}]{leaf: l, pages: noPages{}}
 	}
-	return &cells[bool]{leaf: l, pages: noPages{}} // a type that no table has
+	c := &cells[struct{}]{leaf: l, chunk: chunk, pages: chunk.Pages()}
+	name, given := l.name(), l.kind == parquet.ByteArray && l.maxRep == 0
+	var from parquet.Dictionary
+	var has []bool // of its values, those that were given
+	c.decode = func(p parquet.Page) (func(int) ([]struct{}, error), error) {
+		data := p.Data()
+		var left int // values
+		switch d := p.Dictionary(); {
+		case d != nil:
+			if d != from {
+				from, has = d, make([]bool, d.Len())
+			}
+			words := data.Int32()
+			left = len(words)
+			if err := used(words, has, func(w int32) {
+				if given {
+					each(name, d.Index(w).ByteArray())
+				}
+			}); err != nil {
+				return nil, err
+			}
+		case l.kind == parquet.ByteArray:
+			bytes, offsets := data.ByteArray()
+			left = len(offsets) - 1
+			for i := 0; given && i < left; i++ {
+				each(name, bytes[offsets[i]:offsets[i+1]])
+			}
+		default:
+			left = valuesOf(l.kind, p)
+		}
+		return func(n int) ([]struct{}, error) {
+			if left -= n; left < 0 {
+				return nil, errValues
+			}
+			return nil, nil
+		}, nil
+	}
+	return c
+}
+
+// used calls first with each word that has does not have yet, and marks it.
+func used(words []int32, has []bool, first func(int32)) error {
+	for _, w := range words {
+		if uint(w) >= uint(len(has)) {
+			return errDictionary
+		}
+		if !has[w] {
+			has[w] = true
+			first(w)
+		}
+	}
+	return nil
+}
+
+// valuesOf returns the number of values of a page without a dictionary.
+func valuesOf(kind parquet.Kind, p parquet.Page) int {
+	data := p.Data()
+	switch kind {
+	case parquet.Int64:
+		return len(data.Int64())
+	case parquet.Int32:
+		return len(data.Int32())
+	case parquet.Double:
+		return len(data.Double())
+	}
+	return len(booleans(p))
 }
 
 // noPages are those of a column that cannot be decoded.
