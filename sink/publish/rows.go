@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -182,7 +181,6 @@ type partRows struct {
 	seqs    seqOrder
 	hosts   *sampledHosts // nil for all
 	wanted  int64         // rows of these
-	seen    int64         // of them
 }
 
 // seqRow has the target of a row.
@@ -207,10 +205,9 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 		if r.hosts, err = r.hostsOf(ctx, part.Segment); err != nil {
 			return err
 		}
-		if err := r.lookAhead(ctx, opened.File); err != nil || r.wanted == 0 {
+		if selection.Rows, err = r.lookAhead(ctx, opened.File); err != nil || r.wanted == 0 {
 			return err
 		}
-		selection.Wanted = rowio.Within(r.hosts.sampled)
 	}
 	r.hashing, r.seq, r.metric = r.hash.of(row, r.columns), -1, -1
 	for _, i := range r.hashing.fields {
@@ -229,27 +226,16 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 	if err != nil && own == nil && ctx.Err() == nil {
 		err = rowio.Unreadable(r.runs[side].in, part, err)
 	}
-	if err != nil {
-		return err
-	}
-	if r.hosts != nil && r.seen < r.wanted {
-		return errors.New("the statistics of its row groups hide rows")
-	}
-	return nil
+	return err
 }
 
 func (r *partRows) batch(batch reflect.Value) error {
 	for i := range batch.Len() {
 		row := batch.Index(i)
 		if r.seq >= 0 {
-			seq := row.Field(r.seq).Int()
-			if err := r.seqs.grow(seq, r.table); err != nil {
+			if err := r.seqs.grow(row.Field(r.seq).Int(), r.table); err != nil {
 				return err
 			}
-			if r.hosts != nil && !r.hosts.wants(seq) {
-				continue
-			}
-			r.seen++
 		}
 		if r.metric >= 0 && isLost(row.Field(r.metric).String(), r.lost) {
 			continue
@@ -325,19 +311,28 @@ func (h *sampledHosts) wants(seq int64) bool {
 	return h.isWanted
 }
 
-// lookAhead reads the seqs of a part, and counts those that are wanted: the statistics by
-// which row groups are left out may be false.
-func (r *partRows) lookAhead(ctx context.Context, f *rowio.File) error {
+// lookAhead reads the seqs of a part, and returns the rows that are wanted.
+func (r *partRows) lookAhead(ctx context.Context, f *rowio.File) (rows [][2]int64, err error) {
 	var order seqOrder
-	return rowio.Read(ctx, f, rowio.Selection{}, func(batch []seqRow) error {
-		for _, row := range batch {
-			if err := order.grow(row.Seq, r.table); err != nil {
-				return err
+	at := int64(0)
+	wanted := false // the row before
+	err = rowio.Read(ctx, f, rowio.Selection{}, func(batch []seqRow) error {
+		for i := range batch {
+			if seq := batch[i].Seq; !order.some || seq != order.last || r.table == "fetches" {
+				if err := order.grow(seq, r.table); err != nil {
+					return err
+				}
+				was := wanted
+				if wanted = r.hosts.wants(seq); wanted && !was {
+					rows = append(rows, [2]int64{at, at})
+				}
 			}
-			if r.hosts.wants(row.Seq) {
+			if at++; wanted {
+				rows[len(rows)-1][1] = at
 				r.wanted++
 			}
 		}
 		return nil
 	})
+	return rows, err
 }

@@ -17,6 +17,7 @@ package rowio
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -189,6 +190,9 @@ type Selection struct {
 	// Wanted reports whether a row group whose statistics give seqs from least to greatest may
 	// hold wanted rows. Nil wants all.
 	Wanted func(least, greatest int64) bool
+	// Rows are the ranges of rows of the file to read, each up to and without its second
+	// number, ascending; nil for all. A row group without any of them is not read.
+	Rows [][2]int64
 	// Partial says that the file may lack any column, whose field stays zero then.
 	Partial bool
 	// Texts, if it is not nil, has the columns decoded, too, that the row type lacks. It is given
@@ -238,40 +242,55 @@ func (f *File) read(ctx context.Context, s Selection, batch reflect.Value, each 
 	if s.Texts != nil {
 		leaves = append(leaves, f.others(leaves)...)
 	}
-	for i := range f.file.RowGroups() {
-		if !f.isWanted(i, s.Wanted) {
+	base := int64(0) // the first row of the row group
+	for i, of := range f.file.RowGroups() {
+		first := base
+		base += of.NumRows()
+		rows := s.rowsOf(first, base)
+		if len(rows) == 0 || !f.isWanted(i, s.Wanted) {
 			continue
 		}
 		g, err := f.group(i, leaves, s.Texts)
 		if err != nil {
 			return err
 		}
-		for g.left > 0 {
-			if err := ctx.Err(); err != nil {
-				g.close()
-				return err
-			}
-			batch.Clear()
-			n, err := g.fill(batch.UnsafePointer(), row.Size(), batchRows)
-			if err != nil {
-				g.close()
-				return err
-			}
+		if err := g.read(ctx, batch, rows, func(n int) error {
 			isOurs = true
 			if err := each(n); err != nil {
-				g.close()
 				return err
 			}
 			isOurs = false
 			if Overwrite {
 				overwrite(batch)
 			}
+			return nil
+		}); err != nil {
+			g.close()
+			return err
 		}
-		if err := g.end(); err != nil {
+		if s.Rows != nil {
+			g.close()
+		} else if err := g.end(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rowsOf returns the ranges of rows that are read of those from first to before end, counted
+// from first.
+func (s *Selection) rowsOf(first, end int64) (out [][2]int64) {
+	if s.Rows == nil {
+		return [][2]int64{{0, end - first}}
+	}
+	next, _ := slices.BinarySearchFunc(s.Rows, first+1, func(r [2]int64, row int64) int { return cmp.Compare(r[1], row) })
+	for _, r := range s.Rows[next:] {
+		if r[0] >= end {
+			break
+		}
+		out = append(out, [2]int64{max(r[0], first) - first, min(r[1], end) - first})
+	}
+	return out
 }
 
 // isWanted reports whether a row group may hold a wanted seq.
@@ -300,6 +319,8 @@ type filler interface {
 	fill(first unsafe.Pointer, stride uintptr, n int) error
 	// seek goes to a row, before anything is read.
 	seek(row int64) error
+	// pass goes over rows.
+	pass(rows int64) error
 	// end returns an error if rows are left, and close gives the pages back.
 	end() error
 	close()
@@ -363,6 +384,43 @@ func (f *File) check(i int, leaves []leaf) error {
 	if _, err := pages.Check(f.in, f.size, chunks); err != nil {
 		return fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
 	}
+	return nil
+}
+
+// read fills a batch with ranges of rows, again and again.
+func (g *group) read(ctx context.Context, batch reflect.Value, rows [][2]int64, each func(n int) error) error {
+	size := batch.Type().Elem().Size()
+	for _, r := range rows {
+		if err := g.pass(r[0]); err != nil {
+			return err
+		}
+		for left := r[1] - r[0]; left > 0; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			batch.Clear()
+			n, err := g.fill(batch.UnsafePointer(), size, int(min(left, batchRows)))
+			if err != nil {
+				return err
+			}
+			if err := each(n); err != nil {
+				return err
+			}
+			left -= int64(n)
+		}
+	}
+	return nil
+}
+
+// pass goes over the rows before a row. It does not seek them: that would believe the
+// offset index, by which somebody could show other rows.
+func (g *group) pass(row int64) error {
+	for _, c := range g.columns {
+		if err := c.pass(row - (g.rows - g.left)); err != nil {
+			return err
+		}
+	}
+	g.left = g.rows - row
 	return nil
 }
 

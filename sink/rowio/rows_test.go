@@ -137,6 +137,57 @@ func TestSomeRows(t *testing.T) {
 	})
 }
 
+// Ranges of rows are read, across pages and row groups, and no others.
+func TestRangesOfRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, options := drawRows(t)
+		ranges := make([][2]int64, 0)
+		var want []row
+		for at, n := int64(0), int64(len(rows)); ; {
+			from := at + rapid.Int64Range(0, n-at).Draw(t, "gap")
+			if from == n {
+				break
+			}
+			at = from + rapid.Int64Range(1, n-from).Draw(t, "rows")
+			ranges, want = append(ranges, [2]int64{from, at}), append(want, rows[from:at]...)
+		}
+		got, err := all[row](written(t, rows, options...), Selection{Rows: ranges})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("rows of %v (-written +read):\n%s", ranges, diff)
+		}
+	})
+}
+
+// EachText gives each text of a column.
+func TestEachText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, options := drawRows(t)
+		content := written(t, rows, options...)
+		f, err := Open(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := make(map[string]bool), make(map[string]bool)
+		for i := range rows {
+			want[rows[i].Text] = true
+		}
+		if err := f.EachText(t.Context(), "text", func(text []byte) { got[string(text)] = true }); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-written +given):\n%s", diff)
+		}
+		for _, column := range []string{"seq", "none"} {
+			if err := f.EachText(t.Context(), column, func([]byte) {}); err == nil {
+				t.Errorf("no error for %s", column)
+			}
+		}
+	})
+}
+
 // More rows than a row group has are an error, as is a page that must not be decoded.
 func TestSomeRowsOfDamage(t *testing.T) {
 	type text struct {

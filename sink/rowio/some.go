@@ -113,16 +113,21 @@ func (c *cells[V]) seek(row int64) error {
 	if err := c.pages.SeekToRow(first); err != nil {
 		return fmt.Errorf("damaged Parquet: column %s: %w", c.name(), err)
 	}
+	return c.pass(row - first)
+}
+
+// pass goes over rows.
+func (c *cells[V]) pass(left int64) error {
 	c.passing = true
 	defer func() { c.passing = false }()
-	for row -= first; row > 0; {
+	for left > 0 {
 		if err := c.load(); err != nil {
 			return err
 		}
 		if c.n == 0 {
 			return c.failed(errors.New("has fewer rows than its row group"))
 		}
-		rows, entries := c.upTo(row)
+		rows, entries := c.upTo(left)
 		present := entries
 		if c.maxDef > 0 {
 			present = bytes.Count(c.defs[c.at:c.at+entries], []byte{byte(c.maxDef)})
@@ -130,7 +135,7 @@ func (c *cells[V]) seek(row int64) error {
 		if _, err := c.take(present); err != nil {
 			return c.failed(err)
 		}
-		c.at, row = c.at+entries, row-rows
+		c.at, left = c.at+entries, left-rows
 	}
 	return nil
 }
@@ -157,6 +162,15 @@ func (c *cells[V]) upTo(n int64) (rows int64, entries int) {
 func (l *list) seek(row int64) error {
 	for _, c := range l.leaves {
 		if err := c.seek(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *list) pass(rows int64) error {
+	for _, c := range l.leaves {
+		if err := c.pass(rows); err != nil {
 			return err
 		}
 	}

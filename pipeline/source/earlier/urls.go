@@ -72,8 +72,8 @@ type urlRow struct {
 	URL     string `parquet:"url"`
 }
 
-// isOwn reports whether the URL is one that only some hosts have: it is absolute.
-func (r *urlRow) isOwn() bool { return !strings.HasPrefix(r.URL, "/") }
+// isOwn reports whether a URL is one that only some hosts have: it is absolute.
+func isOwn(url string) bool { return !strings.HasPrefix(url, "/") }
 
 // eachURLs yields the targets that have absolute URLs, in their order.
 func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[urlsOf, error] {
@@ -81,7 +81,7 @@ func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[u
 		var now urlsOf
 		for i := range verdicts {
 			part := verdicts[i : i+1]
-			found, err := r.hasURLs(ctx, part)
+			found, err := r.hasURLs(ctx, part[0])
 			if err == nil && found {
 				err = rowio.Of(ctx, r.in, part, rowio.Selection{}, func(batch []urlRow) error { return now.take(batch, yield) })
 			}
@@ -104,26 +104,23 @@ func (r *Run) eachURLs(ctx context.Context, verdicts []journal.Part) iter.Seq2[u
 
 // hasURLs reports whether a part of verdicts has absolute URLs: most have none, and
 // their other columns need not be read.
-func (r *Run) hasURLs(ctx context.Context, part []journal.Part) (found bool, err error) {
-	err = rowio.Of(ctx, r.in, part, rowio.Selection{Columns: []string{"url"}}, func(batch []urlRow) error {
-		for i := range batch {
-			if batch[i].isOwn() {
-				return errFound
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, errFound) {
-		return true, nil
+func (r *Run) hasURLs(ctx context.Context, part journal.Part) (found bool, err error) {
+	f, err := rowio.OpenPart(ctx, r.in, part)
+	if err != nil {
+		return false, err
 	}
-	return false, err
+	defer f.Close()
+	if err := f.EachText(ctx, "url", func(text []byte) { found = found || isOwn(string(text)) }); err != nil {
+		return false, rowio.Unreadable(r.in, part, err)
+	}
+	return found, nil
 }
 
 // take adds the URLs of a batch, and yields those of the targets that end in it.
 func (u *urlsOf) take(batch []urlRow, yield func(urlsOf, error) bool) error {
 	for i := range batch {
 		row := &batch[i]
-		if !row.isOwn() {
+		if !isOwn(row.URL) {
 			continue
 		}
 		if row.Seq != u.seq {
