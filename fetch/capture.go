@@ -39,7 +39,8 @@ type Capture struct {
 	Times       Times
 
 	// Body is the decoded body of a 2xx answer, up to the limit; nil without
-	// such an answer. Truncated reports whether the body was longer. If the
+	// such an answer. Of another answer it is kept only if the client or the reader of
+	// the archive was told to; see [Capture.Page]. Truncated reports whether the body was longer. If the
 	// network cut a body short, Cut is the number of bytes that came; they are
 	// not kept.
 	Body      []byte
@@ -97,13 +98,36 @@ func (c *Capture) Status() int {
 	return c.Hops[len(c.Hops)-1].Status
 }
 
-// Whole returns the body, up to the limit, if it was read completely, else nil.
-// A body that was cut short is not usable: half a rule is another rule.
+// Whole returns the body of a 2xx answer, up to the limit, if it was read completely, else
+// nil. A body that was cut short is not usable: half a rule is another rule.
 func (c *Capture) Whole() []byte {
-	if c.Error != "" {
+	if c.Error != "" || c.isPage() {
 		return nil
 	}
 	return c.Body
+}
+
+// Page returns the body of an answer other than 2xx, up to the limit, if it was kept, else
+// nil. Some programs read it.
+func (c *Capture) Page() []byte {
+	if !c.isPage() {
+		return nil
+	}
+	return c.Body
+}
+
+func (c *Capture) isPage() bool { return c.Body != nil && c.Status()/100 != 2 }
+
+// Read returns the body that decides, if an answer reads one, and whether it was longer; else
+// that of a 2xx.
+func (c *Capture) Read(a answer.Answer) (body []byte, truncated bool) {
+	switch page := c.Page(); {
+	case a.UseCopy:
+		return c.Copy.Body, c.Copy.Truncated
+	case page != nil && a.Outcome == answer.ConditionalAllow:
+		return page, c.Truncated
+	}
+	return c.Whole(), c.Truncated
 }
 
 // Facts returns the facts that decide what the answer means, as precise as the
@@ -114,7 +138,10 @@ func (c *Capture) Facts() answer.Facts {
 	f := answer.Facts{
 		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "", Unstored: c.Unstored,
 		HTMLRedirect: body != nil && answer.RedirectsByHTML(body), Time: c.Start.UTC().Truncate(time.Microsecond),
-		Walled: c.Challenge != "", Site: c.site(),
+		Walled: c.Challenge != "", Site: c.site(), HasPage: c.isPage(), ContentType: c.Headers.ContentType,
+	}
+	if f.ContentType == nil && c.HTTPVersion != "" { // there was a header
+		f.ContentType = new(string)
 	}
 	if c.Memory != nil {
 		m := c.Memory.After(f.Kind(), f.Time)

@@ -84,6 +84,7 @@ func (n *census) openSource(ctx context.Context) (err error) {
 func (c *Config) source() source.Config {
 	s := c.Source
 	s.MaxBody, s.MaxRedirects, s.Challenges, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges, c.Fetch.AllowPrivate
+	s.ErrorBodies = c.Fetch.ErrorBodies
 	return s
 }
 
@@ -125,7 +126,7 @@ func (n *census) openClient(context.Context) (err error) {
 	c := &n.config
 	n.terms = memory.Terms{
 		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano), // another output folder may hold a run of the same name
-		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, Now: c.Fetch.Now,
+		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, ErrorBodies: c.Fetch.ErrorBodies, Now: c.Fetch.Now,
 	}
 	c.Fetch.Record = n.evidence != nil
 	if len(c.Fetch.Identities) > 0 || len(c.Fetch.Further) > 0 || c.Fetch.FrontPage {

@@ -42,6 +42,7 @@
 // otherwise:
 //
 //	dialect.go       which profiles are dialects
+//	programs.go     the profiles of programs, beside those of their parsers
 //	parsers.go       the values of their fields
 //	groups.go        groups and ranks of rules
 //	follow.go        which group an agent follows

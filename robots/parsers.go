@@ -36,15 +36,6 @@ func dialectNamed(name string) Profile {
 	return p
 }
 
-// opensAll are the answers of programs that fetch all where they get no file, for whatever
-// reason and however long.
-func opensAll() answer.Answers {
-	a := answers2019()
-	a.ServerError, a.NetworkFailure = answer.FullAllow, answer.FullAllow
-	a.UnreachableCopy = answer.IgnoreCopy
-	return a
-}
-
 // protego is scrapy/protego 0.6 (81f1b35d), which Scrapy reads with.
 func protego() Profile {
 	p := dialectNamed("protego")
@@ -173,6 +164,7 @@ func httrack() Profile {
 	p.Anywhere, p.FoldCase, p.MaxPattern = true, true, 200
 	p.Requote, p.Compared = rewrite.RequoteHarmless, rewrite.ComparedDots
 	p.Answers, p.MaxRedirects = opensAll(), 0
+	p.BodyAt = answer.Statuses{"200"}
 	return p
 }
 

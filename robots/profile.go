@@ -329,18 +329,21 @@ func (p *Profile) Validate() error {
 		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), answer.ConditionalAllow, answer.Undefined)},
 		{"redirect_unsupported", oneOf(&q.RedirectUnsupported, []byte(p.RedirectUnsupported), answer.FullAllow, answer.Undefined)},
 		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), answer.ClientError, answer.ServerError)},
-		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), answer.ServerError, answer.InvalidResponse)},
+		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), answer.ClientError, answer.ServerError, answer.NetworkFailure, answer.InvalidResponse)},
 		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
 		{"server_error_copy", q.ServerErrorCopy.UnmarshalText([]byte(p.ServerErrorCopy))},
 		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), answer.FullAllow, answer.FullDisallow, answer.Undefined)},
 		{"network_failure_copy", q.NetworkCopy.UnmarshalText([]byte(p.NetworkCopy))},
 		{"unreachable_copy", q.UnreachableCopy.UnmarshalText([]byte(p.UnreachableCopy))},
-		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), answer.FullAllow, answer.FullDisallow, answer.Undefined, answer.ByFrontPage)},
+		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), answer.FullAllow, answer.FullDisallow, answer.Undefined, answer.ByFrontPage, answer.Unchanged)},
 		{"server_error_stages", p.CheckStages()},
 	} {
 		if f.err != nil {
 			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)
 		}
+	}
+	if field, err := p.CheckProgram(p.MaxRedirects); err != nil {
+		return fmt.Errorf("profile %s: %s: %w", p.Name, field, err)
 	}
 	if err := p.checkDialect(); err != nil {
 		return err

@@ -171,7 +171,7 @@ func own() Profile {
 // documents are the profiles that follow a document, or the parser that it describes.
 var documents = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
 
-var builtin = slices.Concat(documents, dialects)
+var builtin = slices.Concat(documents, dialects, programs)
 
 // ParserNames lists the profiles that read as a parser that any crawler may run today:
 // google, and the dialects but for HTTrack, which asks for its own names alone, and for

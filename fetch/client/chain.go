@@ -13,9 +13,10 @@ import (
 type route struct {
 	target string
 	may    func(o fetch.Origin, target string) bool // nil: anywhere
+	pages  bool                                     // keep the bodies of errors, if the client is configured to
 }
 
-var robotsRoute = route{target: "/robots.txt"}
+var robotsRoute = route{target: "/robots.txt", pages: true}
 
 // heard is a capture whose body is not in memory yet.
 type heard struct {
@@ -41,6 +42,8 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 	at, target := asked, r.target
 	seen := make(map[string]bool, 1)
 	limit := lease.client.config.MaxRedirects
+	lease.pages = r.pages && lease.identity == 0 && lease.client.config.ErrorBodies
+	defer func() { lease.pages = false }()
 	for {
 		here := at.String() + target
 		seen[here] = true

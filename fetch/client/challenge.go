@@ -1,12 +1,15 @@
 package client
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/failure"
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -27,6 +30,26 @@ func (lease *Lease) beginning(b *budget, conn net.Conn, resp *response) []byte {
 	stored, _ := io.ReadAll(io.LimitReader(resp.body, answer.ChallengeBytes))
 	page, _ := Decode(stored, resp.header.Get("Content-Encoding"), answer.ChallengeBytes)
 	return page.Body
+}
+
+// errorPage reads the body of an error for a program that takes it for the file. One that
+// does not come in whole is not kept: the status stands without it.
+func (lease *Lease) errorPage(resp *response, below *weighed, in *bounded, a *received) *failure.Failure {
+	config := &lease.client.config
+	in.left = int64(config.MaxBody)*8 + 64<<10
+	below.body = true
+	_, err := lease.readBody(resp, strings.Clone(resp.header.Get("Content-Encoding")), below.paused, a)
+	page, e := a.body.beginning()
+	for _, err := range []error{err, e} {
+		if ours, ok := errors.AsType[*failure.Failure](err); ok {
+			return ours
+		}
+	}
+	a.challenge = config.Challenges.Find(resp.Status, resp.header.Values, page)
+	if err != nil || resp.framing != nil {
+		a.body, a.truncated = nil, false
+	}
+	return nil
 }
 
 // beginning returns the beginning of a text.

@@ -56,6 +56,10 @@ type Config struct {
 	// Challenges finds the walls among answers; nil finds none.
 	Challenges answer.Challenges
 
+	// ErrorBodies keeps the bodies of answers other than 2xx to requests for robots.txt, but
+	// for those of redirects, which some programs take for the file.
+	ErrorBodies bool
+
 	Record bool // keep the bytes of all requests and answers, for [Lease.Exchanges]
 
 	Now func() time.Time // the time of each request; nil: time.Now

@@ -185,7 +185,11 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	if q != nil {
 		a.kept = headerLines(resp.header, q.Headers)
 	}
-	if q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299 { // the bodies of errors and redirects hold no rules
+	isPage := lease.pages && resp.Status >= 300 && (resp.Status >= 400 || a.location == "" || resp.Status == http.StatusNotModified)
+	switch {
+	case q == nil && isPage:
+		return lease.errorPage(resp, below, in, a)
+	case q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299: // the bodies of errors and redirects hold no rules
 		var page []byte
 		if c.config.Challenges.WantsBody(resp.Status, resp.header.Values) {
 			page = lease.beginning(b, conn, resp)

@@ -51,6 +51,7 @@ type Lease struct {
 	asked     bool            // the first request has kept the pace
 	question  *fetch.Question // the further request that is made; nil for robots.txt
 	number    int             // of that request, from 1; 0 for the front page
+	pages     bool            // the bodies of errors are kept
 	identity  int             // under which it asks: 0 for our own, else one more than the index in Config.Identities
 
 	tape      *text        // bytes of the exchanges, nil unless they are recorded

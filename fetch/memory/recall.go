@@ -20,6 +20,7 @@ type Terms struct {
 	Lengthen     bool
 	MaxRedirects int              // redirects that this run follows
 	MaxBody      int              // bytes that this run keeps of a body, 0 for all
+	ErrorBodies  bool             // this run reads bodies of answers other than 2xx
 	Now          func() time.Time // nil: time.Now
 }
 
@@ -88,7 +89,7 @@ func (t Terms) isOwn(past *history) bool { return past.Last != nil && past.Run =
 // that this run might read or follow further.
 func (t Terms) isFresh(past *history) bool {
 	last := past.Last
-	if last == nil || !past.Memory.Settled() || last.Truncated ||
+	if last == nil || !past.Memory.Settled() || last.Truncated || t.ErrorBodies && past.LastBody == nil && last.Status()/100 != 2 ||
 		last.Error == answer.ErrorRedirectLimit && len(last.Hops) <= t.MaxRedirects {
 		return false
 	}

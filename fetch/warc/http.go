@@ -156,7 +156,11 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	if wantsPage {
 		size = answer.ChallengeBytes
 	}
-	keeps := w.errorBodies && h.Status >= 400
+	keeps := w.errorBodies && h.Status >= 300 && (h.Status >= 400 || len(h.location) == 0)
+	if keeps && !h.HasBody() {
+		c.Body = []byte{}
+		return nil, nil
+	}
 	if keeps {
 		size = max(size, int64(4*w.limit)+64<<10)
 	}

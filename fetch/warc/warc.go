@@ -89,7 +89,7 @@ type Counts struct {
 type Config struct {
 	MaxBody     int               // bytes of a body
 	Challenges  answer.Challenges // marks of walls
-	ErrorBodies bool              // read those of 4xx and 5xx too, which may be the originals of revisit records
+	ErrorBodies bool              // read those of other answers than 2xx too, but for redirects: some programs do, and they may be the originals of revisit records
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or

@@ -211,10 +211,7 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*target.Target,
 func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks func(*reading) questions) {
 	r := &e.readings[i]
 	r.answer = r.profile.Answer(facts)
-	body, cut := c.Whole(), c.Truncated
-	if r.answer.UseCopy {
-		body, cut = c.Copy.Body, c.Copy.Truncated
-	}
+	body, cut := c.Read(r.answer)
 	r.body = body
 	q := asks(r)
 	q.cut = cut

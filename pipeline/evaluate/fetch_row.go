@@ -66,7 +66,7 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 		row.BodyBytes, row.BodyTruncated = new(int64(len(first.body))), first.content.file.Truncated
 	case c.Cut != nil:
 		row.BodyBytes, row.BodyTruncated = new(int64(*c.Cut)), c.Truncated
-	case c.Body != nil:
+	case c.Body != nil && (first.body != nil || c.Page() == nil):
 		row.BodyBytes, row.BodyTruncated = new(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
 	}
 	if first.body != nil {
@@ -85,7 +85,7 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 			row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
 		}
 	}
-	kept, cut := c.Whole() != nil, c.Truncated
+	kept, cut := c.Whole() != nil || first.body != nil, c.Truncated
 	if row.CopyTime != nil {
 		kept, cut = true, c.Copy.Truncated
 		row.CopyDigest = row.ContentDigest

@@ -178,12 +178,11 @@ func (d *Differences) readers() (names []string) {
 // status 4xx means.
 var answering = func() map[string]bool {
 	out := map[string]bool{"max_redirects": true}
-	group := reflect.TypeFor[answer.Answers]()
-	for i := range group.NumField() {
-		name, _, _ := strings.Cut(group.Field(i).Tag.Get("yaml"), ",")
-		out[name] = true
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[answer.Answers]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		out[name] = name != ""
 	}
-	for _, name := range []string{"too_many_requests", "unauthorized", "refused"} {
+	for _, name := range []string{"too_many_requests", "unauthorized", "refused", "body_at", "content_types", "other_client_error"} {
 		delete(out, name)
 	}
 	return out

@@ -57,7 +57,8 @@ type Config struct {
 	MaxBody  int  // bytes at which stored bodies are cut
 	Bare     bool // names without a dot are hosts
 
-	Challenges answer.Challenges // marks of walls among stored captures
+	Challenges  answer.Challenges // marks of walls among stored captures
+	ErrorBodies bool              // keep the bodies of stored errors
 
 	// LastCapture takes the last capture of each host in the archives, and follows its
 	// redirects to captures of the archives, at most MaxRedirects of them.

@@ -1,6 +1,9 @@
 package answer
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // An Answer is a profile's reading of Facts.
 type Answer struct {
@@ -38,6 +41,12 @@ func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
 	r := p.read(f.Kind(), maxRedirects)
 	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 && (f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
 		r.Outcome, r.Reason = p.Unauthorized, Unauthorized
+	}
+	if p.Unreachable == Unchanged {
+		return p.asProgram(&f, r, maxRedirects).Answer
+	}
+	if r.Reason != Unauthorized && p.isProgram() {
+		r = p.asProgram(&f, r, maxRedirects)
 	}
 	if !r.Unreachable {
 		return r.Answer
@@ -109,7 +118,7 @@ func (p *Answers) read(k Kind, maxRedirects int) rowReading {
 		return rowReading{Answer{Outcome: o, Reason: why}, true, copy}
 	}
 	if k.Redirects > maxRedirects {
-		return answered(FullAllow, RedirectLimit)
+		return answered(cmp.Or(p.RedirectFailed, FullAllow), RedirectLimit)
 	}
 	switch k.Class {
 	case HTMLRedirect:
@@ -117,8 +126,10 @@ func (p *Answers) read(k Kind, maxRedirects int) rowReading {
 			return answered(Undefined, HTMLRedirect)
 		}
 		return answered(ConditionalAllow, Success)
-	case ClientError, RedirectLoop, RedirectInvalid:
+	case ClientError:
 		return answered(FullAllow, k.Class)
+	case RedirectLoop, RedirectInvalid:
+		return answered(cmp.Or(p.RedirectFailed, FullAllow), k.Class)
 	case RedirectLimit: // that of another run, whose profiles follow fewer
 		return answered(Undefined, RedirectUnresolved)
 	case RedirectUnsupported:
@@ -140,8 +151,13 @@ func (p *Answers) read(k Kind, maxRedirects int) rowReading {
 	case ServerError:
 		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
 	case otherStatus:
-		if p.OtherStatus == ServerError {
+		switch p.OtherStatus {
+		case ServerError:
 			return failed(p.ServerError, InvalidResponse, p.ServerErrorCopy)
+		case NetworkFailure:
+			return failed(p.NetworkFailure, InvalidResponse, p.NetworkCopy)
+		case ClientError:
+			return answered(FullAllow, InvalidResponse)
 		}
 		return failed(Undefined, InvalidResponse, p.NetworkCopy)
 	case NetworkFailure, InvalidResponse, IncompleteBody:

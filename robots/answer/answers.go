@@ -18,8 +18,8 @@ type Answers struct {
 	// TooManyRequests is what 429 counts as: client_error or server_error.
 	TooManyRequests Reason `yaml:"too_many_requests"`
 	// OtherStatus is what a status counts as that is neither 2xx, a redirect,
-	// 4xx nor 5xx: server_error, or invalid_response, a failure whose outcome
-	// is undefined.
+	// 4xx nor 5xx: client_error, server_error, network_failure, or
+	// invalid_response, a failure whose outcome is undefined.
 	OtherStatus Reason `yaml:"other_status"`
 	// MisconfiguredAs404 counts a 5xx as 404 if the site is known to answer
 	// every missing page with 5xx.
@@ -40,8 +40,10 @@ type Answers struct {
 	// UnreachableLimit is the time after which Unreachable and UnreachableCopy
 	// decide about an unreachable origin.
 	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
-	Unreachable      Outcome       `yaml:"unreachable"`
-	UnreachableCopy  CopyUse       `yaml:"unreachable_copy"`
+	// Unreachable may also be by_front_page, or unchanged: the limit is none, then, and no
+	// copy is used.
+	Unreachable     Outcome `yaml:"unreachable"`
+	UnreachableCopy CopyUse `yaml:"unreachable_copy"`
 	// MaxAgeLengthens lets the Cache-Control of an answer extend its lifetime.
 	// Cache-Control can shorten it in any case.
 	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
@@ -52,6 +54,8 @@ type Answers struct {
 	// Refused is what a file means that the parser refuses (strict): full_allow,
 	// full_disallow, or empty for undefined.
 	Refused Outcome `yaml:"refused,omitempty"`
+
+	Program `yaml:",inline"`
 }
 
 // ByFrontPage is a value of Unreachable: full_allow if the front page of the site

@@ -11,6 +11,7 @@
 //	memory.go     the kinds of earlier answers
 //	answers.go    what documents differ on
 //	answer.go     what follows from facts
+//	program.go    what programs do with answers
 //	html.go       web pages in place of a file
 //	script.go     redirects by script
 //	challenge.go  walls that answer in place of a file

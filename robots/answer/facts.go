@@ -144,6 +144,10 @@ type Facts struct {
 	Walled bool
 	// Site says whether the front page answers.
 	Site Site
+	// ContentType is that of the last hop, empty without one; nil if the header is not known.
+	ContentType *string
+	// HasPage reports whether the body of an answer other than 2xx is at hand, and whole.
+	HasPage bool
 }
 
 // Site says whether the front page of a site answers.
@@ -201,7 +205,7 @@ type Reason string
 const (
 	Success             Reason = "success"
 	ClientError         Reason = "client_error"
-	Unauthorized        Reason = "unauthorized" // 401 or 403, for a dialect that obeys them
+	Unauthorized        Reason = "unauthorized" // 401, 403 or another 4xx, for a dialect that obeys them
 	ServerError         Reason = "server_error"
 	MisconfiguredServer Reason = "misconfigured_server"
 	RedirectLimit       Reason = "redirect_limit"
@@ -218,6 +222,7 @@ const (
 	UnreachableTooLong  Reason = "unreachable_too_long"
 	AddressBlocked      Reason = "address_blocked"
 	NoRoute             Reason = "no_route"
+	NotRead             Reason = "not_read" // by the program for which the profile stands
 
 	// Challenged stands for the reason of an answer that a wall gave. No profile gives it: a
 	// row keeps the reason of its status. See [Shown].
@@ -306,7 +311,8 @@ var reasonRows = [...]struct {
 }{
 	{Success, "a robots.txt", ShowsFile, false},
 	{ClientError, "no robots.txt (4xx)", ShowsNoFile, false},
-	{Unauthorized, "closed by status 401 or 403", ShowsNoFile, false},
+	{Unauthorized, "closed by a 4xx status", ShowsNoFile, false},
+	{NotRead, "an answer that the crawler does not read", ShowsNoFile, false},
 	{ServerError, "server error", ServerFails, true},
 	{MisconfiguredServer, "no robots.txt (5xx for any missing page)", ShowsNoFile, true},
 	{RedirectLimit, "too many redirects", ShowsDeadRedirect, false},

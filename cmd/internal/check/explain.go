@@ -59,9 +59,9 @@ type explained struct {
 
 // load reads the capture.
 func (r *explained) load(c *fetch.Capture) {
-	body := c.Whole()
 	r.answer = r.Profile.Answer(c.Facts())
-	r.File.Cut = c.Truncated && body != nil
+	body, cut := c.Read(r.answer)
+	r.File.Cut = cut && body != nil
 	r.File.Parse(body, r.Profile)
 	r.judge.Load(&r.File)
 }
@@ -76,11 +76,11 @@ func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent)
 
 // load sets the capture to explain.
 func (e *explainer) load(c *fetch.Capture) {
-	e.body = c.Whole()
-	e.lines = fileLines{body: e.body}
 	for _, r := range e.readings {
 		r.load(c)
 	}
+	e.body, _ = c.Read(e.readings[0].answer)
+	e.lines = fileLines{body: e.body}
 }
 
 // cutNote says that a profile reads only the beginning of a file, "" if it reads all.
@@ -208,7 +208,7 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 	case answer.Challenged:
 		return fmt.Sprintf("%sanswers with a wall in place of the file (%s, status %d)", who, words.Challenge.Of(c.Challenge), status)
 	case answer.Success:
-		if answer.IsHTML(c.Whole()) {
+		if body, _ := c.Read(a); answer.IsHTML(body) {
 			return fmt.Sprintf("%s answers with %s (%d)", c.Origin, words.Page, status)
 		}
 		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)

@@ -189,9 +189,10 @@ type URLJudge struct {
 }
 
 func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *URLJudge {
-	l := &URLJudge{explained: explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent})}, body: c.Whole()}
-	l.file = fileLines{body: l.body}
+	l := &URLJudge{explained: explained{Profile: p, judge: robots.NewJudge(p, []robots.Agent{agent})}}
 	l.load(c)
+	l.body, _ = c.Read(l.answer)
+	l.file = fileLines{body: l.body}
 	l.lines = make([]string, len(l.File.Rules))
 	return l
 }

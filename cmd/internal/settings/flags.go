@@ -166,6 +166,10 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 	for _, p := range profiles {
 		c.MaxBody = max(c.MaxBody, p.SizeLimit)
 		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)
+		c.ErrorBodies = c.ErrorBodies || p.ReadsPages()
+		if !f.Set.Changed("retries") {
+			c.Retries = max(c.Retries, p.Tries-1)
+		}
 	}
 	if f.ConnectTo != "" {
 		if c.ConnectTo, err = netip.ParseAddrPort(f.ConnectTo); err != nil {

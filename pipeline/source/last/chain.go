@@ -14,12 +14,13 @@ import (
 type chain struct {
 	*warc.Capture
 	limit  int
+	pages  bool // bodies of errors are kept
 	seen   map[string]bool
 	digest string // of the record that the chain has come to
 }
 
-func newChain(c *warc.Capture, limit int) *chain {
-	return &chain{c, limit, map[string]bool{c.Hops[0].URL: true}, digestOf(c)}
+func newChain(c *warc.Capture, limit int, pages bool) *chain {
+	return &chain{c, limit, pages, map[string]bool{c.Hops[0].URL: true}, digestOf(c)}
 }
 
 // add adds the capture that the chain leads to: the target of a redirect, or the record
@@ -59,7 +60,7 @@ func (c *chain) add(next *warc.Capture) {
 	}
 	c.HTTPVersion, c.Headers, c.Remote, c.Challenge = next.HTTPVersion, next.Headers, next.Remote, next.Challenge
 	c.Location, c.Unstored, c.Error, c.Err = next.Location, next.Unstored, next.Error, next.Err
-	if isSuccess(next.Status()) {
+	if isSuccess(next.Status()) || c.pages {
 		c.Body, c.Truncated, c.Digest = next.Body, next.Truncated, next.Digest
 	}
 }

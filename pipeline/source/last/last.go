@@ -71,6 +71,7 @@ type Captures struct {
 	last, kept   *byArchive
 	file         keptFile
 	maxRedirects int
+	pages        bool
 }
 
 // Find finds the last captures.
@@ -85,7 +86,7 @@ func (a Archives) Originals(ctx context.Context) (*Captures, error) {
 }
 
 func (s *search) find(ctx context.Context) (_ *Captures, err error) {
-	s.found = &Captures{maxRedirects: s.MaxRedirects}
+	s.found = &Captures{maxRedirects: s.MaxRedirects, pages: s.Stored.ErrorBodies}
 	for _, sorted := range []**sorter.Sorter{&s.index, &s.names, &s.leads, &s.arrived, &s.last, &s.needed, &s.kept} {
 		*sorted = s.sorter()
 	}
@@ -151,7 +152,7 @@ func (r *Reader) Take(c *warc.Capture) (isLast bool, err error) {
 	if err != nil || !isLast && !r.kept.is(at) {
 		return false, err
 	}
-	chain := newChain(c, r.captures.maxRedirects)
+	chain := newChain(c, r.captures.maxRedirects, r.captures.pages)
 	for r.kept.is(at) {
 		next, err := r.captures.file.take(r.kept.record[len(at)+1:])
 		if err == nil {

@@ -200,6 +200,6 @@ func Complete(c, original *warc.Capture) bool {
 	if original.Unstored || tagOf(digestOf(c)).contradicts(tagOf(digestOf(original))) {
 		return false
 	}
-	newChain(c, 0).add(original)
+	newChain(c, 0, false).add(original)
 	return !c.Unstored
 }
