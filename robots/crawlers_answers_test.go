@@ -3,6 +3,7 @@ package robots
 import (
 	"bufio"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,19 +21,6 @@ var recordedPrograms = map[string]string{
 	"lwp": "lwp-robotua-6.68", "robots.js": "robots-0.10.1",
 }
 
-// programsOfUsers are the programs among these without a profile of their own, as a user
-// writes them.
-const programsOfUsers = `
-broken-link-checker: {base: simplecrawler, body_at: [any], redirect_hosts: "", redirect_statuses: ["301", "302", "303", "307"],
-  redirect_failed: full_disallow, network_failure: full_disallow}
-supercrawler: {base: simplecrawler, redirect_hosts: "", body_at: [2xx, 3xx], unauthorized: full_disallow, other_client_error: full_disallow,
-  redirect_failed: full_disallow, server_error: full_disallow, network_failure: full_disallow, too_many_requests: client_error}
-linkchecker: {base: simplecrawler, redirect_hosts: "", body_at: [2xx, 3xx], content_types: [text/plain], unauthorized: full_disallow, timeout: full_disallow}
-lwp: {base: simplecrawler, redirect_hosts: "", content_types: [text/*]}
-robots.js: {base: simplecrawler, redirect_hosts: "", body_at: [2xx, 3xx], redirect_statuses: ["301", "302"], unauthorized: full_disallow,
-  timeout: full_disallow}
-`
-
 // misses are recorded answers of programs that no field of a profile says.
 var misses = map[string]string{
 	"robotstxt-r 301-to-closed": relative, "robotstxt-r 302-to-closed": relative, "robotstxt-r 303-to-closed": relative,
@@ -46,14 +34,18 @@ const relative = "it fails on a redirect to a relative location, and the facts h
 
 // The profiles that stand for a program take answers as it was recorded to take them.
 func TestRecordedAnswersOfPrograms(t *testing.T) {
-	var written map[string]yaml.Node
-	if err := yaml.Unmarshal([]byte(programsOfUsers), &written); err != nil {
+	text, err := os.ReadFile("testdata/programs.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written struct{ Profiles map[string]yaml.Node }
+	if err := yaml.Unmarshal(text, &written); err != nil {
 		t.Fatal(err)
 	}
 	profiles := make(map[string]*Profile)
 	for name := range recordedPrograms {
 		p, ok := ProfileNamed(name)
-		if node := written[name]; !ok {
+		if node := written.Profiles[name]; !ok {
 			var base struct{ Base string }
 			if err := node.Decode(&base); err != nil {
 				t.Fatal(err)

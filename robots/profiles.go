@@ -171,7 +171,7 @@ func own() Profile {
 // documents are the profiles that follow a document, or the parser that it describes.
 var documents = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
 
-var builtin = slices.Concat(documents, dialects, programs)
+var builtin = slices.Concat(documents, dialects)
 
 // ParserNames lists the profiles that read as a parser that any crawler may run today:
 // google, and the dialects but for HTTrack, which asks for its own names alone, and for
@@ -195,7 +195,7 @@ func DocumentNames() (names []string) {
 
 // ProfileNamed returns a copy of a built-in profile, or of own.
 func ProfileNamed(name string) (*Profile, bool) {
-	for _, f := range append(builtin[:len(builtin):len(builtin)], own) {
+	for _, f := range slices.Concat(builtin, programs, []func() Profile{own}) {
 		if p := f(); p.Name == name {
 			return &p, true
 		}
@@ -203,8 +203,8 @@ func ProfileNamed(name string) (*Profile, bool) {
 	return nil, false
 }
 
-// ProfileNames lists the built-in profiles, the default first. Own is not one of them: it
-// chooses among them.
+// ProfileNames lists the built-in profiles of documents and parsers, the default first. Own
+// is not one of them: it chooses among them. See also [ProgramNames].
 func ProfileNames() []string {
 	names := make([]string, len(builtin))
 	for i, f := range builtin {

@@ -1,8 +1,6 @@
 package robots
 
 import (
-	"slices"
-
 	"github.com/robocensus/robocensus/robots/answer"
 )
 
@@ -97,7 +95,7 @@ func opensAll() answer.Answers {
 
 // ProgramNames lists the profiles that stand for a program beside its parser.
 func ProgramNames() (names []string) {
-	for _, f := range slices.Concat(programs, []func() Profile{heritrix, wget, httrack}) {
+	for _, f := range programs {
 		names = append(names, f().Name)
 	}
 	return names

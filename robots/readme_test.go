@@ -11,23 +11,38 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 var update = flag.Bool("update", false, "write the table of profiles anew")
 
 // The tables of profiles in README.md have a row for each field of Profile, in order,
-// and the values of the built-in profiles: one the documents, the other the dialects
-// with the fields that only they have.
+// and the values of the built-in profiles: one the documents, the others the dialects and
+// the programs with the fields that only they have. That of programs has those of answers too
+// in which one of them is not google-2019.
 func TestProfileTable(t *testing.T) {
+	documented, of2019 := reflect.ValueOf(google()), reflect.ValueOf(google2019())
+	answering := slices.Concat(programs, []func() Profile{heritrix, wget, httrack})
 	for _, table := range []struct {
 		profiles []func() Profile
-		dialect  bool
-	}{{documents, false}, {dialects, true}} {
-		checkTable(t, table.profiles, table.dialect)
+		has      func(f profileField) bool
+	}{
+		{documents, func(f profileField) bool { return !f.dialect }},
+		{dialects, func(f profileField) bool { return f.dialect && !f.isOfPrograms(documented) }},
+		{answering, func(f profileField) bool {
+			of2019 := of2019.FieldByIndex(f.index).Interface()
+			differs := func(p func() Profile) bool {
+				return !reflect.DeepEqual(reflect.ValueOf(p()).FieldByIndex(f.index).Interface(), of2019)
+			}
+			return f.isOfPrograms(documented) || (strings.HasPrefix(f.name, "answers.") || f.name == "max_redirects") && slices.ContainsFunc(answering, differs)
+		}},
+	} {
+		checkTable(t, table.profiles, table.has)
 	}
 }
 
-func checkTable(t *testing.T, profiles []func() Profile, dialect bool) {
+func checkTable(t *testing.T, profiles []func() Profile, has func(profileField) bool) {
 	var names []string
 	for _, p := range profiles {
 		names = append(names, p().Name)
@@ -45,7 +60,7 @@ func checkTable(t *testing.T, profiles []func() Profile, dialect bool) {
 	lines := strings.Split(table, "\n")
 	var want []string
 	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
-		if f.dialect != dialect {
+		if !has(f) {
 			continue
 		}
 		if n := len(want); n >= len(lines) || !strings.HasPrefix(lines[n], "| `"+f.name+"` | ") {
@@ -75,6 +90,11 @@ type profileField struct {
 	name    string
 	index   []int
 	dialect bool // only dialects have it
+}
+
+// isOfPrograms reports whether it is a field of [answer.Program] in a profile.
+func (f profileField) isOfPrograms(p reflect.Value) bool {
+	return p.FieldByIndex(f.index[:len(f.index)-1]).Type() == reflect.TypeFor[answer.Program]()
 }
 
 func fieldsOfProfile(of reflect.Type, group string, at []int) (all []profileField) {

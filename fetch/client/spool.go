@@ -277,7 +277,8 @@ func (lease *Lease) land(got *heard) *fetch.Capture {
 		return got.Capture
 	}
 	got.text = nil
-	if n := t.size(); got.Error != "" {
+	isPage := got.Error == answer.ErrorRedirectInvalid // its status says that it leads on, and its body may be read
+	if n := t.size(); got.Error != "" && !isPage {
 		got.Cut = &n
 		return got.Capture
 	}

@@ -59,7 +59,7 @@ func Reader(a *schema.Agent) string {
 // line. Besides the built-in profiles, reads_as may name the given ones. Names that files
 // carry and no operator sends are not among the agents: they are named.
 func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.Agent, named []string, err error) {
-	profiles = append(robots.ProfileNames(), profiles...)
+	profiles = slices.Concat(robots.ProfileNames(), robots.ProgramNames(), profiles)
 	nodes, err := userfile.List(path, text, "agent")
 	if err != nil {
 		return nil, nil, err

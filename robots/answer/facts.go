@@ -206,6 +206,7 @@ const (
 	Success             Reason = "success"
 	ClientError         Reason = "client_error"
 	Unauthorized        Reason = "unauthorized" // 401, 403 or another 4xx, for a dialect that obeys them
+	NotRead             Reason = "not_read"     // by the program for which the profile stands
 	ServerError         Reason = "server_error"
 	MisconfiguredServer Reason = "misconfigured_server"
 	RedirectLimit       Reason = "redirect_limit"
@@ -222,7 +223,6 @@ const (
 	UnreachableTooLong  Reason = "unreachable_too_long"
 	AddressBlocked      Reason = "address_blocked"
 	NoRoute             Reason = "no_route"
-	NotRead             Reason = "not_read" // by the program for which the profile stands
 
 	// Challenged stands for the reason of an answer that a wall gave. No profile gives it: a
 	// row keeps the reason of its status. See [Shown].

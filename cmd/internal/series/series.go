@@ -118,7 +118,7 @@ func Command() *cobra.Command {
 	for _, name := range []string{"csv", "weights"} {
 		c.MarkFlagFilename(name, "csv")
 	}
-	cli.CompleteList(c, "profile", robots.ProfileNames())
+	cli.CompleteList(c, "profile", slices.Concat(robots.ProfileNames(), robots.ProgramNames()))
 	cli.CompleteList(c, "stratum", strataNames())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := cli.CheckNoMore(args, 0); err != nil {

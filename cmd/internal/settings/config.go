@@ -131,7 +131,7 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	}
 	from, ok := robots.ProfileNamed(base)
 	if !ok {
-		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(robots.ProfileNames(), ", "))
+		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(slices.Concat(robots.ProfileNames(), robots.ProgramNames()), ", "))
 	}
 	p := *from
 	lines := make(map[string]*yaml.Node)

@@ -66,7 +66,9 @@ type configured struct {
 
 // AddMeaning adds the flags of profiles and agents.
 func (f *Shared) AddMeaning() {
-	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+"; own: each agent by the parser that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
+	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+
+		"; as a program, which decides by the answer too: "+strings.Join(robots.ProgramNames(), ", ")+
+		"; own: each agent by the parser or program that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
 	f.Set.StringVar(&f.Agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
 	f.Set.StringVar(&f.ConfigFile, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
 	cli.Group(f.Set, "Meaning")
@@ -103,7 +105,7 @@ func (f *Shared) Profile(name string) (*robots.Profile, bool) {
 
 // ReadProfiles returns the profiles that --profile names.
 func (f *Shared) ReadProfiles() ([]*robots.Profile, error) {
-	known := append(robots.ProfileNames(), robots.Own)
+	known := slices.Concat(robots.ProfileNames(), robots.ProgramNames(), []string{robots.Own})
 	for name := range f.Own {
 		known = append(known, name)
 	}
@@ -221,7 +223,7 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 // AddTo adds the flags to a command, with the completion of those of AddMeaning.
 func (f *Shared) AddTo(c *cobra.Command) {
 	c.Flags().AddFlagSet(f.Set)
-	cli.CompleteList(c, "profile", robots.ProfileNames())
+	cli.CompleteList(c, "profile", slices.Concat(robots.ProfileNames(), robots.ProgramNames()))
 	for _, name := range []string{"agents", "config"} {
 		c.MarkFlagFilename(name, "yaml", "yml")
 	}
