@@ -330,6 +330,41 @@ func TestProfileValidate(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+	for want, change := range map[string]func(*Profile){
+		`body_at: "20x" is none of`:                             func(p *Profile) { p.BodyAt = answer.Statuses{"20x"} },
+		`body_at: "404" is there twice`:                         func(p *Profile) { p.BodyAt = answer.Statuses{"404", "2xx", "404"} },
+		`content_types: "text" is no media type`:                func(p *Profile) { p.ContentTypes = []string{"text"} },
+		`content_types: "Text/plain" is no media type`:          func(p *Profile) { p.ContentTypes = []string{"Text/plain"} },
+		`content_types: "*/*" is no media type`:                 func(p *Profile) { p.ContentTypes = []string{"*/*"} },
+		`redirect_statuses: "304" is no status of a redirect`:   func(p *Profile) { p.RedirectStatuses = answer.Statuses{"304"} },
+		`redirect_hosts: "here" is not one of`:                  func(p *Profile) { p.RedirectHosts = "here" },
+		"redirect_refused: has no effect without":               func(p *Profile) { p.RedirectRefused = answer.FullDisallow },
+		"redirect_hosts: has no effect beside max_redirects: 0": func(p *Profile) { p.RedirectHosts, p.MaxRedirects = answer.SameHost, 0 },
+		"redirect_statuses: has no effect beside max_redirects": func(p *Profile) { p.RedirectStatuses, p.MaxRedirects = answer.Statuses{"301"}, 0 },
+		`timeout: "conditional_allow" is not one of`:            func(p *Profile) { p.Timeout = answer.ConditionalAllow },
+		"unauthorized: has no effect beside body_at":            func(p *Profile) { p.BodyAt, p.Unauthorized = answer.Statuses{"any"}, answer.FullDisallow },
+		"other_client_error: has no effect beside body_at":      func(p *Profile) { p.BodyAt, p.OtherClientError = answer.Statuses{"2xx", "4xx"}, answer.FullDisallow },
+		"not_modified: has no effect beside body_at":            func(p *Profile) { p.BodyAt, p.NotModified = answer.Statuses{"3xx"}, answer.FullAllow },
+		"server_error_copy: has no effect beside unreachable":   func(p *Profile) { p.ServerErrorCopy = answer.TakeCopy },
+		"server_error_stages: has no effect beside unreachable": func(p *Profile) { p.ServerErrorStages = google().ServerErrorStages },
+		"body_at: needs unreachable: unchanged":                 func(p *Profile) { p.BodyAt, p.Unreachable = answer.Statuses{"any"}, answer.FullAllow },
+		"timeout: needs unreachable: unchanged":                 func(p *Profile) { p.Timeout, p.Unreachable = answer.FullAllow, answer.FullAllow },
+		"tries: -1 is negative":                                 func(p *Profile) { p.Tries = -1 },
+	} {
+		p := named(t, "wget")
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		change(p)
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for _, name := range ProgramNames() {
+		if err := named(t, name).Validate(); err != nil {
+			t.Error(err)
+		}
+	}
 	if _, ok := ProfileNamed("bing"); ok {
 		t.Error("ProfileNamed finds bing")
 	}

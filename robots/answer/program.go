@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -30,8 +31,9 @@ type Program struct {
 	RedirectStatuses Statuses `yaml:"redirect_statuses,omitempty"`
 	// RedirectHosts says which hosts a redirect may lead to.
 	RedirectHosts RedirectHosts `yaml:"redirect_hosts,omitempty"`
-	// RedirectRefused is the outcome of a redirect that these two do not let follow:
-	// full_disallow, or empty for full_allow. Its body is not kept.
+	// RedirectRefused is the outcome of a redirect to another host than these:
+	// full_disallow, or empty for full_allow, as of one with another status. Its body is not
+	// kept.
 	RedirectRefused Outcome `yaml:"redirect_refused,omitempty"`
 	// RedirectFailed is the outcome of a loop, of too many redirects, and of a redirect
 	// without a usable location: full_disallow, undefined, or empty for full_allow.
@@ -118,12 +120,9 @@ func (p *Program) readsType(contentType string) bool {
 	})
 }
 
-// follows reports whether a redirect of a status may lead from one URL to another. It is
-// true where the other is not known.
-func (p *Program) follows(status int, from, to string) bool {
-	if len(p.RedirectStatuses) > 0 && !p.RedirectStatuses.Has(status) {
-		return false
-	}
+// follows reports whether a redirect may lead from one URL to another. It is true where the
+// other is not known.
+func (p *Program) follows(from, to string) bool {
 	if p.RedirectHosts == AnyHost || to == "" {
 		return true
 	}
@@ -162,7 +161,11 @@ func (p *Answers) asProgram(f *Facts, r rowReading, maxRedirects int) rowReading
 			to = f.Hops[i+1].URL
 		}
 		leads := to != "" || f.Error.Answer() != RedirectInvalid && r.Reason != RedirectInvalid
-		if leads && redirects <= maxRedirects && !p.follows(f.Hops[i].Status, f.Hops[i].URL, to) {
+		switch {
+		case !leads || redirects > maxRedirects:
+		case len(p.RedirectStatuses) > 0 && !p.RedirectStatuses.Has(f.Hops[i].Status):
+			return says(FullAllow, NotRead)
+		case !p.follows(f.Hops[i].URL, to):
 			return says(cmp.Or(p.RedirectRefused, FullAllow), NotRead)
 		}
 	}
@@ -248,8 +251,8 @@ func (p *Answers) CheckProgram(maxRedirects int) (field string, err error) {
 		return "redirect_statuses", noEffect("max_redirects: 0")
 	case p.RedirectHosts != AnyHost && maxRedirects == 0:
 		return "redirect_hosts", noEffect("max_redirects: 0")
-	case p.RedirectRefused != "" && p.RedirectHosts == AnyHost && len(p.RedirectStatuses) == 0:
-		return "redirect_refused", fmt.Errorf("has no effect without redirect_statuses or redirect_hosts")
+	case p.RedirectRefused != "" && p.RedirectHosts == AnyHost:
+		return "redirect_refused", errors.New("has no effect without redirect_hosts")
 	case p.Unauthorized != "" && reads4xx:
 		return "unauthorized", noEffect("body_at, which has 401 and 403")
 	case p.OtherClientError != "" && p.BodyAt.Has(400) && (p.BodyAt.Has(499) || slices.Contains(p.BodyAt, "4xx")):
