@@ -29,6 +29,11 @@ var Templates []byte
 //go:embed challenges.yaml
 var Challenges []byte
 
+// CDNs is the list of marks of networks that deliver answers for others, YAML.
+//
+//go:embed cdns.yaml
+var CDNs []byte
+
 // URLs is the list of URL samples, one per line.
 //
 //go:embed urls.txt

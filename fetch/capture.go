@@ -55,6 +55,10 @@ type Capture struct {
 	// none was found; see [answer.Challenges].
 	Challenge string
 
+	// CDN is the network that delivered the answer of the last hop, "" if no header names
+	// one; see [CDNs].
+	CDN string
+
 	// Front is what came of the request for the front page, nil if the client was not
 	// configured to ask for one, or the origin gave no answer.
 	Front *Front

@@ -30,6 +30,7 @@ type facts struct {
 	Cut         *int              `json:"broken_off_bytes,omitempty"`
 	Probe       probe             `json:"probe,omitzero"`
 	Challenge   string            `json:"challenge,omitempty"`
+	CDN         string            `json:"cdn,omitempty"`
 	Front       *front            `json:"front_page,omitempty"`
 }
 
@@ -77,7 +78,7 @@ func factsOf(c *Capture) facts {
 	f := facts{
 		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
 		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
-		Truncated: c.Truncated, Cut: c.Cut, Probe: probe(c.Probe), Challenge: c.Challenge,
+		Truncated: c.Truncated, Cut: c.Cut, Probe: probe(c.Probe), Challenge: c.Challenge, CDN: c.CDN,
 	}
 	f.Hops = storedHops(c.Hops)
 	if c.Front != nil {
@@ -101,7 +102,7 @@ func (f *facts) capture(o Origin) *Capture {
 	c := &Capture{
 		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
 		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
-		Truncated: f.Truncated, Cut: f.Cut, Probe: Probe(f.Probe), Challenge: f.Challenge,
+		Truncated: f.Truncated, Cut: f.Cut, Probe: Probe(f.Probe), Challenge: f.Challenge, CDN: f.CDN,
 	}
 	c.Hops = hopsOf(f.Hops)
 	if f.Front != nil {

@@ -83,7 +83,7 @@ func (n *census) openSource(ctx context.Context) (err error) {
 // source returns the configuration of the source, with the limits of the fetches.
 func (c *Config) source() source.Config {
 	s := c.Source
-	s.MaxBody, s.MaxRedirects, s.Challenges, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges, c.Fetch.AllowPrivate
+	s.MaxBody, s.MaxRedirects, s.Challenges, s.CDNs, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges, c.Fetch.CDNs, c.Fetch.AllowPrivate
 	s.ErrorBodies = c.Fetch.ErrorBodies
 	return s
 }

@@ -58,6 +58,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 		}
 		c.add(&t)
 		if !c.now.committed {
+			t.Labels = n.source.LabelsOf(&t)
 			if err := take(&job{Target: t, segment: c.now, ordinal: len(c.now.jobs)}); err != nil {
 				return err
 			}

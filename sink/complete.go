@@ -28,8 +28,9 @@ type Completion struct {
 // Totals holds the counters and examples of all segments of a run (see package
 // summary).
 type Totals struct {
-	Counts   []schema.Count
-	Examples []schema.Example
+	Counts      []schema.Count
+	LabelCounts []schema.LabelCount
+	Examples    []schema.Example
 }
 
 // Complete completes the run and releases its lock:
@@ -134,6 +135,8 @@ func (o *output) merge(t Totals, replaced []journal.Part, attempt string) (parts
 		switch table {
 		case "summary":
 			p, err = writeTotals(o, table, t.Counts, replaced, attempt)
+		case "label_counts":
+			p, err = writeTotals(o, table, t.LabelCounts, replaced, attempt)
 		case "examples":
 			p, err = writeTotals(o, table, t.Examples, replaced, attempt)
 		default:

@@ -39,20 +39,22 @@ func noise(n int) string {
 
 // much writes n rows of a kilobyte of noise to one table.
 var much = map[string]func(s *Segment, n int) error{
-	"fetches":     many(func(s *Segment) Table[schema.Fetch] { return s.Fetches }, func(r *schema.Fetch) *string { return &r.Input }),
-	"groups":      many(func(s *Segment) Table[schema.Group] { return s.Groups }, func(r *schema.Group) *string { return &r.Host }),
-	"rules":       many(func(s *Segment) Table[schema.Rule] { return s.Rules }, func(r *schema.Rule) *string { return &r.Pattern }),
-	"sitemaps":    many(func(s *Segment) Table[schema.Sitemap] { return s.Sitemaps }, func(r *schema.Sitemap) *string { return &r.URL }),
-	"lines":       many(func(s *Segment) Table[schema.Line] { return s.Lines }, func(r *schema.Line) *string { return &r.Value }),
-	"signals":     many(func(s *Segment) Table[schema.Signal] { return s.Signals }, func(r *schema.Signal) *string { return &r.Value }),
-	"preferences": many(func(s *Segment) Table[schema.Preference] { return s.Preferences }, func(r *schema.Preference) *string { return &r.Value }),
-	"templates":   many(func(s *Segment) Table[schema.Template] { return s.Templates }, func(r *schema.Template) *string { return &r.Template }),
-	"answers":     many(func(s *Segment) Table[schema.Answer] { return s.Answers }, func(r *schema.Answer) *string { return &r.UserAgent }),
-	"policies":    many(func(s *Segment) Table[schema.Policy] { return s.Policies }, func(r *schema.Policy) *string { return &r.Agent }),
-	"verdicts":    many(func(s *Segment) Table[schema.Verdict] { return s.Verdicts }, func(r *schema.Verdict) *string { return &r.URL }),
-	"summary":     many(func(s *Segment) Table[schema.Count] { return s.Summary }, func(r *schema.Count) *string { return &r.Metric }),
-	"examples":    many(func(s *Segment) Table[schema.Example] { return s.Examples }, func(r *schema.Example) *string { return &r.Text }),
-	"bodies":      many(func(s *Segment) Table[schema.Body] { return s.Bodies }, func(r *schema.Body) *string { return &r.ContentDigest }),
+	"fetches":      many(func(s *Segment) Table[schema.Fetch] { return s.Fetches }, func(r *schema.Fetch) *string { return &r.Input }),
+	"groups":       many(func(s *Segment) Table[schema.Group] { return s.Groups }, func(r *schema.Group) *string { return &r.Host }),
+	"rules":        many(func(s *Segment) Table[schema.Rule] { return s.Rules }, func(r *schema.Rule) *string { return &r.Pattern }),
+	"sitemaps":     many(func(s *Segment) Table[schema.Sitemap] { return s.Sitemaps }, func(r *schema.Sitemap) *string { return &r.URL }),
+	"lines":        many(func(s *Segment) Table[schema.Line] { return s.Lines }, func(r *schema.Line) *string { return &r.Value }),
+	"signals":      many(func(s *Segment) Table[schema.Signal] { return s.Signals }, func(r *schema.Signal) *string { return &r.Value }),
+	"preferences":  many(func(s *Segment) Table[schema.Preference] { return s.Preferences }, func(r *schema.Preference) *string { return &r.Value }),
+	"templates":    many(func(s *Segment) Table[schema.Template] { return s.Templates }, func(r *schema.Template) *string { return &r.Template }),
+	"answers":      many(func(s *Segment) Table[schema.Answer] { return s.Answers }, func(r *schema.Answer) *string { return &r.UserAgent }),
+	"labels":       many(func(s *Segment) Table[schema.Label] { return s.Labels }, func(r *schema.Label) *string { return &r.Value }),
+	"policies":     many(func(s *Segment) Table[schema.Policy] { return s.Policies }, func(r *schema.Policy) *string { return &r.Agent }),
+	"verdicts":     many(func(s *Segment) Table[schema.Verdict] { return s.Verdicts }, func(r *schema.Verdict) *string { return &r.URL }),
+	"summary":      many(func(s *Segment) Table[schema.Count] { return s.Summary }, func(r *schema.Count) *string { return &r.Metric }),
+	"label_counts": many(func(s *Segment) Table[schema.LabelCount] { return s.LabelCounts }, func(r *schema.LabelCount) *string { return &r.Value }),
+	"examples":     many(func(s *Segment) Table[schema.Example] { return s.Examples }, func(r *schema.Example) *string { return &r.Text }),
+	"bodies":       many(func(s *Segment) Table[schema.Body] { return s.Bodies }, func(r *schema.Body) *string { return &r.ContentDigest }),
 }
 
 func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Segment, int) error {

@@ -94,6 +94,8 @@ func fill(s *Segment, index int) error {
 			s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}),
 			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}),
 			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, schema.Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
+			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}),
+			s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1}),
 			s.Policies.Write(schema.Policy{Seq: seq, Host: host}),
 			s.Verdicts.Write(schema.Verdict{Seq: seq, Host: host}, schema.Verdict{Seq: seq, Host: host, URL: "/"}),
 			s.Examples.Write(schema.Example{Metric: "line_class", Host: host, Line: new(int32(2))}),

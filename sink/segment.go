@@ -38,10 +38,12 @@ type Segment struct {
 	Preferences Table[schema.Preference]
 	Templates   Table[schema.Template]
 	Answers     Table[schema.Answer]
+	Labels      Table[schema.Label]
 	Policies    Table[schema.Policy]
 	Verdicts    Table[schema.Verdict]
 	Agents      Table[schema.Agent] // only segment 0 writes it
 	Summary     Table[schema.Count]
+	LabelCounts Table[schema.LabelCount]
 	Examples    Table[schema.Example]
 	Bodies      Table[schema.Body]
 
@@ -138,7 +140,7 @@ type anyTable interface {
 
 // table returns the field with the name of a table.
 func (s *Segment) table(name string) anyTable {
-	field := reflect.ValueOf(s).Elem().FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+	field := reflect.ValueOf(s).Elem().FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, strings.ReplaceAll(name, "_", "")) })
 	if !field.IsValid() {
 		panic("the table " + name + " has no field in sink.Segment")
 	}

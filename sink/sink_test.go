@@ -38,7 +38,7 @@ var contract = map[string]string{
 		attempts int32, remote_address utf8?, http_version utf8?, tls_version utf8?, content_type utf8?, content_encoding utf8?,
 		server utf8?, etag utf8?, last_modified utf8?, cache_control utf8?, retry_after utf8?, dns_us int64?, connect_us int64?,
 		tls_us int64?, first_byte_us int64?, total_us int64?, body_bytes int64?, body_truncated bool, content_digest utf8?,
-		has_bom bool, is_utf8 bool?, is_html bool, only_comments bool, challenge utf8?, stale_since timestamp[us, tz=UTC]?, unreachable_since timestamp[us, tz=UTC]?,
+		has_bom bool, is_utf8 bool?, is_html bool, only_comments bool, challenge utf8?, cdn utf8?, stale_since timestamp[us, tz=UTC]?, unreachable_since timestamp[us, tz=UTC]?,
 		answers_since list<struct<since timestamp[us, tz=UTC], kind utf8, redirects int32>>, copy_time timestamp[us, tz=UTC]?,
 		copy_digest utf8?, kept_truncated bool?, probe_front_status int32?, probe_random_status int32?,
 		front_page utf8?, front_hops list<struct<url utf8, status int32?>>, front_error_class utf8?, front_headers list<struct<name utf8, value utf8?>>,
@@ -57,6 +57,7 @@ var contract = map[string]string{
 		fetch_time timestamp[us, tz=UTC], status int32?, hops list<struct<url utf8, status int32?>>, outcome utf8, reason utf8, error_class utf8?,
 		error utf8?, body_bytes int64?, body_truncated bool, content_digest utf8?, challenge utf8?, total_us int64?, same bool?, policy utf8,
 		first_difference utf8?, treatment utf8, class utf8`,
+	"labels": `seq int64, host utf8, origin utf8, label utf8, value utf8`,
 	"preferences": `seq int64, host utf8, rank int64?, origin utf8, group_agent utf8?, scope utf8, mechanism utf8, header utf8?, label utf8, use utf8?,
 		preference utf8?, path utf8?, level utf8?, value utf8, line int32?, conflict bool, remark utf8?`,
 	"policies": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, category utf8, profile utf8, judged_by utf8, outcome utf8, group_agent utf8?,
@@ -66,9 +67,10 @@ var contract = map[string]string{
 		group_agent utf8?, rule_kind utf8?, rule_pattern utf8?, rule_line int32?`,
 	"agents": `agent utf8, category utf8, operator utf8?, tokens list<utf8>, falls_back_to list<utf8>, user_agent utf8?,
 		ignores_star bool, user_triggered bool, kind utf8, uses list<utf8>, policy_tokens list<utf8>, binds list<utf8>, reads_as utf8?, source utf8?, checked utf8?, ips utf8?, verifies utf8?`,
-	"summary":  `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
-	"examples": `metric utf8, key utf8, host utf8, rank int64?, line int32?, text utf8`,
-	"bodies":   `content_digest utf8, body binary`,
+	"summary":      `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
+	"label_counts": `metric utf8, label utf8, value utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
+	"examples":     `metric utf8, key utf8, host utf8, rank int64?, line int32?, text utf8`,
+	"bodies":       `content_digest utf8, body binary`,
 }
 
 // newRun creates a run with every table in a temporary folder.

@@ -139,6 +139,8 @@ var forgeries = []aForgery{
 	{name: "signals: a cell", forge: func(f *forgedSet) bool { return changed(f, "signals", spoiled[schema.Signal]) }},
 	{name: "preferences: a cell", forge: func(f *forgedSet) bool { return changed(f, "preferences", spoiled[schema.Preference]) }},
 	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool { return changed(f, "templates", spoiled[schema.Template]) }},
+	{name: "labels: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "labels", spoiled[schema.Label]) }},
+	{name: "label_counts: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "label_counts", spoiled[schema.LabelCount]) }},
 	{name: "answers: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "answers", spoiled[schema.Answer]) }},
 	{name: "answers: an unknown treatment", of: "identities", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
 		return changed(f, "answers", func(c *rand.Rand, rows []schema.Answer) []schema.Answer {

@@ -230,7 +230,7 @@ func TestDataPackage_NoRace(t *testing.T) {
 		for _, c := range objects(p["contributors"]) {
 			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`, "email": `^[^@]+@[^@]+$`, "path": path, "organization": `.`}, "roles")
 		}
-		if n := len(objects(p["resources"])); n != len(schema.TableNames)-1+i { // without answers, with changes
+		if n := len(objects(p["resources"])); n != len(schema.TableNames)-3+i { // without answers and labels, with changes
 			t.Errorf("%d resources", n)
 		}
 		for _, r := range objects(p["resources"]) {

@@ -85,6 +85,8 @@ func textColumns() (names []string, forge map[string]func(*forgedSet) bool) {
 	add("signals", reflect.TypeFor[schema.Signal](), forgedEverywhere[schema.Signal])
 	add("preferences", reflect.TypeFor[schema.Preference](), forgedEverywhere[schema.Preference])
 	add("templates", reflect.TypeFor[schema.Template](), forgedEverywhere[schema.Template])
+	add("labels", reflect.TypeFor[schema.Label](), forgedEverywhere[schema.Label])
+	add("label_counts", reflect.TypeFor[schema.LabelCount](), forgedEverywhere[schema.LabelCount])
 	add("policies", reflect.TypeFor[schema.Policy](), forgedEverywhere[schema.Policy])
 	add("verdicts", reflect.TypeFor[schema.Verdict](), forgedEverywhere[schema.Verdict])
 	add("agents", reflect.TypeFor[schema.Agent](), forgedEverywhere[schema.Agent])

@@ -52,7 +52,7 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 		hop := answer.Hop{URL: clipURL(here), Status: a.status}
 		got.Hops = append(got.Hops, hop)
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
-		got.Headers, got.Times, got.Challenge = a.headers, a.times, a.challenge
+		got.Headers, got.Times, got.Challenge, got.CDN = a.headers, a.times, a.challenge, a.cdn
 		got.text, got.Truncated, got.Err, got.header = a.body, a.truncated, a.remark, a.kept
 		if fail == nil && hop.IsRedirect() {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {

@@ -55,6 +55,7 @@ type Config struct {
 	Identities []fetch.Identity
 	// Challenges finds the walls among answers; nil finds none.
 	Challenges answer.Challenges
+	CDNs       fetch.CDNs // marks of networks among answers; nil finds none
 
 	// ErrorBodies keeps the bodies of answers other than 2xx to requests for robots.txt, but
 	// for those of redirects, which some programs take for the file.

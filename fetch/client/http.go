@@ -42,6 +42,7 @@ type received struct {
 	remark    error // about the answer
 	challenge string
 	kept      []usage.HeaderField // lines that the question wants
+	cdn       string
 }
 
 // asProof returns what the request may prove of this machine's connection.
@@ -174,7 +175,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		return failure.Of(ctx, failure.Waiting, err)
 	}
 	a.status, a.http, a.remark = resp.Status, resp.Version, resp.Remark()
-	a.headers = keep(resp.header)
+	a.headers, a.cdn = keep(resp.header), c.config.CDNs.Find(resp.header.Values)
 	a.location = resp.header.Get("Location")
 	if x := lease.recording; x != nil {
 		x.whole = resp.Status/100 != 2 && resp.Length >= 0 && int64(r.Buffered()) >= resp.Length

@@ -136,7 +136,7 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 		Origin: host(1), Start: day, Hops: []answer.Hop{{URL: text, Status: 200}}, Attempts: 1,
 		Error: answer.ErrorTruncatedBody, Err: errors.New(text), Fallback: answer.ErrorTLS,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
-		Times: fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503}, Challenge: "generic",
+		Times: fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503}, Challenge: "generic", CDN: "fastly",
 	}
 	fetchtest.EachHeader(&c.Headers, func(string) *string { return &text })
 	for _, v := range []any{*c, c.Times, c.Hops[0]} {

@@ -263,7 +263,7 @@ func isFetch(c *fetch.Capture) bool {
 	class := func(e answer.ErrorClass) bool { return e == "" || isClass(e) }
 	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
 	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
-		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
+		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) && (c.CDN == "" || fetch.IsCDN(c.CDN)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
 		(c.HTTPVersion == "" || head.IsVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL

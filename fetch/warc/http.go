@@ -60,6 +60,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return nil
 	}
 	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.Status, h.Version, h.keep()
+	c.CDN = w.cdns.Find(h.Values)
 	c.Err = h.Remark()
 	declared, stored := h.Length, w.left
 	if h.sent != nil {

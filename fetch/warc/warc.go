@@ -89,6 +89,7 @@ type Counts struct {
 type Config struct {
 	MaxBody     int               // bytes of a body
 	Challenges  answer.Challenges // marks of walls
+	CDNs        fetch.CDNs        // marks of networks
 	ErrorBodies bool              // read those of other answers than 2xx too, but for redirects: some programs do, and they may be the originals of revisit records
 }
 
@@ -105,7 +106,7 @@ type Config struct {
 // or ctx.
 func Read(ctx context.Context, name string, r io.Reader, c Config,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, errorBodies: c.ErrorBodies, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs, errorBodies: c.ErrorBodies, emit: emit, damaged: damaged})
 }
 
 // ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
@@ -113,7 +114,7 @@ func Read(ctx context.Context, name string, r io.Reader, c Config,
 // its body only if the answer is true.
 func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func() bool,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, errorBodies: c.ErrorBodies, body: body, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs, errorBodies: c.ErrorBodies, body: body, emit: emit, damaged: damaged})
 }
 
 func readFile(ctx context.Context, r io.Reader, w reader) (Counts, error) {
@@ -137,7 +138,7 @@ func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Co
 	} else {
 		rr.members.reset(ctx, r)
 	}
-	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, errorBodies: c.ErrorBodies, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
+	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs, errorBodies: c.ErrorBodies, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
 }
 
 // Close frees the buffers.
@@ -186,6 +187,7 @@ type reader struct {
 	name        string
 	limit       int
 	challenges  answer.Challenges
+	cdns        fetch.CDNs
 	errorBodies bool
 	body        func() bool // nil if captures of other URLs are passed over
 	emit        func(*Capture) error

@@ -22,6 +22,7 @@ type Config struct {
 	Templates    *template.Set              // nil finds none
 	Labels       usage.Vocabulary           // of preferences about use
 	Readers      map[string]*robots.Profile // the profiles of the agents' parsers, by name, and google; those that judge under own
+	OwnLabels    []string                   // labels of the program that are wanted, tld and cdn
 	KeepComments bool                       // also write comments to the table lines
 	Vantage      string                     // where the requests are made from, "" if it is not said
 }

@@ -78,6 +78,9 @@ type Evaluator struct {
 	policies    []schema.Policy
 	verdicts    []schema.Verdict
 	run         run
+	labelled    []target.Label
+	labelRows   []schema.Label
+	labelValues []summary.LabelValue
 	indexes     []int32            // group indexes that rows point at
 	sameHost    []bool             // per sitemap of the current target
 	counted     map[[2]string]bool // keys counted for the current target; see once
@@ -177,6 +180,9 @@ func (e *Evaluator) face(k int) *reading { return &e.readings[e.columns[k].face]
 // counters it returns are valid until the next call. An error of targets ends it.
 func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*target.Target, error]) (*summary.Counts, error) {
 	e.counts.Reset()
+	if out.LabelCounts.Wanted() {
+		e.counts.KeepHosts()
+	}
 	e.examples.Reset()
 	e.note = note{}
 	clear(e.bodies)
@@ -194,6 +200,9 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*target.Target,
 		}
 	}
 	if err := out.Summary.Write(e.counts.Rows()...); err != nil {
+		return nil, err
+	}
+	if err := e.counts.EachByLabel(func(rows []schema.LabelCount) error { return out.LabelCounts.Write(rows...) }); err != nil {
 		return nil, err
 	}
 	if err := out.Examples.Write(e.examples.Rows()...); err != nil {
@@ -221,7 +230,7 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks fu
 // target writes the rows of one target.
 func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	c := t.Capture
-	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
+	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted() || out.LabelCounts.Wanted()
 	facts := c.Facts()
 	for i := range e.readings {
 		e.receive(i, c, facts, func(r *reading) questions {
@@ -243,8 +252,11 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	if err := out.Fetches.Write(row); err != nil {
 		return err
 	}
+	if err := e.labels(t, &row, out); err != nil {
+		return err
+	}
 	stratum := summary.StratumOf(row.Rank)
-	counts := out.Summary.Wanted() || out.Examples.Wanted()
+	counts := out.Summary.Wanted() || out.Examples.Wanted() || out.LabelCounts.Wanted()
 	isFile := first.body != nil && !first.answer.Walled
 	if e.preferences = e.preferences[:0]; isFile && (counts || out.Preferences.Wanted()) {
 		e.preferenceRows(&row, &first.content.file)

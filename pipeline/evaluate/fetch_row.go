@@ -20,7 +20,7 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 		Seq: t.Seq, Input: schema.TextString(t.Input), Host: c.Origin.Host, Rank: t.Rank,
 		Origin: c.Origin.String(), Scheme: c.Origin.Scheme, Port: int32(c.Origin.Port),
 		RegisteredDomain: schema.NonZero(domain), TLD: schema.NonZero(tld), RobotsURL: c.Origin.RobotsURL(),
-		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond), Vantage: schema.NonZero(e.config.Vantage), Challenge: schema.NonZero(c.Challenge),
+		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond), Vantage: schema.NonZero(e.config.Vantage), Challenge: schema.NonZero(c.Challenge), CDN: schema.NonZero(c.CDN),
 		Outcome: string(first.answer.Outcome), Reason: string(first.answer.Reason),
 		Status: schema.NonZero(int32(c.Status())), ErrorClass: schema.NonZero(string(failure)), FallbackErrorClass: schema.NonZero(string(c.Fallback)),
 		Attempts: int32(c.Attempts), HTTPVersion: schema.NonZero(c.HTTPVersion), TLSVersion: schema.NonZero(c.TLSVersion),

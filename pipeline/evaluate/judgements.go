@@ -20,61 +20,12 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 		e.memo.forget(len(e.config.Agents))
 		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
-			r := e.under(k, i)
-			e.policies = append(e.policies, schema.Policy{})
-			policy := &e.policies[len(e.policies)-1] // filled in place: it is a large row
-			match, class := e.policy(policy, row, k, i)
-			tally := &tallies[i]
-			if e.hasVersusFirst(k, i) {
-				relation := r.content.versusFirst[i]
-				policy.VersusFirst = &summary.VersusFirstNames[relation]
-				tally.VersusFirst[relation]++
-			}
-			tally.Policies[class]++
-			if policy.Template != nil && class == int(robots.DisallowAll) {
-				e.counts.AddAgent("policy_template", stratum, k, i, *policy.Template)
-			}
-			switch match {
-			case robots.OwnGroup:
-				tally.Explicit[class]++
-				tally.Versus[r.content.policies[i].versusStar]++
-			case robots.FallbackGroup:
-				tally.Fallback[class]++
-			}
-			group := r.group(i)
-			if e.run.extend(policy.Agent, r.lead(i), group, tally) {
-				continue
-			}
-			if err := e.writeRun(out); err != nil {
+			mark, err := e.agent(row, listed, own, k, i, stratum, out)
+			if err != nil {
 				return err
 			}
-			from, before := len(e.verdicts), tally.Verdicts
-			got := e.judge(e.columns[k].of[i], i, listed, own)
-			for s := range e.samples.paths {
-				e.verdict(row, r, policy, group, e.samples.paths[s].shown, got[s], tally)
-			}
-			n := len(got)
-			got = got[len(e.samples.paths):]
-			for s := range listed {
-				e.verdict(row, r, policy, group, listed[s].shown, got[s], tally)
-			}
-			got = got[len(listed):]
-			for len(got) > 0 {
-				shown := own.texts(len(own.paths) - len(got))
-				for s := range shown {
-					e.verdict(row, r, policy, group, shown[s], got[s], tally)
-				}
-				got = got[len(shown):]
-				if err := e.writeVerdicts(out, verdictRows); err != nil {
-					return err
-				}
-			}
-			if n <= runRows && len(e.verdicts) == from+n { // none is written yet
-				e.run.begin(policy.Agent, r.lead(i), group, from)
-				for v := range tally.Verdicts {
-					e.run.said.Verdicts[v] = tally.Verdicts[v] - before[v]
-				}
-			}
+			tallies[i].Add(&mark)
+			e.counts.Mark(k, i, &mark)
 		}
 		if err := e.writeRun(out); err != nil {
 			return err
@@ -93,6 +44,60 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 		}
 	}
 	return nil
+}
+
+// agent makes the policy and the verdicts of one agent under profile k, and writes verdicts
+// that are many. It returns what they add to the agent's tally.
+func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k, i int, stratum string, out *sink.Segment) (mark summary.Mark, err error) {
+	r := e.under(k, i)
+	e.policies = append(e.policies, schema.Policy{})
+	policy := &e.policies[len(e.policies)-1] // filled in place: it is a large row
+	match, class := e.policy(policy, row, k, i)
+	mark.Class, mark.Match = uint8(class), match
+	if e.hasVersusFirst(k, i) {
+		relation := r.content.versusFirst[i]
+		policy.VersusFirst = &summary.VersusFirstNames[relation]
+		mark.VersusFirst = uint8(relation) + 1
+	}
+	if policy.Template != nil && class == int(robots.DisallowAll) {
+		e.counts.AddAgent("policy_template", stratum, k, i, *policy.Template)
+	}
+	if match == robots.OwnGroup {
+		mark.Versus = uint8(r.content.policies[i].versusStar) + 1
+	}
+	group := r.group(i)
+	if e.run.extend(policy.Agent, r.lead(i), group, &mark) {
+		return mark, nil
+	}
+	if err := e.writeRun(out); err != nil {
+		return mark, err
+	}
+	from := len(e.verdicts)
+	got := e.judge(e.columns[k].of[i], i, listed, own)
+	for s := range e.samples.paths {
+		e.verdict(row, r, policy, group, e.samples.paths[s].shown, got[s], &mark)
+	}
+	n := len(got)
+	got = got[len(e.samples.paths):]
+	for s := range listed {
+		e.verdict(row, r, policy, group, listed[s].shown, got[s], &mark)
+	}
+	got = got[len(listed):]
+	for len(got) > 0 {
+		shown := own.texts(len(own.paths) - len(got))
+		for s := range shown {
+			e.verdict(row, r, policy, group, shown[s], got[s], &mark)
+		}
+		got = got[len(shown):]
+		if err := e.writeVerdicts(out, verdictRows); err != nil {
+			return mark, err
+		}
+	}
+	if n <= runRows && len(e.verdicts) == from+n { // none is written yet
+		e.run.begin(policy.Agent, r.lead(i), group, from)
+		e.run.said = mark.Verdicts
+	}
+	return mark, nil
 }
 
 // verdictRows is the number of verdicts to write at once: the writer goes through
@@ -179,7 +184,7 @@ func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }
 
-func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
+func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy, group *string, url string, got robots.Verdict, mark *summary.Mark) {
 	v := schema.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile, JudgedBy: policy.JudgedBy,
 		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
@@ -188,7 +193,7 @@ func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy
 		rule := &r.content.file.Rules[got.Rule]
 		v.RuleKind, v.RulePattern, v.RuleLine = &kindNames[rule.Kind], &r.content.patterns[got.Rule], &rule.Line
 	}
-	tally.Verdicts[got.Value]++
+	mark.Verdicts[got.Value]++
 	e.verdicts = append(e.verdicts, v)
 }
 

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -13,7 +14,7 @@ type run struct {
 	from   int // where the rows of the first agent begin in Evaluator.verdicts
 	lead   int
 	group  *string
-	said   summary.Tally // its Verdicts are those of one agent
+	said   [robots.Undefined + 1]uint32 // verdicts of one agent, by value
 }
 
 // runRows is the most rows of an agent in a run: more are written as they are made.
@@ -23,16 +24,14 @@ func (r *run) begin(agent string, lead int, group *string, from int) {
 	r.agents, r.from, r.lead, r.group = append(r.agents[:0], agent), from, lead, group
 }
 
-// extend adds an agent to the run, and its verdicts to the tally, if it belongs
+// extend adds an agent to the run, and gives its mark the verdicts, if it belongs
 // there.
-func (r *run) extend(agent string, lead int, group *string, tally *summary.Tally) bool {
+func (r *run) extend(agent string, lead int, group *string, mark *summary.Mark) bool {
 	if len(r.agents) == 0 || lead != r.lead || (group == nil) != (r.group == nil) || group != nil && *group != *r.group {
 		return false
 	}
 	r.agents = append(r.agents, agent)
-	for v := range tally.Verdicts {
-		tally.Verdicts[v] += r.said.Verdicts[v]
-	}
+	mark.Verdicts = r.said
 	return true
 }
 

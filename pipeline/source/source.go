@@ -40,6 +40,8 @@ type Config struct {
 	Bodies  string        // folder or tar of robots.txt files; beside FromRun, those of its answers
 	FromRun string        // DIR/_runs/ID of an earlier run
 	Ranks   string        // list of ranked hosts, for WARC and bodies
+	Label   []string      // columns of Hosts and Ranks that are labels, * for all of them; of an earlier run, its labels
+	Labels  string        // list of hosts or registered domains with their labels
 	Column  string        // what the header of the hosts list calls their column, "" for a name that is known
 	Force   bool          // read a hosts list most of whose lines name no host
 
@@ -58,6 +60,7 @@ type Config struct {
 	Bare     bool // names without a dot are hosts
 
 	Challenges  answer.Challenges // marks of walls among stored captures
+	CDNs        fetch.CDNs        // marks of networks among them
 	ErrorBodies bool              // keep the bodies of stored errors
 
 	// LastCapture takes the last capture of each host in the archives, and follows its
@@ -76,6 +79,7 @@ type Source struct {
 	mu        sync.Mutex      // of inputs
 	inputs    []journal.Input
 	ranks     hosts.Ranks
+	labels    hosts.Labels
 	filter    *hosts.Filter // nil for every host
 	rejects   *rejected.Account
 	progress  func(bytes int64)  // counts the bytes of archives read
@@ -128,7 +132,7 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 
 // openLists inspects the lists of hosts and of ranks.
 func (s *Source) openLists(ctx context.Context) error {
-	for _, list := range []struct{ role, path string }{{"hosts", cmp.Or(s.config.Planned, s.config.Hosts)}, {"ranks", s.config.Ranks}} {
+	for _, list := range []struct{ role, path string }{{"hosts", cmp.Or(s.config.Planned, s.config.Hosts)}, {"ranks", s.config.Ranks}, {"labels", s.config.Labels}} {
 		switch list.path {
 		case "":
 		case "-":
@@ -140,7 +144,7 @@ func (s *Source) openLists(ctx context.Context) error {
 			}
 			in.Role = list.role
 			s.inputs = append(s.inputs, in)
-			if !s.config.IsStored() {
+			if !s.config.IsStored() && list.role == "hosts" {
 				s.Total = in.Rows
 				if s.config.Planned == "" {
 					s.Total /= int64(max(1, s.config.Shard.Count))
@@ -210,6 +214,9 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 				s.ranks = s.filter.Ranks
 			}
 		}
+	}
+	if err == nil {
+		err = s.readLabels(ctx)
 	}
 	if k := s.config.kind(); err == nil && k != nil && k.start != nil {
 		err = k.start(s, ctx)

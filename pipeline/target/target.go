@@ -14,9 +14,24 @@ type Target struct {
 	Paths      []string       // its own URL samples: path and query, for the candidate that answers
 	OwnBytes   int            // memory that Paths take; see [PathBytes]
 
+	Labels []Label // what is known of it beside its answer
+
 	Capture *fetch.Capture // nil until it is fetched
 	Stored  *Stored        // nil if the capture comes from the network
 }
+
+// Label is a value of a label. CountAs is the value that it counts under, which is another
+// for all but the most frequent.
+type Label struct{ Name, Value, CountAs string }
+
+// The labels that need no list: they follow from the answer.
+const (
+	LabelTLD = "tld"
+	LabelCDN = "cdn"
+)
+
+// IsOwnLabel reports whether a name is that of a label that needs no list.
+func IsOwnLabel(name string) bool { return name == LabelTLD || name == LabelCDN }
 
 // Stored says where a stored capture comes from, and what it does not know.
 type Stored struct {

@@ -228,7 +228,7 @@ var types = map[string]string{
 		http_version VARCHAR, tls_version VARCHAR, content_type VARCHAR, content_encoding VARCHAR, server VARCHAR, etag VARCHAR,
 		last_modified VARCHAR, cache_control VARCHAR, retry_after VARCHAR, dns_us BIGINT, connect_us BIGINT, tls_us BIGINT,
 		first_byte_us BIGINT, total_us BIGINT, body_bytes BIGINT, body_truncated BOOLEAN, content_digest VARCHAR, has_bom BOOLEAN,
-		is_utf8 BOOLEAN, is_html BOOLEAN, only_comments BOOLEAN, challenge VARCHAR, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
+		is_utf8 BOOLEAN, is_html BOOLEAN, only_comments BOOLEAN, challenge VARCHAR, cdn VARCHAR, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
 		answers_since STRUCT(since TIMESTAMP WITH TIME ZONE, kind VARCHAR, redirects INTEGER)[], copy_time TIMESTAMP WITH TIME ZONE,
 		copy_digest VARCHAR, kept_truncated BOOLEAN, probe_front_status INTEGER, probe_random_status INTEGER,
 		front_page VARCHAR, front_hops STRUCT(url VARCHAR, status INTEGER)[], front_error_class VARCHAR, front_headers STRUCT(name VARCHAR, value VARCHAR)[],
@@ -258,9 +258,11 @@ var types = map[string]string{
 		reason VARCHAR, group_agent VARCHAR, rule_kind VARCHAR, rule_pattern VARCHAR, rule_line INTEGER, run VARCHAR, category VARCHAR`,
 	"agents": `agent VARCHAR, category VARCHAR, operator VARCHAR, tokens VARCHAR[], falls_back_to VARCHAR[], user_agent VARCHAR,
 		ignores_star BOOLEAN, user_triggered BOOLEAN, kind VARCHAR, uses VARCHAR[], policy_tokens VARCHAR[], binds VARCHAR[], reads_as VARCHAR, source VARCHAR, checked VARCHAR, ips VARCHAR, verifies VARCHAR, run VARCHAR`,
-	"summary":  `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
-	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
-	"bodies":   `run VARCHAR, content_digest VARCHAR, body BLOB`,
+	"summary":      `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
+	"labels":       `seq BIGINT, host VARCHAR, origin VARCHAR, label VARCHAR, value VARCHAR, run VARCHAR`,
+	"label_counts": `metric VARCHAR, label VARCHAR, value VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
+	"examples":     `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
+	"bodies":       `run VARCHAR, content_digest VARCHAR, body BLOB`,
 	"changes": `host VARCHAR, origin VARCHAR, rank BIGINT, kind VARCHAR, severity VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR,
 		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, before_run VARCHAR, use VARCHAR, template_before VARCHAR, template_after VARCHAR, template VARCHAR, identity VARCHAR, against VARCHAR, run VARCHAR`,
 }
@@ -271,7 +273,7 @@ func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
 	for _, dir := range []string{out, single} {
 		db := folder(t, dir)
 		for _, schema := range []string{"main.", "history."} {
-			for _, table := range append(tablesIn(t, out), "answers") {
+			for _, table := range append(tablesIn(t, out), "answers", "labels", "label_counts") {
 				_, rows, err := ask(db, "DESCRIBE "+schema+table)
 				if err != nil {
 					t.Errorf("%s: %v", table, err)

@@ -34,7 +34,7 @@ func TestAManifestIsWrittenOnce(t *testing.T) {
 	if diff := cmp.Diff(want.Parts, got.Parts); diff != "" || !got.Complete() || got.PlanDigest != digest || got.FirstProfile() != "google" {
 		t.Errorf("the manifest reads as %+v: %s", got, diff)
 	}
-	if len(got.Files()) != 2*(len(p.Tables)-3)+1+2 { // agents has one part, summary and examples have one for the run
+	if len(got.Files()) != 2*(len(p.Tables)-4)+1+3 { // agents has one part, summary, label_counts and examples have one for the run
 		t.Errorf("it names %d files", len(got.Files()))
 	}
 	outline, err := ReadOutline(f, "r")

@@ -55,6 +55,8 @@ var Settings = []Setting{
 	{Name: "bodies", Published: ItsFileName},
 	{Name: "from-run", Published: ItsFileName},
 	{Name: "ranks", Published: ItsFileName},
+	{Name: "label", Published: ItsValue},
+	{Name: "labels", Published: ItsFileName},
 	{Name: "sample", Published: ItsValue},
 	{Name: "limit", Published: ItsValue},
 

@@ -21,7 +21,7 @@ func TestSettings(t *testing.T) {
 		{"published by name", func(s Setting) bool {
 			return s.Published == ItsFileName || s.Published == ItsArchive
 		},
-			"hosts warc warc-paths cdx warc-base bodies from-run ranks agents urls templates also-as warc-out ca-file"},
+			"hosts warc warc-paths cdx warc-base bodies from-run ranks labels agents urls templates also-as warc-out ca-file"},
 		{"not published", func(s Setting) bool {
 			return s.Published == OnlyWhetherGiven || s.Published == NotPublished
 		}, "connect-to resolver proxy state memory"},

@@ -136,6 +136,9 @@ type Fetch struct {
 	// `imperva`, `human`, or `generic` (of nobody known). The host counts as unread: the class of all its
 	// policies is `unknown`. Null if no mark of a wall was found. Example: `cloudflare`.
 	Challenge *string `parquet:"challenge,dict"`
+	// Network that delivered the answer, by its headers: `cloudflare`, `cloudfront`, `fastly`, `akamai` and others
+	// of configs/cdns.yaml. Null if no header names one. Example: `fastly`.
+	CDN *string `parquet:"cdn,dict"`
 	// When the judged copy was fetched, in UTC, if it stands in for an unreachable file (reason
 	// `stale_copy`). Null if the answer itself is judged.
 	StaleSince *time.Time `parquet:"stale_since,timestamp(microsecond)"`

@@ -23,6 +23,42 @@ type Count struct {
 	Count int64 `parquet:"count"`
 }
 
+// Label is a row of `labels`: what is known of a target beside its answer.
+type Label struct {
+	// Number of the target; joins the tables. Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Name of the column, or `tld` or `cdn`. Example: `sector`.
+	Label string `parquet:"label,dict"`
+	// Value as the list gives it. Example: `news`.
+	Value string `parquet:"value,dict"`
+}
+
+// LabelCount is a row of `label_counts`: an additive counter of the hosts with a value of a
+// label. A host counts once for each of its labels, so counters add up within a label.
+type LabelCount struct {
+	// As in `summary`. Example: `policy`.
+	Metric string `parquet:"metric,dict"`
+	// Label whose values are counted. Example: `sector`.
+	Label string `parquet:"label,dict"`
+	// Value of the label; `other` for all but the 1,000 most frequent. Example: `news`.
+	Value string `parquet:"value,dict"`
+	// As in `summary`. Null if it is about no agent. Example: `GPTBot`.
+	Agent *string `parquet:"agent,dict"`
+	// As in `summary`. Null without an agent or category.
+	Category *string `parquet:"category,dict"`
+	// As in `summary`. Null if none matters, or for the first profile's reading.
+	Profile *string `parquet:"profile,dict"`
+	// As in `summary`. Null if the metric has no key. Example: `disallow_all`.
+	Key *string `parquet:"key,dict"`
+	// Hosts, lines or verdicts, as the metric says. Example: `18`.
+	Count int64 `parquet:"count"`
+}
+
 // Example is a row of `examples`: one of a bounded few hosts that a counter of summary
 // counts, or one of the largest and slowest.
 type Example struct {

@@ -92,6 +92,7 @@ var tables = []TableInfo{
 		Name: "answers", rowType: rowsOf[Answer](), Merges: true,
 		Foreign: []string{"origin", "hops", "error", "first_difference"},
 	},
+	{Name: "labels", Key: []string{"seq", "label"}, rowType: rowsOf[Label](), Merges: true, AllForeign: true},
 	{Name: "agents", Key: []string{"agent"}, rowType: rowsOf[Agent]()},
 	{
 		Name: "policies", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Policy](), Merges: true,
@@ -103,6 +104,7 @@ var tables = []TableInfo{
 	},
 	{Name: "summary", rowType: rowsOf[Count]()},
 	{Name: "examples", rowType: rowsOf[Example](), Foreign: []string{"text"}},
+	{Name: "label_counts", rowType: rowsOf[LabelCount](), AllForeign: true},
 	{Name: "bodies", rowType: rowsOf[Body](), Contents: true, AllForeign: true},
 	// Not of segments: comparisons, and figures over runs.
 	{Name: "changes", rowType: rowsOf[Change](), AllForeign: true},

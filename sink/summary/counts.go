@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -36,8 +35,11 @@ type Counts struct {
 	mu      sync.Mutex
 	ids     map[string]uint32 // indices in texts
 	texts   []string
-	sums    map[labels]int64
+	index   map[labels]uint32 // of counters in names and sums
+	names   []labels
+	sums    []int64
 	tallies map[string][]Tally // per stratum, at profile × agents + agent
+	hosts   *hosts             // what each host adds, nil unless the counters are wanted by label
 }
 
 // Tally holds the counters of one agent, profile and stratum that every target
@@ -52,12 +54,26 @@ type Tally struct {
 	Verdicts    [values]int64
 }
 
+// tallied are the metrics of a tally.
+var tallied = []struct {
+	metric string
+	keys   []string
+	of     func(*Tally) []int64
+}{
+	{"policy", ClassNames[:], func(t *Tally) []int64 { return t.Policies[:] }},
+	{"policy_explicit", ClassNames[:], func(t *Tally) []int64 { return t.Explicit[:] }},
+	{"policy_fallback", ClassNames[:], func(t *Tally) []int64 { return t.Fallback[:] }},
+	{"policy_versus_star", RelationNames[:], func(t *Tally) []int64 { return t.Versus[:] }},
+	{"versus_first", VersusFirstNames[:], func(t *Tally) []int64 { return t.VersusFirst[:] }},
+	{"verdict", ValueNames[:], func(t *Tally) []int64 { return t.Verdicts[:] }},
+}
+
 // New returns empty counters for agents and profiles, whose names must be unique.
 // Without agents and profiles it can only add up the counters of others.
 func New(agents []schema.Agent, profiles []string) *Counts {
 	return &Counts{
 		agents: agents, profiles: profiles,
-		ids: map[string]uint32{"": 0}, texts: []string{""}, sums: make(map[labels]int64), tallies: make(map[string][]Tally),
+		ids: map[string]uint32{"": 0}, texts: []string{""}, index: make(map[labels]uint32), tallies: make(map[string][]Tally),
 	}
 }
 
@@ -76,8 +92,37 @@ func (n *Counts) id(text string) uint32 {
 	return id
 }
 
-func (n *Counts) add(metric, stratum, agent, category, profile, key string, count int64) {
-	n.sums[labels{n.id(metric), n.id(stratum), n.id(agent), n.id(category), n.id(profile), n.id(key)}] += count
+func (n *Counts) labels(metric, stratum, agent, category, profile, key string) labels {
+	return labels{n.id(metric), n.id(stratum), n.id(agent), n.id(category), n.id(profile), n.id(key)}
+}
+
+// counter returns the index of a counter in sums.
+func (n *Counts) counter(l labels) uint32 {
+	i, ok := n.index[l]
+	if !ok {
+		i = uint32(len(n.names))
+		n.index[l] = i
+		n.names, n.sums = append(n.names, l), append(n.sums, 0)
+	}
+	return i
+}
+
+// add adds to a counter of the current host.
+func (n *Counts) add(metric, stratum, category, profile, key string, count int64) {
+	i := n.counter(n.labels(metric, stratum, "", category, profile, key))
+	n.sums[i] += count
+	if n.hosts != nil {
+		n.hosts.add(i, count)
+	}
+}
+
+// addAgent increments a counter of an agent, given by index.
+func (n *Counts) addAgent(metric, stratum string, agent int, profile, key string) {
+	i := n.counter(n.labels(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, profile, key))
+	n.sums[i]++
+	if n.hosts != nil && agent < mostByLabel {
+		n.hosts.add(i, 1)
+	}
 }
 
 // Add increments the counter of a key.
@@ -85,30 +130,30 @@ func (n *Counts) Add(metric, stratum, key string) { n.AddN(metric, stratum, key,
 
 // AddN adds count to the counter of a key.
 func (n *Counts) AddN(metric, stratum, key string, count int64) {
-	n.add(metric, stratum, "", "", "", key, count)
+	n.add(metric, stratum, "", "", key, count)
 }
 
 // AddProfile increments the counter of a key under a profile, given by index.
 func (n *Counts) AddProfile(metric, stratum string, profile int, key string) {
-	n.add(metric, stratum, "", "", n.profiles[profile], key, 1)
+	n.add(metric, stratum, "", n.profiles[profile], key, 1)
 }
 
 // AddCategory increments the counter of a key under a profile, given by index, for a
 // category of agents.
 func (n *Counts) AddCategory(metric, stratum, category string, profile int, key string) {
-	n.add(metric, stratum, "", category, n.profiles[profile], key, 1)
+	n.add(metric, stratum, category, n.profiles[profile], key, 1)
 }
 
 // AddAgent increments the counter of a key under a profile for an agent, both given by
 // index.
 func (n *Counts) AddAgent(metric, stratum string, profile, agent int, key string) {
-	n.add(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, n.profiles[profile], key, 1)
+	n.addAgent(metric, stratum, agent, n.profiles[profile], key)
 }
 
 // AddOf increments the counter of a key for an agent, given by index, that no profile of
 // the run decides.
 func (n *Counts) AddOf(metric, stratum string, agent int, key string) {
-	n.add(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, "", key, 1)
+	n.addAgent(metric, stratum, agent, "", key)
 }
 
 // Of returns the tallies of a stratum under one profile, by index of the agent.
@@ -129,17 +174,13 @@ func (n *Counts) settle() {
 			move := func(metric string, keys []string, counts []int64) {
 				for k, count := range counts {
 					if count > 0 {
-						n.add(metric, stratum, agent.Name, agent.Category, profile, keys[k], count)
+						n.sums[n.counter(n.labels(metric, stratum, agent.Name, agent.Category, profile, keys[k]))] += count
 					}
 				}
 			}
-			t := &tallies[i]
-			move("policy", ClassNames[:], t.Policies[:])
-			move("policy_explicit", ClassNames[:], t.Explicit[:])
-			move("policy_fallback", ClassNames[:], t.Fallback[:])
-			move("policy_versus_star", RelationNames[:], t.Versus[:])
-			move("versus_first", VersusFirstNames[:], t.VersusFirst[:])
-			move("verdict", ValueNames[:], t.Verdicts[:])
+			for _, m := range tallied {
+				move(m.metric, m.keys, m.of(&tallies[i]))
+			}
 		}
 	}
 	clear(n.tallies)
@@ -155,11 +196,14 @@ func (n *Counts) Merge(from *Counts) error {
 	for i, text := range from.texts {
 		ids[i] = n.id(text)
 	}
-	for l, count := range from.sums {
+	for i, l := range from.names {
+		if from.sums[i] == 0 {
+			continue
+		}
 		for k := range l {
 			l[k] = ids[l[k]]
 		}
-		n.sums[l] += count
+		n.sums[n.counter(l)] += from.sums[i]
 	}
 	if err := n.admit(from.known); err != nil {
 		return err
@@ -167,10 +211,13 @@ func (n *Counts) Merge(from *Counts) error {
 	return n.bounded()
 }
 
-// Reset removes all counters.
+// Reset sets all counters to zero.
 func (n *Counts) Reset() {
 	clear(n.sums)
 	clear(n.tallies)
+	if n.hosts != nil {
+		n.hosts.reset()
+	}
 }
 
 // Count is a counter with its labels; a label that it lacks is "".
@@ -182,7 +229,23 @@ type Count struct {
 // List returns the counters sorted by their labels.
 func (n *Counts) List() []Count {
 	n.settle()
-	keys := slices.SortedFunc(maps.Keys(n.sums), func(a, b labels) int {
+	list := make([]Count, 0, len(n.names))
+	for _, i := range n.sorted(func(i uint32) bool { return n.sums[i] != 0 }) {
+		list = append(list, n.count(i, n.sums[i]))
+	}
+	return list
+}
+
+// sorted returns the indexes of the counters that are wanted, sorted by their labels.
+func (n *Counts) sorted(wanted func(i uint32) bool) []uint32 {
+	out := make([]uint32, 0, len(n.names))
+	for i := range n.names {
+		if wanted(uint32(i)) {
+			out = append(out, uint32(i))
+		}
+	}
+	slices.SortFunc(out, func(i, j uint32) int {
+		a, b := &n.names[i], &n.names[j]
 		for k := range a {
 			if a[k] != b[k] {
 				return cmp.Compare(n.texts[a[k]], n.texts[b[k]])
@@ -190,12 +253,13 @@ func (n *Counts) List() []Count {
 		}
 		return 0
 	})
-	list := make([]Count, len(keys))
-	for i, l := range keys {
-		text := func(k int) string { return n.texts[l[k]] }
-		list[i] = Count{text(0), text(1), text(2), text(3), text(4), text(5), n.sums[l]}
-	}
-	return list
+	return out
+}
+
+// count returns a counter by its index.
+func (n *Counts) count(i uint32, of int64) Count {
+	text := func(k int) string { return n.texts[n.names[i][k]] }
+	return Count{text(0), text(1), text(2), text(3), text(4), text(5), of}
 }
 
 // Rows returns the counters as rows of the table summary.
@@ -226,7 +290,7 @@ func (n *Counts) read(_ int, batch []schema.Count) error {
 		if err := n.admit(c.Count); err != nil {
 			return err
 		}
-		n.sums[last] += c.Count
+		n.sums[n.counter(last)] += c.Count
 	}
 	return n.bounded()
 }
@@ -244,7 +308,7 @@ func (n *Counts) admit(count int64) error {
 	return nil
 }
 
-func (n *Counts) bounded() error { return n.fits(int64(len(n.sums))) }
+func (n *Counts) bounded() error { return n.fits(int64(len(n.names))) }
 
 // fits returns an error for more rows than there can be counters: a part has each once.
 func (n *Counts) fits(rows int64) error {

@@ -39,11 +39,15 @@ func SumUp(ctx context.Context, r Written) (sums sink.Totals, err error) {
 	if err != nil {
 		return sums, err
 	}
+	labelled, err := sum(ctx, r.Store(), r.Parts("label_counts"), newLabelCounts)
+	if err != nil {
+		return sums, err
+	}
 	examples, err := sum(ctx, r.Store(), r.Parts("examples"), newExamples)
 	if err != nil {
 		return sums, err
 	}
-	return sink.Totals{Counts: counts.Rows(), Examples: examples.Rows()}, nil
+	return sink.Totals{Counts: counts.Rows(), LabelCounts: labelled.rows(), Examples: examples.Rows()}, nil
 }
 
 // Restore adds the counters of a run's committed segments, for a process that

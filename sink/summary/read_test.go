@@ -30,7 +30,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 	row := rapid.Custom(func(t *rapid.T) schema.Count {
 		return schema.Count{
 			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"), Agent: schema.NonZero(texts.Draw(t, "agent")), Category: schema.NonZero(texts.Draw(t, "category")),
-			Profile: schema.NonZero(texts.Draw(t, "profile")), Key: schema.NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(0, 1<<40).Draw(t, "count"),
+			Profile: schema.NonZero(texts.Draw(t, "profile")), Key: schema.NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(1, 1<<40).Draw(t, "count"),
 		}
 	})
 	dir := t.TempDir()

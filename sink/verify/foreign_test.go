@@ -12,7 +12,7 @@ import (
 // registry or its user says, and not what a host wrote. Of verdicts.url the absolute URLs
 // are published as hashes.
 var ours = []string{
-	"fetches.tld", "fetches.http_version", "fetches.tls_version", "fetches.content_digest", "fetches.copy_digest", "fetches.answers_since", "fetches.vantage",
+	"fetches.tld", "fetches.cdn", "fetches.http_version", "fetches.tls_version", "fetches.content_digest", "fetches.copy_digest", "fetches.answers_since", "fetches.vantage",
 	"signals.field", "lines.parser", "policies.category", "policies.template", "groups.template", "groups.digest", "templates.template", "templates.version", "verdicts.url",
 	"answers.identity", "answers.user_agent", "answers.category", "answers.content_digest",
 	"agents.category", "agents.operator", "agents.tokens", "agents.falls_back_to", "agents.user_agent", "agents.uses", "agents.policy_tokens", "agents.reads_as", "agents.source",

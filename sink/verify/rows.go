@@ -74,7 +74,7 @@ type row struct {
 // made.
 func (r *rowCheck) columns() []string {
 	switch r.part.Table {
-	case "summary":
+	case "summary", "label_counts":
 		return []string{"metric", "count"}
 	case "bodies":
 		return []string{"content_digest", "body"}
@@ -93,7 +93,7 @@ func (r *rowCheck) columns() []string {
 func (r *rowCheck) batch(rows []row) {
 	check := r.target
 	switch r.part.Table {
-	case "summary":
+	case "summary", "label_counts":
 		check = r.counter
 	case "bodies":
 		check = r.body

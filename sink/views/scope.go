@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"reflect"
 	"strings"
 	"time"
@@ -181,7 +182,7 @@ func (s scope) view(in files, table string) (string, error) {
 		switch only := "profile = " + Quote(s.profile); table {
 		case "policies", "verdicts":
 			where = "\n  WHERE " + only
-		case "summary", "changes":
+		case "summary", "label_counts", "changes":
 			where = "\n  WHERE profile IS NULL OR " + only
 		}
 	}
@@ -254,7 +255,7 @@ func (s scope) rows(in files, table string) (string, error) {
 	switch {
 	case table == "changes" && s.uncompared != "":
 		why = s.uncompared
-	case s.how != "" && (table == "summary" || table == "examples"):
+	case s.how != "" && layout.OfRun[table]:
 		why = "no run in this folder is complete: the table " + table + " is written at the end of one; " + s.how
 	}
 	// LIMIT keeps DuckDB from pushing down the conditions of a query. No null

@@ -158,13 +158,18 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
 			also = err == nil && m.HasAnswers() // opening the source reports an error
 		}
-		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return t == "bodies" || t == "answers" && !also })
+		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool {
+			return t == "bodies" || t == "answers" && !also || isOfLabels(t) && !f.Config.Source.HasLabels()
+		})
 	}
 	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
 		c.Tables = append(c.Tables, "bodies")
 	}
 	return nil
 }
+
+// isOfLabels reports whether a table has rows of labels alone.
+func isOfLabels(table string) bool { return table == "labels" || table == "label_counts" }
 
 // setLimits sets the memory of the run and checks that memory and file descriptors
 // suffice for the requests in flight.
@@ -192,7 +197,7 @@ func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
 	if c.Evaluate.Samples, err = registry.ParseSamples(path, urls); err != nil {
 		return err
 	}
-	c.Evaluate.Agents, c.Evaluate.NamedOnly = agents, f.NamedOnly
+	c.Evaluate.Agents, c.Evaluate.NamedOnly, c.Evaluate.OwnLabels = agents, f.NamedOnly, c.Source.OwnLabels()
 	c.Inputs = []journal.Input{agentsInput, cli.InputOf("urls", path, urls, len(c.Evaluate.Samples)), cli.InputOf("uses", "built-in uses.yaml", configs.Uses, 0)}
 	if err := f.readTemplates(ctx, c); err != nil {
 		return err

@@ -108,6 +108,14 @@ func (f *Flags) checkEffect() error {
 			return exit.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name, source)
 		}
 	}
+	in := &f.Config.Source
+	labelled := slices.ContainsFunc(f.tables, isOfLabels)
+	switch {
+	case labelled && !in.HasLabels():
+		return exit.Usagef("--tables: the tables labels and label_counts need --label or --labels")
+	case in.HasLabels() && len(f.tables) > 0 && !labelled:
+		return exit.Usagef("--label and --labels need the table labels or label_counts: add it to --tables")
+	}
 	if given("keep-comments") && f.Config.Evaluate.KeepComments && !HasComments(f.tables) {
 		return exit.Usagef("--keep-comments needs the table lines: add it to --tables")
 	}

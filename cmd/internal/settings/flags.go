@@ -165,6 +165,9 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 		return c, err
 	}
 	c.Challenges = challenges
+	if c.CDNs, err = registry.ParseCDNs("built-in cdns.yaml", configs.CDNs); err != nil {
+		return c, err
+	}
 	for _, p := range profiles {
 		c.MaxBody = max(c.MaxBody, p.SizeLimit)
 		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)

@@ -43,7 +43,7 @@ func TestEveryColumnIsJudgedAgain(t *testing.T) {
 	var all []target.Target
 	for i, c := range []*fetch.Capture{
 		{Hops: hops(200), Body: file, Remote: netip.MustParseAddrPort("192.0.2.7:443"), HTTPVersion: "1.1", TLSVersion: "1.3", Fallback: answer.ErrorTLS},
-		{Hops: hops(200), Body: []byte("<html><!-- a wall -->"), Challenge: "generic"},
+		{Hops: hops(200), Body: []byte("<html><!-- a wall -->"), Challenge: "generic", CDN: "fastly"},
 		{Hops: hops(200), Body: []byte("# none\n"), Truncated: true},
 		{Hops: hops(503), Error: answer.ErrorTruncatedBody, Err: errors.New("it broke off"), Probe: fetch.Probe{Front: 200, Missing: 404}, Memory: &outage, Copy: &fetch.WholeCopy{Fetched: epoch.AddDate(0, 0, -40), Body: file}},
 		{Hops: hops(404), Front: &fetch.Front{Outcome: usage.PageRead, Hops: hops(200), Header: []usage.HeaderField{{Name: "x-robots-tag", Value: &value}}}},

@@ -60,7 +60,7 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 		Probe: fetch.Probe{
 			Front: int(schema.OrZero(row.ProbeFrontStatus)), Missing: int(schema.OrZero(row.ProbeRandomStatus)),
 		},
-		Challenge: schema.OrZero(row.Challenge),
+		Challenge: schema.OrZero(row.Challenge), CDN: schema.OrZero(row.CDN),
 	}
 	switch {
 	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:

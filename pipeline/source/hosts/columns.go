@@ -16,17 +16,19 @@ import (
 type columns struct {
 	comma                    rune // 0: the whole line is the host
 	host, hostRev, url, rank int
-	isNamed                  bool // a header says that the column names hosts
-	all                      bool // each field is a host
+	isNamed                  bool          // a header says that the column names hosts
+	all                      bool          // each field is a host
+	labels                   *labelColumns // nil for none
 }
 
 // form is what a list looks like. Lines before its columns are known are no rows.
 type form struct {
 	columns *columns
-	column  string // what the user calls the column of hosts, "" for nothing
-	comma   rune   // as a line sep= says, 0 for none
-	lines   int    // without columns
-	first   string // the first of these
+	column  string        // what the user calls the column of hosts, "" for nothing
+	comma   rune          // as a line sep= says, 0 for none
+	labels  *labelColumns // that are wanted, nil for none
+	lines   int           // without columns
+	first   string        // the first of these
 }
 
 // mostTitles is the number of lines above a header that has the column of the user.
@@ -34,6 +36,16 @@ const mostTitles = 50
 
 // begin reads a line before the columns are known. It reports whether it is a row.
 func (f *form) begin(line string) (isRow bool, err error) {
+	isRow, err = f.columnsIn(line)
+	if err == nil && f.labels != nil && f.columns != nil && !isRow {
+		fields, _ := fieldsOf(line, f.columns.comma)
+		f.columns.labels = f.labels
+		err = f.labels.find(fields, f.columns)
+	}
+	return isRow, err
+}
+
+func (f *form) columnsIn(line string) (isRow bool, err error) {
 	if sep, ok := cutSeparator(line); ok && f.lines == 0 && f.comma == 0 {
 		f.comma = sep
 		return false, nil
@@ -395,5 +407,8 @@ func (c *columns) rows(line int64, text string, isLong bool) []row {
 		return fields[i]
 	}
 	out.fill(get(c.host), get(c.hostRev), get(c.url), get(c.rank))
+	if c.labels != nil {
+		out.labels = c.labels.of(get)
+	}
 	return out.apart()
 }

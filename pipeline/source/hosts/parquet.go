@@ -47,6 +47,11 @@ func parquetRows(f *os.File, name string) (rows int64, err error) {
 // readParquetHosts reads the columns host, host_rev, url and rank, as far as
 // they are there, or the one of hosts that the user names; lines are rows, counted from 1.
 func readParquetHosts(ctx context.Context, path string, f *os.File, column string, yield func(row) error) error {
+	return readParquetForm(ctx, path, f, form{column: column}, yield)
+}
+
+func readParquetForm(ctx context.Context, path string, f *os.File, asked form, yield func(row) error) error {
+	column := asked.column
 	fail := func(line int64, err error) error { return &userfile.Error{Path: path, Line: line, Err: err} }
 	in, err := openParquet(f, path)
 	if err != nil {
@@ -65,10 +70,17 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, column strin
 	if found == nil {
 		return fail(0, errors.New("has no column host, host_rev or url; name the one of hosts with --column"))
 	}
+	wanted := []int{found.host, found.hostRev, found.url, found.rank}
+	if asked.labels != nil {
+		if err := asked.labels.find(all, found); err != nil {
+			return fail(0, err)
+		}
+		wanted = append(wanted, asked.labels.at...)
+	}
 	var columns []string // in the order of the file, as batches have them
 	at := make(map[int]int)
 	for i, field := range in.Schema().Fields() {
-		if !slices.Contains([]int{found.host, found.hostRev, found.url, found.rank}, i) {
+		if !slices.Contains(wanted, i) {
 			continue
 		}
 		if !scan.IsText(field.Type) {
@@ -91,6 +103,9 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, column strin
 			out := row{line: line, isNamed: found.isNamed}
 			host, hostRev, url, rank := strings.TrimSpace(cell(found.host, i)), cell(found.hostRev, i), cell(found.url, i), cell(found.rank, i)
 			out.fill(host, hostRev, url, rank)
+			if asked.labels != nil {
+				out.labels = asked.labels.of(func(field int) string { return cell(field, i) })
+			}
 			out.text = strings.Trim(strings.Join([]string{rank, host, hostRev, url}, ","), ",")
 			if own = each(out.apart(), yield); own != nil {
 				return own

@@ -29,6 +29,8 @@ type row struct {
 	bare    bool  // a name without a dot is a host
 	parted  bool  // a row of another origin precedes it, which this list lacks
 
+	labels []string // the values of the list's labels
+
 	badRank bool // the rank is not a whole number from 1
 }
 
@@ -46,6 +48,10 @@ func (r *row) given() string {
 // pipe, which can be read only once, to sum. It returns when ctx ends, even while
 // standard input blocks.
 func readHosts(ctx context.Context, path, column string, sum io.Writer, yield func(row) error) error {
+	return readForm(ctx, path, form{column: column}, sum, yield)
+}
+
+func readForm(ctx context.Context, path string, asked form, sum io.Writer, yield func(row) error) error {
 	var l *input.List
 	name := "standard input"
 	if path != "-" {
@@ -64,7 +70,7 @@ func readHosts(ctx context.Context, path, column string, sum io.Writer, yield fu
 	}
 	defer l.Close()
 	if l.Parquet != nil {
-		return readParquetHosts(ctx, l.Name, l.Parquet, column, yield)
+		return readParquetForm(ctx, l.Name, l.Parquet, asked, yield)
 	}
 	plain, done, err := input.Plain(l.Text)
 	if ctx.Err() != nil {
@@ -74,13 +80,16 @@ func readHosts(ctx context.Context, path, column string, sum io.Writer, yield fu
 		return &userfile.Error{Path: l.Name, Line: 1, Err: err}
 	}
 	defer done()
-	return readLines(l.Name, store.While(ctx, plain), column, yield)
+	return readLinesOf(l.Name, store.While(ctx, plain), asked, yield)
 }
 
 func readLines(name string, in io.Reader, column string, yield func(row) error) error {
+	return readLinesOf(name, in, form{column: column}, yield)
+}
+
+func readLinesOf(name string, in io.Reader, form form, yield func(row) error) error {
 	// Wrapped, because bufio returns a larger buffered reader unchanged.
 	r := bufio.NewReaderSize(struct{ io.Reader }{in}, input.MaxLine)
-	form := form{column: column}
 	for line := int64(1); ; line++ {
 		text, long, err := input.ReadLine(r)
 		if err == io.EOF {

@@ -58,7 +58,7 @@ const (
 // OfRun holds the tables with one part for the whole run, written at completion.
 // Until then each segment keeps its rows beside its record, where no view over the
 // tables counts them twice.
-var OfRun = map[string]bool{"summary": true, "examples": true}
+var OfRun = map[string]bool{"summary": true, "label_counts": true, "examples": true}
 
 // HasPart reports whether a segment has a part of a table. The table agents does not
 // depend on targets, so only segment 0 has it.

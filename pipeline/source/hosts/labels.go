@@ -1,0 +1,292 @@
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Bounds of labels: those of a run, and the bytes of a name and of a value.
+const (
+	mostLabels    = 16
+	maxLabelName  = 64
+	maxLabelValue = 200
+)
+
+// AllLabels stands for every column of a list that is not host, URL or rank.
+const AllLabels = "*"
+
+// labelColumns are the columns of a list that are labels.
+type labelColumns struct {
+	wanted []string // names, or AllLabels
+	names  []string // of those that the list has, as its header writes them
+	at     []int    // their places
+	others []string // all columns that might be one
+}
+
+// find finds the columns in a header.
+func (l *labelColumns) find(fields []string, c *columns) error {
+	all := slices.Contains(l.wanted, AllLabels)
+	for i, f := range fields {
+		name := schema.TextString(strings.TrimSpace(f))
+		if name == "" || slices.Contains([]int{c.host, c.hostRev, c.url, c.rank}, i) {
+			continue
+		}
+		l.others = append(l.others, name)
+		if !all && !slices.ContainsFunc(l.wanted, func(wanted string) bool { return SameColumn(wanted, name) }) {
+			continue
+		}
+		switch {
+		case slices.Contains(l.names, name):
+			return fmt.Errorf("has two columns %q: a label needs a name of its own", name)
+		case target.IsOwnLabel(name):
+			return fmt.Errorf("has a column %q, which is the name of a label of the program: rename the column", name)
+		case len(name) > maxLabelName || strings.ContainsAny(name, "=*"):
+			return fmt.Errorf("has a column %q, which cannot be a label: a name has at most %d bytes, and none of = and *", summary.Cut(name), maxLabelName)
+		}
+		l.names, l.at = append(l.names, name), append(l.at, i)
+	}
+	return nil
+}
+
+// SameColumn reports whether a user means a column by a name.
+func SameColumn(wanted, name string) bool {
+	return strings.EqualFold(wanted, name) || plainName(wanted) == plainName(name)
+}
+
+// of returns the values of a row.
+func (l *labelColumns) of(field func(i int) string) []string {
+	values := make([]string, len(l.at))
+	for k, i := range l.at {
+		values[k] = strings.TrimSpace(field(i))
+	}
+	return values
+}
+
+// Labels are what lists say of hosts beside their ranks.
+type Labels struct{ lists []*labelList }
+
+// labelList are the labels of one list.
+type labelList struct {
+	names    []string
+	domains  bool // a name stands for all hosts of a registered domain, too
+	values   []values
+	hosts    hashMap[uint32] // the place of a host's cells, divided by the number of names
+	cells    []uint32        // index of the value plus 1, 0 for none
+	conflict func(line int64, text, reason string) error
+}
+
+// values are the values of one label.
+type values struct {
+	texts []string
+	rows  []int64 // hosts with it
+	ids   map[string]uint32
+	as    []string // what each counts as
+}
+
+// A LabelFile is a list to take labels from.
+type LabelFile struct {
+	Path, Column string
+	Wanted       []string // names of columns, or [AllLabels]
+	Domains      bool     // its names are registered domains, too
+	Needed       bool     // it must have labels
+}
+
+// Len returns the number of labels.
+func (l *Labels) Len() (n int) {
+	for _, list := range l.lists {
+		n += len(list.names)
+	}
+	return n
+}
+
+// Read adds the labels of a file. It rejects lines that give a host a second value of a
+// label, and returns the columns that could be labels.
+func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, text, reason string) error) (columns []string, err error) {
+	name := remote.Name(f.Path)
+	if info, err := os.Stat(f.Path); f.Path == "-" || !remote.IsURL(f.Path) && err == nil && !info.Mode().IsRegular() {
+		return nil, &userfile.Error{Path: name, Err: errors.New("is read twice for its labels: keep the list in a file")}
+	}
+	found := &labelColumns{wanted: f.Wanted}
+	list := &labelList{domains: f.Domains, conflict: reject}
+	err = readForm(ctx, f.Path, form{column: f.Column, labels: found}, io.Discard, func(r row) error {
+		if list.names == nil && len(found.names) > 0 {
+			list.begin(found.names)
+		}
+		why := r.refusal(true)
+		if why != "" {
+			if f.Needed {
+				return reject(r.line, r.text, why)
+			}
+			return nil // the list of hosts says so
+		}
+		o, _, err := fetch.Parse(r.given(), "http")
+		if err != nil {
+			return reject(r.line, r.text, rejected.ReasonOf(err))
+		}
+		return list.add(o.Host, &r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.Needed && len(found.names) == 0 {
+		return nil, &userfile.Error{Path: name, Err: errors.New("has no label: give a header with a column host or domain, and columns of labels")}
+	}
+	return found.others, l.take(name, list)
+}
+
+// Put gives a host a value of a label, as an earlier run has it.
+func (l *Labels) Put(host, label, value string) {
+	if len(l.lists) == 0 {
+		l.lists = []*labelList{{}}
+	}
+	list := l.lists[0]
+	at := slices.Index(list.names, label)
+	if at < 0 {
+		return
+	}
+	list.put(host, at, value)
+}
+
+// Begin begins labels of an earlier run.
+func (l *Labels) Begin(names []string) error {
+	list := new(labelList)
+	list.begin(names)
+	return l.take("the earlier run", list)
+}
+
+// take adds the labels of a list.
+func (l *Labels) take(name string, list *labelList) error {
+	for _, label := range list.names {
+		if slices.ContainsFunc(l.lists, func(other *labelList) bool { return slices.Contains(other.names, label) }) {
+			return &userfile.Error{Path: name, Err: fmt.Errorf("has the label %q, which another list has too: rename the column", label)}
+		}
+	}
+	if len(list.names) > 0 {
+		l.lists = append(l.lists, list)
+	}
+	if n := l.Len(); n > mostLabels {
+		return &userfile.Error{Path: name, Err: fmt.Errorf("gives %d labels, and a run has at most %d: name those that matter with --label", n, mostLabels)}
+	}
+	return nil
+}
+
+func (l *labelList) begin(names []string) {
+	l.names, l.values = names, make([]values, len(names))
+	for i := range l.values {
+		l.values[i].ids = make(map[string]uint32)
+	}
+}
+
+// add adds a row.
+func (l *labelList) add(host string, r *row) error {
+	for i, value := range r.labels {
+		if len(value) > maxLabelValue {
+			if err := l.conflict(r.line, r.text, fmt.Sprintf("label_too_long: %s has %d bytes, more than %d", l.names[i], len(value), maxLabelValue)); err != nil {
+				return err
+			}
+			continue
+		}
+		if value = schema.TextString(value); value == "" {
+			continue
+		}
+		if before := l.put(host, i, value); before != value {
+			why := fmt.Sprintf("label_conflict: %s has the values %s and %s of %s; the first one counts", host, strconv.Quote(before), strconv.Quote(value), l.names[i])
+			if err := l.conflict(r.line, r.text, why); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put gives a host a value unless it has one, and returns the one that it has.
+func (l *labelList) put(host string, label int, value string) string {
+	next := uint32(len(l.cells) / len(l.names))
+	if l.hosts.put(host, next) {
+		l.cells = append(l.cells, make([]uint32, len(l.names))...)
+	}
+	at, _ := l.hosts.get(host)
+	cell, v := &l.cells[int(at)*len(l.names)+label], &l.values[label]
+	if *cell > 0 {
+		return v.texts[*cell-1]
+	}
+	id, ok := v.ids[value]
+	if !ok {
+		value = strings.Clone(value)
+		id = uint32(len(v.texts))
+		v.ids[value] = id
+		v.texts, v.rows = append(v.texts, value), append(v.rows, 0)
+	}
+	v.rows[id]++
+	*cell = id + 1
+	return value
+}
+
+// Settle decides which values count apart: those with the most hosts. It is called once all
+// lists are read.
+func (l *Labels) Settle() {
+	for _, list := range l.lists {
+		for i := range list.values {
+			v := &list.values[i]
+			v.as, v.ids = v.texts, nil
+			if len(v.texts) <= summary.MostValues {
+				continue
+			}
+			order := make([]int, len(v.texts))
+			for k := range order {
+				order[k] = k
+			}
+			slices.SortFunc(order, func(a, b int) int {
+				return cmp.Or(cmp.Compare(v.rows[b], v.rows[a]), cmp.Compare(v.texts[a], v.texts[b]))
+			})
+			v.as = slices.Clone(v.texts)
+			for _, k := range order[summary.MostValues:] {
+				v.as[k] = summary.Other
+			}
+		}
+	}
+}
+
+// Of returns the labels of a host.
+func (l *Labels) Of(host string) (out []target.Label) {
+	for _, list := range l.lists {
+		names := append(make([]string, 0, 3), host)
+		if other, ok := strings.CutPrefix(host, "www."); ok {
+			names = append(names, other)
+		} else {
+			names = append(names, "www."+host)
+		}
+		if list.domains {
+			names = append(names, fetch.DomainOf(host))
+		}
+		for label, name := range list.names {
+			for _, key := range names {
+				at, ok := list.hosts.get(key)
+				if !ok {
+					continue
+				}
+				if id := list.cells[int(at)*len(list.names)+label]; id > 0 {
+					v := &list.values[label]
+					out = append(out, target.Label{Name: name, Value: v.texts[id-1], CountAs: v.as[id-1]})
+					break
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
+	"github.com/robocensus/robocensus/pipeline/target"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// LabelsOf returns the labels of a target.
+func (s *Source) LabelsOf(t *target.Target) []target.Label {
+	if s.labels.Len() == 0 {
+		return nil
+	}
+	if t.Capture != nil {
+		return s.labels.Of(t.Capture.Origin.Host)
+	}
+	return s.labels.Of(t.Candidates[0].Host)
+}
+
+// HasLabels reports whether targets may have labels.
+func (c *Config) HasLabels() bool { return len(c.Label) > 0 || c.Labels != "" }
+
+// OwnLabels returns the labels that are wanted and need no list.
+func (c *Config) OwnLabels() (names []string) {
+	for _, name := range c.Label {
+		if target.IsOwnLabel(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// readLabels reads the lists of labels. Of several shards only the first rejects their lines.
+func (s *Source) readLabels(ctx context.Context) error {
+	c := &s.config
+	wanted := slices.DeleteFunc(slices.Clone(c.Label), target.IsOwnLabel)
+	var columns, names []string
+	read := func(role string, f hosts.LabelFile) error {
+		if f.Path == "" || len(f.Wanted) == 0 {
+			return nil
+		}
+		found, err := s.labels.Read(ctx, f, func(line int64, text, reason string) error {
+			if !c.Shard.IsFirst() {
+				return nil
+			}
+			return s.rejects.Line(line, text, reason, role)
+		})
+		columns, names = append(columns, found...), append(names, remote.Name(f.Path))
+		return err
+	}
+	err := s.earlierLabels(ctx, wanted, &columns)
+	if err == nil {
+		err = read("hosts", hosts.LabelFile{Path: c.Hosts, Column: c.Column, Wanted: wanted})
+	}
+	if err == nil {
+		err = read("ranks", hosts.LabelFile{Path: c.Ranks, Wanted: wanted})
+	}
+	if err == nil {
+		err = missing(wanted, columns, names)
+	}
+	if err == nil {
+		err = read("labels", hosts.LabelFile{Path: c.Labels, Wanted: []string{hosts.AllLabels}, Domains: true, Needed: true})
+	}
+	s.labels.Settle()
+	return err
+}
+
+// missing returns the error of labels that no list has.
+func missing(wanted, columns, lists []string) error {
+	of := strings.Join(lists, ", ")
+	for _, name := range wanted {
+		has := slices.ContainsFunc(columns, func(column string) bool { return hosts.SameColumn(name, column) })
+		if has || name == hosts.AllLabels && len(columns) > 0 {
+			continue
+		}
+		quoted := make([]string, len(columns))
+		for i, column := range columns {
+			quoted[i] = strconv.Quote(column)
+		}
+		err := fmt.Errorf("has no column %q (--label); it has %s", name, strings.Join(quoted, ", "))
+		if len(columns) == 0 {
+			err = fmt.Errorf("has no column for --label %s; labels are the columns beside those of hosts, URLs and ranks, of a list with a header", name)
+		}
+		if of == "" {
+			of = "the source"
+		}
+		return &userfile.Error{Path: of, Err: err}
+	}
+	return nil
+}
+
+// earlierLabels takes labels from the earlier run that is judged again.
+func (s *Source) earlierLabels(ctx context.Context, wanted []string, columns *[]string) error {
+	if s.from == nil || len(wanted) == 0 {
+		return nil
+	}
+	names, err := s.from.LabelNames(ctx)
+	if err != nil {
+		return err
+	}
+	*columns = append(*columns, names...)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return target.IsOwnLabel(name) || !slices.ContainsFunc(wanted, func(w string) bool { return w == hosts.AllLabels || hosts.SameColumn(w, name) })
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	if err := s.labels.Begin(names); err != nil {
+		return err
+	}
+	return s.from.EachLabel(ctx, func(batch []schema.Label) error {
+		for i := range batch {
+			s.labels.Put(batch[i].Host, batch[i].Label, batch[i].Value)
+		}
+		return nil
+	})
+}
