@@ -40,6 +40,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/diffs"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/cmd/internal/progress"
 	"github.com/robocensus/robocensus/cmd/internal/run"
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/series"
@@ -56,6 +58,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -76,6 +79,9 @@ func commands() *cobra.Command {
 	}
 	reads := []*cobra.Command{runsCommand(), reportCommand(), show.Command(), show.HistoryCommand(), diffs.Command(), series.Command(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}
 	for _, c := range reads {
+		if c.Name() != "verify" { // which shows parts
+			c.RunE = telling(c.RunE)
+		}
 		c.RunE = interruptible(c.RunE)
 	}
 	for _, group := range []struct {
@@ -105,6 +111,19 @@ func interruptible(run func(*cobra.Command, []string) error) func(*cobra.Command
 			return exit.ErrInterrupted
 		}
 		return err
+	}
+}
+
+// telling makes a command that takes long say every few seconds how much it has read, unless
+// what it prints goes to a terminal meanwhile.
+func telling(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if c.Name() != "export" || !screen.IsTerminal(c.OutOrStdout()) {
+			var read atomic.Int64
+			c.SetContext(store.Counted(c.Context(), &read))
+			defer progress.Count(c.ErrOrStderr(), "bytes_read", read.Load)()
+		}
+		return run(c, args)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -105,5 +106,25 @@ func TestARefusalThatPasses(t *testing.T) {
 			t.Errorf("%s: %q, %v", code, text, err)
 		}
 		must(t, s.Close())
+	}
+}
+
+// What is read of written files is counted, for who asks.
+func TestBytesAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "part"), make([]byte, 1<<20), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var read atomic.Int64
+	ctx := Counted(t.Context(), &read)
+	digest, err := DigestOfFile(ctx, filepath.Join(dir, "part"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DigestOfFile(t.Context(), filepath.Join(dir, "part")); err != nil {
+		t.Fatal(err)
+	}
+	if read.Load() != digest.Bytes || digest.Bytes != 1<<20 {
+		t.Errorf("%d bytes counted, %d read", read.Load(), digest.Bytes)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"sync/atomic"
 )
 
 // ErrOtherBytes reports that a file differs from what was written.
@@ -88,17 +89,33 @@ func (d Digest) check(ctx context.Context, f *os.File) error {
 	return err
 }
 
+// Counted returns a context under which the bytes that are read of written files are added
+// to a number, for who shows progress.
+func Counted(ctx context.Context, read *atomic.Int64) context.Context {
+	return context.WithValue(ctx, countedKey{}, read)
+}
+
+type countedKey struct{}
+
 // While returns a reader of r until ctx ends: a long file may yield nothing for a while.
-func While(ctx context.Context, r io.Reader) io.Reader { return whileRunning{ctx, r} }
+func While(ctx context.Context, r io.Reader) io.Reader {
+	read, _ := ctx.Value(countedKey{}).(*atomic.Int64)
+	return whileRunning{ctx, r, read}
+}
 
 type whileRunning struct {
-	ctx context.Context
-	r   io.Reader
+	ctx  context.Context
+	r    io.Reader
+	read *atomic.Int64 // nil if nobody counts
 }
 
 func (w whileRunning) Read(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return w.r.Read(p)
+	n, err := w.r.Read(p)
+	if w.read != nil {
+		w.read.Add(int64(n))
+	}
+	return n, err
 }
