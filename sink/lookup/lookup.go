@@ -23,8 +23,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// atOnce is the number of parts that are opened at the same time. A run may have
-// thousands, and a bucket answers each request after some time.
+// atOnce is the number of parts that are read at the same time: a bucket answers each
+// request after some time. No more stay open, for a run may have thousands, and a process
+// few descriptors.
 const atOnce = 16
 
 // Run is a run whose rows are looked up. It is safe for concurrent use.
@@ -33,12 +34,12 @@ type Run struct {
 	in store.Store
 
 	mu   sync.Mutex
-	open map[string]*openPart // by path
+	open []*openPart // the one that was used last is the last
 }
 
 // Open prepares to look up rows of a run in an open store, which the Run does not close.
 func Open(in store.Store, m *journal.Manifest) *Run {
-	return &Run{Manifest: m, in: in, open: make(map[string]*openPart)}
+	return &Run{Manifest: m, in: in}
 }
 
 // Close closes the parts.
@@ -46,10 +47,10 @@ func (r *Run) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var errs []error
-	for path, p := range r.open {
+	for _, p := range r.open {
 		errs = append(errs, p.close())
-		delete(r.open, path)
 	}
+	r.open = nil
 	return errors.Join(errs...)
 }
 
@@ -167,6 +168,7 @@ func read[R any](
 	ctx context.Context, r *Run, p journal.Part, where func(*openPart) ([]rowio.Span, error),
 ) (all []R, err error) {
 	f, err := r.part(p)
+	defer r.release(f)
 	if err == nil {
 		all, err = readPart[R](f, where)
 	}

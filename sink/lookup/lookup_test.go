@@ -143,11 +143,20 @@ func TestRowsOfHosts(t *testing.T) {
 type counted struct {
 	store.Store
 	requests, bytes atomic.Int64
+	open, most      atomic.Int64 // files
 }
 
 func (c *counted) OpenAt(name string) (store.ReaderAtCloser, error) {
 	in, err := c.Store.OpenAt(name)
+	if n := c.open.Add(1); n > c.most.Load() { // about
+		c.most.Store(n)
+	}
 	return &countedFile{in, c}, err
+}
+
+func (f *countedFile) Close() error {
+	f.in.open.Add(-1)
+	return f.ReaderAtCloser.Close()
 }
 
 type countedFile struct {
@@ -185,6 +194,38 @@ func TestFewReads(t *testing.T) {
 	found, err = again.Targets(ctx, "nobody.example")
 	if parts := int64(len(m.PartsOf("fetches"))); err != nil || len(found) > 0 || c.requests.Load() != parts {
 		t.Errorf("%d targets of nobody by %d reads of %d parts, %v", len(found), c.requests.Load(), parts, err)
+	}
+}
+
+// Of a run of many parts, few are open.
+func TestFewDescriptors(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	m := written(t, dir, 200)
+	in, err := store.Open(ctx, dir)
+	must(t, err)
+	defer in.Close()
+	part := m.PartsOf("fetches")[0]
+	for i := range 100 { // under other names
+		other := part
+		other.Path = fmt.Sprintf("fetches/run=r/copy-%d.parquet", i)
+		must(t, os.Link(filepath.Join(dir, part.Path), filepath.Join(dir, other.Path)))
+		m.Parts = append(m.Parts, other)
+	}
+	c := &counted{Store: in}
+	r := Open(c, m)
+	for range 2 { // and opened again
+		found, err := r.Targets(ctx, hostOf(1))
+		must(t, err)
+		if len(found) != 101 {
+			t.Fatalf("found %d times, want 101", len(found))
+		}
+	}
+	if c.most.Load() > atOnce || c.open.Load() > atOnce {
+		t.Errorf("%d files were open, at last %d", c.most.Load(), c.open.Load())
+	}
+	must(t, r.Close())
+	if c.open.Load() != 0 {
+		t.Errorf("%d files stay open", c.open.Load())
 	}
 }
 

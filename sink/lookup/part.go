@@ -18,8 +18,10 @@ import (
 
 // openPart is a part that is open. Its file is read under the lock.
 type openPart struct {
-	once sync.Once
-	err  error
+	path  string
+	users int // under the lock of the run
+	once  sync.Once
+	err   error
 
 	mu   sync.Mutex
 	in   *windowed
@@ -28,17 +30,34 @@ type openPart struct {
 	rows *rowio.File // the same
 }
 
-// part opens a part once.
+// part returns a part that is open, until release. In the place of the one that was used
+// least lately it opens another.
 func (r *Run) part(p journal.Part) (*openPart, error) {
 	r.mu.Lock()
-	f := r.open[p.Path]
-	if f == nil {
-		f = new(openPart)
-		r.open[p.Path] = f
+	f := &openPart{path: p.Path}
+	if i := slices.IndexFunc(r.open, func(f *openPart) bool { return f.path == p.Path }); i >= 0 {
+		f = r.open[i]
+		r.open = slices.Delete(r.open, i, i+1)
 	}
+	for len(r.open) >= atOnce {
+		i := slices.IndexFunc(r.open, func(f *openPart) bool { return f.users == 0 })
+		if i < 0 {
+			break
+		}
+		r.open[i].close() // nothing was written
+		r.open = slices.Delete(r.open, i, i+1)
+	}
+	f.users++
+	r.open = append(r.open, f)
 	r.mu.Unlock()
 	f.once.Do(func() { f.err = f.openFile(r.in, p) })
 	return f, f.err
+}
+
+func (r *Run) release(f *openPart) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f.users--
 }
 
 func (f *openPart) openFile(in store.Store, p journal.Part) (err error) {
