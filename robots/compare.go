@@ -70,6 +70,13 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if sameRules(a, b) {
 		return Comparison{}, 0
 	}
+	if sorts(a, b) {
+		return compareSorted(a, b, most)
+	}
+	return compareWithin(a, b, most)
+}
+
+func compareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if most <= 0 {
 		return Comparison{Relation: RelationUndecided}, 0
 	}

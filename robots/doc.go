@@ -42,6 +42,7 @@
 // otherwise:
 //
 //	dialect.go       which profiles are dialects
+//	sorted.go        queries that are sorted before rules are asked
 //	programs.go     the profiles of programs, beside those of their parsers
 //	parsers.go       the values of their fields
 //	groups.go        groups and ranks of rules

@@ -2,6 +2,7 @@ package robots
 
 import (
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // programs are crawlers that do with an answer what their parser does not say, and what each
@@ -41,6 +42,7 @@ func crawlee() Profile {
 func colly() Profile {
 	p := programNamed("colly", temoto())
 	p.NetworkFailure, p.RedirectFailed, p.RedirectUnsupported = answer.FullDisallow, answer.FullDisallow, answer.FullAllow
+	p.Compared, p.SortedQuery = rewrite.ComparedWHATWG, true
 	p.OtherStatus, p.Refused = answer.NetworkFailure, answer.FullDisallow
 	p.MaxRedirects = 10
 	return p

@@ -75,6 +75,10 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c.Relation, 0
 	}
+	if sorts(a, b) {
+		c, work := compareSorted(a, b, most)
+		return c.Relation, work
+	}
 	if a.Class() == AllowAll && b.Class() == AllowAll {
 		return Equal, 0
 	}
@@ -131,6 +135,9 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 	}
 	if most <= 0 {
 		return DifferenceUndecided, 0
+	}
+	if sorts(a, b) {
+		return differSorted(a, b, most)
 	}
 	d, known, work := differShortly(a, b)
 	if d != DifferenceUndecided {
@@ -254,6 +261,9 @@ const (
 func Distinguish(a, b *Policy, most int, of Paths) (w *Counterexample, decided bool, work int) {
 	if w, ok := beforehand(a, b); ok {
 		return w, true, 0
+	}
+	if sorts(a, b) {
+		return distinguishSorted(a, b, most, of)
 	}
 	path, whole, work := shortest(a, b, most, of)
 	if path == nil && (whole || work == 0) {

@@ -54,7 +54,11 @@ func (p *Profile) LiteralTarget(url string) Target {
 
 func (p *Profile) target(path []byte) Target {
 	if p.isDialect() {
-		return p.prepare(dialect.RewriterOf(&p.Matching.Matching).URL(path))
+		path = dialect.RewriterOf(&p.Matching.Matching).URL(path)
+		if p.SortedQuery {
+			path = sortQuery(path)
+		}
+		return p.prepare(path)
 	}
 	switch p.Escapes {
 	case EscapesBoth:

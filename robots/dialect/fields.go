@@ -153,6 +153,8 @@ type Matching struct {
 	// (path), path and query without dot segments (dots), or the path and query that the
 	// WHATWG's parser makes of it (whatwg).
 	Compared rewrite.Compared `yaml:"compared,omitempty"`
+	// SortedQuery decodes the query, sorts its parts by name, and encodes them again.
+	SortedQuery bool `yaml:"sorted_query,omitempty"`
 	// EmptyQueryLost removes a ? without query from the URL.
 	EmptyQueryLost bool `yaml:"empty_query_lost,omitempty"`
 	// DoubleSlash doubles two slashes at the start of the URL.
