@@ -311,6 +311,7 @@ func (f *flags) checkFile(
 		if isFirst {
 			e.unread()
 			e.signalNotes()
+			e.lighthouseNotes()
 		}
 		for _, url := range urls {
 			e.explain(url)

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/lighthouse"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -123,6 +124,19 @@ func (e *explainer) signalNotes() {
 	}
 }
 
+// lighthouseNotes says which lines Lighthouse's audit of robots.txt calls errors: the first
+// two. Site owners meet its verdict in their browsers.
+func (e *explainer) lighthouseNotes() {
+	faults := lighthouse.Errors(nil, e.readings[0].File.Body())
+	for i := range faults[:min(len(faults), 2)] {
+		more := ""
+		if rest := len(faults) - 2; i == 1 && rest > 0 {
+			more = ", and " + words.Count(int64(rest), "more line")
+		}
+		fmt.Fprintf(e.out, "%s\n    an error to Lighthouse's audit: %s%s\n\n", e.lines.text(faults[i].Line), faults[i].Fault.Message(), more)
+	}
+}
+
 // unread warns about a body that a profile does not read to its end, and about one
 // without a meaningful line: it is probably not the robots.txt that the user expects.
 func (e *explainer) unread() {
@@ -175,6 +189,7 @@ func (e *explainer) capture(c *fetch.Capture) {
 	if outcome == answer.ConditionalAllow {
 		e.unread()
 		e.signalNotes()
+		e.lighthouseNotes()
 	}
 }
 
