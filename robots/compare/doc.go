@@ -16,8 +16,8 @@
 // verdict counts as wrong and is also counted separately.
 //
 // Beside them, tests ask programs that are not Go packages, where they are installed: HTTrack,
-// parsers in Python, and the audit of Lighthouse. Flags say about how many files
-// (-httrack-files, -python-files).
+// parsers in Python, Crawlee, and the audit of Lighthouse. Flags say about how many files
+// (-httrack-files, -python-files, -node-files).
 //
 // github.com/jimsmart/grobotstxt (the port of Google's parser) and
 // github.com/benjaminestes/robots/v2 are missing because neither was available

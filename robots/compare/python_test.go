@@ -69,7 +69,7 @@ func TestPythonReadsAsItsProfile(t *testing.T) {
 				for start, profile := range p.profiles {
 					if err == nil && strings.HasPrefix(string(version), start) {
 						d := newDrawer(t, uint64(n)+2, "FooBot")
-						askPython(t, program, p.parse, profile, d, files)
+						askParser(t, exec.CommandContext(t.Context(), program, "-c", p.parse+pythonLoop), profile, d, files)
 						return
 					}
 				}
@@ -79,8 +79,9 @@ func TestPythonReadsAsItsProfile(t *testing.T) {
 	}
 }
 
-// askPython asks a parser in Python and its profile about random files.
-func askPython(t *testing.T, python, parse, profile string, d *drawer, count int) {
+// askParser asks a parser and its profile about random files. The command reads files and
+// writes answers, each one JSON text a line.
+func askParser(t *testing.T, c *exec.Cmd, profile string, d *drawer, count int) {
 	t.Helper()
 	var in bytes.Buffer
 	files := make([]file, count)
@@ -92,7 +93,6 @@ func askPython(t *testing.T, python, parse, profile string, d *drawer, count int
 		}
 		in.Write(append(line, '\n'))
 	}
-	c := exec.CommandContext(t.Context(), python, "-c", parse+pythonLoop)
 	c.Stdin = &in
 	out, err := c.Output()
 	if err != nil {
