@@ -11,7 +11,7 @@ import (
 // parts sorted by name, and encoded. An empty query is lost, and so are parts that do not
 // decode.
 func sortQuery(path []byte) []byte {
-	if bytes.IndexByte(path, '?') < 0 && bytes.IndexAny(path, "|\"<>\\^`{} ") < 0 {
+	if bytes.IndexByte(path, '?') < 0 && !bytes.ContainsAny(path, "|\"<>\\^`{} ") {
 		return path
 	}
 	u, err := url.Parse("http://host.example" + string(path))
@@ -56,7 +56,7 @@ func (p *Policy) endsBeforeQueries() bool {
 		}
 		for i := range rs.literals {
 			l := &rs.literals[i]
-			if text := rs.text(l)[:l.n]; l.anchor || bytes.IndexByte(text, '?') >= 0 || bytes.IndexAny(text, "|\"<>\\^`{} ") >= 0 {
+			if text := rs.text(l)[:l.n]; l.anchor || bytes.IndexByte(text, '?') >= 0 || bytes.ContainsAny(text, "|\"<>\\^`{} ") {
 				return false
 			}
 		}
