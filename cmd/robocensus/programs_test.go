@@ -78,15 +78,17 @@ func TestProgramsTakeAnswersAsRecorded_NoRace(t *testing.T) {
 		}
 	}
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "evidence.warc.gz")
-	common := []string{"--out", out, "--agents", agents, "--urls", urls, "--profile", profiles, "--config", "../../robots/testdata/programs.yaml", "--progress", "none"}
+	common := []string{"--out", out, "--agents", agents, "--urls", urls, "--config", "../../robots/testdata/programs.yaml", "--progress", "none", "--keep-bodies"}
 	for _, run := range []struct {
-		name   string
-		source []string
+		name, before string // profiles before those of programs
+		source       []string
 	}{
-		{"asked", []string{"--hosts", hosts, "--schemes", "http", "--connect-to", addr, "--timeout", "3s", "--retries", "0", "--warc-out", evidence, "--keep-bodies"}},
-		{"read", []string{"--warc", evidence}},
-		{"again", []string{"--from-run", filepath.Join(out, "_runs", "asked")}},
+		{"asked", "", []string{"--hosts", hosts, "--schemes", "http", "--connect-to", addr, "--timeout", "3s", "--retries", "0", "--warc-out", evidence}},
+		{"read", "google,", []string{"--warc", evidence}},
+		{"again", "", []string{"--from-run", filepath.Join(out, "_runs", "asked")}},
+		{"aside", "", []string{"--from-run", filepath.Join(out, "_runs", "read")}},
 	} {
+		run.source = append(run.source, "--profile", run.before+profiles)
 		if code, said := called(append(append([]string{"run", "--run", run.name}, run.source...), common...)...); code != exit.OK {
 			t.Fatal(said)
 		}

@@ -276,8 +276,12 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	if digest := row.KeptDigest(); digest != nil && out.Bodies.Wanted() && !e.bodies[*digest] {
 		e.bodies[*digest] = true
 		kept := first.body
-		if kept == nil {
+		switch {
+		case kept != nil:
+		case row.CopyTime != nil:
 			kept = c.Copy.Body
+		default:
+			kept = c.Page()
 		}
 		if err := out.Bodies.Write(schema.Body{ContentDigest: *digest, Body: kept}); err != nil {
 			return err

@@ -86,6 +86,9 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 		}
 	}
 	kept, cut := c.Whole() != nil || first.body != nil, c.Truncated
+	if page := c.Page(); page != nil && first.body == nil && row.CopyTime == nil {
+		kept, row.CopyDigest = true, new(schema.ContentDigest(page)) // another profile may read it
+	}
 	if row.CopyTime != nil {
 		kept, cut = true, c.Copy.Truncated
 		row.CopyDigest = row.ContentDigest

@@ -154,7 +154,8 @@ type Fetch struct {
 	// When the last whole copy of the file was fetched, in UTC, by the memory of `--state`, whether or not the
 	// first profile judges it. Null without one, and if no profile could need it.
 	CopyTime *time.Time `parquet:"copy_time,timestamp(microsecond)"`
-	// SHA-1 of that copy, as in `content_digest`: joins `bodies`. Null without one.
+	// SHA-1 of that copy, as in `content_digest`: joins `bodies`. Without a `copy_time`, that of the page of an
+	// error, if another profile than the first may read it. Null without either.
 	CopyDigest *string `parquet:"copy_digest,dict"`
 	// The body that the row names, its own or the copy, is all that was kept of a longer one; false if only
 	// the first profile reads less of it. Null if neither is so.
