@@ -29,17 +29,21 @@ is committed.
 With --against, the page also shows the changes since RUN_A; run robocensus diff
 first. Without --html, the page goes to standard output, unless that is a terminal.
 
-With --text, the output is the summary that robocensus run prints at its end.
+With --text, the output is the summary that robocensus run prints at its end. With --by
+LABEL it is what share of the hosts with each value of a label (run --label, --labels)
+shut out AI crawlers, with intervals, and which values differ from the rest by more than
+chance. The page shows the same of every label.
 
 Exit codes: 0 done, 64 usage, 65 damaged run, 74 I/O, 130 interrupted.`
 
 const reportExamples = `  robocensus report --out out 20261120T101500Z --html report.html
-  robocensus report --out out --text`
+  robocensus report --out out --text
+  robocensus report --out out --by sector`
 
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: `report --out DIR RUN [--against RUN_A] [--html FILE]
-       robocensus report --out DIR [RUN] --text`, Short: "Write an HTML report of a run, or print its summary", Long: reportHelp, Example: reportExamples,
+       robocensus report --out DIR [RUN] --text [--by LABEL]`, Short: "Write an HTML report of a run, or print its summary", Long: reportHelp, Example: reportExamples,
 		ValidArgsFunction: cli.CompleteRuns(1),
 	}
 	out := cli.Out(c)
@@ -48,8 +52,12 @@ func reportCommand() *cobra.Command {
 	c.MarkFlagFilename("html", "html")
 	c.RegisterFlagCompletionFunc("against", cli.CompleteRuns(2))
 	text := c.Flags().Bool("text", false, "print the summary that the run has printed, without RUN that of the latest")
+	by := c.Flags().String("by", "", "print the shares by value of a `LABEL`, such as sector or tld; implies --text")
 	incomplete := cli.Incomplete(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if *by != "" {
+			*text = true
+		}
 		if *text && len(args) == 0 {
 			args = []string{cli.Latest}
 		}
@@ -70,6 +78,9 @@ func reportCommand() *cobra.Command {
 			return err
 		}
 		defer in.Close()
+		if *by != "" {
+			return recap.WriteByLabel(c.Context(), in, run, *by, *incomplete, c.OutOrStdout())
+		}
 		if *text {
 			return recap.WriteText(c.Context(), in, run, *incomplete, c.OutOrStdout())
 		}

@@ -28,6 +28,7 @@ type Differences struct {
 	Chosen   []Chosen // the same of stored answers that choose the hosts
 	Asked    []string // settings under which the same hosts may give other answers
 	Ranks    []string // another list of ranks: strata are not comparable
+	Grouped  []string // another list of labels: values of labels are not comparable
 	Notes    []string // settings that change few answers
 	Reversed string   // the run before is the later one
 }
@@ -64,6 +65,7 @@ func Compare(before, after *Run) *Differences {
 		d.Editions = append(d.Editions, "another edition of the list of hosts")
 	}
 	differ(&d.Ranks, "another list of ranks", before.list("ranks"), after.list("ranks"))
+	differ(&d.Grouped, "another list of labels", before.list("labels"), after.list("labels"))
 	d.settings()
 	if c := cmp.Or(before.Date.Compare(after.Date), cmp.Compare(before.Run, after.Run)); c > 0 {
 		d.Reversed = fmt.Sprintf("the first run, %s of %s, is later than the second, %s of %s: what came reads as gone",
@@ -93,7 +95,7 @@ func (d *Differences) Told() (out []string) {
 	if why := d.MayMiss(); why != "" {
 		out = append(out, why+": hosts may be new or gone for that alone")
 	}
-	return slices.Concat(out, d.Tables, d.Asked, d.Ranks, d.Notes)
+	return slices.Concat(out, d.Tables, d.Asked, d.Ranks, d.Grouped, d.Notes)
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)

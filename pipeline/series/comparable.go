@@ -36,7 +36,10 @@ func newNeighbours(before, after *countedRun, profiles []string) *neighbours {
 func (n *neighbours) whyNot(k id, stratum string) string {
 	var out []string
 	out = append(out, n.All()...)
-	if stratum != All {
+	switch {
+	case isLabel(stratum):
+		out = append(out, n.Grouped...)
+	case stratum != All:
 		out = append(out, n.Ranks...)
 	}
 	if !slices.Contains([]string{"targets", "status", "turned_away", "entered", "left"}, k.metric) { // facts, whatever the profile
@@ -91,7 +94,7 @@ func (n *neighbours) words(k id) (out []string) {
 // marks returns the events of the later run.
 func (n *neighbours) marks(profiles []string) (out []Mark) {
 	mark := func(kind, of, text string) { out = append(out, Mark{n.after.ID(), kind, of, text}) }
-	for _, text := range slices.Concat(n.All(), n.Ranks) {
+	for _, text := range slices.Concat(n.All(), n.Ranks, n.Grouped) {
 		mark("break", "", text)
 	}
 	for _, text := range n.Notes {

@@ -250,7 +250,7 @@ func (h *hostReader) countClusters() {
 	for g, n := range single {
 		list := h.figures.of(h.texts[g.vector])
 		for _, p := range h.populations(g) {
-			for _, name := range []string{bandNames[g.band], All} {
+			for _, name := range []string{h.bandNames[g.band], All} {
 				h.figures.singles(h.figures.denseOf(p.of(name)), list, n)
 			}
 		}
@@ -269,7 +269,7 @@ func (h *hostReader) countCluster(hosts []clusterHost) {
 			for j < len(hosts) && hosts[j].band == hosts[i].band {
 				j++
 			}
-			h.figures.cluster(p.of(bandNames[hosts[i].band]), hosts[i:j])
+			h.figures.cluster(p.of(h.bandNames[hosts[i].band]), hosts[i:j])
 			i = j
 		}
 	}

@@ -44,6 +44,7 @@ func readHosts(ctx context.Context, c Config, runs []*countedRun, r *Result) err
 	}
 	if c.Paired && c.Panel && !c.Clustered {
 		r.pairing = newPairing(len(runs), len(panel))
+		_, r.pairing.names = c.bandsOf()
 	}
 	for i, run := range runs {
 		h := newHostReader(c, run, panel)
@@ -64,12 +65,14 @@ func readHosts(ctx context.Context, c Config, runs []*countedRun, r *Result) err
 // hostReader reads the hosts of one run.
 type hostReader struct {
 	Config
-	run      *countedRun
-	panel    []uint64
-	fellBack []uint64 // sorted keys of origins to which a host fell back
-	agents   []string // sorted
-	profiles []string // of the series, that the run has
-	first    bool     // the run's first profile is one of them
+	run       *countedRun
+	panel     []uint64
+	fellBack  []uint64 // sorted keys of origins to which a host fell back
+	agents    []string // sorted
+	profiles  []string // of the series, that the run has
+	first     bool     // the run's first profile is one of them
+	label     string   // whose values are the bands, "" for bands of rank
+	bandNames []string
 
 	mu      sync.Mutex
 	vectors map[string]uint32
@@ -86,7 +89,7 @@ type hostReader struct {
 // group identifies hosts that count alike.
 type group struct {
 	vector uint32
-	band   uint8 // index in bandNames
+	band   uint8 // index in hostReader.bandNames
 	panel  bool
 	twice  bool // its origin counts already
 }
@@ -97,7 +100,21 @@ type clusterHost struct {
 	group
 }
 
-// bandNames are the strata but All.
+// bandsOf returns the bands that hosts are counted in: those of rank, or the values of a label
+// that a series is about. There is one for hosts without a value, which nobody wants.
+func (c *Config) bandsOf() (label string, names []string) {
+	for _, stratum := range c.Strata {
+		if v, ok := summary.ParseLabelValue(stratum); ok {
+			label, names = v.Label, append(names, stratum)
+		}
+	}
+	if names == nil {
+		return "", bandNames
+	}
+	return label, append(names, "")
+}
+
+// bandNames are the bands of rank.
 var bandNames = func() (names []string) {
 	for _, s := range summary.Strata {
 		names = append(names, s.Name)
@@ -107,6 +124,7 @@ var bandNames = func() (names []string) {
 
 func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64), sets: make(map[uint32]uint32)}
+	h.label, h.bandNames = c.bandsOf()
 	h.agents = slices.Sorted(maps.Keys(run.Category))
 	for _, p := range c.Profiles {
 		if slices.Contains(run.Profiles, p) {
@@ -127,7 +145,7 @@ func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 // read reads all segments.
 func (h *hostReader) read(ctx context.Context) error {
 	segments := make(map[int]map[string][]journal.Part)
-	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates", "preferences"} {
+	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates", "preferences", "labels"} {
 		for _, p := range h.run.PartsOf(table) {
 			if segments[p.Segment] == nil {
 				segments[p.Segment] = make(map[string][]journal.Part)
@@ -140,6 +158,9 @@ func (h *hostReader) read(ctx context.Context) error {
 	for _, parts := range segments {
 		g.Go(func() error {
 			s := &hostSegment{hostReader: h}
+			if err := s.labels(ctx, parts["labels"]); err != nil {
+				return err
+			}
 			if err := s.fetches(ctx, parts["fetches"]); err != nil {
 				return err
 			}
@@ -180,7 +201,7 @@ func (h *hostReader) countGroups() {
 	for g, n := range h.groups {
 		f := h.figures.of(h.texts[g.vector])
 		for _, p := range h.populations(g) {
-			for _, name := range []string{bandNames[g.band], All} {
+			for _, name := range []string{h.bandNames[g.band], All} {
 				h.figures.count(p, name, f, n)
 			}
 		}

@@ -109,6 +109,17 @@ func Share(n, of int64) (share, low, high float64) {
 	return e.share, e.low, e.high
 }
 
+// Differ returns the interval of the difference between two shares of hosts of simple
+// samples, the later less the earlier one, that holds at a level: the square-and-add one
+// (see [Result.Movers]).
+func Differ(n, of, later, ofLater int64, level float64) (low, high float64) {
+	quantile := math.Sqrt2 * math.Erfinv(1-level)
+	a, b := float64(n)/float64(of), float64(later)/float64(ofLater)
+	lowA, highA := score(a, float64(of), quantile)
+	lowB, highB := score(b, float64(ofLater), quantile)
+	return b - a - math.Hypot(b-lowB, highA-a), b - a + math.Hypot(highB-b, a-lowA)
+}
+
 // normal95 is the quantile of the normal distribution that leaves 2.5 % above.
 const normal95 = 1.959963984540054
 

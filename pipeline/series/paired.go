@@ -71,7 +71,8 @@ type pairing struct {
 	sets    map[string]uint32
 	texts   []string   // sets: numbers of two bytes, ascending
 	runs    [][]uint32 // by host of the panel: noAnswer, severalAnswers, or a set
-	bands   [][]uint8  // the same, indexes of bandNames
+	bands   [][]uint8  // the same, indexes of names
+	names   []string
 }
 
 // States of a host in a run beside sets of figures. A host with several answers, of several
@@ -83,7 +84,7 @@ const (
 )
 
 func newPairing(runs, hosts int) *pairing {
-	p := &pairing{numbers: make(map[id]uint16), sets: make(map[string]uint32)}
+	p := &pairing{names: bandNames, numbers: make(map[id]uint16), sets: make(map[string]uint32)}
 	for range runs {
 		p.runs, p.bands = append(p.runs, make([]uint32, hosts)), append(p.bands, make([]uint8, hosts))
 	}
@@ -144,7 +145,7 @@ func (p *pairing) add(run, host int, band uint8, set uint32) {
 // between returns the pairs of two runs: a function from figures, of the hosts that are in
 // the stratum in both.
 func (p *pairing) between(before, after int, stratum string) func(k id) pairs {
-	band := slices.Index(bandNames, stratum) // -1 for all
+	band := slices.Index(p.names, stratum) // -1 for all
 	counts := make(map[[2]uint32]int64)
 	hosts := int64(0)
 	for i, a := range p.runs[before] {

@@ -31,7 +31,7 @@ type Config struct {
 	In        store.Store        // the output folder
 	Runs      []string           // IDs of complete runs, by date
 	Profiles  []string           // nil for the first profile of the last run
-	Strata    []string           // bands of rank, or All; nil for all of them
+	Strata    []string           // bands of rank, values of labels, or All; nil for all bands and All
 	Panel     bool               // also count the hosts that all runs have, apart
 	Paired    bool               // with Panel: keep which figures count its hosts, to compare runs host by host
 	Clustered bool               // allow for several hosts of one registered domain
@@ -166,7 +166,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, run := range c.Runs {
 		g.Go(func() (err error) {
-			runs[i], err = readRun(each, c.In, run)
+			runs[i], err = readRun(each, c.In, run, c.Strata)
 			return err
 		})
 	}
@@ -203,7 +203,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 }
 
 // readRun reads the counters and the registry of a run.
-func readRun(ctx context.Context, in store.Store, run string) (*countedRun, error) {
+func readRun(ctx context.Context, in store.Store, run string, strata []string) (*countedRun, error) {
 	m, err := past.Read(ctx, in, run)
 	if err != nil {
 		return nil, err
@@ -218,6 +218,16 @@ func readRun(ctx context.Context, in store.Store, run string) (*countedRun, erro
 	}
 	for _, c := range counts.List() {
 		r.add(c)
+	}
+	if slices.ContainsFunc(strata, isLabel) {
+		if counts, err = summary.ReadByLabel(ctx, in, m.Manifest); err != nil {
+			return nil, err
+		}
+		for _, c := range counts.List() {
+			if slices.Contains(strata, c.Stratum) {
+				r.add(c)
+			}
+		}
 	}
 	for k, d := range r.decides {
 		if k.profile != "" { // of no profile are hosts without a wall
@@ -289,7 +299,7 @@ func (b *band) shown(profile string, d *summary.Decided) {
 func (r *countedRun) hidden(profile string) (walls, others float64) {
 	var walled, unknown int64
 	for k, d := range r.decides {
-		if k.profile == profile {
+		if k.profile == profile && !isLabel(k.stratum) {
 			walled, unknown = walled+d.Walled(), unknown+d.Unknown()
 		}
 	}
@@ -311,7 +321,7 @@ func (b *band) size(base string, n int64) { b.sizes[base] = b.sizes[base].plus(s
 func (p population) sumUp() {
 	sum := p.of(All)
 	for stratum, b := range p {
-		if stratum == All {
+		if stratum == All || isLabel(stratum) {
 			continue
 		}
 		for base, n := range b.sizes {
@@ -331,7 +341,12 @@ func strata(runs []*countedRun, wanted []string) (names []string) {
 			in[name] = true
 		}
 	}
-	order := func(name string) int { return slices.Index(bandNames, name) } // -1 for All
-	names = slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Compare(order(a), order(b)) })
+	order := func(name string) int { // -1 for All
+		if isLabel(name) {
+			return len(bandNames)
+		}
+		return slices.Index(bandNames, name)
+	}
+	names = slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b)) })
 	return slices.DeleteFunc(names, func(name string) bool { return wanted != nil && !slices.Contains(wanted, name) })
 }

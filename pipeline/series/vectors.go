@@ -30,6 +30,7 @@ type hostSegment struct {
 	vectors []byte // all, of the same size
 	hasText []bool
 	marks   [][]int32
+	valued  map[int64]uint8 // bands by seq, of hosts with a value of the label
 }
 
 func (h *hostReader) head() int { return len(h.profiles) + 5 }
@@ -86,7 +87,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []journal.Part) error {
 func (s *hostSegment) host(row *hostRow, hasContents bool) error {
 	s.seqs = append(s.seqs, row.Seq)
 	s.domains = append(s.domains, maphash.String(seed, *cmp.Or(row.RegisteredDomain, &row.Host)))
-	s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(row.Rank))))
+	s.bands = append(s.bands, s.band(row))
 	place, in := slices.BinarySearch(s.panel, keyOf(row.Host, row.Port))
 	s.inPanel, s.places = append(s.inPanel, in), append(s.places, place)
 	twice := false

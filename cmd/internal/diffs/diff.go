@@ -124,7 +124,7 @@ func Command() *cobra.Command {
 			return err
 		}
 		if !isList {
-			err = show(config, result, *format, c.OutOrStdout())
+			err = show(c.Context(), config, result, *format, c.OutOrStdout())
 		} else if n, e := l.list(c.Context(), config, c.OutOrStdout()); e != nil {
 			err = e
 		} else if n == 0 {
@@ -178,15 +178,20 @@ func resultOf(ctx context.Context, c diff.Config, out string, again bool, stderr
 }
 
 // show prints a result.
-func show(c diff.Config, result *diff.Result, format string, stdout io.Writer) error {
-	switch format {
-	case "json":
+func show(ctx context.Context, c diff.Config, result *diff.Result, format string, stdout io.Writer) error {
+	if format == "json" {
 		return screen.JSON(stdout, result)
+	}
+	groups, err := groupsMoved(ctx, c)
+	if err != nil {
+		return err
+	}
+	switch format {
 	case "markdown":
-		showDiff(&screen.Markdown{Out: stdout}, result)
+		showDiff(&screen.Markdown{Out: stdout}, result, groups)
 	default:
 		p := &screen.Text{Out: stdout}
-		showDiff(p, result)
+		showDiff(p, result, groups)
 		showNext(p, c, result)
 	}
 	return nil

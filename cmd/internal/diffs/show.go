@@ -49,7 +49,7 @@ func standIns(p screen.Page, r *diff.Result) string {
 		p.Foreign(r.Before), words.Count(n, "host"), strings.Join(each, ", "))
 }
 
-func showDiff(p screen.Page, r *diff.Result) {
+func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
 	p.Line(fmt.Sprintf("%s since %s: %s", p.Foreign(r.After), p.Foreign(r.Before), headline(r)))
 	for _, note := range r.Notes {
 		p.Line("note: " + p.Foreign(note))
@@ -77,6 +77,7 @@ func showDiff(p screen.Page, r *diff.Result) {
 	}
 	p.Table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
 	showAgents(p, r)
+	showGroups(p, groups)
 	showWords(p, r)
 	showUses(p, r)
 	showIdentities(p, r)

@@ -16,6 +16,7 @@
 //   - sites.go: whom each of few sites lets in
 //   - access.go, ranks.go, rules.go: which agents hosts shut out, and how
 //   - intervals.go: how sure these shares are
+//   - labels.go: how hosts with a value of a label differ from the others
 //   - uses.go, pages.go: what may be done with content, and whose words files have
 //   - identities.go: what others are answered
 //   - answers.go, network.go: what hosts answer, and how fast
@@ -89,6 +90,9 @@ func Page(ctx context.Context, in store.Store, m *journal.Manifest, against stri
 	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
 	d.files = d.sums.Decided(d.profile).Rules()
 	d.known = d.answered()
+	if d.labels, err = ReadLabels(ctx, in, m); err != nil {
+		return nil, err
+	}
 	if d.free, err = freeAgents(ctx, in, m, d.profile); err != nil {
 		return nil, err
 	}
@@ -119,6 +123,8 @@ type data struct {
 	known int64 // hosts whose policy is known
 
 	free map[string][]string // by category, the agents that the group for all does not bind
+
+	labels Labels // none for a run without
 
 	sites *sites // nil if there are too many to show each
 
@@ -237,6 +243,7 @@ func (d *data) page() *draw.Page {
 	}
 	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
 	add("Which site lets whom in?", d.eachSite())
+	add("How do groups of hosts differ?", d.labelFigures()...)
 	add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.signalReach(), d.preferenceRemarks())
 	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())

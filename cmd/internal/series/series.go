@@ -103,7 +103,7 @@ func Command() *cobra.Command {
 	s.StringVar(&f.runs, "runs", "", "runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
 	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024, 2024-01 or 2024-01-15")
 	s.StringSliceVar(&f.profiles, "profile", nil, "`NAMES` of profiles to follow (default the first of the last run)")
-	s.StringSliceVar(&f.strata, "stratum", nil, "`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them)")
+	s.StringSliceVar(&f.strata, "stratum", nil, "`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them); LABEL=VALUE is the hosts with a value of a label, such as sector=news")
 	s.BoolVar(&f.panel, "panel", false, "also count apart the hosts that all runs have")
 	s.BoolVar(&f.clustered, "clustered", false, "intervals that allow for several hosts of one registered domain")
 	s.StringVar(&f.weights, "weights", "", "CSV `FILE` of strata and their hosts in the population")
@@ -136,6 +136,9 @@ func Command() *cobra.Command {
 	return c
 }
 
+// mostValues is the most values of labels that a series is about.
+const mostValues = 200
+
 func strataNames() []string {
 	names := []string{series.All, series.Weighted}
 	for _, s := range summary.Strata {
@@ -158,10 +161,23 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	case f.json && f.csv == "-", f.json && f.html == "-", f.csv == "-" && f.html == "-":
 		return c, exit.Usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
 	}
+	labels, ofLabels := make(map[string]bool), 0
 	for _, name := range f.strata {
-		if !slices.Contains(strataNames(), name) {
-			return c, exit.Usagef("--stratum: no stratum %q%s: the strata are %s", name, suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
+		if v, isLabel := summary.ParseLabelValue(name); isLabel {
+			labels[v.Label] = true
+			ofLabels++
+			continue
 		}
+		if !slices.Contains(strataNames(), name) {
+			return c, exit.Usagef("--stratum: no stratum %q%s: the strata are %s, or LABEL=VALUE of a label", name, suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
+		}
+	}
+	byHost := f.panel || f.clustered
+	switch {
+	case byHost && (len(labels) > 1 || len(labels) == 1 && slices.ContainsFunc(f.strata, func(s string) bool { return slices.Contains(strataNames()[1:], s) })):
+		return c, exit.Usagef("--stratum: with --panel or --clustered, give values of one label, or bands of rank")
+	case ofLabels > mostValues:
+		return c, exit.Usagef("--stratum: give at most %d values of labels", mostValues)
 	}
 	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
 		return c, exit.Usagef("--stratum weighted needs --weights FILE")

@@ -27,6 +27,7 @@ type hostView struct {
 	Host       string          `json:"host"`
 	Origin     string          `json:"origin"`
 	Rank       *int64          `json:"rank"`
+	Labels     []labelView     `json:"labels"`
 	Fetched    time.Time       `json:"fetched"`
 	Outcome    string          `json:"outcome"`
 	Reason     string          `json:"reason"`
@@ -63,6 +64,11 @@ type hostView struct {
 	body       []byte
 	changed    []schema.Change // changes as rows
 	superseded bool            // by a later capture of the origin
+}
+
+type labelView struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
 }
 
 type hopView struct {
@@ -102,7 +108,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	v := &hostView{
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
 		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Challenge: t.Challenge, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
-		Profile: profile, Agents: []*agentView{}, Notes: []string{},
+		Profile: profile, Labels: []labelView{}, Agents: []*agentView{}, Notes: []string{},
 		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{}, URLs: []*urlView{}, target: t,
 	}
 	if t.HasFile() {
@@ -110,6 +116,13 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	}
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
+	}
+	labels, err := lookup.Rows[schema.Label](ctx, r, "labels", t)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range labels {
+		v.Labels = append(v.Labels, labelView{l.Label, l.Value})
 	}
 	all, err := lookup.Rows[schema.Policy](ctx, r, "policies", t)
 	if err != nil {
@@ -197,6 +210,13 @@ func (v *hostView) print(p *screen.Text) {
 		title += ", rank " + words.Number(*v.Rank)
 	}
 	p.Line(screen.Paint(p.Out, screen.Bold, p.Foreign(title)))
+	if len(v.Labels) > 0 {
+		var each []string
+		for _, l := range v.Labels {
+			each = append(each, p.Foreign(l.Label)+": "+p.Foreign(l.Value))
+		}
+		p.Line(strings.Join(each, ", "))
+	}
 	answer := words.Answer(v.Reason, v.target.IsHTML)
 	if v.ErrorClass != nil && words.ErrorClass.Of(*v.ErrorClass) != answer {
 		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"

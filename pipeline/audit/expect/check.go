@@ -120,6 +120,9 @@ func (c *Checker) Finish(ctx context.Context, in store.Store, m *journal.Manifes
 // run checks the expectations of one run, segment by segment. If no host of a segment
 // is covered, it reads only the segment's part of fetches.
 func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) error {
+	if err := c.expectations.readWhere(ctx, in, m); err != nil {
+		return err
+	}
 	for i := range c.expectations.list {
 		if why := c.lacks(m, i); why != "" {
 			c.promises[i].unchecked(why, true)
@@ -148,6 +151,9 @@ func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) 
 // lacks returns what a run lacks to check expectation k, "" for nothing.
 func (c *Checker) lacks(m *journal.Manifest, k int) string {
 	x := c.expectations.list[k]
+	if why := x.unlabelled(m); why != "" {
+		return why
+	}
 	if x.what == "no_change" {
 		return ""
 	}

@@ -23,13 +23,14 @@ type List struct {
 
 // An expectation is one entry of the file.
 type expectation struct {
-	Name     string `yaml:"name"`
-	Hosts    words  `yaml:"hosts"` // globs, none for all
-	Agents   words  `yaml:"agents"`
-	Category words  `yaml:"category"`
-	Profile  words  `yaml:"profile"`
-	URLs     words  `yaml:"urls"`
-	AtMost   string `yaml:"at_most"` // how many may differ: a number, or a share such as 1%
+	Name     string           `yaml:"name"`
+	Hosts    words            `yaml:"hosts"` // globs, none for all
+	Where    map[string]words `yaml:"where"` // values of labels, none for all hosts
+	Agents   words            `yaml:"agents"`
+	Category words            `yaml:"category"`
+	Profile  words            `yaml:"profile"`
+	URLs     words            `yaml:"urls"`
+	AtMost   string           `yaml:"at_most"` // how many may differ: a number, or a share such as 1%
 
 	// Exactly one of these is given.
 	Verdict    string `yaml:"verdict"`
@@ -55,6 +56,7 @@ type expectation struct {
 	kinds    []string        // of no_change: the kinds of changes that it is about
 	literals map[string]bool // hosts without a wildcard
 	globs    []string        // the other hosts
+	labelled map[string]bool // with where: the hosts that have the values, in the run that is checked
 	model    []byte          // contents of the model file
 	count    int64           // at_most, if it is a number
 	percent  float64         // at_most, if it is a share; else -1
@@ -143,7 +145,7 @@ func (e *List) fail(line int, format string, args ...any) error {
 }
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
-	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "preference", "reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
+	err := userfile.CheckKeys(file, node, "name", "hosts", "where", "at_most", "verdict", "class", "preference", "reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
 		"agents", "category", "profile", "urls", "severity", "after", "use", "identity")
 	if err != nil {
 		return nil, err

@@ -15,6 +15,11 @@ import (
 
 // matches reports whether the expectation covers a host.
 func (x *expectation) matches(host string) bool {
+	return (x.labelled == nil || x.labelled[host]) && x.named(host)
+}
+
+// named reports whether the expectation names a host, whatever its labels are.
+func (x *expectation) named(host string) bool {
 	if len(x.Hosts) == 0 || x.literals[host] {
 		return true
 	}
@@ -53,6 +58,9 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 			if !slices.Contains(tables, table) {
 				return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)
 			}
+		}
+		if len(x.Where) > 0 && !slices.Contains(tables, "labels") {
+			return e.fail(x.lines["where"], "expectation %q is about labels, and the run has no table labels: give --label or --labels", x.Name)
 		}
 		for _, p := range x.Profile {
 			if !slices.Contains(profiles, p) {

@@ -51,6 +51,9 @@ func newCoverage(x *expectation) coverage {
 // saw records what is known of a host, and reports whether expectation k covers it.
 func (c *Checker) saw(k int, host string, how seen) bool {
 	x, globs := c.expectations.list[k], c.coverage[k].hosts
+	if x.labelled != nil && !x.labelled[host] {
+		return false
+	}
 	covers := len(x.Hosts) == 0
 	if x.literals[host] {
 		covers = true

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -38,6 +39,9 @@ type Comparison struct {
 // of those of the later run. It finds the expectations of changes that these runs cannot
 // decide.
 func (e *List) Changes(ctx context.Context, in store.Store, out *sink.Changes, by *Comparison) (*Checker, error) {
+	if err := e.readWhere(ctx, in, by.Runs[0].Manifest, by.Runs[1].Manifest); err != nil {
+		return nil, err
+	}
 	for i, m := range by.Runs {
 		var err error
 		if by.judged[i], err = readFirst(ctx, in, m.Manifest); err != nil {
@@ -73,7 +77,7 @@ func (e *List) Changes(ctx context.Context, in store.Store, out *sink.Changes, b
 	c := newChecker(e, agents, file, out.Scratch)
 	c.choice = past.Compare(by.Runs[0], by.Runs[1]).MayMiss()
 	for i, why := range c.unseenBy(by) {
-		if why != "" {
+		if why = cmp.Or(why, e.list[i].unlabelled(by.Runs[1].Manifest)); why != "" {
 			c.promises[i].unchecked(why, true)
 		}
 	}

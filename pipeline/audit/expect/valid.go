@@ -26,7 +26,7 @@ var preferences = append(slices.Clip(change.Stances), noPreference, shutOut)
 
 // check returns what is wrong with an entry, and the key concerned.
 func (x *expectation) check() (key string, err error) {
-	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkHosts, x.checkValues, x.checkScope, x.checkURLs, x.parseAtMost} {
+	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkWhere, x.checkHosts, x.checkValues, x.checkScope, x.checkURLs, x.parseAtMost} {
 		if key, err := check(); err != nil {
 			return key, err
 		}
@@ -43,7 +43,7 @@ func (x *expectation) checkKeys() (string, error) {
 		return "", fmt.Errorf("expectation %q expects nothing: give %s", x.Name, expectable)
 	}
 	for key := range x.lines {
-		if !slices.Contains([]string{"name", "hosts", "at_most", x.what}, key) && !slices.Contains(expectKeys[x.what], key) {
+		if !slices.Contains([]string{"name", "hosts", "where", "at_most", x.what}, key) && !slices.Contains(expectKeys[x.what], key) {
 			return key, fmt.Errorf("%s does not apply to %s; remove it", key, x.what)
 		}
 	}
@@ -71,6 +71,19 @@ func (x *expectation) checkWords() (string, error) {
 			case row.known != nil && !slices.Contains(row.known, word):
 				return row.key, fmt.Errorf("%s %q: use %s", row.key, word, strings.Join(row.known, ", "))
 			}
+		}
+	}
+	return "", nil
+}
+
+// checkWhere checks the values of labels.
+func (x *expectation) checkWhere() (string, error) {
+	if _, given := x.lines["where"]; given && len(x.Where) == 0 {
+		return "where", errors.New("where is empty: give labels with their values, such as {sector: news}")
+	}
+	for label, values := range x.Where {
+		if label == "" || len(values) == 0 || slices.Contains(values, "") {
+			return "where", fmt.Errorf("where: label %q has no value, or an empty one", label)
 		}
 	}
 	return "", nil

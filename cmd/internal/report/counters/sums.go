@@ -30,12 +30,13 @@ type Sums map[string]map[Label]int64
 func Of(counts *summary.Counts) Sums {
 	s := make(Sums)
 	for _, c := range counts.List() {
-		s.add(c)
+		s.Add(c)
 	}
 	return s
 }
 
-func (s Sums) add(c summary.Count) {
+// Add adds a counter.
+func (s Sums) Add(c summary.Count) {
 	if s[c.Metric] == nil {
 		s[c.Metric] = make(map[Label]int64)
 	}

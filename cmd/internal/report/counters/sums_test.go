@@ -32,7 +32,7 @@ func TestSumsAreOfOneProfile(t *testing.T) {
 		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1}, {Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
 		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4}, {Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
 	} {
-		s.add(c)
+		s.Add(c)
 	}
 	if got := s.By("outcome", "google", Key)["full_allow"]; got != 11 {
 		t.Errorf("by key: %d, want 11", got)
@@ -52,7 +52,7 @@ func TestPages(t *testing.T) {
 		{Metric: "reason", Profile: "strict", Key: "server_error", N: 10},
 		{Metric: "body", Key: "html", N: 3},
 	} {
-		s.add(c)
+		s.Add(c)
 	}
 	for profile, want := range map[string]int64{"google": 3, "google-2012": 1, "strict": 0} {
 		if got := s.Pages(profile); got != want {

@@ -1,0 +1,165 @@
+package diffs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// mostOfLabel is how many values and agents of a label are told.
+const mostOfLabel = 3
+
+// moved counts hosts that shut an agent out since, of some hosts.
+type moved struct{ n, of int64 }
+
+// A groupMoved says that hosts with a value of a label shut an agent out more often than the
+// others with the label did.
+type groupMoved struct {
+	summary.LabelValue
+	agent        string
+	here, others moved
+	least        float64 // the lower end of the interval of the difference
+}
+
+// text tells it in a sentence.
+func (g *groupMoved) text(p screen.Page) string {
+	return fmt.Sprintf("%s %s: %s of %s shut %s out since, of the others %s of %s", p.Foreign(g.Label), p.Foreign(g.Value),
+		words.Number(g.here.n), words.Count(g.here.of, "host"), p.Foreign(g.agent), words.Number(g.others.n), words.Number(g.others.of))
+}
+
+// groupsMoved compares, for each label of the later run, how many hosts with each value shut an
+// agent out since, under the first profile; it returns those that did so more often than the
+// others by more than chance, the surest first.
+func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
+	m, err := journal.ReadManifest(c.In, c.After)
+	if err != nil || len(m.PartsOf("labels")) == 0 {
+		return nil, err
+	}
+	record, err := journal.ReadComparison(c.In, c.After, c.Before)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for the comparison: %w", err)
+	}
+	isNew, shut := make(map[string]bool), make(map[string]map[string]bool) // by origin; by agent and origin
+	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{Columns: []string{"origin", "kind", "agent", "profile", "before", "after"}}, func(batch []schema.Change) error {
+		for i := range batch {
+			row := &batch[i]
+			out := robots.DisallowAll.String()
+			switch {
+			case row.Kind == "host_new":
+				isNew[strings.Clone(row.Origin)] = true
+			case row.Kind != "policy_class" || row.Agent == nil || row.Profile != nil && *row.Profile != m.FirstProfile():
+			case schema.OrZero(row.After) == out && schema.OrZero(row.Before) != out:
+				agent := strings.Clone(*row.Agent)
+				if shut[agent] == nil {
+					shut[agent] = make(map[string]bool)
+				}
+				shut[agent][strings.Clone(row.Origin)] = true
+			}
+		}
+		return nil
+	})
+	if err != nil || len(shut) == 0 {
+		return nil, err
+	}
+	agents := slices.Sorted(maps.Keys(shut))
+	hosts := make(map[summary.LabelValue]int64)
+	closed := make(map[summary.LabelValue][]int64) // by agent
+	err = rowio.Of(ctx, c.In, m.PartsOf("labels"), rowio.Selection{Columns: []string{"origin", "label", "value"}}, func(batch []schema.Label) error {
+		for i := range batch {
+			row := &batch[i]
+			if isNew[row.Origin] {
+				continue
+			}
+			v := summary.LabelValue{Label: row.Label, Value: row.Value}
+			if hosts[v] == 0 {
+				v = summary.LabelValue{Label: strings.Clone(row.Label), Value: strings.Clone(row.Value)}
+				closed[v] = make([]int64, len(agents))
+			}
+			hosts[v]++
+			for k, agent := range agents {
+				if shut[agent][row.Origin] {
+					closed[v][k]++
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return surest(agents, hosts, closed), nil
+}
+
+// surest returns the values whose hosts moved more than the others by more than chance.
+func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summary.LabelValue][]int64) (out []groupMoved) {
+	ofLabel, closedOf := make(map[string]int64), make(map[string][]int64)
+	for v, n := range hosts {
+		ofLabel[v.Label] += n
+		if closedOf[v.Label] == nil {
+			closedOf[v.Label] = make([]int64, len(agents))
+		}
+		for k, n := range closed[v] {
+			closedOf[v.Label][k] += n
+		}
+	}
+	level := 0.05 / float64(max(1, len(hosts)*len(agents)))
+	for v, n := range hosts {
+		rest := ofLabel[v.Label] - n
+		if rest == 0 {
+			continue
+		}
+		for k, agent := range agents {
+			g := groupMoved{v, agent, moved{closed[v][k], n}, moved{closedOf[v.Label][k] - closed[v][k], rest}, 0}
+			if g.least, _ = series.Differ(g.others.n, g.others.of, g.here.n, g.here.of, level); g.least > 0 {
+				out = append(out, g)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b groupMoved) int {
+		switch {
+		case a.Label != b.Label:
+			return strings.Compare(a.Label, b.Label)
+		case a.least != b.least && a.least > b.least:
+			return -1
+		case a.least != b.least:
+			return 1
+		}
+		return strings.Compare(a.agent+a.Value, b.agent+b.Value)
+	})
+	return out
+}
+
+// showGroups prints the values of each label that moved most surely, one sentence each.
+func showGroups(p screen.Page, all []groupMoved) {
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(g groupMoved) bool { return g.Label != all[0].Label })
+		if n < 0 {
+			n = len(all)
+		}
+		p.Line("\nBy " + p.Foreign(all[0].Label) + ", more than the others by more than chance:")
+		for i := range all[:min(n, mostOfLabel)] {
+			p.Line("  " + all[i].text(p))
+		}
+		if n > mostOfLabel {
+			p.Line(fmt.Sprintf("  and %d more of a value and an agent", n-mostOfLabel))
+		}
+		all = all[n:]
+	}
+}
