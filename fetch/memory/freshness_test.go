@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots/answer"
 )
 
 func TestLifetime(t *testing.T) {
@@ -80,4 +83,26 @@ func TestNoHeaderLeavesTheBounds(t *testing.T) {
 			t.Errorf("%q, %v: %v and %v", header, maxAge, shorter, longer)
 		}
 	})
+}
+
+// A run that reads bodies of errors asks again for one that a run before did not keep.
+func TestAnErrorWithoutItsBodyIsNotFresh(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		status     int
+		kept, asks bool
+		fresh      bool
+	}{
+		{404, false, false, true}, {404, false, true, false}, {404, true, true, true}, {200, true, true, true},
+	} {
+		last := &fetch.Capture{Start: now.Add(-time.Hour), Hops: []answer.Hop{{Status: c.status}}}
+		past := &history{Last: last, Memory: answer.Memory{}.After(last.Facts().Kind(), last.Start)}
+		if c.kept {
+			past.LastBody = new(digest)
+		}
+		terms := Terms{MaxAge: 24 * time.Hour, ErrorBodies: c.asks, Now: func() time.Time { return now }}
+		if got := terms.isFresh(past); got != c.fresh {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }
