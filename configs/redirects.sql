@@ -31,7 +31,7 @@ CREATE OR REPLACE VIEW redirects AS
   chain AS (
     SELECT o.run, o.seq, o.host, o.rank, o.origin, coalesce(a.found, b.found, c.found, d.found, e.found) AS content_seq,
       list_filter([o.hop, a.hop, b.hop, c.hop, d.hop, e.hop], h -> h IS NOT NULL) AS hops,
-      list_filter([o.robots_url, o.target, a.target, b.target, c.target, d.target, e.target], u -> u IS NOT NULL) AS urls
+      list_filter([o.robots_url, o.target, a.target, b.target, c.target, d.target, e.target], u -> u IS NOT NULL) AS visited
     FROM open o
     LEFT JOIN step a ON a.run = o.run AND a.url = o.target
     LEFT JOIN step b ON b.run = o.run AND b.url = a.target
@@ -42,12 +42,12 @@ CREATE OR REPLACE VIEW redirects AS
   SELECT run, seq, host, rank, origin, content_seq,
     CASE
       WHEN content_seq IS NOT NULL THEN NULL
-      WHEN list_unique(urls) < len(urls) THEN 'redirect_loop'
+      WHEN list_unique(visited) < len(visited) THEN 'redirect_loop'
       WHEN len(hops) > 5 THEN 'redirect_limit'
       ELSE 'redirect_unresolved'
     END AS reason,
-    hops[:list_unique(urls)] AS hops, -- a loop once
-    urls[-1] AS target
+    hops[:list_unique(visited)] AS hops, -- a loop once
+    visited[-1] AS target
   FROM chain;
 
 -- fetches with these redirects followed: the origin of the first capture, with the answer at the end of the chain.

@@ -22,7 +22,8 @@ type Plan struct {
 	// Ask calls ask for each request, one after the other, until it wants no more or ask
 	// returns nil: the fetch has ended, or the host wants to be left alone. What to ask for
 	// is thus a function of the answers so far. What it notes must depend on them alone.
-	Ask func(host *Answered, ask func(*Question) *Further)
+	Ask  func(host *Answered, ask func(*Question) *Further)
+	Name string // what it asks for, such as sitemaps
 	// Most is the largest number of requests to a host without redirects, and Keeps that of
 	// bytes of [Further.Body] and [Further.Reading] in one.
 	Most, Keeps int
@@ -62,8 +63,11 @@ type Question struct {
 
 	// Permitted says that robots.txt need not let our own agent fetch the URL: the plan has
 	// asked for the agent that it asks as. Otherwise it must, and so it must where a redirect
-	// leads, which may be no further than the registered domain.
+	// leads, which may be no further than the registered domain of the question or the host.
 	Permitted bool
+	// Elsewhere says that the URL may be of another registered domain: its own robots.txt is asked
+	// for first, and must let us fetch it.
+	Elsewhere bool
 	// Follow reports whether a redirect may lead to a URL, in addition; nil for any.
 	Follow func(o Origin, target string) bool
 

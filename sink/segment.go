@@ -39,6 +39,11 @@ type Segment struct {
 	Templates   Table[schema.Template]
 	Answers     Table[schema.Answer]
 	Labels      Table[schema.Label]
+
+	SitemapFiles Table[schema.SitemapFile]
+	Coverage     Table[schema.Coverage]
+	URLs         Table[schema.ListedURL]
+
 	Policies    Table[schema.Policy]
 	Verdicts    Table[schema.Verdict]
 	Agents      Table[schema.Agent] // only segment 0 writes it

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -202,7 +204,7 @@ func forgeable(t *testing.T) map[string]string {
 	for _, shard := range []string{"0", "1"} {
 		call(t, 0, "run", "--out", shards, "--run", "r", "--shard", shard, "--progress", "none")
 	}
-	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work, agents)}
+	return map[string]string{"run": run, "shards": shards, "set": set, "identities": askedAlso(t, work, agents), "sitemaps": listing(t, work, agents)}
 }
 
 // askedAlso makes a run with labels that asked its hosts under two further identities.
@@ -220,6 +222,23 @@ func askedAlso(t *testing.T, work, agents string) (dir string) {
 	must(t, os.WriteFile(identities, []byte("- {name: again}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
 	dir = filepath.Join(work, "identities")
 	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--label", "tld", "--agents", agents, "--keep-bodies", "--progress", "none")
+	return dir
+}
+
+// listing makes a run over hosts with sitemaps, which keeps the pages that they list.
+func listing(t *testing.T, work, agents string) (dir string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+			return
+		}
+		fmt.Fprintf(w, "http://%s/1\nhttp://%[1]s/private/2\n", r.Host)
+	}))
+	t.Cleanup(server.Close)
+	dir = filepath.Join(work, "sitemaps")
+	call(t, 0, "run", "h1.example", "h2.example", "h3.example", "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"),
+		"--sitemaps", "2", "--keep-urls", "--agents", agents, "--keep-bodies", "--progress", "none")
 	return dir
 }
 
@@ -346,7 +365,7 @@ func (f *forgedSet) judge(name string, m measured, need int, refused bool, work 
 		if problems := verified(f.T, filepath.Join(work, "again"), "r"); problems != "" {
 			bad("writes what verify refuses: %s", problems)
 		}
-		if !is("fetches", "bodies", "answers", "verdicts", "manifest") && !maps.Equal(tablesOf(filesOf(f.T, work)), tablesOf(whole)) {
+		if !is("fetches", "bodies", "answers", "sitemap_files", "urls", "verdicts", "manifest") && !maps.Equal(tablesOf(filesOf(f.T, work)), tablesOf(whole)) {
 			bad("writes other tables")
 		}
 	case "reproduce":

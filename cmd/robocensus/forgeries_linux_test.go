@@ -162,6 +162,21 @@ var forgeries = []aForgery{
 			return rows
 		})
 	}},
+	{name: "sitemap_files: a cell", of: "sitemaps", forge: func(f *forgedSet) bool { return changed(f, "sitemap_files", spoiled[schema.SitemapFile]) }},
+	{name: "sitemap_files: an unknown outcome", of: "sitemaps", refused: []string{"verify", "from-run"}, forge: func(f *forgedSet) bool {
+		return changed(f, "sitemap_files", func(c *rand.Rand, rows []schema.SitemapFile) []schema.SitemapFile {
+			rows[c.IntN(len(rows))].Outcome = "odd\x1b[31m"
+			return rows
+		})
+	}},
+	{name: "coverage: a cell", of: "sitemaps", forge: func(f *forgedSet) bool { return changed(f, "coverage", spoiled[schema.Coverage]) }},
+	{name: "urls: a cell", of: "sitemaps", forge: func(f *forgedSet) bool { return changed(f, "urls", spoiled[schema.ListedURL]) }},
+	{name: "urls: of no host", of: "sitemaps", refused: []string{"from-run"}, forge: func(f *forgedSet) bool {
+		return changed(f, "urls", func(c *rand.Rand, rows []schema.ListedURL) []schema.ListedURL {
+			rows[0].Seq = 0
+			return rows
+		})
+	}},
 	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[schema.Agent]) }},
 	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[schema.Policy]) }},
 	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[schema.Verdict]) }},

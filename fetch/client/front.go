@@ -39,11 +39,8 @@ func (lease *Lease) askFront(got *heard) {
 // of its registered domain: the robots.txt that speaks for the origin allows it to our
 // product token under RFC 9309. An error is one of this machine, or that of the context.
 func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage.PageOutcome, error) {
-	if o.Host != got.Origin.Host {
-		own, _ := fetch.RegisteredDomain(got.Origin.Host)
-		if other, _ := fetch.RegisteredDomain(o.Host); own == "" || other != own {
-			return usage.PageElsewhere, nil
-		}
+	if !isSameDomain(o, got.Origin) {
+		return usage.PageElsewhere, nil
 	}
 	switch lease.outcome(got) {
 	case answer.FullAllow:
@@ -57,6 +54,16 @@ func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage
 		return usage.PageDisallowed, nil
 	}
 	return usage.PageRead, err
+}
+
+// isSameDomain reports whether two origins are of one host, or one registered domain.
+func isSameDomain(a, b fetch.Origin) bool {
+	if a.Host == b.Host {
+		return true
+	}
+	own, _ := fetch.RegisteredDomain(a.Host)
+	other, _ := fetch.RegisteredDomain(b.Host)
+	return own != "" && own == other
 }
 
 // outcome returns what the answer of the host means for our own crawler: undefined if it

@@ -98,10 +98,17 @@ func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) 
 	if q.Identity > 0 {
 		f.Identity = lease.client.config.Identities[q.Identity-1].Name
 	}
+	judge := got
+	if q.Elsewhere && !isSameDomain(q.Origin, got.Origin) {
+		if judge = lease.stranger(q.Origin, pause); got.stoppedBy(lease, judge) {
+			return nil, nil
+		}
+		pause = IdentityPause
+	}
 	var failed error // ours
 	may := func(o fetch.Origin, target string) bool {
 		if !q.Permitted {
-			f.Outcome, failed = lease.permission(got, o, target)
+			f.Outcome, failed = lease.permission(judge, o, target)
 		}
 		if f.Outcome == usage.PageRead && q.Follow != nil && (o != q.Origin || target != q.Target) && !q.Follow(o, target) {
 			f.Outcome = usage.PageElsewhere
@@ -136,6 +143,23 @@ func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) 
 		return nil, nil
 	}
 	return f, a
+}
+
+// stranger asks a host elsewhere for its robots.txt, once.
+func (lease *Lease) stranger(o fetch.Origin, pause time.Duration) *heard {
+	if a := lease.strangers[o]; a != nil {
+		return a
+	}
+	b := &budget{deadline: time.Now().Add(pause + lease.client.config.Timeout)}
+	a := &heard{Capture: &fetch.Capture{Origin: o, Error: answer.ErrorCanceled}}
+	if lease.pause(b, pause) {
+		a = lease.attempt(b, 1, o, robotsRoute)
+	}
+	if lease.strangers == nil {
+		lease.strangers = make(map[fetch.Origin]*heard)
+	}
+	lease.strangers[o] = a
+	return a
 }
 
 // maxBody returns the limit of the body that is asked for.

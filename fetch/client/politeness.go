@@ -47,12 +47,13 @@ type Lease struct {
 	client    *Client
 	ctx       context.Context // the context begin of Enter; onceBegun once a connection is dialled
 	onceBegun context.Context
-	held      bool            // holds a slot
-	asked     bool            // the first request has kept the pace
-	question  *fetch.Question // the further request that is made; nil for robots.txt
-	number    int             // of that request, from 1; 0 for the front page
-	pages     bool            // the bodies of errors are kept
-	identity  int             // under which it asks: 0 for our own, else one more than the index in Config.Identities
+	held      bool                    // holds a slot
+	asked     bool                    // the first request has kept the pace
+	question  *fetch.Question         // the further request that is made; nil for robots.txt
+	number    int                     // of that request, from 1; 0 for the front page
+	strangers map[fetch.Origin]*heard // answers of hosts elsewhere for their robots.txt; see [fetch.Question.Elsewhere]
+	pages     bool                    // the bodies of errors are kept
+	identity  int                     // under which it asks: 0 for our own, else one more than the index in Config.Identities
 
 	tape      *text        // bytes of the exchanges, nil unless they are recorded
 	exchanges []*recording // in order

@@ -3,6 +3,7 @@ package sitemap
 import (
 	"bufio"
 	"errors"
+	"hash"
 	"io"
 	"net/url"
 	"slices"
@@ -20,6 +21,9 @@ const (
 	Atom   Kind = "atom"
 	None   Kind = "none" // no sitemap
 )
+
+// Kinds lists the kinds.
+var Kinds = []Kind{URLSet, Index, Text, RSS, Atom, None}
 
 // An Entry is a page or, in an index, a sitemap.
 type Entry struct {
@@ -47,6 +51,15 @@ const (
 	Case      Remark = "case"      // names of elements in capitals
 	Mixed     Remark = "mixed"     // pages in an index, or sitemaps in a list of pages
 	Trailing  Remark = "trailing"  // something follows the last element
+
+	// Those of a host's reading; see [Plan].
+	Outside      Remark = "outside"        // URLs of other origins
+	BeyondFolder Remark = "beyond_folder"  // URLs that are not below the folder of the sitemap
+	IndexInIndex Remark = "index-in-index" // an index that an index lists
+	TooMany      Remark = "too_many"       // more URLs than the protocol allows
+	TooLarge     Remark = "too_large"      // more bytes than the protocol allows
+	Date         Remark = "lastmod"        // a date that is none of the protocol's
+	Depth        Remark = "depth"          // sitemaps below an index that are too deep to be asked for
 )
 
 // A Result describes a document that was read.
@@ -54,6 +67,7 @@ type Result struct {
 	Kind    Kind
 	URLs    int64    // pages
 	Indexed int64    // sitemaps
+	Bytes   int64    // of the document, unpacked, as far as it was read
 	Remarks []Remark // each once
 }
 
@@ -80,9 +94,26 @@ const longURL = 2048
 // entries, in order. base is its URL, by which relative URLs are resolved; without one they
 // stay as they are. The error is of reading or of each; damage is a remark.
 func Read(in io.Reader, base *url.URL, limit int64, each func(Entry) error) (Result, error) {
+	return read(in, base, limit, nil, each)
+}
+
+// read is Read. It reads the document to its end for sum, if that is not nil, whatever
+// follows what matters.
+func read(in io.Reader, base *url.URL, limit int64, sum hash.Hash, each func(Entry) error) (Result, error) {
 	d := &document{base: base, each: each}
 	d.result.Kind = None
-	err := d.read(in, limit)
+	bounded := &bounded{left: limit, sum: sum}
+	err := d.read(in, bounded)
+	if sum != nil && bounded.in != nil && err == nil && !d.result.Is(Cut) && !d.result.Is(Limit) {
+		if _, err = io.Copy(io.Discard, bounded); bounded.isOver {
+			d.result.remark(Limit)
+			err = nil
+		} else if errors.Is(err, errPacked) {
+			d.result.remark(Cut)
+			err = nil
+		}
+	}
+	d.result.Bytes = limit - bounded.left
 	if own, ok := errors.AsType[eachError](err); ok {
 		err = own.error
 	}
@@ -96,8 +127,7 @@ type document struct {
 	result Result
 }
 
-func (d *document) read(in io.Reader, limit int64) error {
-	bounded := &bounded{left: limit}
+func (d *document) read(in io.Reader, bounded *bounded) error {
 	plain, err := unpack(in, bounded)
 	var text io.Reader
 	if err == nil {
@@ -220,6 +250,7 @@ type bounded struct {
 	in     io.Reader
 	left   int64
 	isOver bool
+	sum    hash.Hash // of what was read; nil for none
 }
 
 var errLimit = errors.New("the document is longer than the limit")
@@ -237,5 +268,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
+	if b.sum != nil {
+		b.sum.Write(p[:n])
+	}
 	return n, err
 }

@@ -116,7 +116,7 @@ func (x *example) follow(t *testing.T, at string, read map[string]bool) (urls []
 	return urls, result
 }
 
-func read(text string, limit int64) (urls []string, r Result, err error) {
+func readText(text string, limit int64) (urls []string, r Result, err error) {
 	r, err = Read(strings.NewReader(text), nil, limit, func(e Entry) error { urls = append(urls, e.URL); return nil })
 	return urls, r, err
 }
@@ -149,7 +149,7 @@ func TestDocuments(t *testing.T) {
 		"http://a.test/1\r\nwww.a.test\n": {"http://a.test/1 www.a.test", Text, []Remark{Relative}},
 		"\x1f\x8b damaged":                {"", None, []Remark{Cut}},
 	} {
-		urls, r, err := read(text, 1<<20)
+		urls, r, err := readText(text, 1<<20)
 		if got := strings.Join(urls, " "); got != want.urls || r.Kind != want.kind || !slices.Equal(r.Remarks, want.remarks) || err != nil {
 			t.Errorf("%s\ngives %s of a %s, %q, %v; want %s, %s, %q", text, got, r.Kind, r.Remarks, err, want.urls, want.kind, want.remarks)
 		}
@@ -171,15 +171,15 @@ func TestALongDocumentIsCutAtTheLimit(t *testing.T) {
 	io.WriteString(z, text)
 	z.Close()
 	for _, document := range []string{text, packed.String()} {
-		urls, r, err := read(document, int64(len(head)+10*len(entry)+5))
+		urls, r, err := readText(document, int64(len(head)+10*len(entry)+5))
 		if len(urls) != 10 || !r.Is(Limit) || err != nil {
 			t.Errorf("%d URLs, %q, %v", len(urls), r.Remarks, err)
 		}
 	}
-	if _, r, err := read(head+"</urlset>", int64(len(head+"</urlset>"))); len(r.Remarks) > 0 || err != nil {
+	if _, r, err := readText(head+"</urlset>", int64(len(head+"</urlset>"))); len(r.Remarks) > 0 || err != nil {
 		t.Errorf("a document of the limit: %q, %v", r.Remarks, err)
 	}
-	if urls, r, err := read(packed.String()[:packed.Len()-12], 1<<20); err != nil || !r.Is(Cut) || len(urls) == 0 {
+	if urls, r, err := readText(packed.String()[:packed.Len()-12], 1<<20); err != nil || !r.Is(Cut) || len(urls) == 0 {
 		t.Errorf("half of a packed document: %d URLs, %q, %v", len(urls), r.Remarks, err)
 	}
 	var before, after runtime.MemStats
@@ -224,7 +224,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("<?xml version='1.0' encoding='iso-8859-1'?><feed><entry><link href='http://a.test/'/></entry></feed>"))
 	f.Add([]byte("http://a.test/\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		urls, r, err := read(string(text), 1<<16)
+		urls, r, err := readText(string(text), 1<<16)
 		if err != nil {
 			t.Skip(err)
 		}

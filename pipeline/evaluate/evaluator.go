@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -77,6 +78,7 @@ type Evaluator struct {
 	templates   []schema.Template
 	policies    []schema.Policy
 	verdicts    []schema.Verdict
+	covers      []schema.Coverage
 	run         run
 	labelled    []target.Label
 	labelRows   []schema.Label
@@ -230,7 +232,7 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks fu
 // target writes the rows of one target.
 func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	c := t.Capture
-	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted() || out.LabelCounts.Wanted()
+	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted() || out.LabelCounts.Wanted() || out.Coverage.Wanted()
 	facts := c.Facts()
 	for i := range e.readings {
 		e.receive(i, c, facts, func(r *reading) questions {
@@ -292,6 +294,15 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 			return err
 		}
 	}
+	pages := e.listedBy(t, &row)
+	if pages != nil {
+		if counts {
+			e.countListed(pages, stratum)
+		}
+		if err := cmp.Or(out.SitemapFiles.Write(pages.Files...), out.URLs.Write(pages.URLs...)); err != nil {
+			return err
+		}
+	}
 	listed := e.samples.use(c.Origin)
 	if len(listed) > 0 {
 		e.note.Samples = append(e.note.Samples, listed[0].index)
@@ -299,5 +310,8 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	if !judging {
 		return nil
 	}
-	return e.judgements(&row, listed, t.Paths, stratum, out)
+	if err := e.judgements(&row, listed, t.Paths, stratum, out); err != nil || pages == nil {
+		return err
+	}
+	return e.coverage(&row, pages, stratum, counts, out)
 }

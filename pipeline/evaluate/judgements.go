@@ -122,12 +122,10 @@ func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (r
 	p.Agent, p.Category = e.config.Agents[agent].Name, e.config.Agents[agent].Category
 	p.Profile, p.JudgedBy, p.Outcome = e.columns[k].name, r.profile.Name, string(r.answer.Outcome)
 	p.Parity = e.parityOf(agent)
-	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
-	switch {
-	case r.answer.Walled: // neither is a wall
-	case r.answer.Outcome == answer.ConditionalAllow:
+	match, class := robots.NoGroup, r.classIn(agent)
+	if !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow {
 		found := &r.content.policies[agent]
-		match, class = found.match, found.class
+		match = found.match
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
 		p.Template = found.template
 		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
@@ -139,11 +137,21 @@ func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (r
 				*cell = &stanceNames[s]
 			}
 		}
-	case r.answer.Outcome == answer.FullAllow:
-		class = int(robots.AllowAll)
 	}
 	p.Class = summary.ClassNames[class]
 	return match, class
+}
+
+// classIn returns the index of the class of an agent's policy.
+func (r *reading) classIn(agent int) int {
+	switch {
+	case r.answer.Walled: // is no policy; neither is an outage
+	case r.answer.Outcome == answer.ConditionalAllow:
+		return r.content.policies[agent].class
+	case r.answer.Outcome == answer.FullAllow:
+		return int(robots.AllowAll)
+	}
+	return summary.ClassUnknown
 }
 
 // group returns the token whose group decides an agent's verdicts, nil for none.

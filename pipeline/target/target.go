@@ -2,6 +2,7 @@ package target
 
 import (
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink/schema"
 )
 
 // Target is an origin to ask or, with its Capture, one that is stored.
@@ -17,6 +18,7 @@ type Target struct {
 	Labels []Label // what is known of it beside its answer
 
 	Capture *fetch.Capture // nil until it is fetched
+	Listed  *Listed        // what an earlier run found in its sitemaps; nil unless it is re-evaluated
 	Stored  *Stored        // nil if the capture comes from the network
 }
 
@@ -32,6 +34,12 @@ const (
 
 // IsOwnLabel reports whether a name is that of a label that needs no list.
 func IsOwnLabel(name string) bool { return name == LabelTLD || name == LabelCDN }
+
+// Listed is what the sitemaps of a target list.
+type Listed struct {
+	Files []schema.SitemapFile
+	URLs  []schema.ListedURL // the sample
+}
 
 // Stored says where a stored capture comes from, and what it does not know.
 type Stored struct {

@@ -140,16 +140,19 @@ func deduplicate(t *testing.T, from, to string) {
 // without are the columns that a run of the evidence of another has otherwise: those of
 // the input, and where the answer is from. The times are the same.
 var without = map[string]string{
-	"fetches":     "* EXCLUDE (seq, input, rank, source, warc_file, warc_offset, warc_length)",
-	"answers":     "* EXCLUDE (seq, rank)",
-	"policies":    "* EXCLUDE (seq, rank)",
-	"verdicts":    "* EXCLUDE (seq, rank)",
-	"preferences": "* EXCLUDE (seq, rank)",
-	"templates":   "* EXCLUDE (seq, rank)",
-	"agents":      "*",
-	"bodies":      "*",
-	"examples":    "* EXCLUDE rank",
-	"summary":     "metric, agent, category, profile, key, sum(count)",
+	"fetches":       "* EXCLUDE (seq, input, rank, source, warc_file, warc_offset, warc_length)",
+	"answers":       "* EXCLUDE (seq, rank)",
+	"sitemap_files": "* EXCLUDE (seq, rank)",
+	"coverage":      "* EXCLUDE (seq, rank)",
+	"urls":          "* EXCLUDE (seq)",
+	"policies":      "* EXCLUDE (seq, rank)",
+	"verdicts":      "* EXCLUDE (seq, rank)",
+	"preferences":   "* EXCLUDE (seq, rank)",
+	"templates":     "* EXCLUDE (seq, rank)",
+	"agents":        "*",
+	"bodies":        "*",
+	"examples":      "* EXCLUDE rank",
+	"summary":       "metric, agent, category, profile, key, sum(count)",
 }
 
 // wantTablesAgain checks that run r of both folders has the same rows in the tables, or in

@@ -249,6 +249,12 @@ var types = map[string]string{
 		category VARCHAR, fetch_time TIMESTAMP WITH TIME ZONE, status INTEGER, hops STRUCT(url VARCHAR, status INTEGER)[], outcome VARCHAR,
 		reason VARCHAR, error_class VARCHAR, error VARCHAR, body_bytes BIGINT, body_truncated BOOLEAN, content_digest VARCHAR, challenge VARCHAR,
 		total_us BIGINT, same BOOLEAN, policy VARCHAR, first_difference VARCHAR, treatment VARCHAR, class VARCHAR, run VARCHAR`,
+	"sitemap_files": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, url VARCHAR, parent VARCHAR, line INTEGER, final_url VARCHAR, fetch_time TIMESTAMP WITH TIME ZONE,
+		kind VARCHAR, status INTEGER, error_class VARCHAR, outcome VARCHAR, urls BIGINT, urls_read BIGINT, outside BIGINT, beyond_folder BIGINT, sitemaps BIGINT,
+		sitemaps_read BIGINT, bytes BIGINT, content_digest VARCHAR, lastmod_newest TIMESTAMP WITH TIME ZONE, remark VARCHAR, run VARCHAR`,
+	"coverage": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, judged_by VARCHAR, class VARCHAR, listed BIGINT,
+		sampled INTEGER, allowed INTEGER, disallowed INTEGER, undefined INTEGER, rule_line INTEGER, rule_pattern VARCHAR, example VARCHAR, run VARCHAR`,
+	"urls": `seq BIGINT, host VARCHAR, origin VARCHAR, url VARCHAR, sitemap VARCHAR, lastmod VARCHAR, run VARCHAR`,
 	"preferences": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, group_agent VARCHAR, scope VARCHAR, mechanism VARCHAR, header VARCHAR, label VARCHAR, use VARCHAR,
 		preference VARCHAR, path VARCHAR, level VARCHAR, value VARCHAR, line INTEGER, conflict BOOLEAN, remark VARCHAR, run VARCHAR`,
 	"policies": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, judged_by VARCHAR, outcome VARCHAR,
@@ -273,7 +279,7 @@ func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
 	for _, dir := range []string{out, single} {
 		db := folder(t, dir)
 		for _, schema := range []string{"main.", "history."} {
-			for _, table := range append(tablesIn(t, out), "answers", "labels", "label_counts") {
+			for _, table := range append(tablesIn(t, out), "answers", "labels", "label_counts", "sitemap_files", "coverage", "urls") {
 				_, rows, err := ask(db, "DESCRIBE "+schema+table)
 				if err != nil {
 					t.Errorf("%s: %v", table, err)

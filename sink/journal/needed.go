@@ -93,6 +93,14 @@ func (m *Manifest) HasAnswers() bool {
 	return slices.Contains(m.Tables, "answers") && !slices.ContainsFunc(answersNeeded, func(column string) bool { return slices.Contains(m.Without, column) })
 }
 
+// HasURLs reports whether the pages that the hosts of a run list can be judged again.
+func (m *Manifest) HasURLs() bool {
+	return slices.Contains(m.Tables, "sitemap_files") && slices.Contains(m.Tables, "urls") &&
+		!slices.ContainsFunc(m.Without, func(column string) bool {
+			return strings.HasPrefix(column, "sitemap_files.") || strings.HasPrefix(column, "urls.")
+		})
+}
+
 // NamesURLs reports whether the verdicts of a run say which URLs its hosts have.
 func (m *Manifest) NamesURLs() bool {
 	return slices.Contains(m.Tables, "verdicts") && !slices.Contains(m.Without, "verdicts.url")

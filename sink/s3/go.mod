@@ -14,6 +14,7 @@ require (
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/storage/internal v0.1.0 // indirect
 	github.com/dunglas/httpsfv v1.1.2 // indirect
+	github.com/orisano/gosax v1.1.4 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 )
 

@@ -93,6 +93,15 @@ var tables = []TableInfo{
 		Foreign: []string{"origin", "hops", "error", "first_difference"},
 	},
 	{Name: "labels", Key: []string{"seq", "label"}, rowType: rowsOf[Label](), Merges: true, AllForeign: true},
+	{
+		Name: "sitemap_files", rowType: rowsOf[SitemapFile](), Merges: true,
+		Foreign: []string{"origin", "url", "parent", "final_url"},
+	},
+	{
+		Name: "coverage", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Coverage](), Merges: true,
+		Foreign: []string{"origin", "rule_pattern", "example"},
+	},
+	{Name: "urls", rowType: rowsOf[ListedURL](), Merges: true, AllForeign: true},
 	{Name: "agents", Key: []string{"agent"}, rowType: rowsOf[Agent]()},
 	{
 		Name: "policies", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Policy](), Merges: true,

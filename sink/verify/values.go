@@ -36,9 +36,11 @@ var values = func() map[string]map[string][]string {
 			"outcome": outcomes, "reason": texts(answer.Reasons), "error_class": errors, "challenge": answer.Vendors, "class": classes,
 			"policy": append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...), "treatment": summary.TreatmentNames[:],
 		},
-		"groups": {"class": append([]string{summary.ClassEmpty}, named[robots.Class](int(robots.DisallowAll)+1)...)},
-		"rules":  {"kind": kinds},
-		"lines":  {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)), "cause": slices.Concat(slices.Sorted(maps.Keys(portable.CauseTexts)), named[lighthouse.Fault](lighthouse.NumFaults))},
+		"sitemap_files": {"kind": summary.SitemapKinds, "outcome": summary.SitemapOutcomes, "error_class": errors},
+		"coverage":      {"class": classes},
+		"groups":        {"class": append([]string{summary.ClassEmpty}, named[robots.Class](int(robots.DisallowAll)+1)...)},
+		"rules":         {"kind": kinds},
+		"lines":         {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)), "cause": slices.Concat(slices.Sorted(maps.Keys(portable.CauseTexts)), named[lighthouse.Fault](lighthouse.NumFaults))},
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
@@ -113,6 +115,12 @@ func CheckAnswer(row *schema.Answer) error {
 		{"outcome", &row.Outcome}, {"reason", &row.Reason}, {"error_class", row.ErrorClass}, {"challenge", row.Challenge},
 		{"class", &row.Class}, {"policy", &row.Policy}, {"treatment", &row.Treatment},
 	})
+}
+
+// CheckSitemapFile returns an error for a row of sitemap_files with a value that its columns
+// do not have.
+func CheckSitemapFile(row *schema.SitemapFile) error {
+	return checkValues("sitemap_files", row.Seq, []cell{{"kind", &row.Kind}, {"outcome", &row.Outcome}, {"error_class", row.ErrorClass}})
 }
 
 // cell is a value of an enumerated column, nil for null.

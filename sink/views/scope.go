@@ -180,7 +180,7 @@ func (s scope) view(in files, table string) (string, error) {
 	where := ""
 	if s.profile != "" {
 		switch only := "profile = " + Quote(s.profile); table {
-		case "policies", "verdicts":
+		case "policies", "verdicts", "coverage":
 			where = "\n  WHERE " + only
 		case "summary", "label_counts", "changes":
 			where = "\n  WHERE profile IS NULL OR " + only

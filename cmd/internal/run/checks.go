@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -91,6 +92,8 @@ func (f *Flags) checkValues() error {
 		return exit.Usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
 	case f.Fetch.Concurrency < 1 || f.Fetch.Concurrency > 100_000:
 		return exit.Usagef("--concurrency must be between 1 and 100000")
+	case f.Config.Evaluate.SitemapSample < 1 || f.Config.Evaluate.SitemapSample > sitemap.MaxSample:
+		return exit.Usagef("--sitemap-sample must be between 1 and %d", sitemap.MaxSample)
 	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && f.alsoAs != "":
 		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with a fresh one; leave --max-age out, or give 0", f.Config.MaxAge)
 	case len(f.Config.Evaluate.Vantage) > 64 || strings.ContainsFunc(f.Config.Evaluate.Vantage, func(r rune) bool { return r < ' ' || r > '~' }):

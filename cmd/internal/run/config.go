@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/promises"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
@@ -75,6 +76,13 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	}
 	if err := f.readIdentities(ctx, &c); err != nil {
 		return c, err
+	}
+	if f.Config.Source.FromRun != "" && !f.Set.Changed("sitemap-sample") {
+		c.Evaluate.SitemapSample = sitemap.MaxSample // all that it has
+	}
+	if f.sitemaps.Files > 0 {
+		b := sitemap.Bounds{Files: f.sitemaps.Files, Bytes: f.sitemaps.Bytes, Sample: c.Evaluate.SitemapSample, Profile: judges[0]}
+		c.Fetch.Further = append(c.Fetch.Further, b.Plan())
 	}
 	if err := f.readExpectations(ctx, &c); err != nil {
 		return c, err
@@ -158,9 +166,16 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
 			also = err == nil && m.HasAnswers() // opening the source reports an error
 		}
-		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool {
-			return t == "bodies" || t == "answers" && !also || isOfLabels(t) && !f.Config.Source.HasLabels()
-		})
+		pages := f.sitemaps.Files > 0
+		if f.Config.Source.FromRun != "" && !f.Config.Source.Planning {
+			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
+			pages = err == nil && m.HasURLs()
+		}
+		without := map[string]bool{"bodies": true, "answers": !also, "sitemap_files": !pages, "coverage": !pages, "urls": true}
+		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return without[t] || isOfLabels(t) && !f.Config.Source.HasLabels() })
+	}
+	if f.keepURLs && !slices.Contains(c.Tables, "urls") {
+		c.Tables = append(c.Tables, "urls")
 	}
 	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
 		c.Tables = append(c.Tables, "bodies")

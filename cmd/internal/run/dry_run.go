@@ -49,6 +49,11 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 	default:
 		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")
+		for _, plan := range c.Fetch.Further {
+			if most := int64(plan.Most); most > 0 {
+				row(plan.Name, fmt.Sprintf("up to %s of each host that answers, one at a time: up to %s requests more, without redirects", words.Number(most), words.Number(most*p.Hosts)))
+			}
+		}
 		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one address, %d to one domain",
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		row("user agent", c.Fetch.UserAgent)

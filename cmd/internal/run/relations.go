@@ -38,6 +38,8 @@ var flagRelations = []flagRelation{
 	{flag: "resolver", excludes: []string{"connect-to"}, why: "with --connect-to no name is looked up", typed: true},
 	{flag: "per-resolver", beside: []string{"connect-to", "proxy"}, why: "no name is looked up", typed: true},
 	{flag: "force-new", needs: []string{"run"}, why: "without it every run is new", typed: true},
+	{flag: "sitemap-sample", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
+	{flag: "keep-urls", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "resume", excludes: []string{"force-new"}, why: "give one of them", typed: true},
 	{flag: "lines", excludes: []string{"json"}, why: "give one of them"},
 	{flag: "dry-run", excludes: []string{"lines", "json"}, why: "--dry-run prints text"},

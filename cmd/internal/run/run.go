@@ -183,6 +183,8 @@ type Flags struct {
 	memory                  cli.Size
 	progress                string
 	json, dryRun, lines     bool
+	sitemaps                sitemapBounds
+	keepURLs                bool
 	shards, shard, parallel int
 	spool                   string
 }
@@ -230,6 +232,9 @@ func New() *Flags {
 	f.AddNetwork()
 	s.StringVar(&f.alsoAs, "also-as", "", "YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
 	s.BoolVar(&f.Fetch.FrontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy")
+	s.Var(&f.sitemaps, "sitemaps", "once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as that lets --user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked (default 20M); 5 is usual; says how much of what a site lists each agent may fetch")
+	s.IntVar(&c.Evaluate.SitemapSample, "sitemap-sample", 200, "with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it lists them")
+	s.BoolVar(&f.keepURLs, "keep-urls", false, "with --sitemaps: write the table urls too, so that these pages can be judged again")
 	s.StringVar(&c.Evaluate.Vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
 	s.StringVar(&c.State, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
 	s.DurationVar(&c.MaxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
@@ -253,7 +258,7 @@ func New() *Flags {
 	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
 	s.BoolVar(&c.Resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
 	s.BoolVar(&c.ForceNew, "force-new", false, "remove the run with this ID first, complete or not")
-	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them): "+strings.Join(schema.TableNames, ", "))
+	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies; answers only with --also-as, and of archives, which may have them; sitemap_files and coverage only with --sitemaps; urls only with --keep-urls): "+strings.Join(schema.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
 	s.StringVar(&c.WARCOut, "warc-out", "", "keep every request and answer in `FILE.warc.gz`, for evidence and for --warc; the shards of a run keep theirs in DIR/_runs/ID/warc")
 	s.BoolVar(&c.DropSecrets, "warc-no-secrets", false, "leave the values of Set-Cookie, Cookie and Authorization out of --warc-out (Proxy-Authorization always)")

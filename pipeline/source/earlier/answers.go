@@ -1,26 +1,32 @@
 package earlier
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
-// answerReader reads the answers to identities of a segment along with the rows of
-// fetches. Both ascend by seq.
-type answerReader struct {
-	rowReader[schema.Answer]
-	ahead *schema.Answer // read, and of a later target
+// besideReader reads the rows of another table of a segment along with those of fetches.
+// Both ascend by seq.
+type besideReader[R any] struct {
+	rowReader[R]
+	ahead *R // read, and of a later target
+	what  string
+	most  int // rows of a target
+	seq   func(*R) int64
+	check func(*R) error
 }
 
-// upTo returns the answers of targets up to a seq, by seq.
-func (r *answerReader) upTo(last int64) (map[int64][]schema.Answer, error) {
-	all := make(map[int64][]schema.Answer)
+// upTo returns the rows of targets up to a seq, by seq.
+func (r *besideReader[R]) upTo(last int64) (map[int64][]R, error) {
+	all := make(map[int64][]R)
 	for {
 		if r.ahead == nil {
 			row, err := r.next()
@@ -33,14 +39,15 @@ func (r *answerReader) upTo(last int64) (map[int64][]schema.Answer, error) {
 			r.ahead = row
 		}
 		row := r.ahead
-		if row.Seq > last {
+		seq := r.seq(row)
+		if seq > last {
 			return all, nil
 		}
-		if err := verify.CheckAnswer(row); err != nil {
+		if err := r.check(row); err != nil {
 			return nil, err
 		}
-		if all[row.Seq] = append(all[row.Seq], *row); len(all[row.Seq]) > fetch.MaxIdentities {
-			return nil, fmt.Errorf("seq %d has more than %d answers to identities", row.Seq, fetch.MaxIdentities)
+		if all[seq] = append(all[seq], *row); len(all[seq]) > r.most {
+			return nil, fmt.Errorf("seq %d has more than %d %s", seq, r.most, r.what)
 		}
 		r.ahead = nil
 	}
@@ -67,4 +74,17 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 		Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: schema.OrZero(row.Agent)},
 		Capture:  c,
 	}
+}
+
+// listed returns the readers of the sitemaps and the pages of a segment.
+func (r *Run) listed(ctx context.Context, parts *Segment) (*besideReader[schema.SitemapFile], *besideReader[schema.ListedURL]) {
+	files := &besideReader[schema.SitemapFile]{
+		rowReader: newRowReader[schema.SitemapFile](ctx, r.in, parts.sitemaps), what: "sitemaps", most: fetch.MaxFurther,
+		seq: func(row *schema.SitemapFile) int64 { return row.Seq }, check: verify.CheckSitemapFile,
+	}
+	pages := &besideReader[schema.ListedURL]{
+		rowReader: newRowReader[schema.ListedURL](ctx, r.in, parts.urls), what: "listed pages", most: sitemap.MaxSample,
+		seq: func(row *schema.ListedURL) int64 { return row.Seq }, check: func(*schema.ListedURL) error { return nil },
+	}
+	return files, pages
 }

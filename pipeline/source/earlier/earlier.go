@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/bodies"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -37,8 +38,8 @@ type Run struct {
 // Segment has the parts of a segment that hold captures. A shard is one segment of the
 // run, made of segments of its own: a row group of fetches each.
 type Segment struct {
-	Index                              int
-	fetches, bodies, answers, verdicts []journal.Part
+	Index                                              int
+	fetches, bodies, answers, sitemaps, urls, verdicts []journal.Part
 }
 
 // Open opens the run DIR/_runs/ID. A run that cannot be re-evaluated is a [userfile.Error].
@@ -93,6 +94,14 @@ func Open(ctx context.Context, folder string, areGiven bool) (r *Run, err error)
 		case "answers":
 			if m.HasAnswers() {
 				of.answers = append(of.answers, p)
+			}
+		case "sitemap_files":
+			if m.HasURLs() {
+				of.sitemaps = append(of.sitemaps, p)
+			}
+		case "urls":
+			if m.HasURLs() {
+				of.urls = append(of.urls, p)
 			}
 		case "verdicts":
 			if m.NamesURLs() {
@@ -172,8 +181,14 @@ func inputError(path string, err error) error {
 func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.Target) error) error {
 	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits}
 	defer kept.stop()
-	answers := &answerReader{rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers)}
+	answers := &besideReader[schema.Answer]{
+		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities", most: fetch.MaxIdentities,
+		seq: func(row *schema.Answer) int64 { return row.Seq }, check: verify.CheckAnswer,
+	}
 	defer answers.stop()
+	files, pages := r.listed(ctx, parts)
+	defer files.stop()
+	defer pages.stop()
 	urls := r.ownURLs(ctx, parts.verdicts)
 	defer urls.stop()
 	var seqs span
@@ -185,6 +200,14 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 			return nil
 		}
 		also, err := answers.upTo(rows[len(rows)-1].Seq)
+		if err != nil {
+			return err
+		}
+		of, err := files.upTo(rows[len(rows)-1].Seq)
+		if err != nil {
+			return err
+		}
+		listed, err := pages.upTo(rows[len(rows)-1].Seq)
 		if err != nil {
 			return err
 		}
@@ -212,7 +235,12 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 				}
 				t.Capture.Also = append(t.Capture.Also, alsoOf(answer, t.Capture.Origin, body))
 			}
+			if len(of[t.Seq]) > 0 {
+				t.Listed = &target.Listed{Files: of[t.Seq], URLs: listed[t.Seq]}
+			}
 			delete(also, t.Seq)
+			delete(of, t.Seq)
+			delete(listed, t.Seq)
 			if t.Paths, t.OwnBytes, err = urls.of(t.Seq, t.Capture.Origin); err != nil {
 				return err
 			}
@@ -222,6 +250,12 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 		}
 		for seq := range also {
 			return fmt.Errorf("seq %d has answers to identities, and no row of fetches", seq)
+		}
+		for seq := range of {
+			return fmt.Errorf("seq %d has sitemaps, and no row of fetches", seq)
+		}
+		for seq := range listed {
+			return fmt.Errorf("seq %d has listed pages, and no row of fetches", seq)
 		}
 		return nil
 	})

@@ -1,0 +1,301 @@
+package sitemap
+
+import (
+	"cmp"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/json"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// Bounds say how much is read of a host.
+type Bounds struct {
+	Files  int   // sitemaps asked for
+	Bytes  int64 // of all of them, unpacked
+	Sample int   // URLs that are kept
+	// Profile reads the lines of robots.txt that name sitemaps.
+	Profile *robots.Profile
+}
+
+const (
+	// maxDepth bounds the indexes above a sitemap.
+	maxDepth = 3
+	// maxURLs and maxBytes are those of the protocol.
+	maxURLs  = 50_000
+	maxBytes = 50 << 20
+	// keptBytes bounds what is kept of a file beside its sample.
+	keptBytes = 4 << 10
+)
+
+// Reading is what was read of a sitemap, as [fetch.Further.Reading] has it. Its sample is of
+// all URLs of the host that were read up to then, and has those that this file gave first.
+type Reading struct {
+	Kind         Kind      `json:"kind"`
+	URLs         int64     `json:"urls,omitempty"`
+	Listed       int64     `json:"listed,omitempty"`        // of them, those of the host
+	Outside      int64     `json:"outside,omitempty"`       // and those of other origins
+	BeyondFolder int64     `json:"beyond_folder,omitempty"` // of those of the host, the ones not below the folder of the sitemap
+	Sitemaps     int64     `json:"sitemaps,omitempty"`      // that it lists
+	Bytes        int64     `json:"bytes"`                   // unpacked, as far as it was read
+	Digest       string    `json:"content_digest,omitempty"`
+	Newest       time.Time `json:"lastmod_newest,omitzero"`
+	Remarks      []Remark  `json:"remarks,omitempty"`
+	Sample       []Sampled `json:"sample,omitempty"`
+}
+
+// ReadingOf decodes the reading of a further request. An error is that of a file that
+// somebody else wrote.
+func ReadingOf(f *fetch.Further) (r Reading, err error) {
+	err = json.Unmarshal(f.Reading, &r)
+	return r, err
+}
+
+// IsDamaged is [Result.IsDamaged].
+func (r *Reading) IsDamaged() bool { return (&Result{Remarks: r.Remarks}).IsDamaged() }
+
+// Plan asks a host for its sitemaps: those that its robots.txt names, in their order, else
+// /sitemap.xml; then those that the indexes among them list, each index before its children.
+// Of all that are listed and not asked for yet, the one of the lowest [Rank] comes next, so
+// that the same are taken each time. The name of a further request is the line that names
+// the sitemap, the URL of the index that lists it, or nothing.
+func (b Bounds) Plan() fetch.Plan {
+	return fetch.Plan{
+		Name: "sitemaps", Most: b.Files, Keeps: b.Files*keptBytes + b.Sample*maxSampled/8,
+		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
+			t := &tour{bounds: b, host: host.Origin, left: b.Bytes, sample: newSample(b.Sample), seen: make(map[string]bool)}
+			if err := t.named(host); err != nil {
+				return
+			}
+			for t.asked < b.Files && t.left > 0 {
+				next, ok := t.next()
+				if !ok || !t.ask(next, ask) {
+					return
+				}
+			}
+		},
+	}
+}
+
+// tour is the reading of a host's sitemaps.
+type tour struct {
+	bounds Bounds
+	host   fetch.Origin
+	left   int64 // bytes
+	asked  int
+	sample *sample
+	seen   map[string]bool // URLs of sitemaps that were listed
+	first  []stop          // that robots.txt names
+	listed []stop          // by indexes, the lowest rank first, as many as may be asked for
+}
+
+// stop is a sitemap to ask for.
+type stop struct {
+	origin fetch.Origin
+	target string
+	name   string // see [Bounds.Plan]
+	depth  int
+}
+
+func (s *stop) url() string { return s.origin.String() + s.target }
+
+// named takes the sitemaps that robots.txt names.
+func (t *tour) named(host *fetch.Answered) error {
+	err := host.Parse(t.bounds.Profile, func(f *robots.File) {
+		for _, s := range f.Sitemaps {
+			if s.IsOdd {
+				continue // it is no URL, or several
+			}
+			if len(t.first) == t.bounds.Files {
+				return
+			}
+			t.add(&t.first, t.host.RobotsURL(), string(s.URL), strconv.Itoa(int(s.Line)), 0)
+		}
+	})
+	if len(t.first) == 0 {
+		t.add(&t.first, t.host.RobotsURL(), "/sitemap.xml", "", 0)
+	}
+	return err
+}
+
+// add adds the sitemap that the document from names, unless it was listed before.
+func (t *tour) add(to *[]stop, from, location, name string, depth int) {
+	o, target, _, err := fetch.Redirect(from, location)
+	s := stop{o, target, name, depth}
+	if err != nil || t.seen[s.url()] || o.Scheme == "ftp" {
+		return
+	}
+	t.seen[s.url()] = true
+	*to = append(*to, s)
+}
+
+// next returns the sitemap to ask for next.
+func (t *tour) next() (s stop, ok bool) {
+	for _, from := range []*[]stop{&t.first, &t.listed} {
+		if len(*from) > 0 {
+			s, *from = (*from)[0], (*from)[1:]
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// ask asks for a sitemap and reads it. It reports whether the tour goes on.
+func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
+	var children []string
+	f := ask(&fetch.Question{
+		Kind: fetch.KindSitemap, Name: s.name, Origin: s.origin, Target: s.target, MaxBody: int(t.left) + 1, Elsewhere: true,
+		Read: func(body io.Reader, keep io.Writer) (err error) {
+			children, err = t.read(s, body, keep)
+			return err
+		},
+	})
+	t.asked++
+	if f == nil {
+		return false
+	}
+	for _, child := range children {
+		t.add(&t.listed, f.FinalURL(), child, s.url(), s.depth+1)
+	}
+	slices.SortFunc(t.listed, func(a, b stop) int { return cmp.Compare(Rank(a.url()), Rank(b.url())) })
+	t.listed = t.listed[:min(len(t.listed), t.bounds.Files)]
+	return true
+}
+
+// read reads the body of a sitemap, and returns the sitemaps that it lists, of which no more
+// than can still be asked for: those of the lowest ranks.
+func (t *tour) read(s stop, body io.Reader, keep io.Writer) (children []string, err error) {
+	r := Reading{Kind: None}
+	base, err := url.Parse(s.url())
+	if err != nil {
+		base = nil
+	}
+	file, place, sum, chosen := t.asked, t.placeOf(s), sha1.New(), newSample(t.bounds.Files)
+	result, err := read(body, base, t.left, sum, func(e Entry) error {
+		if e.IsSitemap {
+			if s.depth < maxDepth {
+				chosen.add(e.URL, "", 0)
+			} else {
+				r.remark(Depth)
+			}
+			return nil
+		}
+		t.page(&r, &place, e, file)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.left -= result.Bytes
+	r.Kind, r.URLs, r.Sitemaps, r.Bytes, r.Remarks = result.Kind, result.URLs, result.Indexed, result.Bytes, append(result.Remarks, r.Remarks...)
+	r.judge(s, sum.Sum(nil))
+	for _, c := range t.sample.sorted() {
+		if c.file == file {
+			r.Sample = append(r.Sample, c.Sampled)
+		}
+	}
+	for _, c := range chosen.sorted() {
+		children = append(children, c.URL)
+	}
+	return children, json.NewEncoder(keep).Encode(&r)
+}
+
+// judge notes what the protocol does not allow.
+func (r *Reading) judge(s stop, sum []byte) {
+	if !slices.Contains(r.Remarks, Limit) && !slices.Contains(r.Remarks, Cut) {
+		r.Digest = base32.StdEncoding.EncodeToString(sum)
+	}
+	for remark, is := range map[Remark]bool{
+		Outside: r.Outside > 0, BeyondFolder: r.BeyondFolder > 0, IndexInIndex: r.Kind == Index && s.depth > 0,
+		TooMany: r.URLs > maxURLs || r.Sitemaps > maxURLs, TooLarge: r.Bytes > maxBytes,
+	} {
+		if is {
+			r.remark(remark)
+		}
+	}
+	slices.Sort(r.Remarks)
+}
+
+func (r *Reading) remark(remark Remark) {
+	if !slices.Contains(r.Remarks, remark) {
+		r.Remarks = append(r.Remarks, remark)
+	}
+}
+
+// page takes a page of a sitemap.
+func (t *tour) page(r *Reading, place *place, e Entry, file int) {
+	if e.LastMod != "" && e.LastMod != place.date {
+		place.date = e.LastMod
+		if date, ok := ParseDate(e.LastMod); !ok {
+			r.remark(Date)
+		} else if date.After(r.Newest) {
+			r.Newest = date
+		}
+	}
+	url, target, ok := place.within(e.URL)
+	if !ok {
+		r.Outside++
+		return
+	}
+	r.Listed++
+	if place.folder != "" && !strings.HasPrefix(target, place.folder) {
+		r.BeyondFolder++
+	}
+	t.sample.add(url, e.LastMod, file)
+}
+
+// place is where a sitemap lies, and whose pages it may list.
+type place struct {
+	origin string // of the host
+	folder string // that pages should be in, "" for any: of a sitemap on another host, which robots.txt has named
+	// other is the origin of the last page whose text begins otherwise, and as what.
+	other   string
+	isOther bool
+	date    string // of the last page that had one
+}
+
+func (t *tour) placeOf(s stop) place {
+	p := place{origin: t.host.String()}
+	if s.origin == t.host {
+		path, _, _ := strings.Cut(s.target, "?")
+		p.folder = path[:strings.LastIndexByte(path, '/')+1]
+	}
+	return p
+}
+
+// within returns the URL of a page as a sample has it, its path and query, and whether it is
+// of the host's origin.
+func (p *place) within(text string) (url, target string, ok bool) {
+	text, _, _ = strings.Cut(text, "#")
+	rest, ok := strings.CutPrefix(text, p.origin)
+	if ok && rest != "" && rest[0] == '/' {
+		return text, rest, true
+	}
+	if !ok || rest != "" && rest[0] != '?' {
+		// The origin may be written otherwise: in capitals, with its port, as an IDN.
+		_, after, _ := strings.Cut(text, "://")
+		end := strings.IndexAny(after, "/?")
+		if end < 0 {
+			end = len(after)
+		}
+		origin := text[:len(text)-len(after)+end]
+		if origin != p.other {
+			o, _, err := fetch.Parse(origin, "")
+			p.other, p.isOther = strings.Clone(origin), err != nil || o.String() != p.origin
+		}
+		if rest = after[end:]; p.isOther {
+			return "", "", false
+		}
+	}
+	if rest == "" || rest[0] == '?' {
+		rest = "/" + rest
+	}
+	return p.origin + rest, rest, true
+}
