@@ -40,14 +40,16 @@ func TestSortedQueriesAreCompared(t *testing.T) {
 			paths = append(paths, "/s?"+a+"&"+b, "/s?"+a+"&"+b+"&a=1")
 		}
 	}
-	all := []string{"google", "temoto", "rfc9309", "protego", "wget"}
+	// Of these, robots-parser alone resolves dot segments too, without which more is undecided.
+	all := []string{"google", "temoto", "protego", "robots-parser", "robots-parser", "robots-parser"}
+	colly := named(t, "colly")
 	r := rand.New(rand.NewPCG(56, 7))
 	draw := func() []byte {
 		var b strings.Builder
 		b.WriteString("User-agent: *\n")
 		for range 1 + r.IntN(3) {
 			pattern := []string{"/s", "/", "/s?", "/t", "/s*"}[r.IntN(5)]
-			if strings.HasSuffix(pattern, "?") || r.IntN(3) == 0 {
+			if r.IntN(2) == 0 {
 				pattern += parts[r.IntN(len(parts))]
 				if r.IntN(2) == 0 {
 					pattern += "&" + parts[r.IntN(len(parts))]
@@ -63,12 +65,12 @@ func TestSortedQueriesAreCompared(t *testing.T) {
 	decided := 0
 	for n := range 600 {
 		var x asked
-		with := "colly"
+		with := colly
 		if n%2 == 0 {
-			with = all[r.IntN(len(all))]
+			with = named(t, all[r.IntN(len(all))])
 		}
-		x.load(n%3%2, draw(), named(t, with))
-		x.load(1-n%3%2, draw(), named(t, "colly"))
+		x.load(n%3%2, draw(), with)
+		x.load(1-n%3%2, draw(), colly)
 		if n%4 < 2 {
 			x.load(1, x.bodies[0], x.profiles[1])
 		}
