@@ -206,7 +206,11 @@ func (c *Config) remove(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	return sink.Remove(s, c.Run)
+	if err := sink.Remove(s, c.Run); err != nil {
+		return err
+	}
+	sink.RemoveEmpty(s)
+	return nil
 }
 
 // writeViews writes the views of an output folder that this process does not hold open.

@@ -25,6 +25,21 @@ func Remove(s store.Store, run string) error {
 	return nil
 }
 
+// RemoveEmpty removes the folders that a run has left which was refused: those of tables, once
+// no run is there. A folder that holds anything stays.
+func RemoveEmpty(s store.Store) {
+	if _, isFolder := s.(*store.Folder); !isFolder {
+		return // an object store has no folders
+	}
+	if runs, err := s.List(layout.Runs); err != nil || len(runs) > 0 {
+		return
+	}
+	for _, table := range schema.TableNames {
+		s.Remove(table)
+	}
+	s.Remove(layout.Runs)
+}
+
 func removeRun(s store.Store, run string) error {
 	folder := layout.RunFile(run)
 	if some, err := anyOf(s, run); err != nil || !some {

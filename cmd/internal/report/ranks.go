@@ -27,6 +27,21 @@ func leadingFates(all []counters.Fate, most int, by func(counters.Fate) int64) [
 	return all[:n]
 }
 
+// moreAgents says how many agents a table leaves out that any host shuts out, and how to get
+// them; "" if there are none.
+func moreAgents(all []counters.Fate, shown int, by func(counters.Fate) int64) string {
+	n := int64(-shown)
+	for _, a := range all {
+		if by(a) > 0 {
+			n++
+		}
+	}
+	if n <= 0 {
+		return ""
+	}
+	return "And " + words.Count(n, "agent") + " more: leave out the condition on agent in the SQL."
+}
+
 // Most agents of the two tables.
 const (
 	mostRanked   = 15
@@ -65,6 +80,7 @@ func (d *data) ranks() *draw.Figure {
 		}
 		f.Heat.Rows, shares, names = append(f.Heat.Rows, row), append(shares, of), append(names, a.Agent)
 	}
+	f.Note = moreAgents(d.sums.Fates(d.profile), len(agents), func(a counters.Fate) int64 { return a.Closed })
 	f.Heat.Shade(shares)
 	top := f.Heat.Rows[0]
 	most := namesOf(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Closed == agents[0].Closed })
@@ -107,7 +123,8 @@ func (d *data) together() *draw.Figure {
 		}
 	}
 	named := func(a counters.Fate) int64 { return a.ByName + a.ByFallback }
-	agents := leadingFates(slices.DeleteFunc(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Category != counters.Headline }), mostTogether, named)
+	training := slices.DeleteFunc(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Category != counters.Headline })
+	agents := leadingFates(training, mostTogether, named)
 	if len(both) == 0 || len(agents) < 2 {
 		return nil
 	}
@@ -132,6 +149,9 @@ func (d *data) together() *draw.Figure {
 			row.Cells, of = append(row.Cells, cell), append(of, share)
 		}
 		f.Heat.Rows, shares = append(f.Heat.Rows, row), append(shares, of)
+	}
+	if more := moreAgents(training, len(agents), named); more != "" {
+		f.Note += " " + more
 	}
 	f.Heat.Shade(shares)
 	first := agents[0]
