@@ -47,20 +47,21 @@ func (d *document) readXML(in io.Reader) error {
 	for {
 		event, err := x.Event()
 		switch {
-		case err == nil && event.Type() == gosax.EventEOF, err != nil && isEnd(err):
+		case err == nil && event.Type() != gosax.EventEOF:
+			done, err := r.take(event)
+			if done || err != nil {
+				return err
+			}
+		case err == nil, isEnd(err):
 			return r.end()
 		case errors.Is(err, errLimit), errors.Is(err, errPacked):
 			r.lastEntry()
 			return err
-		case err != nil && isOfReading(err):
+		case isOfReading(err):
 			return err
-		case err != nil:
+		default:
 			d.result.remark(Tags)
 			return r.lastEntry()
-		}
-		done, err := r.take(event)
-		if done || err != nil {
-			return err
 		}
 	}
 }
@@ -127,12 +128,20 @@ func (r *reader) take(event gosax.Event) (done bool, err error) {
 // in capitals.
 func (r *reader) nameOf(tag []byte) (prefix []byte, local string) {
 	name, _ := gosax.Name(tag)
-	name = bytes.TrimSuffix(name, []byte("/"))
+	if last := len(name) - 1; last >= 0 && name[last] == '/' {
+		name = name[:last]
+	}
+	if local = known(name); local != "" {
+		return nil, local
+	}
 	if at := bytes.IndexByte(name, ':'); at >= 0 {
 		prefix, name = name[:at], name[at+1:]
-	}
-	if known, ok := words[string(name)]; ok {
-		return prefix, known // without a copy: most names are known
+		if r.result.Kind != None && string(prefix) != r.prefix && r.depth > max(1, r.entryAt) {
+			return prefix, "" // of an extension: what it is called does not matter
+		}
+		if local = known(name); local != "" {
+			return prefix, local
+		}
 	}
 	if local = string(name); r.result.Is(Case) {
 		local = strings.ToLower(local)
@@ -140,14 +149,49 @@ func (r *reader) nameOf(tag []byte) (prefix []byte, local string) {
 	return prefix, local
 }
 
-// words are names of elements.
-var words = func() map[string]string {
-	all := make(map[string]string)
-	for _, name := range strings.Fields("urlset sitemapindex url sitemap loc lastmod changefreq priority image title caption link item entry guid pubDate updated id summary description") {
-		all[name] = name
+// known returns a name of an element that matters, or that is frequent, without a copy; "" for
+// another.
+func known(name []byte) string {
+	switch string(name) {
+	case "url":
+		return "url"
+	case "loc":
+		return "loc"
+	case "lastmod":
+		return "lastmod"
+	case "changefreq":
+		return "changefreq"
+	case "priority":
+		return "priority"
+	case "sitemap":
+		return "sitemap"
+	case "urlset":
+		return "urlset"
+	case "sitemapindex":
+		return "sitemapindex"
+	case "link":
+		return "link"
+	case "item":
+		return "item"
+	case "entry":
+		return "entry"
+	case "guid":
+		return "guid"
+	case "title":
+		return "title"
+	case "pubDate":
+		return "pubDate"
+	case "updated":
+		return "updated"
+	case "id":
+		return "id"
+	case "summary":
+		return "summary"
+	case "description":
+		return "description"
 	}
-	return all
-}()
+	return ""
+}
 
 func (r *reader) start(tag []byte) (done bool, err error) {
 	prefix, name := r.nameOf(tag)
