@@ -1,5 +1,5 @@
 // Package configs embeds the defaults of robocensus, as bytes: a registry of agents,
-// labels of preferences about use, templates of files, marks of walls, a list of URL samples, and SQL for
+// labels of preferences about use, templates of files, marks of walls, documents of consent, a list of URL samples, and SQL for
 // DuckDB views over the tables.
 //
 // Package views combines the SQL with the views of the tables: views.sql comes first,
@@ -33,6 +33,11 @@ var Challenges []byte
 //
 //go:embed cdns.yaml
 var CDNs []byte
+
+// Documents is the list of documents of consent, YAML.
+//
+//go:embed documents.yaml
+var Documents []byte
 
 // URLs is the list of URL samples, one per line.
 //

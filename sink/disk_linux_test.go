@@ -58,6 +58,7 @@ var much = map[string]func(s *Segment, n int) error{
 	"sitemap_files": many(func(s *Segment) Table[schema.SitemapFile] { return s.SitemapFiles }, func(r *schema.SitemapFile) *string { return &r.URL }),
 	"coverage":      many(func(s *Segment) Table[schema.Coverage] { return s.Coverage }, func(r *schema.Coverage) *string { return &r.Agent }),
 	"urls":          many(func(s *Segment) Table[schema.ListedURL] { return s.URLs }, func(r *schema.ListedURL) *string { return &r.URL }),
+	"documents":     many(func(s *Segment) Table[schema.Document] { return s.Documents }, func(r *schema.Document) *string { return &r.URL }),
 }
 
 func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Segment, int) error {

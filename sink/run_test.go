@@ -98,6 +98,7 @@ func fill(s *Segment, index int) error {
 			s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1}),
 			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq, FetchTime: new(time.Unix(seq, 0).UTC())}, schema.SitemapFile{Seq: seq, Line: new(int32(2))}),
 			s.Coverage.Write(schema.Coverage{Seq: seq, Host: host}), s.URLs.Write(schema.ListedURL{Seq: seq, URL: "/"}),
+			s.Documents.Write(schema.Document{Seq: seq, Document: "ai.txt"}, schema.Document{Seq: seq, Document: "tdmrep"}),
 			s.Policies.Write(schema.Policy{Seq: seq, Host: host}),
 			s.Verdicts.Write(schema.Verdict{Seq: seq, Host: host}, schema.Verdict{Seq: seq, Host: host, URL: "/"}),
 			s.Examples.Write(schema.Example{Metric: "line_class", Host: host, Line: new(int32(2))}),

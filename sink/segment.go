@@ -44,6 +44,7 @@ type Segment struct {
 	Coverage     Table[schema.Coverage]
 	URLs         Table[schema.ListedURL]
 
+	Documents   Table[schema.Document]
 	Policies    Table[schema.Policy]
 	Verdicts    Table[schema.Verdict]
 	Agents      Table[schema.Agent] // only segment 0 writes it

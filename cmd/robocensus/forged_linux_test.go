@@ -221,7 +221,7 @@ func askedAlso(t *testing.T, work, agents string) (dir string) {
 	must(t, os.WriteFile(list, []byte("h1.example\nh2.example\nh3.example\n"), 0o666))
 	must(t, os.WriteFile(identities, []byte("- {name: again}\n- {name: gptbot, user_agent: GPTBot/1.3, agent: GPTBot}\n"), 0o666))
 	dir = filepath.Join(work, "identities")
-	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--label", "tld", "--agents", agents, "--keep-bodies", "--progress", "none")
+	call(t, 0, "run", "--hosts", list, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", addr, "--also-as", identities, "--documents=license.xml", "--label", "tld", "--agents", agents, "--keep-bodies", "--progress", "none")
 	return dir
 }
 

@@ -177,6 +177,7 @@ var forgeries = []aForgery{
 			return rows
 		})
 	}},
+	{name: "documents: a cell", of: "identities", forge: func(f *forgedSet) bool { return changed(f, "documents", spoiled[schema.Document]) }},
 	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[schema.Agent]) }},
 	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[schema.Policy]) }},
 	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[schema.Verdict]) }},

@@ -25,8 +25,8 @@ import (
 func TestCroissant_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t, "--without", "lines,fetches.remote_address")
-	wantCroissant(t, folder, "changes", "answers", "lines", "fetches.remote_address")
-	wantCroissant(t, publishedSeveral(t, dir), "answers")
+	wantCroissant(t, folder, "changes", "answers", "documents", "lines", "fetches.remote_address")
+	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents")
 }
 
 // publishedSeveral publishes run r of a folder with another one, and what changed.
@@ -230,7 +230,7 @@ func TestDataPackage_NoRace(t *testing.T) {
 		for _, c := range objects(p["contributors"]) {
 			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`, "email": `^[^@]+@[^@]+$`, "path": path, "organization": `.`}, "roles")
 		}
-		if n := len(objects(p["resources"])); n != len(schema.TableNames)-3+i { // without answers and labels, with changes
+		if n := len(objects(p["resources"])); n != len(schema.TableNames)-4+i { // without answers, documents and labels, with changes
 			t.Errorf("%d resources", n)
 		}
 		for _, r := range objects(p["resources"]) {
@@ -380,7 +380,7 @@ maintenance: |
 	if strings.Contains(files["DATASHEET.md"], "`motivation` in") {
 		t.Error("an answered question is said to be open")
 	}
-	wantCroissant(t, set, "changes", "answers")
+	wantCroissant(t, set, "changes", "answers", "documents")
 }
 
 // wantShape expects texts of these patterns, if they are there, and no other keys but

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/template"
@@ -25,6 +26,7 @@ type Config struct {
 	OwnLabels     []string                   // labels of the program that are wanted, tld and cdn
 	SitemapSample int                        // the most URLs of a host's sitemaps that are judged
 	KeepComments  bool                       // also write comments to the table lines
+	Documents     documents.List             // those that further requests may be of
 	Vantage       string                     // where the requests are made from, "" if it is not said
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -52,13 +53,14 @@ type Evaluator struct {
 	pairs    *pairs.Store[robots.Difference] // the same
 	columns  []column                        // one per profile
 	readings []reading
-	counts   *summary.Counts  // counts of the current segment
-	examples summary.Examples // examples of the current segment
-	paired   []int            // reused by countClosed
-	bodies   map[string]bool  // digests written in the current segment
-	note     note             // note of the current segment
-	memo     memo             // verdicts on the current target
-	second   secondFile       // answers to identities
+	counts   *summary.Counts   // counts of the current segment
+	examples summary.Examples  // examples of the current segment
+	paired   []int             // reused by countClosed
+	bodies   map[string]bool   // digests written in the current segment
+	note     note              // note of the current segment
+	memo     memo              // verdicts on the current target
+	second   secondFile        // answers to identities
+	found    []documents.Found // of the current target
 
 	categories []string              // of the agents
 	categoryOf []int                 // per agent: its place among them
@@ -75,6 +77,7 @@ type Evaluator struct {
 	lines       []schema.Line
 	signals     []schema.Signal
 	preferences []schema.Preference
+	stated      []schema.Preference // of other documents
 	templates   []schema.Template
 	policies    []schema.Policy
 	verdicts    []schema.Verdict
@@ -264,8 +267,16 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 		e.preferenceRows(&row, &first.content.file)
 	}
 	e.pageRows(&row, c.Front)
+	var file *robots.File
+	if isFile {
+		file = &first.content.file
+	}
+	if err := e.documents(c, &row, file, out); err != nil {
+		return err
+	}
 	if counts {
 		e.count(&row, stratum)
+		e.countDocuments(stratum)
 	}
 	if isFile {
 		if err := e.content(&row, out); err != nil {
@@ -273,6 +284,9 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 		}
 	}
 	if err := out.Preferences.Write(e.preferences...); err != nil {
+		return err
+	}
+	if err := out.Preferences.Write(e.stated...); err != nil {
 		return err
 	}
 	if digest := row.KeptDigest(); digest != nil && out.Bodies.Wanted() && !e.bodies[*digest] {

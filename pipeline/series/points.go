@@ -219,6 +219,10 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 		if !r.looksAtPages {
 			return k, false
 		}
+	case "document", "document_preference":
+		if !r.asksDocuments {
+			return k, false
+		}
 	case "challenge":
 		if !r.KnowsWalls {
 			return k, false

@@ -99,7 +99,8 @@ type countedRun struct {
 
 	decides map[decidedOf]*summary.Decided
 
-	looksAtPages bool // of hosts (--front-page)
+	looksAtPages  bool // of hosts (--front-page)
+	asksDocuments bool // of hosts (--documents)
 }
 
 // population is a set of hosts of a run, by stratum.
@@ -154,6 +155,9 @@ var metrics = map[string]struct {
 	"front_page":      {bases: []string{baseHosts}},
 	"page_preference": {bases: []string{basePages}},
 	"page_refusal":    {bases: []string{basePages}},
+
+	"document":            {bases: []string{baseHosts}},
+	"document_preference": {bases: []string{baseHosts}},
 }
 
 // Read reads a series.
@@ -251,6 +255,8 @@ func (r *countedRun) add(c summary.Count) {
 		if c.Key == string(usage.PageRead) {
 			b.size(basePages, c.N)
 		}
+	case "document":
+		r.asksDocuments = true
 	case "outcome", "reason", "challenge", "challenge_outcome":
 		r.decided(c.Stratum, c.Profile).Add(c.Metric, c.Key, c.N)
 	}

@@ -32,6 +32,7 @@ type shown struct {
 	Statements []struct {
 		GroupAgent              *string `json:"group_agent"`
 		Scope, Mechanism, Label string
+		Document                *string
 		Header                  *string
 		Use, Preference, Path   *string
 		Value                   string
@@ -159,7 +160,7 @@ func wantShownAsTables(t *testing.T, dir, order string) (rulesSeen, wordsSeen, s
 			t.Errorf("%s: templates (-SQL +show):\n%s", hosts[i], diff)
 		}
 		for _, w := range s.Statements {
-			statements = append(statements, fmt.Sprint(some(w.GroupAgent), w.Scope, w.Mechanism, some(w.Header), w.Label, some(w.Use), some(w.Preference), some(w.Path), w.Value, w.Line, w.Conflict, some(w.Remark)))
+			statements = append(statements, fmt.Sprint(some(w.GroupAgent), w.Scope, w.Mechanism, some(w.Document), some(w.Header), w.Label, some(w.Use), some(w.Preference), some(w.Path), w.Value, w.Line, w.Conflict, some(w.Remark)))
 		}
 		if diff := cmp.Diff(texts("SELECT * EXCLUDE (seq) FROM ("+of[4]+")"), statements); diff != "" {
 			t.Errorf("%s: statements (-SQL +show):\n%s", hosts[i], diff)

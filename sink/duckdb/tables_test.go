@@ -255,7 +255,9 @@ var types = map[string]string{
 	"coverage": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, judged_by VARCHAR, class VARCHAR, listed BIGINT,
 		sampled INTEGER, allowed INTEGER, disallowed INTEGER, undefined INTEGER, rule_line INTEGER, rule_pattern VARCHAR, example VARCHAR, run VARCHAR`,
 	"urls": `seq BIGINT, host VARCHAR, origin VARCHAR, url VARCHAR, sitemap VARCHAR, lastmod VARCHAR, run VARCHAR`,
-	"preferences": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, group_agent VARCHAR, scope VARCHAR, mechanism VARCHAR, header VARCHAR, label VARCHAR, use VARCHAR,
+	"documents": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, document VARCHAR, url VARCHAR, status INTEGER, outcome VARCHAR, content_type VARCHAR, bytes BIGINT,
+		content_digest VARCHAR, final_url VARCHAR, price VARCHAR, remark VARCHAR, run VARCHAR`,
+	"preferences": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, group_agent VARCHAR, scope VARCHAR, mechanism VARCHAR, document VARCHAR, header VARCHAR, label VARCHAR, use VARCHAR,
 		preference VARCHAR, path VARCHAR, level VARCHAR, value VARCHAR, line INTEGER, conflict BOOLEAN, remark VARCHAR, run VARCHAR`,
 	"policies": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, judged_by VARCHAR, outcome VARCHAR,
 		group_agent VARCHAR, group_line INTEGER, match VARCHAR, is_explicit BOOLEAN, class VARCHAR,
@@ -279,7 +281,7 @@ func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
 	for _, dir := range []string{out, single} {
 		db := folder(t, dir)
 		for _, schema := range []string{"main.", "history."} {
-			for _, table := range append(tablesIn(t, out), "answers", "labels", "label_counts", "sitemap_files", "coverage", "urls") {
+			for _, table := range append(tablesIn(t, out), "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls") {
 				_, rows, err := ask(db, "DESCRIBE "+schema+table)
 				if err != nil {
 					t.Errorf("%s: %v", table, err)

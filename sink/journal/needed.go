@@ -27,7 +27,7 @@ var laterNeeded = []string{
 // Later are the columns, as table.column, that came after SchemaVersion last changed. The
 // parts of an older program lack them, and readers take them for null.
 var Later = append(slices.Clone(laterNeeded),
-	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template", "changes.identity", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header",
+	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template", "changes.identity", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header", "preferences.document",
 	"agents.binds", "agents.checked", "agents.ips", "agents.verifies")
 
 // madeAnew are the columns of fetches that are made of the needed ones.

@@ -82,6 +82,8 @@ var Settings = []Setting{
 	{Name: "sitemaps", Published: ItsValue},
 	{Name: "sitemap-sample", Published: ItsValue},
 	{Name: "keep-urls", Published: ItsValue},
+	{Name: "documents", Published: ItsValue, Asks: true},
+	{Name: "document-list", Published: ItsFileName},
 	{Name: "probe-misconfigured", Published: ItsValue, Asks: true},
 	{Name: "allow-private", Published: ItsValue, Asks: true},
 	{Name: "ca-file", Published: ItsFileName, Asks: true},

@@ -17,11 +17,11 @@ func TestSettings(t *testing.T) {
 			"force warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
-			"schemes user-agent also-as timeout retries warc-out warc-no-secrets front-page probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
+			"schemes user-agent also-as timeout retries warc-out warc-no-secrets front-page documents probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
 		{"published by name", func(s Setting) bool {
 			return s.Published == ItsFileName || s.Published == ItsArchive
 		},
-			"hosts warc warc-paths cdx warc-base bodies from-run ranks labels agents urls templates also-as warc-out ca-file"},
+			"hosts warc warc-paths cdx warc-base bodies from-run ranks labels agents urls templates also-as warc-out document-list ca-file"},
 		{"not published", func(s Setting) bool {
 			return s.Published == OnlyWhetherGiven || s.Published == NotPublished
 		}, "connect-to resolver proxy state memory"},

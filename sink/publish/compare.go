@@ -26,6 +26,10 @@ type Comparison struct {
 // hosts have: nothing names these.
 const ownURLs = "without verdicts.url, URLs that only some hosts have cannot be re-evaluated"
 
+// ownDocuments is the note of the tables that say what documents of consent say: their
+// bodies are not kept.
+const ownDocuments = "documents of consent cannot be read again"
+
 // derived maps columns of fetches to the metrics of summary and examples that need
 // them: without the column, they cannot be re-evaluated.
 var derived = map[string][]string{
@@ -44,6 +48,7 @@ func Compare(
 	other *journal.Manifest, sample func(host string) bool,
 ) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
+	hasDocuments := slices.ContainsFunc(published.PartsOf("documents"), func(p journal.Part) bool { return p.Rows > 0 })
 	for _, table := range published.Tables {
 		t := &comparing{
 			runs: [2]held{{in, published}, {otherIn, other}}, table: table,
@@ -53,6 +58,14 @@ func Compare(
 			t.lost = append(t.lost, "verdict")
 		}
 		c := Comparison{Table: table}
+		if hasDocuments && (table == "documents" || table == "preferences") {
+			c.Note = ownDocuments
+			all = append(all, c)
+			continue
+		}
+		if hasDocuments && (table == "summary" || table == "examples") {
+			t.lost = append(t.lost, "document")
+		}
 		var notes []string
 		if sample != nil {
 			if t.sampled = sample; slices.Contains(unsampled, table) {

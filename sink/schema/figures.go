@@ -144,11 +144,11 @@ type Point struct {
 	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`,
 	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
 	// `turned_away`,
-	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `targets`; or `entered`, `left` and `change` (below).
+	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`, `document_preference`, `targets`; or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
 	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest; not of walls, answers to
-	// identities and front pages (`turned_away`, `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`).
+	// identities and front pages (`turned_away`, `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`, `document_preference`).
 	Population string `parquet:"population,dict" json:"population"`
 	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
 	Stratum string `parquet:"stratum,dict" json:"stratum"`

@@ -102,6 +102,10 @@ var tables = []TableInfo{
 		Foreign: []string{"origin", "rule_pattern", "example"},
 	},
 	{Name: "urls", rowType: rowsOf[ListedURL](), Merges: true, AllForeign: true},
+	{
+		Name: "documents", rowType: rowsOf[Document](), Merges: true,
+		Foreign: []string{"origin", "url", "content_type", "final_url", "price"},
+	},
 	{Name: "agents", Key: []string{"agent"}, rowType: rowsOf[Agent]()},
 	{
 		Name: "policies", Key: []string{"seq", "agent", "profile"}, rowType: rowsOf[Policy](), Merges: true,

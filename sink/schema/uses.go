@@ -30,6 +30,9 @@ type Preference struct {
 	// tdmrep.json), `rsl` (a licence in XML), `ai.txt-spawning` and `ai.txt-car` (ai.txt in robots.txt's grammar, and by
 	// draft-car-ai-txt-wellknown), `trust.txt`.
 	Mechanism string `parquet:"mechanism,dict"`
+	// Document that says so, as in `documents`: `page` of a meta element, or its name there. Null for robots.txt and, with
+	// `--front-page`, for a header. Example: `tdmrep`.
+	Document *string `parquet:"document,dict"`
 	// Header that says so: `content-usage`, `x-robots-tag`, `tdm-reservation`, `tdm-policy`, `content-signal`,
 	// `robots-tag`; of a meta element `robots` (or an agent's name), `tdm-reservation`, `tdm-policy`. Null elsewhere.
 	Header *string `parquet:"header,dict"`
@@ -72,9 +75,9 @@ type Preference struct {
 func (p *Preference) OfHeader() string {
 	switch {
 	case p.Label == "" || p.Header == nil:
-	case *p.Header == "content-usage":
+	case *p.Header == "content-usage", *p.Header == "content-signal":
 		return p.Label + "=" + p.Value
-	case *p.Header == "x-robots-tag" && !strings.EqualFold(p.Label, p.Value):
+	case (*p.Header == "x-robots-tag" || *p.Header == "robots") && !strings.EqualFold(p.Label, p.Value):
 		return p.Label + ": " + p.Value
 	}
 	return p.Value

@@ -40,13 +40,16 @@ func SignalKey(field, key, value string, isKnown func(usage.Label) bool) string 
 const Orphan = "orphan"
 
 // PreferenceKey returns the key of the metric preference, "" for a row that states
-// nothing, or is of a page and not of the file.
+// nothing, or is of a page or another document and not of the file.
 func PreferenceKey(p *schema.Preference) string {
-	if p.Scope == Orphan || p.Mechanism == usage.PageHeader.String() || p.Use == nil || p.Preference == nil {
+	if p.Scope == Orphan || !slices.Contains(ofFile, p.Mechanism) || p.Use == nil || p.Preference == nil {
 		return ""
 	}
 	return p.Mechanism + " " + *p.Use + " " + *p.Preference
 }
+
+// ofFile are the mechanisms of robots.txt that state preferences.
+var ofFile = []string{usage.ContentUsage.String(), usage.ContentSignal.String(), usage.PolicyToken.String()}
 
 // Refusals are the ways in which a host refuses the training of models: the keys of the
 // metric refusal, but for AnyRefusal, in the order in which those of refusal_set name them.

@@ -56,7 +56,7 @@ func fill(t *testing.T, s *sink.Segment, index int) {
 		must(t, errors.Join(
 			s.Fetches.Write(schema.Fetch{Seq: seq, Host: host}), s.Groups.Write(schema.Group{Seq: seq}, schema.Group{Seq: seq, GroupIndex: 1}),
 			s.Rules.Write(schema.Rule{Seq: seq, Line: 1}, schema.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(schema.Sitemap{Seq: seq, Line: 1}),
-			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}), s.Signals.Write(schema.Signal{Seq: seq, Line: 3}), s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}), s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}),
+			s.Lines.Write(schema.Line{Seq: seq, Line: 2}, schema.Line{Seq: seq, Line: 2}), s.Signals.Write(schema.Signal{Seq: seq, Line: 3}), s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}), s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}), s.Answers.Write(schema.Answer{Seq: seq, Host: host}), s.Documents.Write(schema.Document{Seq: seq}),
 			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}), s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1}),
 			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq}), s.Coverage.Write(schema.Coverage{Seq: seq}), s.URLs.Write(schema.ListedURL{Seq: seq}),
 			s.Policies.Write(schema.Policy{Seq: seq, Host: host}), s.Verdicts.Write(schema.Verdict{Seq: seq}, schema.Verdict{Seq: seq, URL: "/"}),

@@ -67,6 +67,7 @@ type row struct {
 	Count            int64         `parquet:"count" rowio:"maybe"`
 	ContentDigest    string        `parquet:"content_digest" rowio:"maybe"`
 	Body             []byte        `parquet:"body" rowio:"maybe"`
+	Document         *string       `parquet:"document" rowio:"maybe"`
 	BeforeRun        *string       `parquet:"before_run" rowio:"maybe"`
 }
 
@@ -85,6 +86,8 @@ func (r *rowCheck) columns() []string {
 			return []string{"seq", seenColumn, "host", "registered_domain"}
 		}
 		return []string{"seq", seenColumn}
+	case "preferences":
+		return []string{"seq", r.within, "document"}
 	default:
 		return []string{"seq", r.within}
 	}
@@ -144,8 +147,8 @@ func (r *rowCheck) change(c *row) {
 func (r *rowCheck) target(t *row) {
 	inner := int32(0)
 	if r.within != "" {
-		inner = math.MaxInt32                                           // a header, which comes after the lines of the file
-		if in := cmp.Or(t.GroupIndex, t.Line, t.FirstLine); in != nil { // of which one is read
+		inner = math.MaxInt32                                                                // a header or another document, which come after the lines of the file
+		if in := cmp.Or(t.GroupIndex, t.Line, t.FirstLine); in != nil && t.Document == nil { // of which one is read
 			inner = *in
 		}
 	}

@@ -50,6 +50,7 @@ var values = func() map[string]map[string][]string {
 			"remark": append([]string{usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel, usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL,
 				usage.RemarkUnknownToken, usage.RemarkTooLong}, consent.Remarks...),
 		},
+		"documents": {"outcome": texts(consent.Outcomes)},
 		"changes":   {"use": named[usage.Use](usage.NumUses)},
 		"templates": {"kind": template.Kinds},
 		"agents":    {"kind": {"crawler", "token"}},

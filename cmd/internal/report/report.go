@@ -244,7 +244,7 @@ func (d *data) page() *draw.Page {
 	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
 	add("Which site lets whom in?", d.eachSite())
 	add("How do groups of hosts differ?", d.labelFigures()...)
-	add("What may be done with their content?", d.refusals(), d.frontPages(), d.preferences(), d.signalReach(), d.preferenceRemarks())
+	add("What may be done with their content?", d.refusals(), d.frontPages(), d.documentRefusals(), d.documentContraries(), d.documents(), d.preferences(), d.signalReach(), d.preferenceRemarks())
 	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
 	add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),

@@ -84,6 +84,9 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 		b := sitemap.Bounds{Files: f.sitemaps.Files, Bytes: f.sitemaps.Bytes, Sample: c.Evaluate.SitemapSample, Profile: judges[0]}
 		c.Fetch.Further = append(c.Fetch.Further, b.Plan())
 	}
+	if err := f.readDocuments(ctx, &c); err != nil {
+		return c, err
+	}
 	if err := f.readExpectations(ctx, &c); err != nil {
 		return c, err
 	}
@@ -149,7 +152,7 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 }
 
 // setTables sets the tables: those of the flag, otherwise all but bodies and, unless hosts
-// are or may have been asked under identities too, answers. What archives hold is not known
+// are or may have been asked under identities or for documents too, answers and documents. What archives hold is not known
 // before they are read, and a table of a run is in all of its segments.
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
@@ -166,12 +169,13 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
 			also = err == nil && m.HasAnswers() // opening the source reports an error
 		}
+		documents := f.Set.Changed("documents") || len(f.Config.Source.WARC) > 0 || f.Config.Source.Paths != ""
 		pages := f.sitemaps.Files > 0
 		if f.Config.Source.FromRun != "" && !f.Config.Source.Planning {
 			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
 			pages = err == nil && m.HasURLs()
 		}
-		without := map[string]bool{"bodies": true, "answers": !also, "sitemap_files": !pages, "coverage": !pages, "urls": true}
+		without := map[string]bool{"bodies": true, "answers": !also, "documents": !documents, "sitemap_files": !pages, "coverage": !pages, "urls": true}
 		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return without[t] || isOfLabels(t) && !f.Config.Source.HasLabels() })
 	}
 	if f.keepURLs && !slices.Contains(c.Tables, "urls") {

@@ -56,6 +56,10 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 		}
 		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one address, %d to one domain",
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
+		if l := f.asked; l != nil {
+			row("documents", fmt.Sprintf("%s more of each host whose robots.txt allows them all: %s, and one for each folder and extension that cannot exist; %s in all%s",
+				words.Count(int64(l.Requests()), "request"), strings.Join(l.Names(), " "), words.Number(p.Hosts*int64(l.Requests())), more(l.MostMore())))
+		}
 		row("user agent", c.Fetch.UserAgent)
 	}
 	if share := c.Source.Sample; share < 1 {
@@ -81,6 +85,14 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 	}
 	fmt.Fprintln(stdout, "\nNothing was asked or written. Run the same command without --dry-run.")
 	return nil
+}
+
+// more says how many requests what hosts name may take.
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and of a host that names licences or redirects to other sites up to %d more", n)
 }
 
 // inputOf names the file of an input.

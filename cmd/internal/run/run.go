@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -179,7 +180,8 @@ type Flags struct {
 	future                  bool
 	tables                  []string
 	keepBodies              bool
-	alsoAs                  string
+	alsoAs, documentList    string
+	documents               []string
 	memory                  cli.Size
 	progress                string
 	json, dryRun, lines     bool
@@ -192,12 +194,13 @@ type Flags struct {
 // runState is what the command finds out before a run: from its arguments, the files that
 // flags name, the environment and the output folder.
 type runState struct {
-	BuiltInTemplates []byte        // those of the program, or of the one that made the run to reproduce
-	expectations     *expect.List  // nil for none
-	indexFrom        string        // the variable that gave the index of the shard
-	plan             *journal.Plan // nil for a run that was not planned
-	dated            bool          // the run ID is the current time: another run may have the same
-	damaged          []string      // runs that --resume skips
+	BuiltInTemplates []byte         // those of the program, or of the one that made the run to reproduce
+	expectations     *expect.List   // nil for none
+	indexFrom        string         // the variable that gave the index of the shard
+	plan             *journal.Plan  // nil for a run that was not planned
+	asked            documents.List // with --documents
+	dated            bool           // the run ID is the current time: another run may have the same
+	damaged          []string       // runs that --resume skips
 }
 
 func New() *Flags {
@@ -235,6 +238,9 @@ func New() *Flags {
 	s.Var(&f.sitemaps, "sitemaps", "once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as that lets --user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked (default 20M); 5 is usual; says how much of what a site lists each agent may fetch")
 	s.IntVar(&c.Evaluate.SitemapSample, "sitemap-sample", 200, "with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it lists them")
 	s.BoolVar(&f.keepURLs, "keep-urls", false, "with --sitemaps: write the table urls too, so that these pages can be judged again")
+	s.StringSliceVar(&f.documents, "documents", nil, "once a host has answered, ask it for documents too in which sites say what may be done with them (`NAME,…` of them; without a name all), a second apart and only where its robots.txt lets --user-agent fetch them, and for paths that cannot exist, to compare with; see configs/documents.yaml")
+	s.Lookup("documents").NoOptDefVal = allDocuments
+	s.StringVar(&f.documentList, "document-list", "", "YAML `FILE` of further documents, beside the built-in ones (see configs/documents.yaml); --documents names which are asked for")
 	s.StringVar(&c.Evaluate.Vantage, "vantage", "", "`NAME` of the place that the requests are made from, for the column vantage")
 	s.StringVar(&c.State, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
 	s.DurationVar(&c.MaxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")

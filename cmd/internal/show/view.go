@@ -341,7 +341,7 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		fmt.Fprintf(out, "SELECT seq, class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY seq, class;\n", of)
 		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, views.Quote(profile))
 		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY seq, first_line, last_line, template;\n", of)
-		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
+		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, document, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if hasAnswers {
 			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
 		}

@@ -24,6 +24,7 @@ type statementView struct {
 	GroupAgent *string `json:"group_agent"`
 	Scope      string  `json:"scope"`
 	Mechanism  string  `json:"mechanism"`
+	Document   *string `json:"document"` // another one than robots.txt
 	Header     *string `json:"header"`
 	Label      string  `json:"label"`
 	Use        *string `json:"use"`
@@ -47,7 +48,7 @@ func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target
 	}
 	statements, err := lookup.Rows[schema.Preference](ctx, r, "preferences", t)
 	for _, s := range statements {
-		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
+		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Document, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
 	}
 	return err
 }
@@ -76,8 +77,14 @@ func (v *hostView) printWords(p *screen.Text) {
 // training".
 func (s *statementView) words() string {
 	text := "front page"
-	if s.Line != nil {
+	switch {
+	case s.Line != nil:
 		text = fmt.Sprintf("line %d", *s.Line)
+	case s.Scope == "document":
+		text = "somewhere"
+	}
+	if s.Scope == "document" && s.Document != nil {
+		text += " of " + *s.Document
 	}
 	if s.GroupAgent != nil {
 		text += " for " + *s.GroupAgent
@@ -101,7 +108,7 @@ func (s *statementView) words() string {
 		text += s.Value
 	}
 	if s.Use != nil && s.Preference != nil {
-		text += map[string]string{"allow": " permits ", "disallow": " refuses "}[*s.Preference] + words.Use.Of(*s.Use)
+		text += map[string]string{"allow": " permits ", "disallow": " refuses ", "priced": " sells "}[*s.Preference] + words.Use.Of(*s.Use)
 	}
 	switch {
 	case s.Scope == "orphan":

@@ -199,11 +199,28 @@ var Refusal = Vocabulary{
 
 // Mechanism has words for the ways to state a preference about use.
 var Mechanism = Vocabulary{
-	"content-signal": "Content-Signal",
-	"content-usage":  "Content-Usage",
-	"license":        "License",
-	"token":          "policy token",
-	"header":         "header of the front page",
+	"content-signal":  "Content-Signal",
+	"content-usage":   "Content-Usage",
+	"license":         "License",
+	"token":           "policy token",
+	"header":          "header of the front page",
+	"meta":            "HTML of the front page",
+	"tdmrep":          "TDMRep",
+	"rsl":             "RSL",
+	"ai.txt-spawning": "ai.txt in Spawning's grammar",
+	"ai.txt-car":      "ai.txt by draft-car",
+	"trust.txt":       "trust.txt",
+}
+
+// DocumentOutcome has words for what came of a document.
+var DocumentOutcome = Vocabulary{
+	"present":     "there",
+	"absent":      "not there",
+	"soft_404":    "the page for anything",
+	"invalid":     "something else",
+	"refused":     "refused",
+	"unreachable": "no answer",
+	"not_asked":   "not asked for",
 }
 
 // Treatment has words for what a further identity met.
@@ -287,4 +304,20 @@ var PreferenceRemark = Vocabulary{
 	"repeated":      "label that the line repeats",
 	"not_url":       "licence or policy that is not a URL",
 	"too_long":      "header too long to be read",
+
+	// Of other documents.
+	"rule":               "no rule",
+	"value":              "value that says nothing",
+	"order":              "never reached: an earlier rule says otherwise",
+	"absolute":           "URL in the place of a path",
+	"path":               "no path",
+	"closed_list":        "not in the list of what is permitted",
+	"self_contradiction": "permitted and prohibited",
+	"payment_type":       "unknown type of payment",
+	"token":              "with a token",
+	"other_origin":       "of another origin",
+	"not_associated":     "nobody names the document",
+	"default":            "default of its specification",
+	"conditional":        "but for some paths",
+	"contradiction":      "yes and no",
 }

@@ -183,8 +183,8 @@ func (r *reader) policy(p *policyRow, e *Encoder) {
 }
 
 func (r *reader) statement(p *schema.Preference, e *Encoder) {
-	if p.Line == nil {
-		return // of the front page, which not every run looks at: files are compared
+	if p.Line == nil || p.Scope == "document" {
+		return // of the front page or another document, which not every run looks at: files are compared
 	}
 	e.Uint(uint64(uint32(*p.Line)))
 	// "" for null: a path begins with /.

@@ -1,0 +1,221 @@
+package documents
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
+	"github.com/robocensus/robocensus/robots"
+)
+
+var list = List{
+	{"page", "/", KindPage, WithinDomain},
+	{"tdmrep", "/.well-known/tdmrep.json", "tdmrep", Anywhere},
+	{"rsl", "", "rsl", Anywhere},
+	{"license.xml", "/license.xml", "rsl", WithinDomain},
+	{"llms.txt", "/llms.txt", "llms.txt", WithinDomain},
+	{"signatures", "/.well-known/http-message-signatures-directory", "signatures-directory", Nowhere},
+}
+
+const (
+	reserved = `[{"location":"/","tdm-reservation":1}]`
+	license  = `<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>`
+	shell    = `<!doctype html><html><head><title>Shop</title></head><body>All that we sell stands here, %s, and nothing else at all is to be found</body></html>`
+)
+
+// sites are hosts, each of which behaves in a way.
+var sites = map[string]http.HandlerFunc{
+	// Everything is there.
+	"all.example": func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow:\nLicense: http://all.example/licences/mine.xml\nLicense: relative.xml\nLicense: http://guests.example/shared.xml\nLicense: http://guests.example/shut.xml\nLicense: http://third.example/")
+		case "/":
+			w.Header().Set("Link", `</linked.xml>; rel="license"; type="application/rsl+xml"`)
+			w.Header().Set("Content-Signal", "ai-train=no")
+			fmt.Fprint(w, `<!doctype html><meta name=robots content=noai><link rel=license type="application/rsl+xml" href=in-page.xml>`)
+		case "/.well-known/tdmrep.json":
+			http.Redirect(w, r, "http://guests.example/tdm.json", http.StatusFound)
+		case "/licences/mine.xml", "/license.xml", "/linked.xml", "/in-page.xml":
+			fmt.Fprint(w, license)
+		case "/llms.txt":
+			fmt.Fprint(w, "# All\n")
+		case "/.well-known/http-message-signatures-directory":
+			http.Redirect(w, r, "/keys", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	},
+	"guests.example": func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /shut.xml\n")
+		case "/shared.xml", "/shut.xml":
+			fmt.Fprint(w, license)
+		case "/tdm.json":
+			fmt.Fprint(w, reserved)
+		}
+	},
+	// It gives its home page for everything, but for one document that is there.
+	"soft.example": func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow:\n")
+		case "/.well-known/tdmrep.json":
+			fmt.Fprint(w, reserved)
+		default:
+			fmt.Fprintf(w, shell, r.URL.Path)
+		}
+	},
+	// Nothing is as it should be.
+	"odd.example": func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: robocensus\nDisallow: /llms.txt\nDisallow: /shut\nLicense: http://guests.example/shut.xml\n")
+		case "/":
+			w.WriteHeader(http.StatusForbidden)
+		case "/.well-known/tdmrep.json":
+			fmt.Fprint(w, `{"location":"/","tdm-reservation":1}`)
+		case "/license.xml":
+			http.Redirect(w, r, "/shut/license.xml", http.StatusMovedPermanently)
+		case "/.well-known/http-message-signatures-directory":
+			w.Header().Set("Crawler-Price", "USD 0.01")
+			w.WriteHeader(http.StatusPaymentRequired)
+		default:
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	},
+	// A licence that nobody names, which is nowhere cut short.
+	"guessed.example": func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/license.xml":
+			fmt.Fprint(w, license)
+		case "/llms.txt":
+			fmt.Fprint(w, "# Long\n"+strings.Repeat("word ", 200_000))
+		default:
+			http.NotFound(w, r)
+		}
+	},
+	// It says the same to whatever is asked, and that is a document.
+	"same.example": func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "# Same\n\nYou have asked, and this is what you get.\n")
+	},
+	"away.example": func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			w.Header().Set("Retry-After", "86400")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	},
+}
+
+func told(x *Found) string {
+	statements := 0
+	if x.Read != nil {
+		statements = len(x.Read.Statements)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %d %d %s", x.Name, x.Outcome, x.Answer.Status(), statements, strings.Join(x.Remarks, ",")))
+}
+
+// What hosts have is found out, with as many requests as are said beforehand, and none that
+// a robots.txt disallows.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := make(map[string][]string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.Host] = append(asked[r.Host], r.URL.Path)
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/plain")
+		if site := sites[r.Host]; site != nil {
+			site(w, r)
+		}
+	}))
+	defer server.Close()
+	c, err := client.New(client.Config{
+		UserAgent: "test/1", Timeout: 10 * time.Second, MaxBody: 500 << 10, MaxRedirects: 5, Concurrency: 20, PerAddress: 20, PerDomain: 20,
+		ConnectTo: netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://")), Further: []fetch.Plan{list.Plan(client.OwnTokens("test/1"))},
+	}, client.Backing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"all.example": `page present 200 0
+tdmrep present 200 1 no_control
+license.xml present 200 1 type,not_associated
+llms.txt present 200 0
+signatures absent 302 0 redirect
+rsl present 200 1 type
+rsl present 200 1 type,no_control
+rsl present 200 1 type
+rsl present 200 1 type`,
+		"soft.example": `page present 200 0
+tdmrep present 200 1
+license.xml soft_404 200 0
+llms.txt soft_404 200 0
+signatures soft_404 200 0`,
+		"odd.example": `page refused 403 0
+tdmrep invalid 200 0 no_array
+license.xml absent 301 0 disallowed
+llms.txt not_asked 0 0 disallowed
+signatures refused 402 0 price`,
+		"guessed.example": `page absent 404 0
+tdmrep absent 404 0
+license.xml present 200 1 type,not_associated
+llms.txt present 200 0 truncated
+signatures absent 404 0`,
+		"same.example": `page present 200 0
+tdmrep soft_404 200 0
+license.xml soft_404 200 0
+llms.txt soft_404 200 0
+signatures soft_404 200 0`,
+		"away.example": "page unreachable 503 0",
+	}
+	var group sync.WaitGroup
+	for host, want := range want {
+		group.Go(func() {
+			o, _, err := fetch.Parse("http://"+host, "")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			capture := c.Fetch(t.Context(), o)
+			var file robots.File
+			file.Parse(capture.Body, readingProfile)
+			var got []string
+			for _, x := range list.Find(capture.Origin, &file, capture.Further) {
+				got = append(got, told(&x))
+			}
+			if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", host, diff)
+			}
+			if n := len(capture.Further); host == "soft.example" && n != list.Requests() {
+				t.Errorf("%s: %d requests, said %d", host, n, list.Requests())
+			} else if n > list.Requests()+list.MostMore() {
+				t.Errorf("%s: %d requests, at most %d", host, n, list.Requests()+list.MostMore())
+			}
+		})
+	}
+	group.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	for host, paths := range asked {
+		for _, path := range paths {
+			if strings.HasPrefix(path, "/shut") || host == "odd.example" && path == "/llms.txt" {
+				t.Errorf("%s was asked for %s, which it disallows", host, path)
+			}
+			if host == "third.example" {
+				t.Errorf("a third site was asked for %s", path)
+			}
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package documents
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/consent"
+	"github.com/robocensus/robocensus/robots/usage"
+)
+
+// A Found is what came of a document.
+type Found struct {
+	Document
+	URL     string         // that was asked for
+	Answer  *fetch.Further // where a redirect led to another site, the answer there
+	Outcome consent.Outcome
+	Remarks []string
+	// Read is the document, nil unless its outcome is present. It may be about nothing, as
+	// a licence that nobody names.
+	Read *consent.Document
+	// Header is the header lines that were kept, and Head what the beginning of a page says;
+	// of a page that is present.
+	Header []usage.HeaderField
+	Head   consent.Head
+	Price  consent.Price // the zero value without one
+}
+
+// Remarks about what came of a document.
+const (
+	RemarkElsewhere  = "elsewhere"  // a redirect leads to another site
+	RemarkRedirect   = "redirect"   // its kind allows none
+	RemarkDisallowed = "disallowed" // robots.txt disallows it, or what a redirect leads to
+	RemarkUnread     = "unread"     // nobody knows whether robots.txt allows it
+	RemarkChallenge  = "challenge"
+	RemarkTruncated  = "truncated" // it is longer than what is kept
+	RemarkNoControl  = "no_control"
+	RemarkPrice      = "price" // the answer names one
+)
+
+// Find tells what came of the documents of a list that a host was asked for, in the order of
+// the requests. file is its robots.txt, nil without one.
+func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (out []Found) {
+	controls := make(map[string]*fetch.Further)
+	var page *fetch.Further
+	for _, f := range all {
+		switch d := l.named(f.Name); {
+		case f.Kind == fetch.KindControl:
+			controls[f.Name] = f
+		case f.Kind == fetch.KindDocument && d != nil && d.Kind == KindPage && page == nil:
+			page = f
+		}
+	}
+	var lines []string
+	if file != nil {
+		lines = licenceLines(file)
+	}
+	var text []byte
+	if page != nil {
+		text = page.Reading
+	}
+	licences := named(host, lines, page, text)
+	for _, f := range all {
+		d := l.named(f.Name)
+		if f.Kind != fetch.KindDocument || d == nil {
+			continue
+		}
+		x := Found{Document: *d, Answer: f, URL: f.URL}
+		if last := len(out) - 1; last >= 0 && d.Path != "" && out[last].Name == d.Name { // a redirect to another site
+			x.URL, out = out[last].URL, out[:last]
+		}
+		x.judge()
+		if x.Outcome == "" {
+			isNamed := d.Path == "" || slices.ContainsFunc(licences, func(n licence) bool { return n.URL == f.URL })
+			control := controls[placeOf(pathOf(f.URL)).String()]
+			if !strings.HasPrefix(f.URL, host.String()+"/") {
+				control = nil // of another origin
+			}
+			x.read(isNamed, control)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// pathOf returns the path and query of a URL.
+func pathOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[i:]
+	}
+	return "/"
+}
+
+func (x *Found) remark(r string) {
+	if r != "" && !slices.Contains(x.Remarks, r) {
+		x.Remarks = append(x.Remarks, r)
+	}
+}
+
+// judge sets the outcome of an answer whose body does not decide.
+func (x *Found) judge() {
+	f := x.Answer
+	asked := len(f.Hops) > 0
+	switch f.Outcome {
+	case usage.PageDisallowed, usage.PageUnread:
+		x.Outcome = consent.NotAsked
+		if asked {
+			x.Outcome = consent.Absent // a redirect that we may not follow
+		}
+		x.remark(map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed, usage.PageUnread: RemarkUnread}[f.Outcome])
+	case usage.PageElsewhere:
+		if x.Outcome = consent.Absent; x.Redirects == Nowhere {
+			x.remark(RemarkRedirect)
+		} else {
+			x.remark(RemarkElsewhere)
+		}
+	case usage.PageFailed:
+		x.Outcome = consent.Unreachable
+		x.remark(string(f.Error))
+	case usage.PageChallenge:
+		x.Outcome = consent.Refused
+		x.remark(RemarkChallenge)
+	default:
+		x.Outcome, _ = consent.OutcomeOf(f.Status())
+	}
+	if price, ok := consent.PriceOf(f.Status(), headerOf(f), nil); ok && f.Status() != http.StatusOK {
+		x.Price = price
+		x.remark(RemarkPrice)
+	}
+}
+
+// read sets the outcome of a 200.
+func (x *Found) read(isNamed bool, control *fetch.Further) {
+	f := x.Answer
+	if f.Truncated {
+		x.remark(RemarkTruncated)
+	}
+	header := headerOf(f)
+	if x.Kind == KindPage {
+		x.Outcome = consent.Present
+		x.Head = consent.ReadHead(f.Reading)
+		for _, line := range f.Header {
+			if slices.Contains(usage.PageHeaders, line.Name) {
+				x.Header = append(x.Header, line)
+			}
+		}
+		return
+	}
+	by := consent.AtPath
+	if isNamed {
+		by = consent.Named
+	}
+	d := consent.Read(x.Kind, f.Body, consent.Served{URL: f.URL, Type: header.Get("Content-Type"), Time: f.Start, By: by})
+	isSoft := control != nil && control.Status() == http.StatusOK && control.Outcome == usage.PageRead &&
+		consent.Alike(consent.Shown{Path: pathOf(f.URL), Body: f.Body}, consent.Shown{Path: pathOf(control.URL), Body: control.Body})
+	switch {
+	case isSoft:
+		x.Outcome = consent.Soft404
+	case d.Invalid != "":
+		x.Outcome = consent.Invalid
+		x.remark(d.Invalid)
+	default:
+		x.Outcome, x.Read = consent.Present, d
+		x.remark(d.Form)
+	}
+	if isSoft {
+		return // what a page for anything says is no matter
+	}
+	for _, r := range d.Remarks {
+		x.remark(r)
+	}
+	if control == nil || len(control.Hops) == 0 || control.Status() == 0 {
+		x.remark(RemarkNoControl)
+	}
+}
+
+// Body returns the body as kept, nil without one.
+func (x *Found) Body() []byte {
+	if x.Kind == KindPage {
+		return x.Answer.Reading
+	}
+	return x.Answer.Body
+}
+
+// FromPage returns the licences that stand in the page itself, nil for none.
+func (x *Found) FromPage() *consent.Document {
+	if x.Outcome != consent.Present || len(x.Head.RSL) == 0 {
+		return nil
+	}
+	d := consent.Read(consent.RSL, x.Answer.Reading, consent.Served{URL: x.Answer.FinalURL(), By: consent.Embedded})
+	if d.Invalid != "" {
+		return nil
+	}
+	return d
+}

@@ -1,0 +1,246 @@
+package documents
+
+import (
+	"crypto/rand"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/consent"
+	"github.com/robocensus/robocensus/robots/usage"
+)
+
+// Bounds of what is asked and kept of a host.
+const (
+	maxTargets   = 4         // licences that a host names on its own site
+	maxElsewhere = 2         // documents on other sites
+	maxStating   = 256 << 10 // bytes of a document that states something
+	maxBody      = 64 << 10  // and of any other, and of a control
+)
+
+// keeps returns the bytes that are kept of a document.
+func (d *Document) keeps() int {
+	switch d.Kind {
+	case consent.TDMRep, consent.RSL, consent.AITxt, consent.TrustTxt:
+		return maxStating
+	}
+	return maxBody
+}
+
+// keeps returns the bytes that are kept of a host at most.
+func (l List) keeps() int {
+	n := len(l.controls())*maxBody + l.MostMore()*maxStating
+	for i := range l {
+		n += l[i].keeps()
+	}
+	return n
+}
+
+// headers are those that are kept of an answer.
+var headers = slices.Concat([]string{"content-type", "location", "link"}, usage.PageHeaders, consent.PriceHeaders[:4])
+
+// Plan returns the plan that asks a host for the documents of a list. tokens are the product
+// tokens of our own crawler, which robots.txt of other sites may name.
+func (l List) Plan(tokens []string) fetch.Plan {
+	return fetch.Plan{
+		Most: l.Requests() + l.MostMore(), Keeps: l.keeps(),
+		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
+			v := &visit{list: l, host: host, tokens: tokens, put: ask, asked: make(map[string]bool), rules: make(map[fetch.Origin]*foreign)}
+			v.all()
+		},
+	}
+}
+
+// A visit asks a host.
+type visit struct {
+	list   List
+	host   *fetch.Answered
+	tokens []string
+	put    func(*fetch.Question) *fetch.Further
+	over   bool
+	asked  map[string]bool // URLs
+	page   []byte          // what was read of the page
+
+	elsewhere int                       // documents on other sites that were asked for
+	rules     map[fetch.Origin]*foreign // the robots.txt of these sites
+	places    []place
+}
+
+// all asks for the documents in the order of the list: what the host names comes after
+// what names it.
+func (v *visit) all() {
+	var page *fetch.Further
+	for i := range v.list {
+		d := &v.list[i]
+		if d.Path == "" {
+			continue
+		}
+		f := v.ask(d, v.host.Origin, d.Path)
+		if v.over {
+			return
+		}
+		if d.Kind == KindPage && page == nil {
+			page = f
+		}
+	}
+	if d := v.list.targets(); d != nil {
+		v.licences(d, page)
+	}
+	for _, p := range append(v.list.controls(), v.places...) {
+		if v.over {
+			return
+		}
+		v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin, Target: p.folder + random() + p.extension, MaxBody: maxBody})
+	}
+}
+
+// random returns a name that no site has. A fixed one would be known to servers.
+func random() string { return strings.ToLower(rand.Text())[:20] }
+
+// targets returns the document that stands for what other places of a host name, nil if the
+// list has none.
+func (l List) targets() *Document {
+	for i := range l {
+		if l[i].Path == "" {
+			return &l[i]
+		}
+	}
+	return nil
+}
+
+// licences asks for the licences that the host names.
+func (v *visit) licences(d *Document, page *fetch.Further) {
+	var lines []string
+	if err := v.host.Parse(readingProfile, func(f *robots.File) { lines = licenceLines(f) }); err != nil {
+		v.over = true
+		return
+	}
+	n := 0
+	for _, l := range named(v.host.Origin, lines, page, v.page) {
+		if v.asked[l.URL] {
+			continue
+		}
+		if v.isElsewhere(l.Origin) {
+			v.askElsewhere(d, l.Origin, l.Target)
+		} else if n < maxTargets {
+			n++
+			if v.ask(d, l.Origin, l.Target); l.Origin == v.host.Origin {
+				v.note(placeOf(l.Target))
+			}
+		}
+		if v.over {
+			return
+		}
+	}
+}
+
+// note adds the place of a licence, unless the list has it.
+func (v *visit) note(p place) {
+	if !slices.Contains(v.list.controls(), p) && !slices.Contains(v.places, p) {
+		v.places = append(v.places, p)
+	}
+}
+
+// ask asks for a document at an origin of the host's site.
+func (v *visit) ask(d *Document, o fetch.Origin, target string) *fetch.Further {
+	q := &fetch.Question{Kind: fetch.KindDocument, Name: d.Name, Origin: o, Target: target, MaxBody: d.keeps()}
+	if d.Kind == KindPage {
+		q.MaxBody, q.Read = consent.HeadBytes, func(body io.Reader, keep io.Writer) error {
+			text, err := io.ReadAll(body)
+			if _, e := keep.Write(text); err == nil {
+				err = e
+			}
+			if v.page == nil {
+				v.page = text
+			}
+			return err
+		}
+	}
+	if d.Redirects == Nowhere {
+		q.Follow = func(fetch.Origin, string) bool { return false }
+	}
+	f := v.question(q)
+	if f != nil && d.Redirects == Anywhere && f.Outcome == usage.PageElsewhere {
+		if to, target, _, err := fetch.Redirect(f.FinalURL(), headerOf(f).Get("Location")); err == nil {
+			v.askElsewhere(d, to, target)
+		}
+	}
+	return f
+}
+
+// question puts a question. A host that wants to be left alone ends the visit.
+func (v *visit) question(q *fetch.Question) *fetch.Further {
+	q.Headers = headers
+	v.asked[q.URL()] = true
+	f := v.put(q)
+	if f == nil {
+		v.over = true
+		return nil
+	}
+	return f
+}
+
+// headerOf returns the headers that were kept of an answer.
+func headerOf(f *fetch.Further) http.Header {
+	h := make(http.Header)
+	for _, line := range f.Header {
+		if line.Value != nil {
+			h.Add(line.Name, *line.Value)
+		}
+	}
+	return h
+}
+
+// readingProfile reads the lines of robots.txt that name licences.
+var readingProfile = func() *robots.Profile {
+	p, _ := robots.ProfileNamed("rfc9309")
+	return p
+}()
+
+// licenceLines returns the values of the lines License, for all groups.
+func licenceLines(f *robots.File) (all []string) {
+	for i := range f.Usages {
+		if u := &f.Usages[i]; u.Mechanism == usage.License {
+			all = append(all, string(u.Value))
+		}
+	}
+	return all
+}
+
+// A licence is a document that a host names as its licence.
+type licence struct {
+	URL    string
+	Origin fetch.Origin
+	Target string
+}
+
+// named returns the licences that a host names in its robots.txt and in its page, nil for
+// none, each once. A line License holds an absolute URL (RSL 4.4): a relative one names
+// nothing.
+func named(host fetch.Origin, lines []string, page *fetch.Further, text []byte) (all []licence) {
+	add := func(from, to string) {
+		o, target, _, err := fetch.Redirect(from, to)
+		if err != nil || o.Scheme == "ftp" {
+			return
+		}
+		l := licence{o.String() + target, o, target}
+		if !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	for _, line := range lines {
+		if low := strings.ToLower(line); strings.HasPrefix(low, "http://") || strings.HasPrefix(low, "https://") {
+			add(host.RobotsURL(), line)
+		}
+	}
+	if page != nil && page.Outcome == usage.PageRead {
+		head := consent.ReadHead(text)
+		for _, link := range append(consent.LinkedLicenses(headerOf(page).Values("Link")), head.Licenses...) {
+			add(page.FinalURL(), link)
+		}
+	}
+	return all
+}

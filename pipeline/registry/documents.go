@@ -1,0 +1,48 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch/documents"
+	"github.com/robocensus/robocensus/robots/consent"
+)
+
+// ParseDocuments parses a list of documents in YAML, and adds it to one: an entry with a
+// name of that list replaces it. An unknown key or kind, and two entries of one name, are
+// errors with their line.
+func ParseDocuments(path string, text []byte, to documents.List) (documents.List, error) {
+	nodes, err := userfile.List(path, text, "document")
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(to)
+	lines := make(map[string]int)
+	type entry struct {
+		Name      string `yaml:"name"`
+		Path      string `yaml:"path"`
+		Kind      string `yaml:"kind"`
+		Redirects string `yaml:"redirects"`
+		Source    string `yaml:"source"`
+	}
+	err = userfile.Each(path, nodes, func(entry *entry, line int) error {
+		d := documents.Document{Name: entry.Name, Path: entry.Path, Kind: consent.Kind(entry.Kind),
+			Redirects: documents.Redirects(cmp.Or(entry.Redirects, string(documents.WithinDomain)))}
+		if err := d.Validate(); err != nil {
+			return err
+		}
+		if lines[d.Name] > 0 {
+			return fmt.Errorf("document %s is already in line %d", d.Name, lines[d.Name])
+		}
+		lines[d.Name] = line
+		if i := slices.IndexFunc(out, func(other documents.Document) bool { return other.Name == d.Name }); i >= 0 {
+			out[i] = d
+		} else if out = append(out, d); len(out) > documents.MaxDocuments {
+			return fmt.Errorf("more than %d documents: each is one more request to every host", documents.MaxDocuments)
+		}
+		return nil
+	})
+	return out, err
+}

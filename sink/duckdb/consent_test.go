@@ -1,0 +1,265 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A consenting is a way of hosts to say what may be done with them: its robots.txt, what its
+// paths answer (as "status type body" with Location or price for body, others 404), and the
+// rows that this makes: of documents as "document outcome status remark", and of preferences
+// elsewhere than in robots.txt as "document mechanism label use preference path".
+type consenting struct {
+	robots    string
+	answers   map[string]string
+	documents string
+	says      string
+}
+
+const (
+	xmlOf   = `200 application/rsl+xml <rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license>%s</license></content></rsl>`
+	anyPage = `200 text/html <!doctype html><title>Home</title><p>All that is here stands here, and whatever else you look for you will not find</p>`
+	nothing = "ai.txt absent 404,license.xml absent 404,llms.txt absent 404,page absent 404,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
+)
+
+var consents = []consenting{
+	{ // nothing is there
+		robots: "User-agent: *\nDisallow:\n", documents: nothing,
+	},
+	{ // all is there, and contrary
+		robots: "User-agent: *\nDisallow:\nContent-Signal: ai-train=no\n", answers: map[string]string{
+			"/": "200 text/html <meta name=robots content=noai><meta name=tdm-reservation content=0>", "/.well-known/tdmrep.json": `200 application/json [{"location":"/","tdm-reservation":1}]`,
+			"/ai.txt": "200 text/plain Site-Name: a\nSite-URL: https://a.example\nTraining: allow\n", "/llms.txt": "200 text/markdown # A\n", "/trust.txt": "200 text/plain datatrainingallowed=no\n",
+			"/.well-known/http-message-signatures-directory": `200 application/http-message-signatures-directory+json {"keys":[{"kty":"OKP"}]}`,
+		},
+		documents: "ai.txt present 200 car,license.xml absent 404,llms.txt present 200,page present 200,signatures-directory present 200,tdmrep present 200,trust.txt present 200",
+		says: "ai.txt ai.txt-car training ai-train allow -,page meta noai ai-train disallow /,page meta tdm-reservation ai-train - /,tdmrep tdmrep tdm-reservation ai-train disallow /," +
+			"trust.txt trust.txt datatrainingallowed ai-train disallow -",
+	},
+	{ // the home page for everything, but for one document
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"*": anyPage, "/.well-known/tdmrep.json": `200 text/html [{"location":"/a","tdm-reservation":1}]`},
+		documents: "ai.txt soft_404 200,license.xml soft_404 200,llms.txt soft_404 200,page present 200,signatures-directory soft_404 200,tdmrep present 200 type,trust.txt soft_404 200",
+		says:      "tdmrep tdmrep tdm-reservation ai-train disallow /a",
+	},
+	{ // invalid, each in its way
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{
+			"/.well-known/tdmrep.json": `200 application/json {"location":"/","tdm-reservation":1}`, "/ai.txt": anyPage, "/license.xml": "200 text/xml <rsl></rsl>", "/llms.txt": "200 text/plain User-agent: *\n",
+			"/.well-known/http-message-signatures-directory": `200 application/json {"keys":[]}`, "/trust.txt": "200 text/plain member: x\n",
+		},
+		documents: "ai.txt invalid 200 page,type,license.xml invalid 200 namespace,type,llms.txt invalid 200 no_heading,page absent 404,signatures-directory invalid 200 no_key,type,tdmrep invalid 200 no_array,trust.txt invalid 200 no_name",
+	},
+	{ // redirects: within the host, and where none is allowed
+		robots: "User-agent: *\nDisallow: /shut\n", answers: map[string]string{
+			"/.well-known/tdmrep.json": "302 - /tdm", "/tdm": `200 application/json [{"location":"/","tdm-reservation":0}]`, "/.well-known/http-message-signatures-directory": "302 - /keys",
+			"/keys": `200 application/json {"keys":[{"kty":"OKP"}]}`, "/llms.txt": "301 - /shut/llms.txt", "/shut/llms.txt": "200 text/plain # A\n", "/ai.txt": "302 - /", "/": "200 text/html <title>x</title>",
+		},
+		documents: "ai.txt invalid 200 page,type,license.xml absent 404,llms.txt absent 301 disallowed,page present 200,signatures-directory absent 302 redirect,tdmrep present 200,trust.txt absent 404",
+		says:      "tdmrep tdmrep tdm-reservation ai-train - /",
+	},
+	{ // a licence of the file, another that nobody names, and one that the page names
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{
+			"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits><payment type="training"/>`), "/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`),
+			"/": `200 text/html <link rel=license type=application/rsl+xml href=/theirs.xml>`, "/theirs.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">search</prohibits>`),
+		},
+		documents: "ai.txt absent 404,license.xml present 200 not_associated,llms.txt absent 404,page present 200,rsl present 200,rsl present 200,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404",
+		says: "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - /,license.xml rsl search search - /," +
+			"rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train priced /,rsl rsl search search disallow /,rsl rsl search search disallow /",
+	},
+	{ // for money, or not at all
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "402 text/html USD 0.01", "/llms.txt": "403 - -", "/ai.txt": "503 - -", "/trust.txt": "429 - -", "/license.xml": "410 - -"},
+		documents: "ai.txt unreachable 503,license.xml absent 410,llms.txt refused 403,page refused 402 price,signatures-directory absent 404,tdmrep absent 404,trust.txt refused 429",
+	},
+	{ // robots.txt shuts us out of most
+		robots: "User-agent: robocensus\nDisallow: /*.txt$\nDisallow: /.well-known/\n\nUser-agent: *\nDisallow: /\n", answers: map[string]string{"/license.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-all</prohibits>`)},
+		documents: "ai.txt not_asked - disallowed,license.xml present 200 not_associated,llms.txt not_asked - disallowed,page absent 404,signatures-directory not_asked - disallowed,tdmrep not_asked - disallowed,trust.txt not_asked - disallowed",
+		says:      "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - /",
+	},
+	{ // large: what lies beyond the limit does not count
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{
+			"/llms.txt": "200 text/plain # A\n" + strings.Repeat("a long text of many words\n", 100_000), "/.well-known/tdmrep.json": "200 application/json [" + strings.Repeat(`{"location":"/","tdm-reservation":1},`, 20_000) + "7]",
+			"/ai.txt": "200 text/plain User-agent: *\nDisallow: *.jpg\n" + strings.Repeat("#\n", 200_000),
+		},
+		documents: "ai.txt present 200 truncated,spawning,license.xml absent 404,llms.txt present 200 truncated,page absent 404,signatures-directory absent 404,tdmrep invalid 200 truncated,not_json,limit,trust.txt absent 404",
+		says:      "ai.txt ai.txt-spawning disallow ai-train disallow *.jpg",
+	},
+}
+
+// consentingServer serves the hosts h0, h1, … in turn, and counts requests.
+type consentingServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	n     int
+	onAsk func(n int)
+}
+
+func newConsenting(t *testing.T) *consentingServer {
+	w := &consentingServer{}
+	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.n++
+		if w.onAsk != nil {
+			w.onAsk(w.n)
+		}
+		w.mu.Unlock()
+		var n int
+		fmt.Sscanf(r.Host, "h%d.example", &n)
+		c := &consents[n%len(consents)]
+		answer, ok := c.answers[r.URL.Path]
+		switch {
+		case r.URL.Path == "/robots.txt":
+			answer = "200 text/plain " + strings.ReplaceAll(c.robots, "HOST", r.Host)
+		case ok:
+		case c.answers["*"] != "":
+			answer = c.answers["*"]
+		default:
+			answer = "404 text/plain -"
+		}
+		var status int
+		var kind string
+		fmt.Sscan(answer, &status, &kind)
+		body := strings.SplitN(answer, " ", 3)[2]
+		if kind != "-" {
+			out.Header().Set("Content-Type", kind)
+		}
+		switch status / 100 {
+		case 3:
+			out.Header().Set("Location", body)
+		case 4:
+			if status == 402 {
+				out.Header().Set("Crawler-Price", body)
+			}
+		}
+		out.WriteHeader(status)
+		if status == 200 {
+			out.Write([]byte(body))
+		}
+	}))
+	t.Cleanup(w.Close)
+	return w
+}
+
+func (w *consentingServer) requests() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.n
+}
+
+// Of hosts in many ways every row is as planned; the figures are what the tables hold; what
+// a dry run says beforehand is what is asked; the archive of the run makes the same rows, and
+// so does a run that is killed and resumed.
+func TestDocumentsOfConsent(t *testing.T) {
+	t.Parallel()
+	w, dir := newConsenting(t), t.TempDir()
+	hosts := 5 * len(consents)
+	list := ""
+	for i := range hosts {
+		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+	}
+	list = write(t, filepath.Join(dir, "hosts.csv"), list)
+	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none"}
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0",
+		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,signatures-directory,trust.txt")
+	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
+
+	// Seven documents and four controls.
+	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text, fmt.Sprintf("11 requests more of each host whose robots.txt allows them all: page tdmrep rsl license.xml ai.txt llms.txt signatures-directory trust.txt, and one for each folder and extension that cannot exist; %d in all", 11*hosts)) {
+		t.Errorf("a dry run says\n%s", text)
+	}
+	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
+	want := 0
+	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -8, 0} { // redirects, licences, and what is disallowed: 5 documents and the 3 controls beside them
+		want += hosts / len(consents) * (1 + 11 + more)
+	}
+	if got := w.requests(); got != want {
+		t.Errorf("%d requests, want %d", got, want)
+	}
+	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("verify says %s", text)
+	}
+
+	db := quick(t, out)
+	for i, c := range consents {
+		for _, q := range [][2]string{
+			{c.documents, "SELECT coalesce(string_agg(document || ' ' || outcome || ' ' || coalesce(status::VARCHAR, '-') || coalesce(' ' || remark, ''), ',' ORDER BY document), '') FROM documents WHERE host = 'h%d.example'"},
+			{c.says, "SELECT coalesce(string_agg(document || ' ' || mechanism || ' ' || label || ' ' || coalesce(use, '-') || ' ' || coalesce(preference, '-') || ' ' || coalesce(path, '-'), ',' ORDER BY document, label, mechanism), '') FROM " +
+				"(SELECT DISTINCT ON (host, document, mechanism, label, use, preference, path, line, value) * FROM preferences) WHERE document IS NOT NULL AND host = 'h%d.example'"},
+		} {
+			for _, n := range []int{i, i + len(consents)*4} {
+				if diff := cmp.Diff(q[0], one(t, db, fmt.Sprintf(q[1], n))); diff != "" {
+					t.Errorf("h%d (-want +got):\n%s", n, diff)
+				}
+			}
+		}
+	}
+	for query, want := range map[string]string{
+		"SELECT count(*) FROM documents WHERE (outcome = 'not_asked') <> (status IS NULL)":                                            "0",
+		"SELECT count(*) FROM documents WHERE (content_digest IS NULL) <> (bytes IS NULL)":                                            "0",
+		"SELECT string_agg(DISTINCT price) FROM documents":                                                                            "USD 0.01",
+		"SELECT string_agg(DISTINCT final_url) FROM documents WHERE host = 'h4.example' AND document = 'tdmrep'":                      "http://h4.example/tdm",
+		"SELECT count(*) FROM policies WHERE ai_train IS NOT NULL AND seq NOT IN (SELECT seq FROM preferences WHERE scope = 'group')": "0",
+	} {
+		if got := one(t, db, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+
+	figures := report(t, out, "r")
+	for id, query := range map[string]string{
+		"documents": `SELECT key AS document, count(*) AS hosts FROM (SELECT document || ' ' || arg_min(outcome, list_position(['present', 'absent', 'soft_404', 'invalid', 'refused', 'unreachable', 'not_asked'], outcome)) AS key
+			FROM documents GROUP BY seq, document) GROUP BY ALL ORDER BY hosts DESC, document`,
+		"document-refusals": `SELECT coalesce(nullif(places, ''), 'none') AS places, count(*) AS hosts FROM (SELECT f.seq, concat_ws('+',
+			CASE WHEN f.seq IN (SELECT seq FROM policies WHERE agent = 'GPTBot' AND class = 'disallow_all') OR f.seq IN (SELECT seq FROM preferences WHERE document IS NULL AND use = 'ai-train' AND preference = 'disallow')
+				OR f.seq IN (SELECT seq FROM preferences WHERE mechanism = 'license') THEN 'robots.txt' END,
+			CASE WHEN f.seq IN (FROM said('meta')) THEN 'meta' END, CASE WHEN f.seq IN (FROM said('tdmrep')) THEN 'tdmrep' END, CASE WHEN f.seq IN (FROM said('rsl')) THEN 'rsl' END,
+			CASE WHEN f.seq IN (FROM said('ai.txt-spawning')) THEN 'ai.txt-spawning' END, CASE WHEN f.seq IN (FROM said('trust.txt')) THEN 'trust.txt' END) AS places
+			FROM fetches f WHERE f.seq IN (SELECT seq FROM documents)) GROUP BY ALL ORDER BY hosts DESC, places`,
+	} {
+		_, _, err := ask(db, "CREATE OR REPLACE TEMP MACRO said(m) AS TABLE SELECT seq FROM preferences WHERE mechanism = m AND document IS NOT NULL AND use = 'ai-train' AND preference = 'disallow'")
+		must(t, err)
+		for name, query := range map[string]string{"its SQL": figures[id].sql, "the tables": query} {
+			head, rows, err := ask(db, query)
+			if diff := cmp.Diff(figures[id].rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+				t.Errorf("%s: -report +%s: %v\n%s", id, name, err, diff)
+			}
+		}
+	}
+	if f := figures["document-contraries"]; len(f.rows) < 2 {
+		t.Errorf("no host says two things: %v", f.rows)
+	}
+	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "line 1 of tdmrep for *: TDMRep / tdm-reservation=1 refuses AI training") {
+		t.Errorf("show says\n%s", text)
+	}
+
+	again := filepath.Join(dir, "again")
+	robocensus(t, 0, append(common, "--warc", evidence, "--out", again)...)
+	wantTablesAgain(t, out, again, "documents", "preferences", "policies", "verdicts")
+
+	// Killed in the middle.
+	killed := filepath.Join(dir, "killed")
+	run := exec.Command(filepath.Join(bin, "robocensus"), append(asks, "--out", killed)...)
+	run.Stderr = os.Stderr
+	must(t, run.Start())
+	w.mu.Lock()
+	at := w.n + want/2
+	w.onAsk = func(n int) {
+		if n == at {
+			run.Process.Kill()
+		}
+	}
+	w.mu.Unlock()
+	if run.Wait() == nil {
+		t.Error("the run was not killed")
+	}
+	robocensus(t, 0, append(asks, "--out", killed, "--resume")...)
+	wantTablesAgain(t, out, killed, "documents", "preferences")
+}
