@@ -25,8 +25,8 @@ import (
 func TestCroissant_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t, "--without", "lines,fetches.remote_address")
-	wantCroissant(t, folder, "changes", "answers", "documents", "lines", "fetches.remote_address")
-	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents")
+	wantCroissant(t, folder, "changes", "answers", "documents", "labels", "label_counts", "lines", "fetches.remote_address")
+	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents", "labels", "label_counts")
 }
 
 // publishedSeveral publishes run r of a folder with another one, and what changed.
@@ -380,7 +380,7 @@ maintenance: |
 	if strings.Contains(files["DATASHEET.md"], "`motivation` in") {
 		t.Error("an answered question is said to be open")
 	}
-	wantCroissant(t, set, "changes", "answers", "documents")
+	wantCroissant(t, set, "changes", "answers", "documents", "labels", "label_counts")
 }
 
 // wantShape expects texts of these patterns, if they are there, and no other keys but
