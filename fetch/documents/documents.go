@@ -34,7 +34,7 @@ type Document struct {
 func (d *Document) Validate() error {
 	switch {
 	case d.Name == "" || strings.Trim(d.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
-		return fmt.Errorf("name %q: use small letters, digits, and - _ .", d.Name)
+		return fmt.Errorf("name %q: use small letters, digits, hyphens, underscores and dots", d.Name)
 	case d.Kind != KindPage && !d.Kind.IsKnown():
 		return fmt.Errorf("document %s: no kind %q; use one of %s", d.Name, d.Kind, strings.Join(append(consent.Kinds(), string(KindPage)), ", "))
 	case d.Path == "" && d.Kind != consent.RSL:
