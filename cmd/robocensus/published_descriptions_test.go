@@ -25,8 +25,8 @@ import (
 func TestCroissant_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t, "--without", "lines,fetches.remote_address")
-	wantCroissant(t, folder, "changes", "answers", "documents", "labels", "label_counts", "lines", "fetches.remote_address")
-	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents", "labels", "label_counts")
+	wantCroissant(t, folder, "changes", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls", "lines", "fetches.remote_address")
+	wantCroissant(t, publishedSeveral(t, dir), "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls")
 }
 
 // publishedSeveral publishes run r of a folder with another one, and what changed.
@@ -230,7 +230,7 @@ func TestDataPackage_NoRace(t *testing.T) {
 		for _, c := range objects(p["contributors"]) {
 			wantShape(t, "contributor", c, map[string]string{"title": `.`, "givenName": `.`, "familyName": `.`, "email": `^[^@]+@[^@]+$`, "path": path, "organization": `.`}, "roles")
 		}
-		if n := len(objects(p["resources"])); n != len(schema.TableNames)-4+i { // without answers, documents and labels, with changes
+		if n := len(objects(p["resources"])); n != len(schema.TableNames)-7+i { // without answers, documents, labels and sitemaps, with changes
 			t.Errorf("%d resources", n)
 		}
 		for _, r := range objects(p["resources"]) {
@@ -380,7 +380,7 @@ maintenance: |
 	if strings.Contains(files["DATASHEET.md"], "`motivation` in") {
 		t.Error("an answered question is said to be open")
 	}
-	wantCroissant(t, set, "changes", "answers", "documents", "labels", "label_counts")
+	wantCroissant(t, set, "changes", "answers", "documents", "labels", "label_counts", "sitemap_files", "coverage", "urls")
 }
 
 // wantShape expects texts of these patterns, if they are there, and no other keys but
