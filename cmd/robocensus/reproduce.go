@@ -195,6 +195,8 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table bodies: give them with --bodies"
 		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "answers" && p.Rows > 0 }):
 			why = "it has answers to further identities, whose bodies --bodies does not have: publish it with the table bodies"
+		case !m.HasURLs() && slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "sitemap_files" && p.Rows > 0 }):
+			why = "it judged pages of sitemaps, and the data set does not have them: make the run with --keep-urls, and publish it with the table urls"
 		}
 		if why != "" {
 			return exit.Usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)

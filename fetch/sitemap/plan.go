@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/base32"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/url"
 	"slices"
@@ -54,8 +55,27 @@ type Reading struct {
 // ReadingOf decodes the reading of a further request. An error is that of a file that
 // somebody else wrote.
 func ReadingOf(f *fetch.Further) (r Reading, err error) {
-	err = json.Unmarshal(f.Reading, &r)
+	if err = json.Unmarshal(f.Reading, &r); err == nil && !r.isPossible() {
+		err = errReading
+	}
 	return r, err
+}
+
+var errReading = errors.New("no reading of a sitemap")
+
+// isPossible reports whether a reading can be one. Anybody may write a file.
+func (r *Reading) isPossible() bool {
+	ok := slices.Contains(Kinds, r.Kind) && (r.Digest == "" || len(r.Digest) == 32 && strings.Trim(r.Digest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "") && len(r.Sample) <= MaxSample
+	for _, n := range []int64{r.URLs, r.Listed, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes} {
+		ok = ok && n >= 0 && n <= 1<<40
+	}
+	for _, remark := range r.Remarks {
+		ok = ok && slices.Contains(remarks, remark)
+	}
+	for i := range r.Sample {
+		ok = ok && len(r.Sample[i].URL) <= maxSampled
+	}
+	return ok && r.Listed+r.Outside == r.URLs && r.BeyondFolder <= r.Listed && (r.Newest.IsZero() || r.Newest.Year() > 0 && r.Newest.Year() < 10_000)
 }
 
 // IsDamaged is [Result.IsDamaged].
@@ -179,6 +199,7 @@ func (t *tour) read(s stop, body io.Reader, keep io.Writer) (children []string, 
 	}
 	file, place, sum, chosen := t.asked, t.placeOf(s), sha1.New(), newSample(t.bounds.Files)
 	result, err := read(body, base, t.left, sum, func(e Entry) error {
+		r.date(&place, e.LastMod)
 		if e.IsSitemap {
 			if s.depth < maxDepth {
 				chosen.add(e.URL, "", 0)
@@ -229,16 +250,21 @@ func (r *Reading) remark(remark Remark) {
 	}
 }
 
+// date notes the date of an entry.
+func (r *Reading) date(place *place, text string) {
+	if text == "" || text == place.date {
+		return
+	}
+	place.date = text
+	if date, ok := ParseDate(text); !ok {
+		r.remark(Date)
+	} else if date.After(r.Newest) {
+		r.Newest = date
+	}
+}
+
 // page takes a page of a sitemap.
 func (t *tour) page(r *Reading, place *place, e Entry, file int) {
-	if e.LastMod != "" && e.LastMod != place.date {
-		place.date = e.LastMod
-		if date, ok := ParseDate(e.LastMod); !ok {
-			r.remark(Date)
-		} else if date.After(r.Newest) {
-			r.Newest = date
-		}
-	}
 	url, target, ok := place.within(e.URL)
 	if !ok {
 		r.Outside++
@@ -258,7 +284,7 @@ type place struct {
 	// other is the origin of the last page whose text begins otherwise, and as what.
 	other   string
 	isOther bool
-	date    string // of the last page that had one
+	date    string // of the last entry that had one
 }
 
 func (t *tour) placeOf(s stop) place {

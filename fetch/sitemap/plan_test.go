@@ -242,6 +242,10 @@ func TestDates(t *testing.T) {
 	}
 	w := web{"https://a.example/sitemap.xml": `<urlset><url><loc>https://a.example/1</loc><lastmod>2024-05-06</lastmod></url><url><loc>https://a.example/2</loc><lastmod>soon</lastmod></url><url><loc>https://a.example/3</loc><lastmod>2023</lastmod></url></urlset>`}
 	r := readingOf(t, w.tourOf(t, "", Bounds{Files: 1, Bytes: 1 << 20, Sample: 3})[0])
+	w["https://a.example/sitemap.xml"] = `<sitemapindex><sitemap><loc>/a</loc><lastmod>2025-01-01</lastmod></sitemap></sitemapindex>`
+	if of := readingOf(t, w.tourOf(t, "", Bounds{Files: 1, Bytes: 1 << 20, Sample: 3})[0]); of.Newest.Format("2006-01-02") != "2025-01-01" {
+		t.Errorf("of an index: %+v", of)
+	}
 	if r.Newest.Format("2006-01-02") != "2024-05-06" || r.Listed != 3 || !slices.Equal(r.Remarks, []Remark{Date}) || r.IsDamaged() {
 		t.Errorf("%+v", r)
 	}
@@ -303,6 +307,26 @@ func TestExamplesOfHosts(t *testing.T) {
 		slices.Sort(x.Children)
 		if urls != int64(len(x.URLs)) || !slices.Equal(children, x.Children) || x.Remark != "" && !slices.Contains(remarks, Remark(x.Remark)) {
 			t.Errorf("%s: %d URLs, want %d; children %q, want %q; remarks %q, want %q", x.Name, urls, len(x.URLs), children, x.Children, remarks, x.Remark)
+		}
+	}
+}
+
+// Anybody may write a reading into an archive: what no reading has is refused.
+func TestForgedReadings(t *testing.T) {
+	w := web{"https://a.example/sitemap.xml": urlset("https://a.example/1", "https://b.example/2", "/3")}
+	f := w.tourOf(t, "", Bounds{Files: 1, Bytes: 1 << 20, Sample: 3})[0]
+	whole := string(f.Reading)
+	for _, change := range [][2]string{
+		{"", ""},
+		{`"kind":"urlset"`, `"kind":"odd\u001b"`}, {`"urls":3`, `"urls":-3`}, {`"urls":3`, `"urls":4`}, {`"outside":1`, `"outside":2`}, {`"bytes":`, `"bytes":-`},
+		{`"outside",`, `"odd\u001b[31m",`}, {`"content_digest":"`, `"content_digest":"\u001b`}, {`"url":"`, `"url":"` + strings.Repeat("a", 5000)}, {`{`, `[`},
+	} {
+		text := strings.Replace(whole, change[0], change[1], 1)
+		if change[0] != "" && text == whole {
+			t.Fatalf("no %s in %s", change[0], whole)
+		}
+		if _, err := ReadingOf(&fetch.Further{Reading: []byte(text)}); (err == nil) != (change[0] == "") {
+			t.Errorf("%s for %s: %v", change[1], change[0], err)
 		}
 	}
 }

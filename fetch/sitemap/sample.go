@@ -22,8 +22,12 @@ func Rank(url string) uint64 { return xxhash.Sum64String(url) }
 // MaxSample bounds the sample of a host.
 const MaxSample = 10_000
 
-// maxSampled bounds the URLs that may be in a sample, in bytes.
-const maxSampled = 4096
+// maxSampled bounds the URLs that may be in a sample, and maxDate the dates that are kept, in
+// bytes.
+const (
+	maxSampled = 4096
+	maxDate    = 64
+)
 
 // Smallest returns at most n of the URLs of samples, each once, by their rank. The sample
 // of a host is that of the samples of its files.
@@ -72,6 +76,9 @@ func (s *sample) add(url, lastMod string, file int) {
 	rank := Rank(url)
 	if len(s.of) == s.most && (s.most == 0 || rank >= s.of[0].rank) || len(url) > maxSampled || s.has[rank] {
 		return
+	}
+	if len(lastMod) > maxDate {
+		lastMod = ""
 	}
 	s.has[rank] = true
 	heap.Push(&s.of, choice{Sampled{strings.Clone(url), strings.Clone(lastMod)}, rank, file})

@@ -62,6 +62,12 @@ const (
 	Depth        Remark = "depth"          // sitemaps below an index that are too deep to be asked for
 )
 
+// remarks are all of them.
+var remarks = []Remark{
+	Empty, HTML, Other, Cut, Tags, Ampersand, Entity, Limit, Relative, Scheme, Space, Long, Case, Mixed, Trailing,
+	Outside, BeyondFolder, IndexInIndex, TooMany, TooLarge, Date, Depth,
+}
+
 // A Result describes a document that was read.
 type Result struct {
 	Kind    Kind

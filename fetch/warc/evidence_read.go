@@ -127,7 +127,7 @@ func (w *reader) readFacts(in *bufio.Reader) error {
 const (
 	maxBodies  = 64 + 2*fetch.MaxFurther
 	maxMaxBody = 64 << 20
-	maxReading = 8 << 20
+	maxReading = 64 << 20
 )
 
 // readPart reads another record of the fetch: its block is a body, or of no interest.

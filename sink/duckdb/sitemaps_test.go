@@ -124,6 +124,15 @@ func TestSitemapsOfHosts(t *testing.T) {
 	again := filepath.Join(dir, "again")
 	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--progress", "none", "--from-run", filepath.Join(out, "_runs", "r"), "--out", again, "--run", "r")
 	wantTablesAgain(t, out, again)
+	set := filepath.Join(dir, "set")
+	robocensus(t, 0, "publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0", "r")
+	if text, _ := robocensus(t, 0, "reproduce", set); !strings.Contains(text, "coverage: the same") || !strings.Contains(text, "sitemap_files: the same") || !strings.Contains(text, "urls: the same") {
+		t.Errorf("reproduce says\n%s", text)
+	}
+	robocensus(t, 0, "publish", "--out", out, "--to", set+"-without", "--creator", "A", "--licence", "CC0-1.0", "--without", "urls", "r")
+	if _, text := robocensus(t, 64, "reproduce", set+"-without"); !strings.Contains(text, "--keep-urls") {
+		t.Errorf("reproduce without the pages says\n%s", text)
+	}
 	fromWARC := filepath.Join(dir, "warc")
 	robocensus(t, 0, "run", "--agents", asks[2], "--keep-bodies", "--keep-urls", "--sitemaps", "5", "--progress", "none", "--warc", evidence, "--out", fromWARC, "--run", "r")
 	wantTablesAgain(t, out, fromWARC, "sitemap_files", "coverage", "urls", "policies")
