@@ -73,7 +73,7 @@ func TestBoundsOfAllFiles_NoRace(t *testing.T) {
 	}))
 	defer server.Close()
 	must(t, os.WriteFile(in("also.yaml"), []byte("- {name: x, user_agent: x}\n- {name: control}\n"), 0o666))
-	call(t, 0, "run", "a.example", "b.example", strings.Repeat("c.", 60)+"example", "--out", in("asked"), "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--also-as", in("also.yaml"), "--front-page", "--documents=license.xml", "--label", "tld", "--progress", "none")
+	call(t, 0, "run", "a.example", "b.example", strings.Repeat("c.", 60)+"example", "--out", in("asked"), "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--also-as", in("also.yaml"), "--front-page", "--documents=license.xml", "--sitemaps", "1", "--keep-urls", "--label", "tld", "--progress", "none")
 	call(t, 0, "diff", "--out", in("out"), "q", "r")
 	call(t, 0, "series", "--out", in("out"), "--parquet", in("series.parquet"))
 	call(t, 0, "publish", "--out", in("out"), "q", "r", "--to", in("set"), "--creator", "A", "--licence", "CC0-1.0", "--hash-hosts", "--without", "bodies.body")
