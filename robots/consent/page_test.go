@@ -115,6 +115,7 @@ func TestPriceOf(t *testing.T) {
 	}{
 		{402, "Crawler-Price: USD 0.01", "", "crawler-price|USD 0.01|"},
 		{403, "Crawler-Price: USD 0.01", "", "none"},
+		{401, "Crawler-Price: USD 0.01", "", "none"},
 		{402, "Www-Authenticate: Payment id=\"a\"", "", `www-authenticate|Payment id="a"|`},
 		{401, "Www-Authenticate: License realm=x", "", "www-authenticate|License realm=x|"},
 		{401, "Www-Authenticate: Basic realm=x", "", "none"},
@@ -155,6 +156,7 @@ func TestAlike(t *testing.T) {
 		{"one of several adverts", home("/a.txt", "<p>Buy hats</p>"), home("/b.txt", "<p>Buy shoes</p>"), true},
 		{"a document", text("# Shop\n\nWhat we sell\n\n- [hats](https://a.example/hats)"), home("/qx7bdnfk.txt", ""), false},
 		{"two documents", text("# Shop\n\nWhat we sell: hats and gloves"), text("# Shop\n\nWhat we buy: wool, silk, felt"), false},
+		{"a page of the same site with a text of its own", home("/about.html", "<h1>About us</h1><p>Our shop was founded by two sisters who could not find gloves that fit them</p>"), home("/b.html", ""), false},
 		{"nothing, twice", text(""), text(" \n"), true},
 		{"nothing, and something", text(""), text("x"), false},
 		{"the same bytes", text("12"), text("12"), true},

@@ -234,7 +234,7 @@ func New() *Flags {
 	s.IntVar(&f.Fetch.Concurrency, "concurrency", 500, "concurrent requests in total")
 	f.AddNetwork()
 	s.StringVar(&f.alsoAs, "also-as", "", "YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
-	s.BoolVar(&f.Fetch.FrontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, X-Robots-Tag, TDM-Reservation, TDM-Policy")
+	s.BoolVar(&f.Fetch.FrontPage, "front-page", false, "once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what headers say about use: Content-Usage, Content-Signal, X-Robots-Tag, Robots-Tag, TDM-Reservation, TDM-Policy")
 	s.Var(&f.sitemaps, "sitemaps", "once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as that lets --user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked (default 20M); 5 is usual; says how much of what a site lists each agent may fetch")
 	s.IntVar(&c.Evaluate.SitemapSample, "sitemap-sample", 200, "with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it lists them")
 	s.BoolVar(&f.keepURLs, "keep-urls", false, "with --sitemaps: write the table urls too, so that these pages can be judged again")
