@@ -18,12 +18,12 @@ func TestGroupsAreComparedWithTheOthers(t *testing.T) {
 		}
 		return s
 	}
-	groups := Labels{"sector": {"news": group(30, 100), "shop": group(15, 100), "one": group(1, 1)}}.Groups("sector", "google")
+	groups := Labels{"sector": {"news": group(36, 100), "shop": group(15, 100), "one": group(1, 1)}}.Groups("sector", "google")
 	want := []struct {
 		value         string
 		closed, hosts int64
 		differs       string
-	}{{"news", 30, 100, "more"}, {"shop", 15, 100, "less"}, {"one", 1, 1, ""}}
+	}{{"news", 36, 100, "more"}, {"shop", 15, 100, "less"}, {"one", 1, 1, ""}}
 	for i, w := range want {
 		if g := groups[i]; g.Value != w.value || g.Closed != w.closed || g.Hosts != w.hosts || g.Difference() != w.differs {
 			t.Errorf("%s: %d of %d, %q; want %+v", g.Value, g.Closed, g.Hosts, g.Difference(), w)
