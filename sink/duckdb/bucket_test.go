@@ -179,7 +179,7 @@ func TestARunInAnObjectStore(t *testing.T) {
 	// The folder is opened once: each time costs a request.
 	page := filepath.Join(t.TempDir(), "page.html")
 	for most, args := range map[int64][]string{
-		12: {"report", "r", "--html", page}, 5: {"report", "r", "--text"}, 9: {"runs"}, 26: {"series", "--json"}, 63: {"verify", "s"}, 28: {"diff", "r", "s"},
+		12: {"report", "r", "--html", page}, 5: {"report", "r", "--text"}, 9: {"runs"}, 26: {"series", "--json"}, 64: {"verify", "s"}, 28: {"diff", "r", "s"},
 	} {
 		before := seen.requests.Load()
 		finish(t, 0, command(append([]string{args[0], "--out", url}, args[1:]...)...))

@@ -19,7 +19,7 @@ func TestJoinedParts(t *testing.T) {
 		t.Fatalf("make the files: %v\n%s", err, text)
 	}
 	joined, err := filepath.Glob(filepath.Join(dir, "*[a-z].parquet"))
-	if err != nil || len(joined) != 20 {
+	if err != nil || len(joined) != 21 {
 		t.Fatalf("%d files, %v", len(joined), err)
 	}
 	db := bare(t)
