@@ -25,6 +25,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
+	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/usage"
@@ -350,6 +351,9 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 			return err
 		}
 	}
+	if err := labelsOf(f, about, m); err != nil {
+		return err
+	}
 	config, err := f.Build(ctx)
 	if err != nil {
 		return err
@@ -357,4 +361,25 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 	config.Source.Bodies = r.bodies
 	_, err = pipeline.Run(ctx, config, new(pipeline.Progress))
 	return err
+}
+
+// labelsOf asks for the labels of a run: those of its hosts, as the table labels has them, and
+// those that follow from the answers.
+func labelsOf(f *run.Flags, about *describe.Run, m *journal.Manifest) error {
+	if !slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "labels" && p.Rows > 0 }) && !slices.Contains(m.Tables, "label_counts") {
+		return nil
+	}
+	wanted := []string{hosts.AllLabels}
+	given, _ := about.Configuration["label"].([]any)
+	for _, name := range given {
+		if name, ok := name.(string); ok && target.IsOwnLabel(name) {
+			wanted = append(wanted, name)
+		}
+	}
+	for _, name := range wanted {
+		if err := f.Set.Set("label", name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -64,7 +64,7 @@ func (s *Source) readLabels(ctx context.Context) error {
 		err = read("ranks", hosts.LabelFile{Path: c.Ranks, Wanted: wanted})
 	}
 	if err == nil {
-		err = missing(wanted, columns, names)
+		err = c.missing(wanted, columns, names)
 	}
 	if err == nil {
 		err = read("labels", hosts.LabelFile{Path: c.Labels, Wanted: []string{hosts.AllLabels}, Domains: true, Needed: true})
@@ -74,11 +74,11 @@ func (s *Source) readLabels(ctx context.Context) error {
 }
 
 // missing returns the error of labels that no list has.
-func missing(wanted, columns, lists []string) error {
+func (c *Config) missing(wanted, columns, lists []string) error {
 	of := strings.Join(lists, ", ")
 	for _, name := range wanted {
 		has := slices.ContainsFunc(columns, func(column string) bool { return hosts.SameColumn(name, column) })
-		if has || name == hosts.AllLabels && len(columns) > 0 {
+		if has || name == hosts.AllLabels && (len(columns) > 0 || c.FromRun != "") {
 			continue
 		}
 		quoted := make([]string, len(columns))

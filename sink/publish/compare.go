@@ -54,7 +54,7 @@ func Compare(
 			runs: [2]held{{in, published}, {otherIn, other}}, table: table,
 			columns: columnsOf(table, without), lost: lostMetrics(without, table), hash: newRowHash(),
 		}
-		if unnamed && table == "summary" {
+		if unnamed && (table == "summary" || table == "label_counts") {
 			t.lost = append(t.lost, "verdict")
 		}
 		c := Comparison{Table: table}
@@ -77,6 +77,11 @@ func Compare(
 				continue
 			}
 		}
+		if table == "label_counts" && !slices.Contains(published.Tables, "labels") {
+			c.Note = "the data set does not have the labels of hosts"
+			all = append(all, c)
+			continue
+		}
 		if len(t.lost) > 0 {
 			notes = append(notes, "metrics that cannot be counted again are not compared: "+strings.Join(t.lost, ", "))
 		}
@@ -95,13 +100,13 @@ func Compare(
 // unsampled are the tables that a sample of the hosts does not show: those that count all
 // hosts, and bodies, which other hosts may share. Each body that is judged is held
 // against its digest.
-var unsampled = []string{"summary", "examples", "bodies"}
+var unsampled = []string{"summary", "label_counts", "examples", "bodies"}
 
 func lostMetrics(without []string, table string) (metrics []string) {
 	for _, name := range without {
 		of, column, _ := strings.Cut(name, ".")
 		for _, metric := range derived[column] {
-			isOf := of == "fetches" && (table == "examples" || table == "summary" && column != "error")
+			isOf := of == "fetches" && (table == "examples" || (table == "summary" || table == "label_counts") && column != "error")
 			if isOf && !slices.Contains(metrics, metric) {
 				metrics = append(metrics, metric)
 			}
