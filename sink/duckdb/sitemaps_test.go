@@ -108,6 +108,7 @@ func TestSitemapsOfHosts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
+	wantFiguresOfSitemaps(t, out, "r")
 	log.mu.Lock()
 	for host, when := range log.when {
 		if strings.HasSuffix(host, ".test") {

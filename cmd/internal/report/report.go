@@ -17,6 +17,7 @@
 //   - access.go, ranks.go, rules.go: which agents hosts shut out, and how
 //   - intervals.go: how sure these shares are
 //   - labels.go: how hosts with a value of a label differ from the others
+//   - listed.go: how much of what they list in sitemaps agents may fetch
 //   - uses.go, pages.go: what may be done with content, and whose words files have
 //   - identities.go: what others are answered
 //   - answers.go, network.go: what hosts answer, and how fast
@@ -246,6 +247,7 @@ func (d *data) page() *draw.Page {
 	add("How do groups of hosts differ?", d.labelFigures()...)
 	add("What may be done with their content?", d.refusals(), d.frontPages(), d.documentRefusals(), d.documentContraries(), d.documents(), d.preferences(), d.signalReach(), d.preferenceRemarks())
 	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
+	add("How much of what sites list may agents fetch?", d.coverage(), d.coveragePartly(), d.listedClosed(), d.sitemapHosts(), d.sitemapFiles(), d.sitemapFaults())
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
 	add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
 		d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),

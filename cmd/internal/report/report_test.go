@@ -81,14 +81,15 @@ func hostilePage(t testing.TB) []byte {
 		for _, metric := range []string{
 			"targets", "outcome", "reason", "status", "error_class", "body", "feature", "field", "signal", "sitemap", "line_class", "line_class_hosts",
 			"tld", "tld_failed", "tld_slow", "address_block", "address_block_failed", "server", "server_slow", "body_bytes", "lines", "crawl_delay", "sitemaps", "total_us",
+			"sitemap_host", "sitemap_file", "sitemap_fault",
 		} {
 			counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Key: &evil, Count: n})
 			examples = append(examples, schema.Example{Metric: metric, Key: evil, Host: evil, Line: new(int32(7)), Text: evil})
 		}
 		outcome := schema.Count{Metric: "reason", Stratum: evil, Profile: new("google"), Key: new("success"), Count: n}
 		counts = append(counts, outcome, schema.Count{Metric: "category", Stratum: evil, Category: new(counters.Headline), Profile: new("google"), Key: new("some"), Count: 3})
-		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict"} {
-			for _, key := range []string{"disallow_all", "some"} {
+		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict", "coverage", "coverage_closed", "listed_closed"} {
+			for _, key := range []string{"disallow_all", "some", "9", "partial all", evil} {
 				counts = append(counts, schema.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: new("google"), Key: new(key), Count: n})
 			}
 		}

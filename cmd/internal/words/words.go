@@ -126,6 +126,56 @@ var LineClass = Vocabulary{
 	"lighthouse":    "line that Lighthouse's audit calls an error",
 }
 
+// SitemapHost has words for what hosts list in sitemaps.
+var SitemapHost = Vocabulary{
+	"lists":     "pages of their own",
+	"others":    "pages of other sites alone",
+	"nothing":   "sitemaps without pages",
+	"closed":    "closed to this census by robots.txt",
+	"no_answer": "sitemaps cannot be had",
+	"none":      "no sitemap",
+}
+
+// SitemapKind has words for kinds of sitemaps.
+var SitemapKind = Vocabulary{
+	"urlset": "list in XML",
+	"index":  "index",
+	"text":   "text",
+	"rss":    "RSS",
+	"atom":   "Atom",
+	"none":   "none",
+}
+
+// SitemapOutcome has words for what comes of requests for sitemaps.
+var SitemapOutcome = Vocabulary{
+	"ok":          "whole",
+	"damaged":     "damaged",
+	"absent":      "not there",
+	"refused":     "refused",
+	"unavailable": "no answer, or an error",
+	"disallowed":  "closed to this census by robots.txt",
+	"elsewhere":   "redirected to another domain",
+}
+
+// SitemapFault has words for what is wrong with sitemaps that robots.txt names.
+var SitemapFault = Vocabulary{
+	"dead":    "it is not there",
+	"empty":   "it lists nothing",
+	"outside": "it lists pages of other sites alone",
+	"closed":  "robots.txt closes it to this census",
+}
+
+// ClosedCause has words for the kinds of rules that close listed pages.
+var ClosedCause = Vocabulary{
+	"any":        "closed by any rule",
+	"everything": "by a rule for everything (/)",
+	"folder":     "by a folder",
+	"path":       "by another path",
+	"wildcard":   "by a wildcard (* or $)",
+	"query":      "by a query (?)",
+	"no_rule":    "without a rule",
+}
+
 // Kind returns the name of a kind of change, that of the table changes with spaces, so
 // that the terminal, the page and the table call it by one name.
 func Kind(kind string) string { return visible.Text(strings.ReplaceAll(kind, "_", " ")) }

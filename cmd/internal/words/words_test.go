@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 func texts[T ~string](values []T) (out []string) {
@@ -47,6 +48,11 @@ func TestEveryValueHasWords(t *testing.T) {
 		{"line_class", LineClass, remarks},
 		{"kind", KindMeans, change.Kinds},
 		{"signal_reach", SignalReach, reaches},
+		{"sitemap_host", SitemapHost, []string{summary.HostLists, summary.ListsOthers, summary.ListsNobody, summary.ListsClosed, summary.ListsDead, summary.ListsNone}},
+		{"sitemap_files.kind", SitemapKind, slices.Clone(summary.SitemapKinds)},
+		{"sitemap_files.outcome", SitemapOutcome, slices.Clone(summary.SitemapOutcomes)},
+		{"sitemap_fault", SitemapFault, []string{summary.FaultDead, summary.FaultEmpty, summary.FaultOutside, summary.FaultClosed}},
+		{"listed_closed", ClosedCause, append(slices.Clone(summary.Causes), "any")},
 		{"feature", Feature, strings.Fields("group rule wildcard anchor star_group joined crawl_delay sitemap")},
 	} {
 		slices.Sort(row.values)

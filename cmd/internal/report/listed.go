@@ -1,0 +1,280 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// closedBands are the shares of its listed pages that a host closes to an agent, by the
+// columns of the numbers.
+var closedBands = draw.Kinds{
+	{Key: summary.ClosesNone, Class: "open", Name: "closes none"},
+	{Key: summary.ClosesFew, Class: "allow", Name: "closes less than 1%"},
+	{Key: summary.ClosesSome, Class: "partly", Name: "closes 1 to 50%"},
+	{Key: summary.ClosesMost, Class: "star", Name: "closes more than half"},
+	{Key: summary.ClosesAll, Class: "closed", Name: "closes all"},
+}
+
+// aCoverage is how much of what they list hosts close to an agent.
+type aCoverage struct {
+	agent string
+	hosts int64
+	bands map[string]int64
+}
+
+// mostlyClosed counts the hosts that close more than half.
+func (c *aCoverage) mostlyClosed() int64 {
+	return c.bands[summary.ClosesMost] + c.bands[summary.ClosesAll]
+}
+
+// coverages adds up the metric coverage_closed by agent, for policies of a class or, if it
+// is "", for all.
+func (d *data) coverages(class string) (out []aCoverage) {
+	for agent, counts := range d.sums.Pivot("coverage_closed", d.profile, func(l counters.Label) string { return l.Agent }) {
+		c := aCoverage{agent: agent, bands: make(map[string]int64)}
+		for key, n := range counts {
+			if of, band := counters.CutLast(key); class == "" || of == class {
+				c.bands[band] += n
+				c.hosts += n
+			}
+		}
+		if c.hosts > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// bandColumns computes the columns of the numbers of closed bands, and all hosts.
+func bandColumns() string {
+	var out []string
+	for _, band := range summary.ClosedBands {
+		out = append(out, counters.SumIf("ends_with(key, ' "+band+"')", "closes_"+band))
+	}
+	return strings.Join(append(out, "sum(count)::BIGINT AS hosts"), ",\n  ")
+}
+
+func bandHeads() (out []string) {
+	for _, band := range summary.ClosedBands {
+		out = append(out, "closes_"+band)
+	}
+	return append(out, "hosts")
+}
+
+// coverage shows how much of what hosts list in their sitemaps each agent may fetch.
+func (d *data) coverage() *draw.Figure {
+	quarters, all := d.coverageQuarters(), d.coverages("")
+	all = slices.DeleteFunc(all, func(c aCoverage) bool { return quarters[c.agent] == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b aCoverage) int {
+		return cmp.Or(cmp.Compare(b.mostlyClosed(), a.mostlyClosed()), cmp.Compare(a.agent, b.agent))
+	})
+	f := &draw.Figure{
+		ID: "coverage", Of: fmt.Sprintf("Shares of the %s that list pages of their own in sitemaps.", words.Hosts(all[0].hosts)), Legend: closedBands.Legend(),
+		Note: "Of each host a sample of the pages that its sitemaps list is judged: whether the agent may fetch them. Half of the hosts let it fetch at most the median of what they list, a quarter at most the lower quartile; " +
+			"percentages of a host are rounded down.",
+		Title: "No host closes more than half of what it lists to any agent",
+		Head:  append(append([]string{"agent"}, bandHeads()...), "lower_quartile", "median", "upper_quartile"),
+	}
+	if all[0].mostlyClosed() > 0 {
+		most := make(map[string]int64)
+		for _, c := range all {
+			most[c.agent] = c.mostlyClosed()
+		}
+		leading, n, each := counters.Leading(most, words.Plain)
+		f.Title = fmt.Sprintf("More than half of what a host lists is closed most often to %s: by %s%s", leading, words.OfHosts(n, all[0].hosts), each)
+	}
+	for _, c := range all {
+		f.AddBar(c.agent, "", draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands), Values: []string{"median " + words.Number(quarters[c.agent][1]) + "%"}})
+		f.AddRow([]string{c.agent}, append(append(closedBands.Numbers(c.bands), c.hosts), quarters[c.agent]...)...)
+	}
+	f.Fill("hosts")
+	f.Shorten()
+	f.SQL = fmt.Sprintf(`SELECT * FROM (SELECT agent,
+  %s
+%s
+GROUP BY agent)
+JOIN (SELECT agent, min(percent) FILTER (4 * upto >= n) AS lower_quartile, min(percent) FILTER (2 * upto >= n) AS median, min(percent) FILTER (4 * upto >= 3 * n) AS upper_quartile
+  FROM (SELECT agent, key::BIGINT AS percent, sum(sum(count)) OVER (PARTITION BY agent ORDER BY key::BIGINT) AS upto, sum(sum(count)) OVER (PARTITION BY agent) AS n
+    %s
+    GROUP BY agent, key)
+  GROUP BY agent) USING (agent)
+ORDER BY closes_over_half + closes_all DESC, agent`, bandColumns(), d.from("coverage_closed", true), d.from("coverage", true))
+	return f
+}
+
+// coverageQuarters returns the quartiles of the percentages that hosts let each agent fetch.
+func (d *data) coverageQuarters() map[string][]int64 {
+	out := make(map[string][]int64)
+	for agent, counts := range d.sums.Pivot("coverage", d.profile, func(l counters.Label) string { return l.Agent }) {
+		by, hosts := make(map[int64]int64), int64(0)
+		for key, n := range counts {
+			if percent, err := strconv.ParseInt(key, 10, 64); err == nil && n > 0 {
+				by[percent] += n
+				hosts += n
+			}
+		}
+		if hosts == 0 {
+			continue
+		}
+		upTo := int64(0)
+		for _, percent := range slices.Sorted(maps.Keys(by)) {
+			upTo += by[percent]
+			for k := int64(len(out[agent]) + 1); k <= 3 && 4*upTo >= k*hosts; k++ {
+				out[agent] = append(out[agent], percent)
+			}
+		}
+	}
+	return out
+}
+
+// coveragePartly shows how much of what they list those hosts close that are partly closed to
+// an agent.
+func (d *data) coveragePartly() *draw.Figure {
+	all := d.coverages("partial")
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b aCoverage) int { return cmp.Or(cmp.Compare(b.hosts, a.hosts), cmp.Compare(a.agent, b.agent)) })
+	f := &draw.Figure{
+		ID: "coverage-partly", Of: "Shares of the hosts that list pages of their own in sitemaps and are partly closed to the agent.", Legend: closedBands.Legend(),
+		Note: "A host is partly closed to an agent if its rules close some path and not all. A rule may close what no sitemap lists.",
+		Head: append([]string{"agent"}, bandHeads()...),
+	}
+	var cases, few, most int64
+	for _, c := range all {
+		cases, few, most = cases+c.hosts, few+c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], most+c.mostlyClosed()
+		f.AddBar(c.agent, words.Hosts(c.hosts), draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands), Values: []string{words.Percent(c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], c.hosts) + " below 1%"}})
+		f.AddRow([]string{c.agent}, append(closedBands.Numbers(c.bands), c.hosts)...)
+	}
+	f.Title = fmt.Sprintf("Hosts that are partly closed to an agent close less than 1%% of what they list in %s, and more than half in %s", words.OfCount(few, cases, "case"), words.Number(most))
+	f.Fill("hosts")
+	f.Shorten()
+	f.SQL = fmt.Sprintf("SELECT agent,\n  %s\n%s AND starts_with(key, 'partial ')\nGROUP BY agent ORDER BY hosts DESC, agent", bandColumns(), d.from("coverage_closed", true))
+	return f
+}
+
+// listedClosed shows by which rules hosts close to search engines what they list.
+func (d *data) listedClosed() *draw.Figure {
+	by := d.sums.By("listed_closed", d.profile, func(l counters.Label) string { return l.Agent + " " + l.Key })
+	if len(by) == 0 {
+		return nil
+	}
+	hosts := make(map[string]int64)
+	for _, c := range d.coverages("") {
+		hosts[c.agent] = c.hosts
+	}
+	f := &draw.Figure{
+		ID: "listed-closed", Of: "Shares of the hosts that list pages of their own in sitemaps.", Names: listedCause, Head: []string{"agent_and_rule", "hosts"},
+		Note:   "A host closes to the crawler of a search engine a page that its own sitemap lists, among those that were judged. It counts once for each kind of rule that closes one.",
+		Legend: []draw.Legend{{Class: "closed", Name: "hosts"}},
+	}
+	keys := counters.Ranked(by)
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(agentOf(a), agentOf(b)) })
+	var told []string
+	for _, k := range keys {
+		of := hosts[agentOf(k)]
+		if strings.HasSuffix(k, " any") {
+			told = append(told, fmt.Sprintf("to %s on %s", agentOf(k), words.OfHosts(by[k], of)))
+		}
+		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: "hosts", N: by[k]}}, Values: []string{words.Percent(by[k], of)}})
+		f.AddRow([]string{k}, by[k])
+	}
+	f.Title = "A page is both listed and closed " + words.And(told)
+	f.Fit("hosts")
+	f.SQL = "SELECT agent || ' ' || key AS agent_and_rule, sum(count)::BIGINT AS hosts\n" + d.from("listed_closed", true) + "\nGROUP BY agent, key ORDER BY agent, hosts DESC, agent_and_rule"
+	f.Examples = d.examples.List("Examples", "page", "listed_closed", listedCause, slices.DeleteFunc(keys, func(k string) bool { return strings.HasSuffix(k, " any") })...)
+	return f
+}
+
+func agentOf(key string) string {
+	agent, _ := counters.CutLast(key)
+	return agent
+}
+
+// listedCause returns the display name of an agent and a kind of rule.
+func listedCause(key string) string {
+	agent, cause := counters.CutLast(key)
+	return agent + ": " + words.ClosedCause.Of(cause)
+}
+
+// sitemapHosts shows what the hosts list that were asked for sitemaps.
+func (d *data) sitemapHosts() *draw.Figure {
+	all := d.sums.By("sitemap_host", d.profile, counters.Key)
+	if len(all) == 0 {
+		return nil
+	}
+	asked := sum(all)
+	f := &draw.Figure{
+		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)), Names: words.SitemapHost.Of,
+		Note:   "A host is asked for the sitemaps that its robots.txt names, or else for /sitemap.xml, and for those of their indexes, so far as the limits allow. It counts once, for the first of these that holds: pages of its own, pages of other sites, and so on.",
+		Legend: []draw.Legend{{Class: "allow", Name: "hosts"}},
+		Title:  fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps", words.OfHosts(all[summary.HostLists], asked)),
+	}
+	d.byKey(f, "sitemap_host", "lists", "hosts", false, all, "allow", asked)
+	return f
+}
+
+// sitemapFiles shows what the sitemaps are, and what came of the requests for them.
+func (d *data) sitemapFiles() *draw.Figure {
+	all := d.sums.By("sitemap_file", d.profile, counters.Key)
+	if len(all) == 0 {
+		return nil
+	}
+	files, read := sum(all), int64(0)
+	for key, n := range all {
+		if _, outcome := counters.CutLast(key); outcome == summary.SitemapOK {
+			read += n
+		}
+	}
+	f := &draw.Figure{
+		ID: "sitemap-files", Of: fmt.Sprintf("Shares of the %s that hosts were to be asked for.", words.Count(files, "sitemap")), Names: sitemapFile,
+		Note:   "A sitemap is an index, or lists pages in XML, text, RSS or Atom. Of a damaged one counts what comes before the damage.",
+		Legend: []draw.Legend{{Class: "allow", Name: "sitemaps"}},
+		Title:  fmt.Sprintf("There and whole: %s", words.OfCount(read, files, "sitemap")),
+	}
+	d.byKey(f, "sitemap_file", "sitemap", "sitemaps", false, all, "allow", files)
+	return f
+}
+
+// sitemapFile returns the display name of a kind of sitemap and an outcome.
+func sitemapFile(key string) string {
+	kind, outcome := counters.CutLast(key)
+	if kind == "none" {
+		if outcome == summary.SitemapDamaged {
+			return "no sitemap"
+		}
+		return words.SitemapOutcome.Of(outcome)
+	}
+	return words.SitemapKind.Of(kind) + ": " + words.SitemapOutcome.Of(outcome)
+}
+
+// sitemapFaults shows what is wrong with the sitemaps that robots.txt names.
+func (d *data) sitemapFaults() *draw.Figure {
+	all := d.sums.By("sitemap_fault", d.profile, counters.Key)
+	if len(all) == 0 {
+		return nil
+	}
+	asked := sum(d.sums.By("sitemap_host", d.profile, counters.Key))
+	f := &draw.Figure{
+		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)), Names: words.SitemapFault.Of,
+		Note:   "A host counts once for each of these that a sitemap has which its robots.txt names. It is not there if the answer is an error, or none, or no sitemap.",
+		Legend: []draw.Legend{{Class: "partly", Name: "hosts"}},
+		Title: fmt.Sprintf("robots.txt names a sitemap that is not there on %s asked for sitemaps, and closes one that it names on %s",
+			words.OfHosts(all[summary.FaultDead], asked), words.Number(all[summary.FaultClosed])),
+	}
+	d.byKey(f, "sitemap_fault", "fault", "hosts", false, all, "partly", asked)
+	f.Examples = d.examples.List("Examples", "sitemap", "sitemap_fault", words.SitemapFault.Of, counters.Ranked(all)...)
+	return f
+}

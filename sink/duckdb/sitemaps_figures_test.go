@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Hosts that close to each agent another share of what they list, by rules of each kind:
+// each figure is what the tables say, also of a run that is not the last.
+func TestFiguresOfSitemaps(t *testing.T) {
+	t.Parallel()
+	rules := []string{
+		"User-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /a/1\n", "User-agent: Googlebot\nDisallow: /a/7$\n", "User-agent: bingbot\nDisallow: /a/\n",
+		"User-agent: *\nDisallow: /a/2\n\nUser-agent: GPTBot\nDisallow: /a/15\n", "User-agent: *\nDisallow: /b?x\n\nUser-agent: bingbot\nDisallow: /nowhere/\n", "User-agent: Googlebot\nUser-agent: bingbot\nDisallow: /\n",
+	}
+	pages := "http://HOST/b?x=1\n"
+	for i := range 199 {
+		pages += fmt.Sprintf("http://HOST/a/%d\n", i)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		fmt.Sscanf(r.Host, "h%d.example", &n)
+		w.Header().Set("Content-Type", "text/plain")
+		switch {
+		case r.URL.Path == "/robots.txt":
+			fmt.Fprint(w, rules[n%len(rules)], "Sitemap: /sitemap.xml\nSitemap: http://", r.Host, "/sitemap.txt\n")
+		case r.URL.Path == "/sitemap.txt" && n%5 > 0:
+			fmt.Fprint(w, strings.ReplaceAll(pages, "HOST", r.Host))
+		default:
+			w.WriteHeader(404)
+		}
+	}))
+	defer server.Close()
+	dir, list := t.TempDir(), ""
+	for i := range 4*len(rules) + 3 {
+		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+	}
+	list = write(t, filepath.Join(dir, "hosts.csv"), list)
+	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n- {name: bingbot, category: search}\n")
+	out := filepath.Join(dir, "out")
+	for _, run := range []string{"r", "s"} {
+		robocensus(t, 0, "run", "--agents", agents, "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--retries", "0", "--sitemaps", "3", "--profiles", "google,rfc9309", "--out", out, "--run", run)
+		wantFiguresOfSitemaps(t, out, run)
+		list = write(t, filepath.Join(dir, "fewer.csv"), "1,h1.example\n2,h2.example\n3,h6.example\n")
+	}
+	db := quick(t, out)
+	for id, f := range report(t, out, "r") {
+		head, rows, err := ask(db, f.sql)
+		if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+			t.Errorf("%s of an earlier run: %v (-report +SQL)\n%s", id, err, diff)
+		}
+	}
+	for id, want := range map[string]string{
+		"coverage": "Googlebot", "listed-closed": "bingbot everything bingbot folder Googlebot wildcard Googlebot query Googlebot path",
+	} {
+		text := fmt.Sprint(report(t, out, "r")[id].rows)
+		for part := range strings.FieldsSeq(want) {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s has no %s: %s", id, part, text)
+			}
+		}
+	}
+}
+
+// wantFiguresOfSitemaps compares the figures about sitemaps of the last run with their SQL
+// and the tables.
+func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
+	t.Helper()
+	db, figures := quick(t, dir), report(t, dir, run)
+	bands := `count(*) FILTER (disallowed = 0) AS closes_none, count(*) FILTER (disallowed > 0 AND disallowed < 0.01 * sampled) AS closes_under_1,
+		count(*) FILTER (disallowed > 0 AND disallowed BETWEEN 0.01 * sampled AND 0.5 * sampled) AS closes_to_half,
+		count(*) FILTER (disallowed > 0.5 * sampled AND disallowed < sampled) AS closes_over_half, count(*) FILTER (disallowed > 0 AND disallowed = sampled) AS closes_all, count(*) AS hosts`
+	for id, query := range map[string]string{
+		"coverage": "SELECT agent, " + bands + `, quantile_disc(100 * allowed // sampled, 0.25) AS lower_quartile, quantile_disc(100 * allowed // sampled, 0.5) AS median, quantile_disc(100 * allowed // sampled, 0.75) AS upper_quartile
+			FROM coverage WHERE profile = 'google' GROUP BY agent ORDER BY closes_over_half + closes_all DESC, agent`,
+		"coverage-partly": "SELECT agent, " + bands + " FROM coverage WHERE profile = 'google' AND class = 'partial' GROUP BY agent ORDER BY hosts DESC, agent",
+		"listed-closed": `SELECT agent || ' ' || cause AS agent_and_rule, count(*) AS hosts FROM (SELECT agent, unnest(['any', CASE WHEN rule_pattern = '/' THEN 'everything' WHEN contains(rule_pattern, '?') THEN 'query' WHEN contains(rule_pattern, '$') THEN 'wildcard'
+				WHEN rule_pattern LIKE '%/' THEN 'folder' ELSE 'path' END]) AS cause
+			FROM coverage WHERE profile = 'google' AND disallowed > 0 AND agent IN ('Googlebot', 'bingbot')) GROUP BY agent, cause ORDER BY agent, hosts DESC, agent_and_rule`,
+		"sitemap-hosts": `SELECT lists, count(*) AS hosts FROM (SELECT CASE WHEN bool_or(urls_read > 0) THEN 'lists' WHEN bool_or(urls > 0) THEN 'others' WHEN bool_or(kind <> 'none') THEN 'nothing' WHEN bool_or(outcome = 'disallowed') THEN 'closed'
+			WHEN bool_or(outcome IN ('unavailable', 'refused', 'elsewhere')) THEN 'no_answer' ELSE 'none' END AS lists
+			FROM sitemap_files GROUP BY seq) GROUP BY ALL ORDER BY hosts DESC, lists`,
+		"sitemap-files": "SELECT kind || ' ' || outcome AS sitemap, count(*) AS sitemaps FROM sitemap_files GROUP BY ALL ORDER BY sitemaps DESC, sitemap",
+		"sitemap-faults": `SELECT fault, count(DISTINCT seq) AS hosts FROM (SELECT seq, CASE WHEN outcome = 'disallowed' THEN 'closed' WHEN outcome IN ('absent', 'unavailable') OR outcome IN ('ok', 'damaged') AND kind = 'none' THEN 'dead'
+			WHEN outcome IN ('ok', 'damaged') AND urls = 0 AND sitemaps = 0 THEN 'empty' WHEN urls > 0 AND outside = urls AND sitemaps = 0 THEN 'outside' END AS fault
+			FROM sitemap_files WHERE line IS NOT NULL) WHERE fault IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, fault`,
+	} {
+		for name, query := range map[string]string{"its SQL": figures[id].sql, "the tables": query} {
+			head, rows, err := ask(db, query)
+			if diff := cmp.Diff(figures[id].rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+				t.Errorf("%s: -report +%s: %v\n%s", id, name, err, diff)
+			}
+		}
+	}
+}
