@@ -45,7 +45,7 @@ func TestFiguresOfSitemaps(t *testing.T) {
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n- {name: bingbot, category: search}\n")
 	out := filepath.Join(dir, "out")
 	for _, run := range []string{"r", "s"} {
-		robocensus(t, 0, "run", "--agents", agents, "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--retries", "0", "--sitemaps", "3", "--profiles", "google,rfc9309", "--out", out, "--run", run)
+		robocensus(t, 0, "run", "--agents", agents, "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--retries", "0", "--sitemaps", "3", "--profile", "google,rfc9309", "--out", out, "--run", run)
 		wantFiguresOfSitemaps(t, out, run)
 		list = write(t, filepath.Join(dir, "fewer.csv"), "1,h1.example\n2,h2.example\n3,h6.example\n")
 	}

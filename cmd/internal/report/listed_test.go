@@ -64,6 +64,9 @@ func TestFiguresOfSitemaps(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
 		}
 	}
+	if whole := d.listedClosed().Bars[0].Tracks[0].Whole; whole != 40 {
+		t.Errorf("a bar of what is listed and closed is of %d hosts", whole)
+	}
 	if f := d.coveragePartly(); f.Bars[0].Tracks[0].Whole != 10 || f.Bars[1].Tracks[0].Whole != 5 {
 		t.Error("a bar is not of the hosts that are partly closed to its agent")
 	}
