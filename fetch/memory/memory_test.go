@@ -73,7 +73,7 @@ func host(i int) fetch.Origin {
 }
 
 // notOfTheAnswer are the fields of a capture that keep does not store.
-var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Front", "Also", "Location", "Unstored", "Digest", "at", "text"}
+var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Front", "Further", "Also", "Location", "Unstored", "Digest", "at", "text"}
 
 // sameAnswer compares two captures without their bodies, and errors by text.
 var sameAnswer = cmp.Options{
