@@ -13,7 +13,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -165,7 +164,7 @@ func (o *output) sweep(files []journal.Part) error {
 		}
 		return nil
 	}
-	for _, l := range layout.Leftovers(o.plan.Run, schema.TableNames) {
+	for _, l := range layout.Leftovers(o.plan.Run, o.plan.Tables) {
 		if err := remove(l.Folder, l.MayBe); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ import (
 // called runs the command in this process and returns its exit code and its output.
 func called(args ...string) (code int, said string) {
 	var out bytes.Buffer
-	return mainCode(args, nil, &out, &out), out.String()
+	return mainCode(args, nil, &out, withoutProgress{&out}), out.String()
 }
 
 // copied copies a folder.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -86,10 +87,20 @@ func publishTo(t *testing.T, dir, folder string, args ...string) {
 func call(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if got := mainCode(args, strings.NewReader(""), &out, &errs); got != code {
+	if got := mainCode(args, strings.NewReader(""), &out, withoutProgress{&errs}); got != code {
 		t.Fatalf("robocensus %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, &out, &errs)
 	}
 	return out.String() + errs.String()
+}
+
+// withoutProgress leaves out lines of progress, which a busy machine prints, too.
+type withoutProgress struct{ io.Writer }
+
+func (w withoutProgress) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(" msg=progress ")) {
+		return len(line), nil
+	}
+	return w.Writer.Write(line)
 }
 
 // A data set depends on the run alone, not on the folder in which it is, and does not
