@@ -22,6 +22,9 @@ type Bounds struct {
 	Files  int   // sitemaps asked for
 	Bytes  int64 // of all of them, unpacked
 	Sample int   // URLs that are kept
+	// From, if not "", is the URL of the sitemap to begin with, in place of those that
+	// robots.txt names.
+	From string
 	// Profile reads the lines of robots.txt that name sitemaps.
 	Profile *robots.Profile
 }
@@ -90,7 +93,7 @@ func (b Bounds) Plan() fetch.Plan {
 	return fetch.Plan{
 		Name: "sitemaps", Most: b.Files, Keeps: b.Files*keptBytes + b.Sample*maxSampled/8,
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
-			t := &tour{bounds: b, host: host.Origin, left: b.Bytes, sample: newSample(b.Sample), seen: make(map[string]bool)}
+			t := b.tour(host.Origin)
 			if err := t.named(host); err != nil {
 				return
 			}
@@ -102,6 +105,24 @@ func (b Bounds) Plan() fetch.Plan {
 			}
 		},
 	}
+}
+
+func (b Bounds) tour(host fetch.Origin) *tour {
+	return &tour{bounds: b, host: host, left: b.Bytes, sample: newSample(b.Sample), seen: make(map[string]bool)}
+}
+
+// Read reads one sitemap, of which nobody knows where it lies: no page is beyond its folder.
+// If host is zero, the first URL that has an origin tells the host, and of says which; paths
+// before that are taken as they are.
+func (b Bounds) Read(body io.Reader, host fetch.Origin) (r Reading, of fetch.Origin, err error) {
+	t, base := b.tour(host), new(url.URL)
+	if !t.isOpen() {
+		base, err = url.Parse(host.String() + "/")
+	}
+	if err == nil {
+		r, _, err = t.read(stop{}, base, body)
+	}
+	return r, t.host, err
 }
 
 // tour is the reading of a host's sitemaps.
@@ -126,8 +147,15 @@ type stop struct {
 
 func (s *stop) url() string { return s.origin.String() + s.target }
 
+// isOpen reports whether the host is still to be told.
+func (t *tour) isOpen() bool { return t.host == fetch.Origin{} }
+
 // named takes the sitemaps that robots.txt names.
 func (t *tour) named(host *fetch.Answered) error {
+	if t.bounds.From != "" {
+		t.add(&t.first, t.host.RobotsURL(), t.bounds.From, "", 0)
+		return nil
+	}
 	err := host.Parse(t.bounds.Profile, func(f *robots.File) {
 		for _, s := range f.Sitemaps {
 			if s.IsOdd {
@@ -172,9 +200,17 @@ func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 	var children []string
 	f := ask(&fetch.Question{
 		Kind: fetch.KindSitemap, Name: s.name, Origin: s.origin, Target: s.target, MaxBody: int(t.left) + 1, Elsewhere: true,
-		Read: func(body io.Reader, keep io.Writer) (err error) {
-			children, err = t.read(s, body, keep)
-			return err
+		Read: func(body io.Reader, keep io.Writer) error {
+			base, err := url.Parse(s.url())
+			if err != nil {
+				base = nil
+			}
+			r, listed, err := t.read(s, base, body)
+			if err != nil {
+				return err
+			}
+			children = listed
+			return json.NewEncoder(keep).Encode(&r)
 		},
 	})
 	t.asked++
@@ -191,12 +227,8 @@ func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 
 // read reads the body of a sitemap, and returns the sitemaps that it lists, of which no more
 // than can still be asked for: those of the lowest ranks.
-func (t *tour) read(s stop, body io.Reader, keep io.Writer) (children []string, err error) {
-	r := Reading{Kind: None}
-	base, err := url.Parse(s.url())
-	if err != nil {
-		base = nil
-	}
+func (t *tour) read(s stop, base *url.URL, body io.Reader) (r Reading, children []string, err error) {
+	r.Kind = None
 	file, place, sum, chosen := t.asked, t.placeOf(s), sha1.New(), newSample(t.bounds.Files)
 	result, err := read(body, base, t.left, sum, func(e Entry) error {
 		r.date(&place, e.LastMod)
@@ -208,11 +240,14 @@ func (t *tour) read(s stop, body io.Reader, keep io.Writer) (children []string, 
 			}
 			return nil
 		}
+		if t.isOpen() {
+			t.open(e.URL, base, &place)
+		}
 		t.page(&r, &place, e, file)
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return r, nil, err
 	}
 	t.left -= result.Bytes
 	r.Kind, r.URLs, r.Sitemaps, r.Bytes, r.Remarks = result.Kind, result.URLs, result.Indexed, result.Bytes, append(result.Remarks, r.Remarks...)
@@ -225,7 +260,18 @@ func (t *tour) read(s stop, body io.Reader, keep io.Writer) (children []string, 
 	for _, c := range chosen.sorted() {
 		children = append(children, c.URL)
 	}
-	return children, json.NewEncoder(keep).Encode(&r)
+	return r, children, nil
+}
+
+// open takes the host that a URL tells, if it tells one.
+func (t *tour) open(text string, base *url.URL, place *place) {
+	o, _, err := fetch.Parse(text, "")
+	if err != nil || !strings.Contains(text, "://") {
+		return
+	}
+	if u, err := url.Parse(o.String() + "/"); err == nil {
+		*base, t.host, place.origin = *u, o, o.String()
+	}
 }
 
 // judge notes what the protocol does not allow.
@@ -288,6 +334,9 @@ type place struct {
 }
 
 func (t *tour) placeOf(s stop) place {
+	if t.isOpen() {
+		return place{}
+	}
 	p := place{origin: t.host.String()}
 	if s.origin == t.host {
 		path, _, _ := strings.Cut(s.target, "?")

@@ -342,3 +342,38 @@ func TestForgedReadings(t *testing.T) {
 		}
 	}
 }
+
+// A plan may begin with one sitemap, whatever robots.txt names.
+func TestBeginsWithASitemap(t *testing.T) {
+	w := web{"https://a.example/one": indexOf("/two"), "https://a.example/two": urlset("https://a.example/2")}
+	var got []string
+	for _, f := range w.tourOf(t, "Sitemap: /named\n", Bounds{Files: 5, Bytes: 1 << 20, Sample: 5, From: "https://a.example/one"}) {
+		got = append(got, f.URL)
+	}
+	if diff := cmp.Diff([]string{"https://a.example/one", "https://a.example/two"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The first URL with an origin tells the host of a document that lies nowhere.
+func TestReadsADocumentThatLiesNowhere(t *testing.T) {
+	b := Bounds{Files: 1, Bytes: 1 << 20, Sample: 9}
+	text := urlset("/before", "https://a.example/x", "https://b.example/", "after", "https://A.example:443/x")
+	r, of, err := b.Read(strings.NewReader(text), fetch.Origin{})
+	want := Reading{Kind: URLSet, URLs: 5, Listed: 4, Outside: 1, Bytes: int64(len(text)), Digest: r.Digest, Remarks: []Remark{Outside, Relative}}
+	sample := make([]string, len(r.Sample))
+	for i := range r.Sample {
+		sample[i] = r.Sample[i].URL
+	}
+	slices.Sort(sample)
+	if r.Sample = nil; err != nil || of.String() != "https://a.example" {
+		t.Errorf("%v, %v", of, err)
+	}
+	if diff := cmp.Diff(want, r) + cmp.Diff([]string{"/before", "https://a.example/after", "https://a.example/x"}, sample); diff != "" {
+		t.Error(diff)
+	}
+	other := fetch.Origin{Scheme: "https", Host: "b.example", Port: 443}
+	if r, of, err = b.Read(strings.NewReader(text), other); err != nil || of != other || r.Listed != 3 || r.Outside != 2 || r.BeyondFolder != 0 {
+		t.Errorf("of another host: %+v, %v, %v", r, of, err)
+	}
+}

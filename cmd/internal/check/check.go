@@ -4,6 +4,7 @@
 //   - live.go: of an origin, which it asks first
 //   - run.go, urls.go: of a list of URLs, by a file or by a run
 //   - inputs.go, log.go: the list, which may be a sitemap or an access log
+//   - listed.go: of what a site lists in its sitemaps, in sum
 //   - portable.go: of a file, about parsers that read it differently
 //   - jsonl.go: questions and answers as JSON
 //   - decision.go: what decides, as JSON and as an exit code
@@ -56,6 +57,18 @@ it, by its User-Agent header, unless AGENT names one; agents that are not in the
 passed over. Its line, or object, also has the agent and the status that was answered:
 
     VERDICT  URL  line 4: Disallow: /x  GPTBot  200
+
+With --sitemap, check shows on one screen what a site lists of itself: how many of the URLs
+are open to each agent and how many closed, and the lines of robots.txt that close them: the
+lines to change. Of a sitemap that is a URL, the sitemaps of an index are read too: up to 100,
+one at a time, a second apart, and only where robots.txt, as its host serves it, lets
+--user-agent fetch them, as run --sitemaps does. A file is read alone. URLs of other origins are
+counted and not judged: others than that of the host or, if ROBOTS_FILE is a file, than that
+of the sitemap or, if both are files, of the first URL. Of more than 10,000 URLs a sample of
+10,000 is judged, by hash. With --json, the output is one object with "origin", "sitemaps"
+({"url", "kind", "status", "outcome", "remarks"}), "sitemaps_listed", "listed", "judged", "outside",
+"beyond_folder", "agents" ({"agent", "profile", "allowed", "disallowed", "undefined"}) and
+"closing" ({"reason", "line", "pattern", "agents", "urls", "example"}).
 
 With --out, --agent and --urls, check judges the URLs of many hosts from a run, without a
 request: from its tables groups and rules, or bodies where it keeps them. AGENT is as the
@@ -128,7 +141,8 @@ const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check --out out --agent GPTBot --urls urls.txt
   robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt
   robocensus check robots.txt Googlebot --urls sitemap.xml.gz
-  robocensus check robots.txt --urls access.log`
+  robocensus check robots.txt --urls access.log
+  robocensus check robots.txt --sitemap https://www.example.com/sitemap.xml --agent Googlebot --agent GPTBot`
 
 // asking is what check and compare share.
 type asking struct {
@@ -159,6 +173,7 @@ type flags struct {
 	portable bool
 
 	urls, before string // list of URLs, and the earlier file
+	sitemap      string // whose pages are judged in sum
 	out, run     string // a run whose policies judge them
 
 	acceptUnreachable bool
@@ -172,6 +187,7 @@ func newCheckFlags() *flags {
 	f.Set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
 	f.Set.BoolVar(&f.portable, "portable", false, "show the lines of a file on which the parsers of crawlers part, and how to write them instead")
 	f.Set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, a sitemap or an access log, and print a line for each")
+	f.Set.StringVar(&f.sitemap, "sitemap", "", "judge what a sitemap lists, `URL|FILE`, for each agent, and show the lines that close any of it; of a URL, the sitemaps of an index too")
 	f.Set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
 	f.Set.StringVar(&f.run, "run", cli.Latest, "`RUN` of --out")
 	f.Set.StringVar(&f.before, "changed-from", "", "with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
@@ -189,6 +205,7 @@ func Command() *cobra.Command {
        robocensus check HOST AGENT [PATH...]
        robocensus check [ROBOTS_FILE] URL... --agent AGENT [--agent AGENT]
        robocensus check ROBOTS_FILE|HOST [AGENT] --urls FILE [--changed-from FILE]
+       robocensus check ROBOTS_FILE|HOST --sitemap URL|FILE --agent AGENT [--agent AGENT]
        robocensus check --out DIR [--run RUN] --agent AGENT --urls FILE
        robocensus check ROBOTS_FILE --portable
        robocensus check --jsonl < QUESTIONS`,
@@ -203,6 +220,8 @@ func Command() *cobra.Command {
 
 func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
+	case f.sitemap != "" && (f.urls != "" || f.before != "" || f.out != "" || f.jsonl || f.portable || f.uses):
+		return exit.Usagef("--sitemap goes with --agent and --json alone: give a robots.txt file or a host, --sitemap URL|FILE and --agent AGENT")
 	case f.out != "" && (f.urls == "" || len(f.agents) != 1 || len(words) > 0 || f.jsonl || f.before != ""):
 		return exit.Usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
 	case f.out == "" && f.Set.Changed("run"):
@@ -221,6 +240,8 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 		return exit.Usagef("--changed-from needs --urls: the list whose verdicts may differ")
 	case f.uses && (f.urls != "" || f.jsonl):
 		return exit.Usagef("--uses is for URLs that are arguments; with --jsonl, a question asks with \"uses\": true")
+	case f.sitemap != "":
+		return f.checkSitemap(ctx, words, profiles, stdin, stdout, stderr)
 	case f.urls != "":
 		return f.checkURLs(ctx, words, profiles, stdin, stdout, stderr)
 	case f.jsonl && f.json:

@@ -61,12 +61,13 @@ func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []
 }
 
 // captures fetches the robots.txt of the origin of each URL. One that has the origin of
-// the URL before it has none.
-func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.Profile) ([]*fetch.Capture, error) {
+// the URL before it has none. Plans ask each origin for more.
+func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.Profile, plans ...fetch.Plan) ([]*fetch.Capture, error) {
 	config, err := f.FetchConfig(ctx, profiles)
 	if err != nil {
 		return nil, err
 	}
+	config.Further = plans
 	client, err := client.New(config, client.Backing{})
 	if err != nil {
 		return nil, exit.UsageError{Err: err}
