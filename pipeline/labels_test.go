@@ -316,6 +316,31 @@ func TestTenThousandValues(t *testing.T) {
 	}
 }
 
+// A value with the name of the rest is an error where there is a rest, and a value like any other
+// where there is none.
+func TestValueOther(t *testing.T) {
+	p := newLabelled(t, 3, 1)
+	for _, n := range []int{10, 1001} {
+		list := "domain,owner\n" + p.hosts[0] + ",other\n"
+		for i := range n {
+			list += fmt.Sprintf("x%d.example,o%d\n", i, i)
+		}
+		c := p.config(t)
+		c.Source.Hosts, c.Source.Label, c.Source.Labels, c.Evaluate.OwnLabels = "", nil, writeFile(t, "labels.csv", []byte(list)), nil
+		_, err := Run(t.Context(), c, new(Progress))
+		if n > 1000 {
+			if err == nil || !strings.Contains(err.Error(), `labels.csv: the label "owner" has more than 1000 values, of which the rest counts as "other", and also a value of that name: rename the value`) {
+				t.Errorf("of %d values: %v", n, err)
+			}
+			continue
+		}
+		must(t, err)
+		if hosts := countersOf(t, c)[summary.LabelValue{Label: "owner", Value: "other"}][counter{Metric: "targets"}]; hosts != 1 {
+			t.Errorf("%d hosts of the value other", hosts)
+		}
+	}
+}
+
 // A second value of a label is rejected, and domains stand for their hosts.
 func TestLabelsOfAList(t *testing.T) {
 	var archive strings.Builder

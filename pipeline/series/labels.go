@@ -2,6 +2,8 @@ package series
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/robocensus/robocensus/sink/journal"
@@ -14,6 +16,51 @@ import (
 func isLabel(stratum string) bool {
 	_, ok := summary.ParseLabelValue(stratum)
 	return ok
+}
+
+// UnknownStratum reports a value of a label that no run counts.
+type UnknownStratum struct {
+	summary.LabelValue
+	Labels []string // of the runs, sorted
+	Values []string // of the label, sorted
+}
+
+func (e *UnknownStratum) Error() string { return fmt.Sprintf("no run has hosts of %q", e.Stratum()) }
+
+// checkLabels returns an [UnknownStratum] if one of the strata has no hosts in any run. Those
+// that are counted host by host may have values that the counters by label hold together.
+func checkLabels(c Config, runs []*countedRun) error {
+	for _, stratum := range c.Strata {
+		v, isLabel := summary.ParseLabelValue(stratum)
+		if !isLabel || slices.ContainsFunc(runs, func(r *countedRun) bool {
+			if c.Panel || c.Clustered {
+				return r.all.hosts(stratum)+r.panel.hosts(stratum)+r.others.hosts(stratum) > 0
+			}
+			return r.values[stratum]
+		}) {
+			continue
+		}
+		labels, values := make(map[string]bool), make(map[string]bool)
+		for _, r := range runs {
+			for known := range r.values {
+				k, _ := summary.ParseLabelValue(known)
+				labels[k.Label] = true
+				if k.Label == v.Label && known != stratum {
+					values[k.Value] = true
+				}
+			}
+		}
+		return &UnknownStratum{v, slices.Sorted(maps.Keys(labels)), slices.Sorted(maps.Keys(values))}
+	}
+	return nil
+}
+
+// hosts returns the number of hosts of a stratum.
+func (p population) hosts(stratum string) int64 {
+	if p[stratum] == nil {
+		return 0
+	}
+	return p[stratum].sizes[baseHosts].n
 }
 
 // labels reads which hosts of the segment have the values that the series is about.

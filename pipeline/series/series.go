@@ -91,7 +91,8 @@ type id struct{ metric, agent, category, profile, key string }
 type countedRun struct {
 	*past.Run
 	all     population
-	panel   population // with --panel
+	values  map[string]bool // strata of its labels, if the series is about some
+	panel   population      // with --panel
 	others  population
 	byHost  map[string]bool // metrics that the pass over hosts counts
 	moved   moved           // against the run before
@@ -188,6 +189,9 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := checkLabels(c, runs); err != nil {
+		return nil, err
+	}
 	if !c.Clustered {
 		if err := warnOfDomains(ctx, c, runs, r); err != nil {
 			return nil, err
@@ -227,7 +231,9 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 		if counts, err = summary.ReadByLabel(ctx, in, m.Manifest); err != nil {
 			return nil, err
 		}
+		r.values = make(map[string]bool)
 		for _, c := range counts.List() {
+			r.values[c.Stratum] = true
 			if slices.Contains(strata, c.Stratum) {
 				r.add(c)
 			}

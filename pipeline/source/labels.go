@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,21 +65,34 @@ func (s *Source) readLabels(ctx context.Context) error {
 		err = read("ranks", hosts.LabelFile{Path: c.Ranks, Wanted: wanted})
 	}
 	if err == nil {
-		err = c.missing(wanted, columns, names)
+		// Names that no other list has choose among the columns of --labels.
+		chosen := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return hasColumn(columns, name) })
+		if len(chosen) == 0 {
+			chosen = []string{hosts.AllLabels}
+		}
+		err = read("labels", hosts.LabelFile{Path: c.Labels, Wanted: chosen, Domains: true, Needed: true})
 	}
 	if err == nil {
-		err = read("labels", hosts.LabelFile{Path: c.Labels, Wanted: []string{hosts.AllLabels}, Domains: true, Needed: true})
+		err = c.missing(wanted, columns, names)
 	}
-	s.labels.Settle()
-	return err
+	if err != nil {
+		return err
+	}
+	if err := s.labels.Settle(); err != nil {
+		return &userfile.Error{Path: cmp.Or(strings.Join(names, ", "), "the earlier run"), Err: err}
+	}
+	return nil
+}
+
+func hasColumn(columns []string, name string) bool {
+	return slices.ContainsFunc(columns, func(column string) bool { return hosts.SameColumn(name, column) })
 }
 
 // missing returns the error of labels that no list has.
 func (c *Config) missing(wanted, columns, lists []string) error {
 	of := strings.Join(lists, ", ")
 	for _, name := range wanted {
-		has := slices.ContainsFunc(columns, func(column string) bool { return hosts.SameColumn(name, column) })
-		if has || name == hosts.AllLabels && (len(columns) > 0 || c.FromRun != "") {
+		if hasColumn(columns, name) || name == hosts.AllLabels && (len(columns) > 0 || c.FromRun != "") {
 			continue
 		}
 		quoted := make([]string, len(columns))

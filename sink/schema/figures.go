@@ -45,7 +45,8 @@ type LabelCount struct {
 	Metric string `parquet:"metric,dict"`
 	// Label whose values are counted. Example: `sector`.
 	Label string `parquet:"label,dict"`
-	// Value of the label; `other` for all but the 1,000 most frequent. Example: `news`.
+	// Value of the label; `other` for all but the 1,000 most frequent, and for top-level
+	// domains that the public suffix list does not have, such as `test`. Example: `news`.
 	Value string `parquet:"value,dict"`
 	// As in `summary`. Null if it is about no agent. Example: `GPTBot`.
 	Agent *string `parquet:"agent,dict"`

@@ -11,6 +11,9 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
+// byFlags says which flags write the tables that --tables alone does not.
+const byFlags = "bodies: --keep-bodies; labels and label_counts: --label or --labels"
+
 // scope describes what the views of a schema show.
 type scope struct {
 	schema, about     string
@@ -30,7 +33,7 @@ func everyRun(how string) scope {
 		how:    how,
 		schema: "history", about: "All runs and profiles, complete or not.",
 		runs: "run=*", comparisons: "run=*/against=*",
-		missing:    "no run in this folder wrote the table %s: name it in --tables (bodies: --keep-bodies)",
+		missing:    "no run in this folder wrote the table %s: name it in --tables (" + byFlags + ")",
 		uncompared: "no runs in this folder are compared: robocensus diff --out DIR RUN_A RUN_B writes the table changes",
 	}
 }
@@ -52,7 +55,7 @@ func lastRun(runs []*journal.Manifest, how string) scope {
 			s.parts[p.Table] = append(s.parts[p.Table], p.Path)
 		}
 	}
-	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (bodies: --keep-bodies);" +
+	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (" + byFlags + ");" +
 		" history.%[1]s has that of other runs"
 	if len(last.Profiles) > 0 {
 		s.profile = last.Profiles[0]

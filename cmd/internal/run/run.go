@@ -208,8 +208,8 @@ func New() *Flags {
 	s, c, in := f.Set, &f.Config, &f.Config.Source
 	s.StringVar(&in.Hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; of stored answers, take only those of these hosts, of which 10 million take 136 MB")
 	s.StringVar(&in.Column, "column", "", "`NAME` of the column of hosts, origins or URLs in --hosts, if its header calls it by no known name")
-	s.StringArrayVar(&in.Label, "label", nil, "`COLUMN` of --hosts or --ranks that is a label, by which everything is counted too, such as sector; '*' is all but host, URL and rank; tld and cdn (read from headers) need no column; of an earlier run, a label that it has; repeatable")
-	s.StringVar(&in.Labels, "labels", "", "`FILE` of labels (CSV, TSV or Parquet): a column of hosts or registered domains, and one for each label")
+	s.StringArrayVar(&in.Label, "label", nil, "`COLUMN` of --hosts, --ranks or --labels that is a label, by which everything is counted too, such as sector; '*' is all but host, URL and rank; tld and cdn (read from headers) need no column; of an earlier run, a label that it has; repeatable")
+	s.StringVar(&in.Labels, "labels", "", "`FILE` of labels (CSV, TSV or Parquet): a column of hosts or registered domains, and one for each label, of which --label NAME chooses")
 	s.BoolVar(&in.Force, "force", false, "read --hosts although most of its lines name no host")
 	s.StringArrayVar(&in.WARC, "warc", nil, "WARC or ARC files, a quoted `GLOB`, plain, .gz or .zst, or in a ZIP file such as a WACZ; - is standard input; repeatable, and the files that follow one are archives too")
 	s.StringVar(&in.Paths, "warc-paths", "", "`FILE` of WARC or ARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")

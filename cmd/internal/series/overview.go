@@ -13,10 +13,33 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// showSeries prints an overview: one figure of each run, what happened, and warnings.
-func showSeries(out io.Writer, r *series.Result) {
+// showSeries prints an overview: one figure of each run, for each stratum that was asked for,
+// what happened, and warnings.
+func showSeries(out io.Writer, r *series.Result, strata []string) {
 	p := &screen.Text{Out: out}
-	stratum := overviewStratum(r.Points)
+	if len(strata) == 0 {
+		strata = []string{overviewStratum(r.Points)}
+	}
+	for i, stratum := range strata {
+		if i > 0 {
+			p.Line("")
+		}
+		showStratum(p, r, stratum)
+	}
+	if r.Panel != nil {
+		p.Line("in all runs: " + words.Count(r.Panel.Hosts, "host"))
+	}
+	for _, text := range markLines(r.Marks) {
+		p.Line(p.Foreign(text))
+	}
+	for _, text := range r.Warnings {
+		p.Line(p.Foreign(text))
+	}
+	p.Line("--html draws all figures; --parquet, --csv and --json write them")
+}
+
+// showStratum prints the figure of each run for a stratum.
+func showStratum(p *screen.Text, r *series.Result, stratum string) {
 	shares := make(map[string]map[string]*schema.Point) // by run and base
 	for i := range r.Points {
 		if pt := &r.Points[i]; pt.Stratum == stratum && isOverview(pt) && *pt.Profile == r.Profiles[0] {
@@ -60,16 +83,6 @@ func showSeries(out io.Writer, r *series.Result) {
 	}
 	p.Line(title)
 	p.Rows([]string{"run", "date", "hosts", "with rules", "of hosts", "of the latter", "comparable"}, 2, rows)
-	if r.Panel != nil {
-		p.Line("in all runs: " + words.Count(r.Panel.Hosts, "host"))
-	}
-	for _, text := range markLines(r.Marks) {
-		p.Line(p.Foreign(text))
-	}
-	for _, text := range r.Warnings {
-		p.Line(p.Foreign(text))
-	}
-	p.Line("--html draws all figures; --parquet, --csv and --json write them")
 }
 
 // isOverview reports whether a point is of the figure that the overview shows.

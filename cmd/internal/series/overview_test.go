@@ -53,7 +53,7 @@ func TestOverviewOfAStratum(t *testing.T) {
 		Points: []schema.Point{point("b", "hosts", 40), point("b", "files", 2)},
 	}
 	var out bytes.Buffer
-	showSeries(&out, r)
+	showSeries(&out, r, nil)
 	want := []string{
 		"Hosts that shut out an agent for AI training, of the stratum 1-1000",
 		"run  date        hosts  with rules  of hosts  of the latter  comparable",

@@ -28,6 +28,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -182,7 +183,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
 		return c, exit.Usagef("--stratum weighted needs --weights FILE")
 	}
-	c = series.Config{Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Paired: f.movers || len(f.agents) > 0 || f.html != "", Clustered: f.clustered}
+	c = series.Config{Profiles: f.profiles, Strata: f.distinctStrata(), Panel: f.panel, Paired: f.movers || len(f.agents) > 0 || f.html != "", Clustered: f.clustered}
 	since, err := f.from()
 	if err != nil {
 		return c, err
@@ -202,6 +203,16 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		c.Weights, err = readWeights(ctx, f.weights)
 	}
 	return c, err
+}
+
+// distinctStrata returns each stratum once, as they were given.
+func (f *seriesFlags) distinctStrata() (names []string) {
+	for _, name := range f.strata {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // from checks the flags that choose runs, and returns the date of --since.
@@ -338,6 +349,10 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 // write reads the series and writes it in every form that is asked for.
 func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr io.Writer) error {
 	r, err := series.Read(ctx, c)
+	var unknown *series.UnknownStratum
+	if errors.As(err, &unknown) {
+		return unknownStratum(unknown)
+	}
 	if err != nil {
 		return err
 	}
@@ -384,9 +399,23 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 			fmt.Fprintf(stderr, "robocensus: %s\n", visible.Text(text))
 		}
 	default:
-		showSeries(stdout, r)
+		showSeries(stdout, r, c.Strata)
 	}
 	return nil
+}
+
+// mostNamed is the number of labels or values that an error names.
+const mostNamed = 20
+
+// unknownStratum is the error of a value of a label that no run has.
+func unknownStratum(e *series.UnknownStratum) error {
+	switch {
+	case len(e.Labels) == 0:
+		return exit.Usagef("--stratum %s: no run counts by labels: give them to robocensus run with --label or --labels", e.Stratum())
+	case len(e.Values) == 0:
+		return exit.Usagef("--stratum: no run has a label %q%s: the labels are %s", e.Label, suggest.Remark(e.Label, e.Labels), past.Some(e.Labels, mostNamed))
+	}
+	return exit.Usagef("--stratum: no run counts a value %q of the label %s%s: the values are %s", e.Value, e.Label, suggest.Remark(e.Value, e.Values), past.Some(e.Values, mostNamed))
 }
 
 // fewSites reports whether the runs are small enough to look at each site. A run of archives

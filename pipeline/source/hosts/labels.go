@@ -143,7 +143,7 @@ func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, 
 	if err != nil {
 		return nil, err
 	}
-	if f.Needed && len(found.names) == 0 {
+	if f.Needed && len(found.others) == 0 {
 		return nil, &userfile.Error{Path: name, Err: errors.New("has no label: give a header with a column host or domain, and columns of labels")}
 	}
 	return found.others, l.take(name, list)
@@ -238,14 +238,18 @@ func (l *labelList) put(host string, label int, value string) string {
 }
 
 // Settle decides which values count apart: those with the most hosts. It is called once all
-// lists are read.
-func (l *Labels) Settle() {
+// lists are read. A value that has the name of all the others is an error where there are such.
+func (l *Labels) Settle() error {
 	for _, list := range l.lists {
 		for i := range list.values {
 			v := &list.values[i]
 			v.as, v.ids = v.texts, nil
 			if len(v.texts) <= summary.MostValues {
 				continue
+			}
+			if slices.Contains(v.texts, summary.Other) {
+				const form = "the label %q has more than %d values, of which the rest counts as %q, and also a value of that name: rename the value, or leave the label out"
+				return fmt.Errorf(form, list.names[i], summary.MostValues, summary.Other)
 			}
 			order := make([]int, len(v.texts))
 			for k := range order {
@@ -260,6 +264,7 @@ func (l *Labels) Settle() {
 			}
 		}
 	}
+	return nil
 }
 
 // Of returns the labels of a host.
