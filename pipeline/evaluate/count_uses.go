@@ -105,7 +105,7 @@ func (e *Evaluator) countTraining(stratum string) {
 			e.counts.AddProfile("page_refusal", stratum, 0, "alone")
 		}
 	}
-	e.countDocumentRefusals(stratum, key != nil)
+	e.countDocumentRefusals(stratum, key)
 	if key == nil {
 		return
 	}

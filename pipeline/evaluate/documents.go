@@ -149,13 +149,16 @@ func (e *Evaluator) countDocuments(stratum string) {
 
 // countDocumentRefusals counts a host that was asked for documents by the set of places
 // that refuse the training of models, of which robots.txt is one, and by the pairs of
-// places of which one refuses it and the other permits it, whatever the path.
-func (e *Evaluator) countDocumentRefusals(stratum string, inFile bool) {
+// places of which one refuses it and the other permits it, whatever the path. inFile are the
+// ways in which robots.txt does. A License line alone says that there are terms, and is not
+// contrary to the terms.
+func (e *Evaluator) countDocumentRefusals(stratum string, inFile []string) {
 	if len(e.found) == 0 {
 		return
 	}
 	refuse, permit := make(map[string]bool), make(map[string]bool)
-	refuse[summary.InRobots] = inFile
+	refuse[summary.InRobots] = inFile != nil
+	byTerms := slices.Equal(inFile, []string{usage.License.String()})
 	note := func(rows []schema.Preference, place func(*schema.Preference) string) {
 		for i := range rows {
 			p := &rows[i]
@@ -182,7 +185,7 @@ func (e *Evaluator) countDocumentRefusals(stratum string, inFile bool) {
 			set = append(set, place)
 		}
 		for _, other := range summary.Places {
-			if place == other || !refuse[place] || !permit[other] {
+			if place == other || !refuse[place] || !permit[other] || place == summary.InRobots && byTerms {
 				continue
 			}
 			key := place + " " + other

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -235,6 +236,8 @@ func TestDocumentsOfConsent(t *testing.T) {
 	}
 	if f := figures["document-contraries"]; len(f.rows) < 2 {
 		t.Errorf("no host says two things: %v", f.rows)
+	} else if slices.ContainsFunc(f.rows, func(row []string) bool { return row[0] == "robots.txt rsl" }) {
+		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
 	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "line 1 of tdmrep for *: TDMRep / tdm-reservation=1 refuses AI training") {
 		t.Errorf("show says\n%s", text)
