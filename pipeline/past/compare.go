@@ -70,6 +70,10 @@ func Compare(before, after *Run) *Differences {
 	if c := cmp.Or(before.Date.Compare(after.Date), cmp.Compare(before.Run, after.Run)); c > 0 {
 		d.Reversed = fmt.Sprintf("the first run, %s of %s, is later than the second, %s of %s: what came reads as gone",
 			before.Run, before.Date.Format(time.RFC3339), after.Run, after.Date.Format(time.RFC3339))
+		if before.Date.Equal(after.Date) {
+			d.Reversed = fmt.Sprintf("the runs %s and %s are of the same time, and the first has the later name: what came may read as gone",
+				before.Run, after.Run)
+		}
 	}
 	return d
 }

@@ -150,6 +150,9 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 	case result.URLs == 0 && result.Indexed > 0:
 		return &userfile.Error{Path: in.name, Err: fmt.Errorf("is an index of %s and lists no page; give one of them, such as %s", words.Count(result.Indexed, "sitemap"), visible.Text(first))}
 	}
+	if result.URLs-unread-outside == 0 && outside == 0 {
+		return &userfile.Error{Path: in.name, Err: errors.New("lists no page that can be judged; give a list of URLs or a whole sitemap")}
+	}
 	if result.Indexed > 0 {
 		in.note("%s that it lists too not read", words.Count(result.Indexed, "sitemap"))
 	}

@@ -50,7 +50,7 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")
 		for _, plan := range c.Fetch.Further {
-			if most := int64(plan.Most); most > 0 {
+			if most := int64(plan.Most); most > 0 && plan.Name != "" { // documents have a row of their own
 				row(plan.Name, fmt.Sprintf("up to %s of each host that answers, one at a time: up to %s requests more, without redirects", words.Number(most), words.Number(most*p.Hosts)))
 			}
 		}
