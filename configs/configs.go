@@ -1,6 +1,6 @@
 // Package configs embeds the defaults of robocensus, as bytes: a registry of agents,
-// labels of preferences about use, templates of files, marks of walls, documents of consent, a list of URL samples, and SQL for
-// DuckDB views over the tables.
+// labels of preferences about use, templates of files, marks of walls, documents of consent, a
+// list of URL samples, and SQL for DuckDB views over the tables.
 //
 // Package views combines the SQL with the views of the tables: views.sql comes first,
 // the derived views last, once in each schema. The folders schedule (a census every

@@ -140,7 +140,8 @@ func (c *Capture) Read(a answer.Answer) (body []byte, truncated bool) {
 func (c *Capture) Facts() answer.Facts {
 	body := c.Whole()
 	f := answer.Facts{
-		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "", Unstored: c.Unstored,
+		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "",
+		Unstored:     c.Unstored,
 		HTMLRedirect: body != nil && answer.RedirectsByHTML(body), Time: c.Start.UTC().Truncate(time.Microsecond),
 		Walled: c.Challenge != "", Site: c.site(), HasPage: c.isPage(), ContentType: c.Headers.ContentType,
 	}

@@ -62,7 +62,8 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 		e.Body, bodies = &size, append(bodies, Body{Bytes: c.Body})
 	}
 	if c.Copy != nil {
-		e.Copy, bodies = &encodedCopy{c.Copy.Fetched, c.Copy.Truncated, len(c.Copy.Body)}, append(bodies, Body{Bytes: c.Copy.Body, Copy: true})
+		e.Copy, bodies = &encodedCopy{c.Copy.Fetched, c.Copy.Truncated, len(c.Copy.Body)},
+			append(bodies, Body{Bytes: c.Copy.Body, Copy: true})
 	}
 	for i := range c.Also {
 		identity, other := c.Also[i].Identity, c.Also[i].Capture

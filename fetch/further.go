@@ -156,7 +156,8 @@ type further struct {
 
 func furtherFacts(f *Further) further {
 	return further{
-		Kind: f.Kind, Name: raw(f.Name), Identity: f.Identity, URL: raw(f.URL), Outcome: f.Outcome, Start: f.Start.UTC(), Hops: storedHops(f.Hops),
+		Kind: f.Kind, Name: raw(f.Name), Identity: f.Identity, URL: raw(f.URL), Outcome: f.Outcome, Start: f.Start.UTC(),
+		Hops:  storedHops(f.Hops),
 		Error: f.Error, Challenge: f.Challenge, Header: storedHeader(f.Header), Truncated: f.Truncated,
 	}
 }
@@ -164,7 +165,8 @@ func furtherFacts(f *Further) further {
 // further reverses furtherFacts.
 func (f *further) further() *Further {
 	return &Further{
-		Kind: f.Kind, Name: string(f.Name), Identity: f.Identity, URL: string(f.URL), Outcome: f.Outcome, Start: f.Start, Hops: hopsOf(f.Hops),
+		Kind: f.Kind, Name: string(f.Name), Identity: f.Identity, URL: string(f.URL), Outcome: f.Outcome, Start: f.Start,
+		Hops:  hopsOf(f.Hops),
 		Error: f.Error, Challenge: f.Challenge, Header: headerOf(f.Header), Truncated: f.Truncated,
 	}
 }

@@ -17,11 +17,13 @@ import (
 // Identity is a further name under which an origin is asked for its robots.txt, once,
 // after it has answered us.
 type Identity struct {
-	Name      string   `json:"name"`                 // unique within a run; letters, digits, dot, underscore and hyphen
-	UserAgent string   `json:"user_agent"`           // as sent
-	IsControl bool     `json:"is_control,omitempty"` // it is our own once more, to tell what a second request gets under any name
-	Agent     string   `json:"agent,omitempty"`      // the agent of the registry whose policy is compared, "" for one that no group names
-	Headers   []Header `json:"headers,omitempty"`    // further headers of its requests, in order
+	Name      string `json:"name"`       // unique within a run; letters, digits, dot, underscore and hyphen
+	UserAgent string `json:"user_agent"` // as sent
+	// it is our own once more, to tell what a second request gets under any name
+	IsControl bool `json:"is_control,omitempty"`
+	// the agent of the registry whose policy is compared, "" for one that no group names
+	Agent   string   `json:"agent,omitempty"`
+	Headers []Header `json:"headers,omitempty"` // further headers of its requests, in order
 }
 
 // Header is one header of a request.
@@ -65,7 +67,8 @@ func (i *Identity) Validate() error {
 	switch {
 	case i.Name == "":
 		return errors.New("an identity needs a name")
-	case len(i.Name) > 64 || strings.Trim(i.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "":
+	case len(i.Name) > 64 || strings.Trim(i.Name,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "":
 		return fmt.Errorf("the name %q: use at most 64 letters, digits, dots, underscores and hyphens", failure.Clip(i.Name))
 	case i.UserAgent == "":
 		return fmt.Errorf("identity %s has no user agent", i.Name)
@@ -90,8 +93,10 @@ func (i *Identity) Validate() error {
 // where the request goes, how the answer is framed, or that it may be part of a file, or
 // none.
 var ours = []string{
-	"Host", "User-Agent", "Accept-Encoding", "Connection", "Keep-Alive", "Proxy-Connection", "Content-Length", "Transfer-Encoding", "Te",
-	"Trailer", "Upgrade", "Expect", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Content-Type",
+	"Host", "User-Agent", "Accept-Encoding", "Connection", "Keep-Alive", "Proxy-Connection", "Content-Length",
+	"Transfer-Encoding", "Te",
+	"Trailer", "Upgrade", "Expect", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since",
+	"If-Unmodified-Since", "Content-Type",
 }
 
 // validate returns an error for a header that could end the line and begin another, or

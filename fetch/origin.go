@@ -140,7 +140,8 @@ func hostByte(c byte) bool {
 // a query that it does not exist. Stored captures contain such hosts
 // nevertheless.
 func IsAsked(host string) bool {
-	return !strings.HasPrefix(host, "-") && !strings.HasSuffix(host, "-") && !strings.Contains(host, ".-") && !strings.Contains(host, "-.")
+	return !strings.HasPrefix(host, "-") && !strings.HasSuffix(host, "-") && !strings.Contains(host, ".-") &&
+		!strings.Contains(host, "-.")
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
@@ -204,7 +205,8 @@ func WithoutUser(text string) string {
 }
 
 // noAuthority are schemes whose URLs have no host, so that no :// follows them.
-var noAuthority = []string{"mailto", "javascript", "data", "tel", "sms", "sip", "sips", "urn", "news", "about", "blob", "magnet", "view-source"}
+var noAuthority = []string{"mailto", "javascript", "data", "tel", "sms", "sip", "sips", "urn", "news", "about",
+	"blob", "magnet", "view-source"}
 
 func splitPort(authority string) (host string, port uint16, err error) {
 	colon := strings.LastIndexByte(authority, ':')

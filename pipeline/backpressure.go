@@ -63,7 +63,8 @@ const (
 )
 
 func newBackpressure(c *Config) *backpressure {
-	g := &backpressure{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
+	g := &backpressure{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen),
+		maxOpen)}
 	if c.Source.IsStored() {
 		// Each core reads one segment and evaluates another.
 		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
@@ -84,7 +85,8 @@ func (p *backpressure) enter(ctx context.Context) error {
 	})()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for ctx.Err() == nil && (p.open >= p.segments || p.complete > 0 && p.bodies > p.held || p.open > 0 && p.input > p.texts) {
+	for ctx.Err() == nil && (p.open >= p.segments || p.complete > 0 && p.bodies > p.held || p.open > 0 &&
+		p.input > p.texts) {
 		p.change.Wait()
 	}
 	p.open++

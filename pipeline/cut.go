@@ -36,7 +36,8 @@ type cutter struct {
 func (c *cutter) open(ctx context.Context) (err error) {
 	n := c.census
 	if c.next == c.volume.First+c.volume.Most {
-		return &userfile.Error{Path: c.volume.Path(), Err: fmt.Errorf("holds more than %d segments can take; split it", c.volume.Most)}
+		return &userfile.Error{Path: c.volume.Path(), Err: fmt.Errorf("holds more than %d segments can take; split it",
+			c.volume.Most)}
 	}
 	c.now = &segment{index: c.next, committed: n.run.Committed(c.next) != nil}
 	c.next, c.targets, c.urls, c.text, c.stored, c.lines = c.next+1, 0, 0, 0, 0, 0

@@ -34,7 +34,8 @@ func newEvidence(c *Config) *evidence {
 		obeyed = "obeyed for all else but robots.txt, under " + strings.Join(client.OwnTokens(c.Fetch.UserAgent), " and ")
 	}
 	e := &evidence{writers: make(chan *warc.Evidence, n), about: []warc.Field{
-		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run}, {Name: "description", Value: "requests of a census of crawl policies, and their answers"},
+		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run},
+		{Name: "description", Value: "requests of a census of crawl policies, and their answers"},
 		{Name: "robots", Value: obeyed}, {Name: "http-header-user-agent", Value: c.Fetch.UserAgent},
 	}}
 	for range n {

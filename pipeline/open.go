@@ -56,7 +56,8 @@ func newCensus(c Config, from *source.Source, progress *Progress) *census {
 
 // open opens what a run needs, each thing after those that it needs itself.
 func (n *census) open(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{n.openSource, n.openMemory, n.openRun, n.openClient, n.openRejects} {
+	for _, step := range []func(context.Context) error{n.openSource, n.openMemory, n.openRun, n.openClient,
+		n.openRejects} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -83,7 +84,8 @@ func (n *census) openSource(ctx context.Context) (err error) {
 // source returns the configuration of the source, with the limits of the fetches.
 func (c *Config) source() source.Config {
 	s := c.Source
-	s.MaxBody, s.MaxRedirects, s.Challenges, s.CDNs, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges, c.Fetch.CDNs, c.Fetch.AllowPrivate
+	s.MaxBody, s.MaxRedirects, s.Challenges, s.CDNs, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges,
+		c.Fetch.CDNs, c.Fetch.AllowPrivate
 	s.ErrorBodies = c.Fetch.ErrorBodies
 	return s
 }
@@ -125,18 +127,21 @@ func (n *census) openRun(ctx context.Context) error {
 func (n *census) openClient(context.Context) (err error) {
 	c := &n.config
 	n.terms = memory.Terms{
-		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano), // another output folder may hold a run of the same name
-		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, ErrorBodies: c.Fetch.ErrorBodies, Now: c.Fetch.Now,
+		// another output folder may hold a run of the same name
+		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano),
+		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody,
+		ErrorBodies: c.Fetch.ErrorBodies, Now: c.Fetch.Now,
 	}
 	c.Fetch.Record = n.evidence != nil
 	if len(c.Fetch.Identities) > 0 || len(c.Fetch.Further) > 0 || c.Fetch.FrontPage {
 		// Answers to identities are compared with the host's own, and further pages are asked
-		// for by its leave, so both must be of the same hour: no answer serves from memory, not even one that this run stored before
-		// it was interrupted.
+		// for by its leave, so both must be of the same hour: no answer serves from memory, not
+		// even one that this run stored before it was interrupted.
 		n.terms.Run, n.terms.MaxAge = n.terms.Run+" "+n.began.Format(time.RFC3339Nano), 0
 	}
 	n.client, err = client.New(c.Fetch, client.Backing{
-		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others, Outage: n.progress.outage,
+		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others,
+		Outage: n.progress.outage,
 	})
 	return err
 }

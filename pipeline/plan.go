@@ -25,7 +25,8 @@ import (
 func (c *Config) planOf(began time.Time, s *source.Source) journal.Plan {
 	configuration, adjustable := c.Settings.Split()
 	p := journal.Plan{
-		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: configuration, Adjustable: adjustable, Tables: c.Tables,
+		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: configuration, Adjustable: adjustable,
+		Tables:   c.Tables,
 		Profiles: c.Evaluate.ProfileNames(), ProfileFields: c.Evaluate.ProfileFields(), AsOf: c.AsOf,
 	}
 	if s == nil {
@@ -59,7 +60,8 @@ func (c *Config) planShards(ctx context.Context) (p journal.Plan, s *source.Sour
 	p.Shards = c.Source.Shard.Count
 	if !p.CanBeReadAgain() {
 		s.Close()
-		return p, nil, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}
+		return p, nil, &userfile.Error{Path: "the input",
+			Err: errors.New("must be in files that every process of the run can read")}
 	}
 	return p, s, nil
 }

@@ -58,7 +58,8 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 	record := n.run.Committed(index)
 	if record.Targets != int64(targets) {
 		// The digest is that of the same list, so its reading has changed.
-		return fmt.Errorf("the run %w: segment %d had %d targets and now has %d, so this version reads the list differently; start over with --force-new", journal.ErrNotResumable, index, record.Targets, targets)
+		return fmt.Errorf("the run %w: segment %d had %d targets and now has %d, so this version reads the list "+
+			"differently; start over with --force-new", journal.ErrNotResumable, index, record.Targets, targets)
 	}
 	if err := n.shared.Restore(record.Note); err != nil {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
@@ -96,7 +97,8 @@ func (n *census) passOverArchive(v *source.Volume) (bool, error) {
 func (n *census) checkArchive(index int, v *source.Volume) error {
 	was, is := n.run.Committed(index).Archive, v.Archive()
 	if was != nil && is != nil && (was.Bytes != is.Bytes || was.Tag != is.Tag) {
-		return fmt.Errorf("the run %w: %s was replaced since the run has read it; start over with --force-new", journal.ErrNotResumable, v.Path())
+		return fmt.Errorf("the run %w: %s was replaced since the run has read it; start over with --force-new",
+			journal.ErrNotResumable, v.Path())
 	}
 	return nil
 }

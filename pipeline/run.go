@@ -105,7 +105,8 @@ func (j *job) bodies() []*[]byte {
 // part keeps one of equal bodies: that of the capture. join undoes it.
 func (j *job) part() {
 	for i := range j.Capture.Also {
-		if body := &j.Capture.Also[i].Capture.Body; *body != nil && j.Capture.Body != nil && bytes.Equal(*body, j.Capture.Body) {
+		if body := &j.Capture.Also[i].Capture.Body; *body != nil && j.Capture.Body != nil &&
+			bytes.Equal(*body, j.Capture.Body) {
 			*body, j.same = nil, append(j.same, i)
 		}
 	}

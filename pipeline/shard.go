@@ -54,7 +54,8 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 
 // runShard makes the shard of a run in dir. from is its source, nil if that is a planned
 // list.
-func runShard(ctx context.Context, c Config, plan journal.Plan, from *source.Source, dir store.Store, progress *Progress) (*ShardResult, error) {
+func runShard(ctx context.Context, c Config, plan journal.Plan, from *source.Source, dir store.Store,
+	progress *Progress) (*ShardResult, error) {
 	shards, err := sink.OpenSharded(dir, plan)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,8 @@ func checkCommitted(shards *sink.ShardedRun, shard int) error {
 }
 
 // makeShard makes a shard in the spool and commits it. from is its source, if it is open.
-func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.ShardedRun, progress *Progress, out *ShardResult) (err error) {
+func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.ShardedRun, progress *Progress,
+	out *ShardResult) (err error) {
 	spool := c.Spool
 	// A link in place of the spool would lead out of the output folder.
 	if info, err := os.Lstat(spool); err == nil && !info.IsDir() {
@@ -148,7 +150,8 @@ func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.
 	for attempt := 0; ; attempt++ {
 		// Each attempt on this machine has a folder, and resumes the first that no
 		// other process works in.
-		c.Dir = filepath.Join(spool, fmt.Sprintf("%d-of-%d.%.12s.%d", c.Source.Shard.Index, c.Source.Shard.Count, shards.PlanDigest(), attempt))
+		c.Dir = filepath.Join(spool, fmt.Sprintf("%d-of-%d.%.12s.%d", c.Source.Shard.Index, c.Source.Shard.Count,
+			shards.PlanDigest(), attempt))
 		if info, err := os.Lstat(c.Dir); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s is not a folder; remove it", c.Dir)
 		}
@@ -224,7 +227,8 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 	}
 	plan := shards.Plan()
 	shared := evaluate.Prepare(c.Evaluate)
-	end := sink.Completion{Finished: time.Now().UTC(), Totals: sums, Inputs: plan.Inputs, Tally: journal.Tally{Skipped: make(map[string]int64)}}
+	end := sink.Completion{Finished: time.Now().UTC(), Totals: sums, Inputs: plan.Inputs,
+		Tally: journal.Tally{Skipped: make(map[string]int64)}}
 	for _, r := range records {
 		if r.Shard == nil {
 			return fmt.Errorf("record %d of %s is not the record of a shard", r.Segment, shards.Folder())
@@ -268,7 +272,8 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 		return err
 	}
 	if end.Targets == 0 {
-		return &userfile.Error{Path: plan.Inputs[0].Path, Err: errors.New("holds no host; all shards are committed, and the run cannot be complete: remove it")}
+		return &userfile.Error{Path: plan.Inputs[0].Path,
+			Err: errors.New("holds no host; all shards are committed, and the run cannot be complete: remove it")}
 	}
 	return shards.Complete(end)
 }

@@ -17,7 +17,8 @@ type Stopped struct {
 }
 
 func (e *Stopped) Error() string {
-	return fmt.Sprintf("stopped with %s in the tables and the answers of %d more: %v", visible.Count(e.Committed, "host", "hosts"), e.Kept, e.err)
+	return fmt.Sprintf("stopped with %s in the tables and the answers of %d more: %v",
+		visible.Count(e.Committed, "host", "hosts"), e.Kept, e.err)
 }
 
 func (e *Stopped) Unwrap() error { return e.err }

@@ -179,7 +179,8 @@ func sameDecisions(one, two []statedRule) (same bool, work int) {
 			return false, work
 		}
 		for k := range one {
-			if one[k].key&1 == int32(Disallow) && (one[i].key > one[k].key) != (two[i].key > two[k].key) && one[i].mayMeet(&one[k]) {
+			if one[k].key&1 == int32(Disallow) && (one[i].key > one[k].key) != (two[i].key > two[k].key) &&
+				one[i].mayMeet(&one[k]) {
 				return false, work
 			}
 		}
@@ -195,8 +196,10 @@ func isDead(pattern []byte, on domain, form automaton.Form) bool {
 		switch {
 		case c <= ' ' || c > '~' || c == '#':
 			return true
-		case c == '%' && on.likeness == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 && !automaton.IsPlain(pattern[i:i+3]):
-			if form == automaton.AsIs || !escape.At(pattern, i) || !isMade(escape.Unhex(pattern[i+1])<<4|escape.Unhex(pattern[i+2])) {
+		case c == '%' && on.likeness == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 &&
+			!automaton.IsPlain(pattern[i:i+3]):
+			if form == automaton.AsIs || !escape.At(pattern, i) ||
+				!isMade(escape.Unhex(pattern[i+1])<<4|escape.Unhex(pattern[i+2])) {
 				return true
 			}
 		}

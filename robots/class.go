@@ -162,7 +162,8 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if budget -= cost + len(path); budget < 0 {
 			return false
 		}
-		ignored := bytes.IndexByte(path, 0) >= 0 && j.profile.Requote != rewrite.RequotePlain || j.profile.RobotsTxtAllowed && string(path) == "/robots.txt"
+		ignored := bytes.IndexByte(path, 0) >= 0 && j.profile.Requote != rewrite.RequotePlain ||
+			j.profile.RobotsTxtAllowed && string(path) == "/robots.txt"
 		return ignored || j.ask(rs, path) == want
 	}
 	return j.witnesses(rs, k, ask)

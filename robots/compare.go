@@ -7,11 +7,12 @@ import "github.com/robocensus/robocensus/robots/internal/automaton"
 type Relation uint8
 
 const (
-	Equal             Relation = iota // the same verdict on every path
-	Stricter                          // no lower verdict on any path, and a higher one on some
-	Looser                            // no higher verdict on any path, and a lower one on some
-	Mixed                             // a higher verdict on some paths, a lower one on others
-	RelationUndecided                 // "undecided": the search reached its bounds, or cannot read what a dialect makes of a path
+	Equal    Relation = iota // the same verdict on every path
+	Stricter                 // no lower verdict on any path, and a higher one on some
+	Looser                   // no higher verdict on any path, and a lower one on some
+	Mixed                    // a higher verdict on some paths, a lower one on others
+	// "undecided": the search reached its bounds, or cannot read what a dialect makes of a path
+	RelationUndecided
 )
 
 func (r Relation) String() string {

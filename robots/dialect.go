@@ -68,14 +68,16 @@ func (p *Profile) checkDialect() error {
 		{"list_ends", string(p.ListEnds), []string{"delay", "delay_rate", "any", "agent"}},
 		{"exists", string(p.Exists), []string{"delay", "delay_rate"}},
 		{"agent_value", string(p.AgentValue), []string{"whole", "before_slash", "whole_or_token", "whole_and_unstarred"}},
-		{"agent_is", string(p.AgentIs), []string{"first_part", "longest_part", "equal_or_part", "longest_prefix", "beginning"}},
+		{"agent_is", string(p.AgentIs), []string{"first_part", "longest_part", "equal_or_part", "longest_prefix",
+			"beginning"}},
 		{"order", string(p.Order), []string{"first", "longest_first", "longest_introsort"}},
 		{"length", string(p.Length), []string{"match_end", "expression"}},
 		{"index", string(p.Index), []string{"allow", "both"}},
 		{"stars", string(p.Stars), []string{"first_place", "unanchored"}},
 		{"dollar", string(p.Dollar), []string{"letter_too", "anywhere", "cuts", "voids"}},
 		{"compared", string(p.Compared), []string{"path", "dots", "whatwg"}},
-		{"requote", string(p.Requote), []string{"path", "query", "unreserved", "unfit", "valid", "plain", "harmless", "whole"}},
+		{"requote", string(p.Requote), []string{"path", "query", "unreserved", "unfit", "valid", "plain", "harmless",
+			"whole"}},
 		{"unauthorized", string(p.Unauthorized), []string{"full_disallow"}},
 		{"refused", string(p.Refused), []string{"full_allow", "full_disallow"}},
 	} {
@@ -103,7 +105,8 @@ func (p *Profile) checkDialect() error {
 	}
 	switch {
 	case !p.isDialect() && p.dialectField() != "":
-		return fmt.Errorf("profile %s: %s: only dialects read it; derive the profile from one, or say by agent_value what of a user-agent line counts", p.Name, p.dialectField())
+		return fmt.Errorf("profile %s: %s: only dialects read it; derive the profile from one, or say by agent_value "+
+			"what of a user-agent line counts", p.Name, p.dialectField())
 	case !p.isDialect():
 		return nil
 	}
@@ -111,7 +114,8 @@ func (p *Profile) checkDialect() error {
 }
 
 // readToo are the fields of documents that dialects read too, by their yaml names.
-var readToo = []string{"reading", "allow_field", "ignores_star", "delay_scope", "wildcards", "add_slash", "robots_txt_allowed"}
+var readToo = []string{"reading", "allow_field", "ignores_star", "delay_scope", "wildcards", "add_slash",
+	"robots_txt_allowed"}
 
 // checkRead returns an error for the first field of documents with another value than in
 // all dialects, of those that they do not read.
@@ -122,8 +126,10 @@ func (p *Profile) checkRead() error {
 		for i := range got.NumField() {
 			f := got.Type().Field(i)
 			name := f.Tag.Get("yaml")
-			if !f.Anonymous && !slices.Contains(readToo, name) && !reflect.DeepEqual(got.Field(i).Interface(), want.Field(i).Interface()) {
-				return fmt.Errorf("profile %s: %s: does not apply to a dialect, which has fields of its own; say %v, or derive the profile from a dialect", p.Name, name, want.Field(i))
+			if !f.Anonymous && !slices.Contains(readToo, name) && !reflect.DeepEqual(got.Field(i).Interface(),
+				want.Field(i).Interface()) {
+				return fmt.Errorf("profile %s: %s: does not apply to a dialect, which has fields of its own; say %v, or derive "+
+					"the profile from a dialect", p.Name, name, want.Field(i))
 			}
 		}
 	}

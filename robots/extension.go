@@ -154,7 +154,8 @@ func isOddSitemap(b []byte) bool {
 		return false
 	}
 	quote := func(c byte) bool { return bytes.IndexByte([]byte("\"'`<>()[]"), c) >= 0 }
-	if quote(b[0]) || quote(b[len(b)-1]) || bytes.HasPrefix(b, []byte("\u201c")) || bytes.HasSuffix(b, []byte("\u201d")) || ascii.HasPrefixFold(b, "sitemap:") {
+	if quote(b[0]) || quote(b[len(b)-1]) || bytes.HasPrefix(b, []byte("\u201c")) ||
+		bytes.HasSuffix(b, []byte("\u201d")) || ascii.HasPrefixFold(b, "sitemap:") {
 		return true
 	}
 	// Another URL stands behind white space or a comma, or right behind the end of one; in the
@@ -175,7 +176,8 @@ func isOddSitemap(b []byte) bool {
 		i += k + 3
 	}
 	// http:https://h, or a scheme twice
-	return first >= 0 && bytes.IndexByte(b[:first], ':') >= 0 || ascii.HasPrefixFold(b, "http://http") && isScheme(b[7:]) || ascii.HasPrefixFold(b, "https://http") && isScheme(b[8:])
+	return first >= 0 && bytes.IndexByte(b[:first], ':') >= 0 || ascii.HasPrefixFold(b, "http://http") &&
+		isScheme(b[7:]) || ascii.HasPrefixFold(b, "https://http") && isScheme(b[8:])
 }
 
 // isScheme reports whether b begins with http or https and slashes, with or without the colon.

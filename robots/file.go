@@ -202,7 +202,8 @@ const (
 
 func (c RemarkClass) String() string {
 	return [NumRemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
-		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "sitemap_value", "not_portable", "lighthouse"}[c]
+		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated", "sitemap_value", "not_portable",
+		"lighthouse"}[c]
 }
 
 // A Signal is one key and value of an extension that has a format. A line whose

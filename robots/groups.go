@@ -195,7 +195,8 @@ func (d *dialectParser) delay(r dialect.Record) {
 			}
 		}
 		if fresh && valid && seconds > d.p.MaxCrawlDelay {
-			d.Rules = append(d.Rules, Rule{Pattern: r.Value, Normalized: []byte("/"), Line: r.Line, Group: d.group, Kind: Disallow, Length: 1})
+			d.Rules = append(d.Rules, Rule{Pattern: r.Value, Normalized: []byte("/"), Line: r.Line, Group: d.group,
+				Kind: Disallow, Length: 1})
 		}
 	}
 	if d.group < 0 || !valid {
@@ -297,7 +298,8 @@ func (d *dialectParser) compile() {
 	}
 	for _, c := range d.closing {
 		n, g := int32(len(out.Rules)), int32(len(out.Groups))
-		out.Groups = append(out.Groups, Group{Line: d.Groups[d.Rules[c.rule].Group].Line, Agents: Span{int32(len(out.Agents)), int32(len(out.Agents)) + 1}, Rules: Span{n, n + 1}})
+		out.Groups = append(out.Groups, Group{Line: d.Groups[d.Rules[c.rule].Group].Line,
+			Agents: Span{int32(len(out.Agents)), int32(len(out.Agents)) + 1}, Rules: Span{n, n + 1}})
 		a := out.Agents[c.agent]
 		a.Group = g
 		out.Agents = append(out.Agents, a)
@@ -315,7 +317,8 @@ func (d *dialectParser) compile() {
 	})
 	rank := int32(0)
 	for i := range all {
-		if i == 0 || all[i].length != all[i-1].length || (d.p.Order == dialect.OrderFirst || d.p.Order == dialect.OrderLongestFirst) && all[i].order != all[i-1].order {
+		if i == 0 || all[i].length != all[i-1].length ||
+			(d.p.Order == dialect.OrderFirst || d.p.Order == dialect.OrderLongestFirst) && all[i].order != all[i-1].order {
 			rank++
 		}
 		out.Rules[all[i].rule].Length = rank

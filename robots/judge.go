@@ -189,7 +189,8 @@ func (j *Judge) choose(r *File, n *names, i int) {
 	if j.profile.AgentMatch == MatchSubstring {
 		j.found = j.found[:0]
 		for k := range r.Agents {
-			if l := &r.Agents[k]; len(l.Token) > 0 && !isForAll(l) && j.recognises(r, l.Group) && containsFold(j.products[i], l.Token) {
+			if l := &r.Agents[k]; len(l.Token) > 0 && !isForAll(l) && j.recognises(r, l.Group) &&
+				containsFold(j.products[i], l.Token) {
 				j.found = dialect.AddGroup(j.found, l.Group)
 			}
 		}
@@ -257,7 +258,8 @@ func (j *Judge) delay(r *File, groups []int32, name string, how Match, m *merged
 		if _, follows := slices.BinarySearch(groups, d.group); !follows || !j.isFor(r, d, name, how) {
 			continue
 		}
-		if !x.has || j.profile.DelayScope == DelayListedLast || j.profile.DelayScope == DelayListedLeast && d.seconds < x.seconds {
+		if !x.has || j.profile.DelayScope == DelayListedLast || j.profile.DelayScope == DelayListedLeast &&
+			d.seconds < x.seconds {
 			x.seconds, x.has = d.seconds, true
 		}
 	}
@@ -268,7 +270,8 @@ func (j *Judge) delay(r *File, groups []int32, name string, how Match, m *merged
 // isFor reports whether a crawl-delay is for an agent that follows its group by a name in
 // lower case.
 func (j *Judge) isFor(r *File, d *delay, name string, how Match) bool {
-	if j.profile.DelayScope == DelayOfGroup || d.agents == r.Groups[d.group].Agents || j.profile.AgentMatch == MatchSubstring {
+	if j.profile.DelayScope == DelayOfGroup || d.agents == r.Groups[d.group].Agents ||
+		j.profile.AgentMatch == MatchSubstring {
 		return true
 	}
 	for i := d.agents.From; i < d.agents.To; i++ {

@@ -13,7 +13,9 @@ import (
 // findOdd reports whether a ruleset matches in a way that reasoning about single patterns
 // does not cover: so classes need other means.
 func (rs *ruleset) findOdd(p *Profile) bool {
-	if p.Length == dialect.LengthMatchEnd && (len(rs.wilds) > 0 || slices.ContainsFunc(rs.literals, func(l literal) bool { return rs.file.Rules[l.rule].Wildcard })) {
+	if p.Length == dialect.LengthMatchEnd &&
+		(len(rs.wilds) > 0 || slices.ContainsFunc(rs.literals,
+			func(l literal) bool { return rs.file.Rules[l.rule].Wildcard })) {
 		return true
 	}
 	return slices.ContainsFunc(rs.wilds, func(w wild) bool { return w.once })

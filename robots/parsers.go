@@ -14,7 +14,8 @@ import (
 var dialects = slices.Concat(libraries, narrow)
 
 // libraries are parsers that any crawler may run today.
-var libraries = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix, reppy, wget, spiderbar}
+var libraries = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix,
+	reppy, wget, spiderbar}
 
 // narrow are one that asks for its own names alone, and earlier versions.
 var narrow = []func() Profile{httrack, protego02, urllib311}
@@ -39,7 +40,8 @@ func dialectNamed(name string) Profile {
 // protego is scrapy/protego 0.6 (81f1b35d), which Scrapy reads with.
 func protego() Profile {
 	p := dialectNamed("protego")
-	p.LineEnds, p.WhiteSpace, p.InvalidBytes, p.Colon = dialect.EndsPython, dialect.SpacePython, dialect.InvalidDropped, dialect.ColonOrSpaceLower
+	p.LineEnds, p.WhiteSpace, p.InvalidBytes, p.Colon = dialect.EndsPython, dialect.SpacePython, dialect.InvalidDropped,
+		dialect.ColonOrSpaceLower
 	p.AgentFields = []string{"useragent", "user agent"}
 	p.DisallowFields = []string{"dissallow", "dissalow", "disalow", "diasllow", "disallaw"}
 	p.ListEnds, p.Reopens = dialect.EndsAny, true
@@ -80,11 +82,14 @@ func urllib2026() Profile {
 // and Common Crawl read with.
 func crawlerCommons() Profile {
 	p := dialectNamed("crawler-commons")
-	p.BOM, p.LineEnds, p.InvalidBytes, p.StripTags, p.Colon = dialect.BOMDecoded, dialect.EndsUnicode, dialect.InvalidReplaced, dialect.TagsOfHTML, dialect.ColonOrSpace
+	p.BOM, p.LineEnds, p.InvalidBytes, p.StripTags, p.Colon = dialect.BOMDecoded, dialect.EndsUnicode,
+		dialect.InvalidReplaced, dialect.TagsOfHTML, dialect.ColonOrSpace
 	p.WhiteSpace = dialect.SpaceControl
-	p.AgentFields = []string{"useragent", "useg-agent", "ser-agent", "users-agent", "user agent", "user-agnet", "user-agents"}
+	p.AgentFields = []string{"useragent", "useg-agent", "ser-agent", "users-agent", "user agent", "user-agnet",
+		"user-agents"}
 	p.DisallowFields = []string{
-		"desallow", "dissallow", "dissalow", "disalow", "dssalow", "dsallow", "diasllow", "disallaw", "diallow", "disallows", "disllow",
+		"desallow", "dissallow", "dissalow", "disalow", "dssalow", "dsallow", "diasllow", "disallaw", "diallow",
+		"disallows", "disllow",
 	}
 	p.AgentValue = dialect.ValueWholeOrToken
 	p.MaxCrawlDelay, p.DelayScope = 300, DelayListedLeast
@@ -112,7 +117,8 @@ func temoto() Profile {
 	p.ListEnds, p.Exists, p.Strict = dialect.EndsDelay, dialect.EndsDelay, true
 	p.AgentIs = dialect.IsLongestPrefix
 	p.AddSlash = true
-	p.Order, p.Length, p.Stars, p.Dollar = dialect.OrderLongestFirst, dialect.LengthExpression, dialect.StarsUnanchored, dialect.DollarAnywhere
+	p.Order, p.Length, p.Stars, p.Dollar = dialect.OrderLongestFirst, dialect.LengthExpression, dialect.StarsUnanchored,
+		dialect.DollarAnywhere
 	return p
 }
 
@@ -121,7 +127,8 @@ func temoto() Profile {
 func heritrix() Profile {
 	p := dialectNamed("heritrix")
 	p.SizeLimit = 500 * 1024
-	p.BOM, p.StripTags, p.Colon, p.WhiteSpace = dialect.BOMKept, dialect.TagsAlways, dialect.ColonTight, dialect.SpaceControl
+	p.BOM, p.StripTags, p.Colon, p.WhiteSpace = dialect.BOMKept, dialect.TagsAlways, dialect.ColonTight,
+		dialect.SpaceControl
 	p.ListEnds, p.Continues = dialect.EndsDelay, true
 	p.AgentIs = dialect.IsFirstPart
 	p.StripStar, p.GreatestOnly, p.Stars = true, true, dialect.StarsFirstPlace
@@ -158,7 +165,8 @@ func wget() Profile {
 func httrack() Profile {
 	p := dialectNamed("httrack")
 	p.AllowField, p.Wildcards = false, false
-	p.BOM, p.LineEnds, p.Colon, p.WhiteSpace, p.MaxLine = dialect.BOMKept, dialect.EndsLFNUL, dialect.ColonExact, dialect.SpaceASCII, 1022
+	p.BOM, p.LineEnds, p.Colon, p.WhiteSpace, p.MaxLine = dialect.BOMKept, dialect.EndsLFNUL, dialect.ColonExact,
+		dialect.SpaceASCII, 1022
 	p.ListEnds, p.AgentIs = dialect.EndsAgent, dialect.IsBeginning
 	p.LastGroup, p.StarBelow, p.RuleBytes = true, true, 4094
 	p.Anywhere, p.FoldCase, p.MaxPattern = true, true, 200

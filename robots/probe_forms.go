@@ -138,7 +138,8 @@ func (p *prober) within(pattern []byte) bool {
 			next = text[1]
 		}
 		if !p.needless {
-			if digit > '9' && (!p.begun(pattern[:i+1], "%3", text) || digit < 'a' && !p.begun(pattern[:i+1], "%3"+string(digit|0x20), text[1:])) {
+			if digit > '9' && (!p.begun(pattern[:i+1], "%3", text) || digit < 'a' &&
+				!p.begun(pattern[:i+1], "%3"+string(digit|0x20), text[1:])) {
 				return false
 			}
 			if next >= 'A' && next <= 'F' && !p.begun(pattern[:i+1], "%"+string([]byte{digit, next | 0x20}), text[2:]) {
@@ -147,7 +148,8 @@ func (p *prober) within(pattern []byte) bool {
 		}
 		for _, x := range []byte(madeEscapes) {
 			high, low := escape.Digits[x>>4], escape.Digits[x&15]
-			if digit == low && !p.begun(pattern[:i+1], string(x), text[1:]) || digit == high && next == low && !p.begun(pattern[:i+1], string(x), text[2:]) {
+			if digit == low && !p.begun(pattern[:i+1], string(x), text[1:]) || digit == high && next == low &&
+				!p.begun(pattern[:i+1], string(x), text[2:]) {
 				return false
 			}
 		}

@@ -64,7 +64,8 @@ func (rs *ruleset) same(other *ruleset) bool {
 	return slices.EqualFunc(rs.literals, other.literals, func(a, b literal) bool {
 		return a.key == b.key && a.n == b.n && a.anchor == b.anchor && bytes.Equal(rs.text(&a)[:a.n], other.text(&b)[:b.n])
 	}) && slices.EqualFunc(rs.wilds, other.wilds, func(a, b wild) bool {
-		return a.key == b.key && a.anchor == b.anchor && bytes.Equal(a.pattern, b.pattern) && bytes.Equal(a.inQuery, b.inQuery)
+		return a.key == b.key && a.anchor == b.anchor && bytes.Equal(a.pattern, b.pattern) &&
+			bytes.Equal(a.inQuery, b.inQuery)
 	})
 }
 

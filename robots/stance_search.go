@@ -42,7 +42,8 @@ func (p *Policy) searchStances(v usage.Vocabulary, tokens []TokenPolicy, seen *[
 	for use := range usage.Use(usage.NumUses) {
 		for _, want := range [...]usage.Preference{usage.Refuses, usage.Allows, usage.Unknown} {
 			known := seen[use]
-			if known[want] || known[usage.Refuses] && known[usage.Allows] || known[usage.Unknown] && (known[usage.Refuses] || known[usage.Allows]) {
+			if known[want] || known[usage.Refuses] && known[usage.Allows] || known[usage.Unknown] &&
+				(known[usage.Refuses] || known[usage.Allows]) {
 				continue
 			}
 			found, whole := s.find(use, want)
@@ -85,7 +86,8 @@ func (s *stanceSearch) find(use usage.Use, want usage.Preference) (found, whole 
 			}
 		}
 		return false, true
-	case want == usage.Allows && signal != usage.Allows && !stated[usage.Allows], want == usage.Unknown && signal != usage.Unknown, stated == [3]bool{} && tokens == nil:
+	case want == usage.Allows && signal != usage.Allows && !stated[usage.Allows], want == usage.Unknown &&
+		signal != usage.Unknown, stated == [3]bool{} && tokens == nil:
 		return false, true
 	}
 	said := lines(want, false)
@@ -213,7 +215,8 @@ func (s *stanceSearch) tellLines(l *automaton.Language, use usage.Use, want usag
 	for i := range paths.wilds {
 		x := &paths.wilds[i]
 		if k, ok := keyOf(x.rule); ok && !l.Full() {
-			v.Starred(automaton.Pattern{Text: x.pattern, InQuery: x.inQuery, Anchor: x.anchor, Once: x.once}, k, automaton.AtOnce)
+			v.Starred(automaton.Pattern{Text: x.pattern, InQuery: x.inQuery, Anchor: x.anchor, Once: x.once}, k,
+				automaton.AtOnce)
 		}
 	}
 	v.Add(negated)

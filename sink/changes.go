@@ -29,7 +29,8 @@ func CreateChanges(s store.Store, m *journal.Manifest, against, toolVersion stri
 		return nil, err
 	}
 	c := new(Changes)
-	if err := c.begin(s, journal.Comparison{Run: m.Run, Manifest: m.Digest(), Against: against, Notes: notes}); err != nil {
+	if err := c.begin(s, journal.Comparison{Run: m.Run, Manifest: m.Digest(), Against: against,
+		Notes: notes}); err != nil {
 		return nil, err
 	}
 	metadata := map[string]string{
@@ -43,7 +44,8 @@ func CreateChanges(s store.Store, m *journal.Manifest, against, toolVersion stri
 		metadata[layout.KeyNotes] = strings.Join(notes, "\n")
 	}
 	var err error
-	c.w, err = newWriter[schema.Change](c.store, journal.Part{Table: layout.Changes, Path: c.record.PartPath()}, toolVersion, metadata, new(sync.Pool))
+	c.w, err = newWriter[schema.Change](c.store, journal.Part{Table: layout.Changes, Path: c.record.PartPath()},
+		toolVersion, metadata, new(sync.Pool))
 	if err != nil {
 		c.Abort()
 		return nil, err

@@ -101,13 +101,15 @@ func bySegment(a, b *journal.Record) int { return cmp.Compare(a.Segment, b.Segme
 
 // conclude writes the parts of the tables with one part for the whole run, and
 // returns the manifest of the run and the segments' parts that the run's replace.
-func (o *output) conclude(records []*journal.Record, c Completion, attempt string) (m *journal.Manifest, replaced []journal.Part, err error) {
+func (o *output) conclude(records []*journal.Record, c Completion, attempt string) (m *journal.Manifest,
+	replaced []journal.Part, err error) {
 	m = journal.NewManifest(o.plan, o.planDigest, records)
 	if err := checkGaps(records); err != nil {
 		return nil, nil, err
 	}
 	if m.Targets != c.Targets {
-		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets, c.Targets)
+		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets,
+			c.Targets)
 	}
 	m.Tally, m.RejectedFile = c.Tally, c.Rejected
 	m.Finish(c.Finished, c.Inputs, c.Counts)
@@ -150,13 +152,15 @@ func (o *output) merge(t Totals, replaced []journal.Part, attempt string) (parts
 	return parts, nil
 }
 
-func writeTotals[R any](o *output, table string, rows []R, replaced []journal.Part, attempt string) (journal.Part, error) {
+func writeTotals[R any](o *output, table string, rows []R, replaced []journal.Part, attempt string) (journal.Part,
+	error) {
 	var n int64
 	for _, p := range journal.PartsOf(table, replaced) {
 		n += p.Rows
 	}
 	if n > 0 && len(rows) == 0 {
-		return journal.Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n, table)
+		return journal.Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n,
+			table)
 	}
 	p := journal.Part{Table: table, Path: layout.Part(table, o.plan.Run, 0, attempt)}
 	w, err := newWriter[R](o.store, p, o.toolVersion, o.metadata, o.spareOf(table))
@@ -202,7 +206,8 @@ func checkSizes(s store.Store, parts []journal.Part) error {
 			return err
 		}
 		if !info.Mode().IsRegular() || info.Size() != p.Bytes {
-			return fmt.Errorf("committed part %s is %w: it has %d bytes, but %d were written", p.Path, journal.ErrDamaged, info.Size(), p.Bytes)
+			return fmt.Errorf("committed part %s is %w: it has %d bytes, but %d were written", p.Path, journal.ErrDamaged,
+				info.Size(), p.Bytes)
 		}
 	}
 	return nil

@@ -52,7 +52,8 @@ func (o *output) checkStore() error {
 	}
 	err := store.CheckPut(o.store, beats)
 	if errors.Is(err, store.ErrUnconditional) {
-		err = fmt.Errorf("%w, so each of several attempts at a shard would count; give an --out in another store, or make the run in one process", err)
+		err = fmt.Errorf("%w, so each of several attempts at a shard would count; give an --out in another store, or "+
+			"make the run in one process", err)
 	}
 	return err
 }
@@ -60,7 +61,8 @@ func (o *output) checkStore() error {
 // same returns [ErrOtherPlan] if the settings of a plan differ from the output's.
 func (o *output) same(plan *journal.Plan) error {
 	if reasons := plan.Differences(&o.plan); len(reasons) > 0 {
-		return fmt.Errorf("%s %w: %s (give the settings of the plan, or another --run)", o.Folder(), ErrOtherPlan, strings.Join(reasons, "; "))
+		return fmt.Errorf("%s %w: %s (give the settings of the plan, or another --run)", o.Folder(), ErrOtherPlan,
+			strings.Join(reasons, "; "))
 	}
 	return nil
 }

@@ -19,8 +19,10 @@ import (
 
 // Pruned is the fate of a run or a comparison under [Prune].
 type Pruned struct {
-	Path    string // relative to the output folder, with slashes: _runs/ID or changes/run=B/against=A
-	State   string // complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a comparison one of whose runs is gone
+	Path string // relative to the output folder, with slashes: _runs/ID or changes/run=B/against=A
+	// complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a
+	// comparison one of whose runs is gone
+	State   string
 	Started time.Time
 	Date    time.Time // see [journal.Manifest.Date]
 	Removed bool
@@ -31,9 +33,9 @@ type Pruned struct {
 // [journal.CompleteRuns] sorts them. It also removes unfinished runs that started before all of
 // these, runs whose removal was interrupted, and comparisons one of whose runs is gone.
 // It keeps a run that another process is writing, by signs of life on the clock of the
-// store, and one with a damaged manifest, because its start is unknown. It also keeps a run that started in the future, by a
-// clock that was wrong; such a run does not count towards keep. If there are fewer
-// complete runs than keep, age removes no run.
+// store, and one with a damaged manifest, because its start is unknown. It also keeps a run
+// that started in the future, by a clock that was wrong; such a run does not count towards
+// keep. If there are fewer complete runs than keep, age removes no run.
 //
 // Prune calls each after every removal, and for every run that stays. With dryRun it
 // removes nothing. An interrupted Prune may be repeated.
@@ -217,7 +219,8 @@ func isOrphan(s store.Store, run, against string, goes map[string]bool) (orphan 
 		return !errors.Is(e, fs.ErrNotExist)
 	}
 	for _, run := range []string{run, against} {
-		orphan = orphan || goes[run] || there(run, layout.RemovingName) || !there(run, layout.ManifestName) && !there(run, layout.PlanName)
+		orphan = orphan || goes[run] || there(run, layout.RemovingName) || !there(run, layout.ManifestName) &&
+			!there(run, layout.PlanName)
 	}
 	return orphan && err == nil, err
 }

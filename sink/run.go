@@ -81,7 +81,8 @@ func (r *Run) create() error {
 	for _, table := range schema.TableNames {
 		parts := layout.TableFolder(table, r.plan.Run)
 		if files, err := r.store.List(parts); err == nil && len(files) > 0 {
-			return fmt.Errorf("%w: %s holds files, but %s has no plan (give another --run ID)", journal.ErrRunExists, r.store.Path(parts), r.store.Path(folder))
+			return fmt.Errorf("%w: %s holds files, but %s has no plan (give another --run ID)", journal.ErrRunExists,
+				r.store.Path(parts), r.store.Path(folder))
 		}
 	}
 	if err := r.sweep(nil); err != nil {
@@ -231,7 +232,8 @@ func (r *Run) begin(index int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if index < 0 || index >= journal.MaxVolumes*journal.SegmentsPerVolume {
-		return fmt.Errorf("segment %d: segments are numbered from 0 to %d", index, journal.MaxVolumes*journal.SegmentsPerVolume-1)
+		return fmt.Errorf("segment %d: segments are numbered from 0 to %d", index,
+			journal.MaxVolumes*journal.SegmentsPerVolume-1)
 	}
 	if r.taken[index] {
 		return fmt.Errorf("segment %d of run %s is already written", index, r.plan.Run)

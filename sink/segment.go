@@ -146,7 +146,8 @@ type anyTable interface {
 
 // table returns the field with the name of a table.
 func (s *Segment) table(name string) anyTable {
-	field := reflect.ValueOf(s).Elem().FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, strings.ReplaceAll(name, "_", "")) })
+	field := reflect.ValueOf(s).Elem().FieldByNameFunc(
+		func(field string) bool { return strings.EqualFold(field, strings.ReplaceAll(name, "_", "")) })
 	if !field.IsValid() {
 		panic("the table " + name + " has no field in sink.Segment")
 	}
@@ -164,7 +165,8 @@ func (t *Table[T]) open(s *Segment, name string) error {
 	return nil
 }
 
-func newWriter[T any](s store.Store, info journal.Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
+func newWriter[T any](s store.Store, info journal.Part, toolVersion string, metadata map[string]string,
+	spare *sync.Pool) (*writer[T], error) {
 	file, err := s.Create(info.Path)
 	if err != nil {
 		return nil, fmt.Errorf("create a part: %w", err)

@@ -17,7 +17,8 @@ import (
 // Commit copies the complete run of the same ID in a folder, the spool, to this run and
 // writes the record of the shard. It reports whether this attempt won: if another
 // has committed the shard, Commit removes what it copied. note is the caller's.
-func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, note json.RawMessage) (won bool, err error) {
+func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, note json.RawMessage) (won bool,
+	err error) {
 	if done, err := s.Committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
@@ -25,9 +26,11 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, n
 	if err != nil {
 		return false, fmt.Errorf("commit shard %d: %w", shard, err)
 	}
-	r := &journal.Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note, Parts: []journal.Part{}, Shard: &journal.ShardRecord{
-		Attempt: s.attempt, Started: m.Started, Finished: *m.Finished, Rejected: m.Rejected, Skipped: m.Skipped, RejectedFile: m.RejectedFile,
-	}}
+	r := &journal.Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note,
+		Parts: []journal.Part{}, Shard: &journal.ShardRecord{
+			Attempt: s.attempt, Started: m.Started, Finished: *m.Finished, Rejected: m.Rejected, Skipped: m.Skipped,
+			RejectedFile: m.RejectedFile,
+		}}
 	defer func() {
 		if !won && !errors.Is(err, store.ErrInDoubt) {
 			s.discard(r)
@@ -65,7 +68,8 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *journal
 				p.Rows += part.Rows
 			}
 			var err error
-			if p.Digest, err = store.Write(s.store, p.Path, func(w io.Writer) error { return joinParts(ctx, w, from, group) }); err != nil {
+			if p.Digest, err = store.Write(s.store, p.Path,
+				func(w io.Writer) error { return joinParts(ctx, w, from, group) }); err != nil {
 				return fmt.Errorf("copy table %s of shard %d: %w", table, r.Segment, err)
 			}
 			r.Parts = append(r.Parts, p)
@@ -105,7 +109,8 @@ func groupParts(parts []journal.Part) (groups [][]journal.Part) {
 	var bytes, rowGroups int64
 	for i, p := range parts {
 		n := p.Rows/shred.RowGroup + 1
-		if i == 0 || bytes+p.Bytes > maxPartBytes || rowGroups+n > maxRowGroups || len(groups[len(groups)-1]) == maxPartsJoined {
+		if i == 0 || bytes+p.Bytes > maxPartBytes || rowGroups+n > maxRowGroups ||
+			len(groups[len(groups)-1]) == maxPartsJoined {
 			groups, bytes, rowGroups = append(groups, nil), 0, 0
 		}
 		last := &groups[len(groups)-1]

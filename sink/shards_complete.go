@@ -16,7 +16,8 @@ func (s *ShardedRun) Rejected(ctx context.Context, r *journal.Record) (io.ReadCl
 	if r.Shard == nil || r.Shard.RejectedFile == nil {
 		return nil, nil
 	}
-	return store.OpenWritten(ctx, s.store, layout.ShardRejected(s.plan.Run, r.Segment, r.Shard.Attempt), *r.Shard.RejectedFile)
+	return store.OpenWritten(ctx, s.store, layout.ShardRejected(s.plan.Run, r.Segment, r.Shard.Attempt),
+		*r.Shard.RejectedFile)
 }
 
 // WriteRejected writes rejected.csv of the run. All processes that complete a run

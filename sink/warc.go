@@ -54,7 +54,8 @@ func (s *Segment) commitWARC(r *journal.Record) error {
 	if err != nil {
 		return fmt.Errorf("write the WARC records of segment %d: %w", s.index, err)
 	}
-	r.WARC = &journal.Part{Table: layout.WARCTable, Segment: s.index, Path: layout.WARC(s.run.plan.Run, s.index, ""), Rows: s.Targets, Digest: digest}
+	r.WARC = &journal.Part{Table: layout.WARCTable, Segment: s.index, Path: layout.WARC(s.run.plan.Run, s.index, ""),
+		Rows: s.Targets, Digest: digest}
 	return nil
 }
 
@@ -121,7 +122,8 @@ func (o *output) writeWARC(m *journal.Manifest, file string) error {
 	if file == "" || len(m.WARC) == 0 {
 		return nil
 	}
-	digest, won, err := store.WriteNewFile(file, func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) })
+	digest, won, err := store.WriteNewFile(
+		file, func(w io.Writer) error { return joinWARC(context.Background(), w, o.store, m.WARC) })
 	if err == nil && !won {
 		err = o.takeWARC(file, digest)
 	}
@@ -151,10 +153,12 @@ func (s *ShardedRun) commitWARC(ctx context.Context, from store.Store, m *journa
 	if len(m.WARC) == 0 {
 		return nil
 	}
-	p := journal.Part{Table: layout.WARCTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt), Rows: m.Targets}
+	p := journal.Part{Table: layout.WARCTable, Segment: r.Segment, Path: layout.WARC(s.plan.Run, r.Segment, s.attempt),
+		Rows: m.Targets}
 	r.WARC = &p
 	var err error
-	if p.Digest, err = store.Write(s.store, p.Path, func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) }); err == nil {
+	if p.Digest, err = store.Write(s.store, p.Path,
+		func(w io.Writer) error { return joinWARC(ctx, w, from, m.WARC) }); err == nil {
 		err = s.store.Sync(layout.WARCFolder(s.plan.Run))
 	}
 	if err != nil {

@@ -20,7 +20,8 @@ var shells = []string{"bash", "zsh", "fish"}
 
 func completionCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "Print a completion script for a shell", Long: completionHelp, Example: completionExamples,
+		Use: "completion bash|zsh|fish", Short: "Print a completion script for a shell", Long: completionHelp,
+		Example:   completionExamples,
 		ValidArgs: shells,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {

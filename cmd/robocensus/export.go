@@ -66,8 +66,9 @@ type exportFlags struct {
 func exportCommand() *cobra.Command {
 	f := new(exportFlags)
 	c := &cobra.Command{
-		Use: "export --out DIR [RUN] TABLE [--format FORMAT] [--where COLUMN=VALUE] [flags]", Short: "Write a table as CSV, JSON, a workbook or an Arrow stream",
-		Long: exportHelp, Example: exportExamples,
+		Use:   "export --out DIR [RUN] TABLE [--format FORMAT] [--where COLUMN=VALUE] [flags]",
+		Short: "Write a table as CSV, JSON, a workbook or an Arrow stream",
+		Long:  exportHelp, Example: exportExamples,
 		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return exportable, cli.NoFiles
@@ -90,7 +91,8 @@ func exportCommand() *cobra.Command {
 		if len(args) == 1 && (slices.Contains(exportable, args[0]) || slices.Contains(ofDatabase(), args[0])) {
 			args = []string{cli.Latest, args[0]}
 		}
-		if err := cli.CheckArguments(c.Context(), f.out, args, cli.Argument{Name: "RUN", Give: "the run to export"}, cli.Argument{Name: "TABLE", Give: "the table to export, such as fetches"}); err != nil {
+		if err := cli.CheckArguments(c.Context(), f.out, args, cli.Argument{Name: "RUN", Give: "the run to export"},
+			cli.Argument{Name: "TABLE", Give: "the table to export, such as fetches"}); err != nil {
 			return err
 		}
 		what, err := f.selection(args[1], c.Flags().Changed("columns"))
@@ -120,9 +122,11 @@ func (f *exportFlags) selection(table string, someColumns bool) (s export.Select
 	case !slices.Contains(export.Formats, f.format):
 		return s, exit.Usagef("--format %q: use arrow, csv, ndjson or xlsx", f.format)
 	case slices.Contains(ofDatabase(), table):
-		return s, exit.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; the tables are %s", table, screen.ShellWord(f.out), strings.Join(exportable, ", "))
+		return s, exit.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; "+
+			"the tables are %s", table, screen.ShellWord(f.out), strings.Join(exportable, ", "))
 	case !slices.Contains(exportable, table):
-		return s, exit.Usagef("no table %q%s: the tables are %s", table, suggest.Remark(table, exportable), strings.Join(exportable, ", "))
+		return s, exit.Usagef("no table %q%s: the tables are %s", table, suggest.Remark(table, exportable),
+			strings.Join(exportable, ", "))
 	}
 	s = export.Selection{Table: table, Columns: f.columns}
 	for _, text := range f.where {
@@ -149,13 +153,15 @@ func add(s *export.Selection, column, value string) {
 
 // ofDatabase returns the names of the views that only a database makes.
 func ofDatabase() (names []string) {
-	for _, m := range regexp.MustCompile(`(?m)^CREATE OR REPLACE VIEW (\w+)`).FindAllStringSubmatch(configs.DerivedViews+configs.SeriesViews, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^CREATE OR REPLACE VIEW (\w+)`).FindAllStringSubmatch(
+		configs.DerivedViews+configs.SeriesViews, -1) {
 		names = append(names, m[1])
 	}
 	return names
 }
 
-func (f *exportFlags) export(ctx context.Context, in store.Store, run string, what export.Selection, stdout, stderr io.Writer) error {
+func (f *exportFlags) export(ctx context.Context, in store.Store, run string, what export.Selection, stdout,
+	stderr io.Writer) error {
 	if export.IsBinary(f.format) && screen.IsTerminal(stdout) {
 		return exit.Usagef("the output is binary: redirect it to a file or a program, or give --format csv")
 	}
@@ -167,7 +173,8 @@ func (f *exportFlags) export(ctx context.Context, in store.Store, run string, wh
 		return err
 	}
 	if f.profile != "" && !slices.Contains(m.Profiles, f.profile) {
-		return exit.Usagef("--profile: run %s has no profile %q%s: it has %s", run, f.profile, suggest.Remark(f.profile, m.Profiles), strings.Join(m.Profiles, ", "))
+		return exit.Usagef("--profile: run %s has no profile %q%s: it has %s", run, f.profile,
+			suggest.Remark(f.profile, m.Profiles), strings.Join(m.Profiles, ", "))
 	}
 	if err := f.addAgents(ctx, in, m, &what); err != nil {
 		return err
@@ -177,13 +184,17 @@ func (f *exportFlags) export(ctx context.Context, in store.Store, run string, wh
 	if err != nil {
 		return err
 	}
-	f.remark(m, &what, written, func(format string, args ...any) { fmt.Fprintf(stderr, "robocensus: "+format+"\n", args...) })
+	f.remark(m, &what, written, func(format string, args ...any) {
+		fmt.Fprintf(stderr, "robocensus: "+format+"\n",
+			args...)
+	})
 	return nil
 }
 
 // addAgents lets a selection take the rows of --agent. Names are those of the run's
 // registry, and in changes those of any token, too.
-func (f *exportFlags) addAgents(ctx context.Context, in store.Store, m *journal.Manifest, what *export.Selection) error {
+func (f *exportFlags) addAgents(ctx context.Context, in store.Store, m *journal.Manifest,
+	what *export.Selection) error {
 	if len(f.agents) == 0 {
 		return nil
 	}
@@ -206,18 +217,23 @@ func (f *exportFlags) addAgents(ctx context.Context, in store.Store, m *journal.
 }
 
 // remark says what a reader of the rows has to know, and the rows do not say.
-func (f *exportFlags) remark(m *journal.Manifest, what *export.Selection, written export.Written, say func(format string, args ...any)) {
+func (f *exportFlags) remark(m *journal.Manifest, what *export.Selection, written export.Written,
+	say func(format string, args ...any)) {
 	if m.Finished == nil {
 		say("run %s is unfinished: these are the rows that are committed", m.Run)
 	}
 	if written.More {
-		say("a workbook has no more than %s, and %s has more: choose rows with --where, or give --format csv", words.Count(written.Rows, "row"), what.Table)
+		say("a workbook has no more than %s, and %s has more: choose rows with --where, or give --format csv",
+			words.Count(written.Rows, "row"), what.Table)
 	}
 	if written.Cut > 0 {
-		say("a cell of a workbook has no more than 32,767 characters: %s", words.Verbed(written.Cut, "cell is cut", "cells are cut"))
+		say("a cell of a workbook has no more than 32,767 characters: %s",
+			words.Verbed(written.Cut, "cell is cut", "cells are cut"))
 	}
-	if ofProfiles := what.Table == "policies" || what.Table == "verdicts"; ofProfiles && f.profile == "" && len(m.Profiles) > 1 && !chooses(what, "profile") {
-		say("each row stands there once for every profile of the run (%s): --profile %s takes one", strings.Join(m.Profiles, ", "), m.Profiles[0])
+	if ofProfiles := what.Table == "policies" || what.Table == "verdicts"; ofProfiles && f.profile == "" &&
+		len(m.Profiles) > 1 && !chooses(what, "profile") {
+		say("each row stands there once for every profile of the run (%s): --profile %s takes one",
+			strings.Join(m.Profiles, ", "), m.Profiles[0])
 	}
 }
 

@@ -22,7 +22,10 @@ func prepared(root *cobra.Command) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand replaces it
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c) })
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.UsageError{Err: flags.Explain(c.Flags(), err)} })
+	root.SetFlagErrorFunc(func(c *cobra.Command,
+		err error) error {
+		return exit.UsageError{Err: flags.Explain(c.Flags(), err)}
+	})
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags, c.DisableFlagsInUseLine = false, true
 	}
@@ -91,7 +94,8 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			for _, name := range args {
 				i := slices.Index(names(about), name)
 				if i < 0 {
-					return exit.Usagef("no command %q%s; see robocensus --help", strings.Join(args, " "), suggest.Remark(name, names(about)))
+					return exit.Usagef("no command %q%s; see robocensus --help", strings.Join(args, " "),
+						suggest.Remark(name, names(about)))
 				}
 				about = about.Commands()[i]
 			}

@@ -77,7 +77,8 @@ func commands() *cobra.Command {
 		Args:    noCommand,
 		RunE:    func(*cobra.Command, []string) error { return nil }, // not called: Args refuses everything
 	}
-	reads := []*cobra.Command{runsCommand(), reportCommand(), show.Command(), show.HistoryCommand(), diffs.Command(), series.Command(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}
+	reads := []*cobra.Command{runsCommand(), reportCommand(), show.Command(), show.HistoryCommand(), diffs.Command(),
+		series.Command(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}
 	for _, c := range reads {
 		if c.Name() != "verify" { // which shows parts
 			c.RunE = telling(c.RunE)
@@ -150,7 +151,8 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if c, rest, err := root.Find(args); err == nil {
-		if c == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != cobra.ShellCompRequestCmd && rest[0] != cobra.ShellCompNoDescRequestCmd {
+		if c == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != cobra.ShellCompRequestCmd &&
+			rest[0] != cobra.ShellCompNoDescRequestCmd {
 			return noCommand(root, rest) // before its flags, which are of no command
 		}
 		c.InitDefaultHelpFlag()

@@ -32,7 +32,8 @@ Exit codes: 0 done, 64 usage, 65 DIR is a published data set, 74 I/O, 130 interr
 const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`
 
 func pruneCommand() *cobra.Command {
-	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all runs but the last", Long: pruneHelp, Example: pruneExamples}
+	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all runs but the last",
+		Long: pruneHelp, Example: pruneExamples}
 	out := cli.Out(c)
 	keep := c.Flags().Int("keep", 0, "keep `N` complete runs, 1 or more")
 	dryRun := c.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
@@ -94,6 +95,7 @@ func prune(ctx context.Context, in store.Store, keep int, dryRun bool, stdout io
 			return err
 		}
 	}
-	fmt.Fprintf(stdout, "%s%s removed, %s freed; %s kept\n", count(runs, "run"), would, count(bytes, "byte"), count(stay, "run"))
+	fmt.Fprintf(stdout, "%s%s removed, %s freed; %s kept\n", count(runs, "run"), would, count(bytes, "byte"),
+		count(stay, "run"))
 	return nil
 }

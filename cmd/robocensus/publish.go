@@ -80,7 +80,8 @@ type publishFlags struct {
 func publishCommand() *cobra.Command {
 	f := new(publishFlags)
 	c := &cobra.Command{
-		Use: "publish --out DIR RUN... --to FOLDER --creator NAME --licence ID [flags]", Short: "Make a data set that can be cited", Long: publishHelp,
+		Use:   "publish --out DIR RUN... --to FOLDER --creator NAME --licence ID [flags]",
+		Short: "Make a data set that can be cited", Long: publishHelp,
 		Example: publishExamples, ValidArgsFunction: cli.CompleteRuns(100),
 	}
 	s := c.Flags()
@@ -88,7 +89,8 @@ func publishCommand() *cobra.Command {
 	s.StringVar(&f.to, "to", "", "`FOLDER` to write, new or empty")
 	s.StringVar(&f.words, "words", "", "YAML `FILE` of title, creators, licence and so on")
 	s.StringVar(&f.title, "title", "", "title (default with the dates of the runs)")
-	s.StringArrayVar(&f.creators, "creator", nil, "`NAME` of who made it, as in 'Doe, Jane', or of an organisation; repeatable")
+	s.StringArrayVar(&f.creators, "creator", nil,
+		"`NAME` of who made it, as in 'Doe, Jane', or of an organisation; repeatable")
 	s.StringVar(&f.licence, "licence", "", "SPDX `ID` of a licence for data, such as CC-BY-4.0, or a URL")
 	s.StringVar(&f.contact, "contact", "", "address of mail, or a URL")
 	s.StringSliceVar(&f.without, "without", nil, "`NAMES` of tables, and of columns as TABLE.COLUMN, to leave out")
@@ -127,18 +129,21 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	case isAmongTables(to, f.out):
 		return c, exit.Usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
 	case dataSetAround(to) != "":
-		return c, exit.Usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(to))
+		return c, exit.Usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to,
+			dataSetAround(to))
 	case len(runs) == 0:
 		return c, exit.Usagef("RUN is missing: give the runs to publish%s", cli.ThereAre(ctx, f.out))
 	}
 	known := append(describe.TableNames(), describe.ColumnNames()...)
 	for _, name := range f.without {
 		if !slices.Contains(known, name) {
-			return c, exit.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as fetches.remote_address",
+			return c, exit.Usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as "+
+				"fetches.remote_address",
 				name, suggest.Remark(name, known), strings.Join(describe.TableNames(), ", "))
 		}
 	}
-	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts, ToolVersion: sink.ToolVersion(cli.ToolVersion)}
+	c = publish.Config{To: f.to, Without: f.without, HashHosts: f.hashHosts,
+		ToolVersion: sink.ToolVersion(cli.ToolVersion)}
 	if f.words != "" {
 		text, err := cli.ReadInput(ctx, f.words)
 		if err != nil {
@@ -150,10 +155,12 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	}
 	for i, text := range append([]string{f.title, f.licence, f.contact}, f.creators...) {
 		if !describe.IsLine(text) {
-			return c, exit.Usagef("--%s %q: write it on one line", []string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
+			return c, exit.Usagef("--%s %q: write it on one line",
+				[]string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
 		}
 	}
-	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Metadata.Title}, {&f.licence, &c.Metadata.Licence}, {&f.contact, &c.Metadata.Contact}} {
+	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Metadata.Title},
+		{&f.licence, &c.Metadata.Licence}, {&f.contact, &c.Metadata.Contact}} {
 		if *given.flag != "" {
 			*given.word = *given.flag
 		}
@@ -177,7 +184,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 			return c, err
 		}
 		if m.SchemaVersion != schema.SchemaVersion {
-			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
+			return c, exit.Usagef("run %s has tables of schema version %d, and this program publishes version %d: use the "+
+				"version that wrote it (%s)", m.Run, m.SchemaVersion, schema.SchemaVersion, m.ToolVersion)
 		}
 		c.Runs = append(c.Runs, m)
 	}
@@ -192,7 +200,8 @@ func isAmongTables(path, dir string) bool {
 		return false
 	}
 	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
-		if name := filepath.Base(path); (name == "_runs" || slices.Contains(describe.TableNames(), name)) && cli.IsSameFile(filepath.Dir(path), dir) {
+		if name := filepath.Base(path); (name == "_runs" || slices.Contains(describe.TableNames(), name)) &&
+			cli.IsSameFile(filepath.Dir(path), dir) {
 			return true
 		}
 	}
@@ -222,11 +231,14 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Write
 		return err
 	}
 	for _, in := range lacking {
-		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot re-evaluate the data set: publish where that run was started, with the same file\n", visible.Text(in.Path), in.Role)
+		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot re-evaluate the data "+
+			"set: publish where that run was started, with the same file\n", visible.Text(in.Path), in.Role)
 	}
-	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), visible.Text(c.To))
+	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n",
+		count(len(c.Runs), "run"), visible.Text(c.To))
 	if open := c.Metadata.Open(); len(open) > 0 {
-		fmt.Fprintf(stdout, "DATASHEET.md leaves open what only you can answer: %s; --words FILE has the answers\n", words.And(open))
+		fmt.Fprintf(stdout, "DATASHEET.md leaves open what only you can answer: %s; --words FILE has the answers\n",
+			words.And(open))
 	}
 	return nil
 }

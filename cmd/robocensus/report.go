@@ -61,7 +61,8 @@ func reportCommand() *cobra.Command {
 		if *text && len(args) == 0 {
 			args = []string{cli.Latest}
 		}
-		if err := cli.CheckArguments(c.Context(), *out, args, cli.Argument{Name: "RUN", Give: "the run to report on"}); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args,
+			cli.Argument{Name: "RUN", Give: "the run to report on"}); err != nil {
 			return err
 		}
 		switch {
@@ -89,7 +90,8 @@ func reportCommand() *cobra.Command {
 	return c
 }
 
-func writeReport(ctx context.Context, in store.Store, run, against, html string, incomplete bool, stdout io.Writer) error {
+func writeReport(ctx context.Context, in store.Store, run, against, html string, incomplete bool,
+	stdout io.Writer) error {
 	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifestHead)
 	if err != nil {
 		return err

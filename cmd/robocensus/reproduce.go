@@ -68,11 +68,13 @@ const reproduceExamples = `  robocensus reproduce dataset
 
 func reproduceCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reproduce FOLDER [--bodies DIR|TAR] [--sample P]", Short: "Check a data set and reproduce it", Long: reproduceHelp, Example: reproduceExamples,
+		Use: "reproduce FOLDER [--bodies DIR|TAR] [--sample P]", Short: "Check a data set and reproduce it",
+		Long: reproduceHelp, Example: reproduceExamples,
 	}
 	r := &reproduction{version: sink.ToolVersion(cli.ToolVersion)}
 	c.Flags().StringVar(&r.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of the bodies, if the data set has none")
-	c.Flags().Float64Var(&r.sample, "sample", 1, "re-evaluate a share `P` of the registered domains, above 0 and at most 1, by hash, as run takes it")
+	c.Flags().Float64Var(&r.sample, "sample", 1,
+		"re-evaluate a share `P` of the registered domains, above 0 and at most 1, by hash, as run takes it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
@@ -171,7 +173,8 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 	case r.files == 0:
 		r.say("the descriptions, views and queries are those that follow from the tables and words")
 	case p.ToolVersion != r.version:
-		r.say("robocensus %s published the data set, and this is %s, which may write other texts: use that version", visible.Text(p.ToolVersion), visible.Text(r.version))
+		r.say("robocensus %s published the data set, and this is %s, which may write other texts: use that version",
+			visible.Text(p.ToolVersion), visible.Text(r.version))
 	}
 	r.say("taken as they are: %s", publish.TakenAsItIs)
 	return nil
@@ -194,10 +197,17 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table fetches"
 		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
 			why = "the data set has no table bodies: give them with --bodies"
-		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "answers" && p.Rows > 0 }):
+		case r.bodies != "" && slices.ContainsFunc(m.Parts, func(p journal.Part) bool {
+			return p.Table == "answers" &&
+				p.Rows > 0
+		}):
 			why = "it has answers to further identities, whose bodies --bodies does not have: publish it with the table bodies"
-		case !m.HasURLs() && slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "sitemap_files" && p.Rows > 0 }):
-			why = "it judged pages of sitemaps, and the data set does not have them: make the run with --keep-urls, and publish it with the table urls"
+		case !m.HasURLs() && slices.ContainsFunc(m.Parts, func(p journal.Part) bool {
+			return p.Table == "sitemap_files" &&
+				p.Rows > 0
+		}):
+			why = "it judged pages of sitemaps, and the data set does not have them: make the run with --keep-urls, and " +
+				"publish it with the table urls"
 		}
 		if why != "" {
 			return exit.Usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
@@ -207,7 +217,8 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 }
 
 // judge re-evaluates a run and compares its tables.
-func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *journal.Manifest, again string) error {
+func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *describe.Run, m *journal.Manifest,
+	again string) error {
 	profiles, err := recordedProfiles(about)
 	if err != nil {
 		return err
@@ -276,7 +287,8 @@ func (r *reproduction) result() error {
 		limited = ", as far as compared (" + strings.Join(limits, "; ") + ")"
 	}
 	if r.files+r.tables > 0 {
-		r.say("%s: %s, %s%s", screen.Paint(r.out, screen.Red, "different"), count(r.files, "file"), count(r.tables, "table"), limited)
+		r.say("%s: %s, %s%s", screen.Paint(r.out, screen.Red, "different"), count(r.files, "file"),
+			count(r.tables, "table"), limited)
 		return exit.Different
 	}
 	r.say("%s%s", screen.Paint(r.out, screen.Green, "the same"), limited)
@@ -329,7 +341,8 @@ func (r *reproduction) recorded(name string, ofProgram []byte) ([]byte, error) {
 }
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
-func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *journal.Manifest, profiles map[string]*robots.Profile, to string) error {
+func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *journal.Manifest,
+	profiles map[string]*robots.Profile, to string) error {
 	f := run.New()
 	f.Own, f.Profiles = profiles, about.Profiles
 	var err error
@@ -343,8 +356,10 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 		f.Templates = filepath.Join(r.folder, filepath.FromSlash(about.OwnTemplates))
 	}
 	for name, value := range map[string]string{
-		"from-run": filepath.Join(r.folder, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
-		"agents": filepath.Join(r.folder, filepath.FromSlash(about.Agents)), "urls": filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
+		"from-run": filepath.Join(r.folder, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","),
+		"sample":        fmt.Sprint(r.sample),
+		"agents":        filepath.Join(r.folder, filepath.FromSlash(about.Agents)),
+		"urls":          filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
 		"keep-comments": fmt.Sprint(about.Configuration.Text("keep-comments") == "true" && run.HasComments(m.Tables)),
 	} {
 		if err := f.Set.Set(name, value); err != nil {
@@ -366,7 +381,8 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 // labelsOf asks for the labels of a run: those of its hosts, as the table labels has them, and
 // those that follow from the answers.
 func labelsOf(f *run.Flags, about *describe.Run, m *journal.Manifest) error {
-	if !slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "labels" && p.Rows > 0 }) && !slices.Contains(m.Tables, "label_counts") {
+	if !slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "labels" && p.Rows > 0 }) &&
+		!slices.Contains(m.Tables, "label_counts") {
 		return nil
 	}
 	wanted := []string{hosts.AllLabels}

@@ -43,7 +43,8 @@ const runsExamples = `  robocensus runs --out out
   robocensus diff --out out previous latest`
 
 func runsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "List the runs of a folder", Long: runsHelp, Example: runsExamples}
+	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "List the runs of a folder", Long: runsHelp,
+		Example: runsExamples}
 	out := cli.Out(c)
 	var asJSON bool
 	cli.JSONVar(c.Flags(), &asJSON, "one array, an object for each run")
@@ -75,7 +76,8 @@ func showRuns(out io.Writer, runs []journal.RunInfo) {
 	for _, r := range runs {
 		row := []string{r.Run, r.State, "", "", "", ""}
 		if r.Started != nil {
-			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339), p.Foreign(strings.Join(r.Profiles, ",")), words.Number(*r.Hosts + r.Kept)}
+			row = []string{r.Run, r.State, screen.Date(*r.Date), r.Started.UTC().Format(time.RFC3339),
+				p.Foreign(strings.Join(r.Profiles, ",")), words.Number(*r.Hosts + r.Kept)}
 		}
 		rows = append(rows, row)
 	}
@@ -85,10 +87,12 @@ func showRuns(out io.Writer, runs []journal.RunInfo) {
 			p.Line(fmt.Sprintf("%s: all %d shards are committed; start any of them again to complete the run", r.Run, s.Of))
 		}
 		if s := r.Shards; s != nil && s.Committed < s.Of {
-			p.Line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
+			p.Line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of,
+				listed("under way", s.UnderWay), listed("missing", s.Missing)))
 		}
 		if r.Kept > 0 {
-			p.Line(fmt.Sprintf("%s: the answers of %s are kept and not yet in tables; --resume asks none of these again", r.Run, words.Count(r.Kept, "host")))
+			p.Line(fmt.Sprintf("%s: the answers of %s are kept and not yet in tables; --resume asks none of these again",
+				r.Run, words.Count(r.Kept, "host")))
 		}
 		if r.Damage != "" {
 			p.Line(p.Foreign(fmt.Sprintf("%s: %s; robocensus verify says what to do", r.Run, r.Damage)))

@@ -65,11 +65,13 @@ func verifyCommand() *cobra.Command {
 	cli.JSONVar(c.Flags(), &asJSON, "one object")
 	incomplete := cli.Incomplete(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := cli.CheckArguments(c.Context(), *out, args, cli.Argument{Name: "RUN", Give: "the run to verify"}); err != nil {
+		if err := cli.CheckArguments(c.Context(), *out, args,
+			cli.Argument{Name: "RUN", Give: "the run to verify"}); err != nil {
 			return err
 		}
 		if publish.IsDataSet(*out) {
-			return exit.Usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)
+			return exit.Usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with "+
+				"sha256sum -c checksums.sha256 there", *out)
 		}
 		run := args[0]
 		in, err := cli.OpenOut(c.Context(), *out, &run)
@@ -82,7 +84,8 @@ func verifyCommand() *cobra.Command {
 	return c
 }
 
-func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
+func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, incomplete bool, stdout,
+	stderr io.Writer) error {
 	cli.LimitMemory(0, cli.ReadingMemory(0))
 	progress, end := verifyBar(stderr)
 	v, err := verify.Run(ctx, in, run, progress)
@@ -102,7 +105,8 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 			return err
 		}
 		if digest != v.WARCFile.Digest {
-			v.Problems = append(v.Problems, verify.Problem{Path: warc, Kind: "digest", Text: "is not what --warc-out of the run wrote"})
+			v.Problems = append(v.Problems,
+				verify.Problem{Path: warc, Kind: "digest", Text: "is not what --warc-out of the run wrote"})
 		}
 	}
 	// The views depend on the files that exist, so a missing part would be
@@ -118,7 +122,8 @@ func verifyRun(ctx context.Context, in store.Store, run, warc string, asJSON, in
 		}
 	}
 	if asJSON {
-		if err := screen.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]verify.Problem{}, v.Problems...), notes}); err != nil {
+		if err := screen.JSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes,
+			append([]verify.Problem{}, v.Problems...), notes}); err != nil {
 			return err
 		}
 	} else {
@@ -170,16 +175,19 @@ func showVerification(out io.Writer, run string, v *verify.Result, readWARC bool
 	switch isSharded := v.Plan != nil && v.Plan.Shards > 1; {
 	case !v.Damaged:
 	case isSharded && !v.Complete:
-		fmt.Fprintf(out, "to make a damaged shard anew, remove its record, _runs/%s/segments/NUMBER.json, and start it again\n", run)
+		fmt.Fprintf(out, "to make a damaged shard anew, remove its record, _runs/%s/segments/NUMBER.json, and start it "+
+			"again\n", run)
 	case isSharded || v.Plan == nil: // which may have been of shards
 		fmt.Fprintln(out, "to make the run anew, give another --run")
 	default:
 		fmt.Fprintln(out, "to make the run anew, start it with --force-new, or under another --run")
 	}
 	if f := v.WARCFile; f != nil && !readWARC {
-		fmt.Fprintf(out, "not read: the requests and answers in %s, outside of the folder; give the file as --warc\n", visible.Text(f.Path))
+		fmt.Fprintf(out, "not read: the requests and answers in %s, outside of the folder; give the file as --warc\n",
+			visible.Text(f.Path))
 	}
-	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, state, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
+	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, state, count(v.Parts, "part"), count(v.Rows, "row"),
+		count(v.Bytes, "byte"), whole)
 }
 
 func count[N int | int64](n N, what string) string {

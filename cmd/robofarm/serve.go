@@ -52,7 +52,8 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	set.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
 	set.StringVar(
 		&f.latency, "latency", "none",
-		"delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang",
+		"delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\n"+
+			"lognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang",
 	)
 	set.Uint64Var(&f.seed, "seed", 1, "seed of the delays: the same seed draws the same delays")
 	set.IntVar(&f.top, "top", 20, "list this many hosts and domains in the report at the end; -1: all")
@@ -116,7 +117,8 @@ func (f *serveFlags) config() (c farm.Config, err error) {
 
 func (f *serveFlags) listen(ctx context.Context, srv *farm.Server, stdout io.Writer) error {
 	if f.caOut != "" {
-		if err := output.Write(ctx, f.caOut, func(w io.Writer) error { _, err := w.Write(srv.CA()); return err }); err != nil {
+		if err := output.Write(ctx, f.caOut,
+			func(w io.Writer) error { _, err := w.Write(srv.CA()); return err }); err != nil {
 			return err
 		}
 	}
@@ -145,5 +147,6 @@ func (f *serveFlags) listen(ctx context.Context, srv *farm.Server, stdout io.Wri
 	if f.addrFile == "" {
 		return nil
 	}
-	return output.Write(ctx, f.addrFile, func(w io.Writer) error { _, err := io.WriteString(w, lines.String()); return err })
+	return output.Write(ctx, f.addrFile,
+		func(w io.Writer) error { _, err := io.WriteString(w, lines.String()); return err })
 }

@@ -34,8 +34,10 @@ func warc(ctx context.Context, args []string, stdout io.Writer) error {
 	set.SortFlags = false
 	set.StringVar(&dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
 	set.StringVar(&out, "out", "", "`file` to write: .warc.gz, .warc.zst, .warc, .arc.gz or .arc")
-	set.IntVar(&archive.Repeat, "repeat", 1, "captures of every body: the 3rd of the 17th host, by name,\nhas the host site17-3.test")
-	set.IntVar(&archive.Other, "other", 0, "`percentage` of captures with a 404, a 301 or a 403 (6:3:1) in place\nof the body")
+	set.IntVar(&archive.Repeat, "repeat", 1,
+		"captures of every body: the 3rd of the 17th host, by name,\nhas the host site17-3.test")
+	set.IntVar(&archive.Other, "other", 0,
+		"`percentage` of captures with a 404, a 301 or a 403 (6:3:1) in place\nof the body")
 	set.Usage = func() { fmt.Fprint(stdout, warcHelp, flags.Usages(set, 0)) }
 	if err := flags.Parse(set, args); err != nil {
 		return failure{err, exitUsage}

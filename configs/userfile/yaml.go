@@ -124,7 +124,8 @@ func List(path string, text []byte, kind string) ([]*yaml.Node, error) {
 		return nil, &Error{Path: path, Err: fmt.Errorf("holds no %ss; begin each with a dash, as in `- name: …`", kind)}
 	}
 	if root.Kind != yaml.SequenceNode {
-		return nil, &Error{Path: path, Line: int64(root.Line), Err: fmt.Errorf("expected a list: begin each %s with a dash, as in `- name: …`", kind)}
+		return nil, &Error{Path: path, Line: int64(root.Line),
+			Err: fmt.Errorf("expected a list: begin each %s with a dash, as in `- name: …`", kind)}
 	}
 	nodes := root.Content
 	for i, n := range nodes {
@@ -150,11 +151,13 @@ func Pairs(mapping *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 // names. A misspelt key must not pass for an absent one.
 func CheckKeys(path string, node *yaml.Node, names ...string) error {
 	if node.Kind != yaml.MappingNode {
-		return &Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `key: value` pairs with the keys %s", strings.Join(names, ", "))}
+		return &Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `key: value` pairs with the keys %s",
+			strings.Join(names, ", "))}
 	}
 	for key := range Pairs(node) {
 		if !slices.Contains(names, key.Value) {
-			return &Error{Path: path, Line: int64(key.Line), Err: fmt.Errorf("unknown key %q; the keys are %s", key.Value, strings.Join(names, ", "))}
+			return &Error{Path: path, Line: int64(key.Line), Err: fmt.Errorf("unknown key %q; the keys are %s", key.Value,
+				strings.Join(names, ", "))}
 		}
 	}
 	return nil
@@ -218,7 +221,8 @@ var (
 	yamlLine  = regexp.MustCompile(`^line (\d+): `)
 	mismatch  = regexp.MustCompile("^cannot unmarshal (!!\\w+)(?: (`.*`))? into (.*)$")
 	foundKind = map[string]string{"!!map": "keys and values", "!!seq": "a list", "!!null": "nothing"}
-	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number", "float64": "a number", "time.Duration": "a duration such as 720h"}
+	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number",
+		"float64": "a number", "time.Duration": "a duration such as 720h"}
 )
 
 // reworded rewrites an error of the library, whose text contains the line and names

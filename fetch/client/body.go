@@ -37,7 +37,8 @@ const zstdWindow = 8 << 20
 // decoded form. If a connection fails after the bytes that decode to the limit,
 // that is not a failure. encodings is the value of the header. The remark is that of
 // [Remark].
-func (lease *Lease) readBody(resp *response, encodings string, paused func(time.Duration), a *received) (remark, err error) {
+func (lease *Lease) readBody(resp *response, encodings string, paused func(time.Duration), a *received) (remark,
+	err error) {
 	limit := lease.maxBody()
 	expect := 4095
 	if n := resp.Length; n >= 0 && n < int64(limit) {
@@ -119,7 +120,8 @@ func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err
 		remark = errors.New("body: it is a gzip file, which no content encoding says, and stays packed")
 	}
 	if plain != "" {
-		remark = failure.Remarks(remark, fmt.Errorf("body: it is not in its content encoding %q; the body is text and taken as it is", plain))
+		remark = failure.Remarks(remark,
+			fmt.Errorf("body: it is not in its content encoding %q; the body is text and taken as it is", plain))
 	}
 	_, unknown := codingsOf(encoding)
 	if unknown == "" {
@@ -130,7 +132,8 @@ func Remark(encoding, plain string, body io.Reader, truncated bool) (remark, err
 	case err != nil || empty:
 		return nil, err
 	case ok:
-		taken := fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", failure.Clip(unknown))
+		taken := fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is",
+			failure.Clip(unknown))
 		return failure.Remarks(remark, taken), nil
 	}
 	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, failure.Clip(unknown))
@@ -164,7 +167,8 @@ const maxCodings = 3
 // encoding is undone before the next, so that one window is in use at a time, and to no
 // more than what decodes to the limit: a few kilobytes encoded twice can expand to a
 // terabyte. undone is the encoding that was undone before these. plain is that of [Decoded].
-func decode(t *text, stored func() io.Reader, codings []string, undone string, limit int) (truncated bool, plain string, err error) {
+func decode(t *text, stored func() io.Reader, codings []string, undone string, limit int) (truncated bool,
+	plain string, err error) {
 	b := bufio.NewReader(stored())
 	last := len(codings) - 1
 	if _, err := b.Peek(1); err != nil || last < 0 { // an empty body is not encoded, and harmless
@@ -246,7 +250,8 @@ func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
 	case "br":
 		return decoding{brotli.NewReader(b)}, none, nil
 	case "zstd":
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, none, decodeError(err)
 		}
@@ -333,7 +338,8 @@ func (d decoding) Read(p []byte) (int, error) {
 }
 
 func decodeError(err error) error {
-	if errors.Is(err, failure.ErrTooMuch) || errors.Is(err, errEncoding) || errors.Is(err, io.ErrUnexpectedEOF) || failure.IsNetwork(err) {
+	if errors.Is(err, failure.ErrTooMuch) || errors.Is(err, errEncoding) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		failure.IsNetwork(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errEncoding, err)

@@ -297,7 +297,8 @@ func (lease *Lease) attempt(b *budget, n int, o fetch.Origin, r route) (a *heard
 		return a.Error
 	})
 	if err != nil {
-		a = &heard{Capture: &fetch.Capture{Origin: o, Start: a.Start, Error: answer.ErrorCanceled, Err: fmt.Errorf("stopped: %w", err)}}
+		a = &heard{Capture: &fetch.Capture{Origin: o, Start: a.Start, Error: answer.ErrorCanceled,
+			Err: fmt.Errorf("stopped: %w", err)}}
 		if lease.ctx.Err() == nil {
 			a.Local = err
 		}

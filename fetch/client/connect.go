@@ -24,7 +24,8 @@ const maxTries = 3
 // the addresses that its name resolves to. The guard checks each address right
 // before it is dialled. connect holds the places of o's domain and address
 // until release is called.
-func (lease *Lease) connect(b *budget, o fetch.Origin, a *received) (conn net.Conn, release func(), fail *failure.Failure) {
+func (lease *Lease) connect(b *budget, o fetch.Origin, a *received) (conn net.Conn, release func(),
+	fail *failure.Failure) {
 	c := lease.client
 	domain := fetch.DomainOf(o.Host)
 	if err := lease.acquire(b, c.politeness.domains, domain); err != nil {
@@ -139,7 +140,8 @@ func proxyAddress(proxy *url.URL) string {
 
 // open dials once a connection under key is free and the limits on requests per
 // second allow one more. remote is the host's address, invalid if to is a proxy.
-func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *received) (net.Conn, func(), *failure.Failure) {
+func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *received) (net.Conn, func(),
+	*failure.Failure) {
 	c := lease.client
 	if err := lease.acquire(b, c.politeness.addresses, key); err != nil {
 		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
@@ -224,7 +226,8 @@ func (c *Client) tunnel(ctx context.Context, conn net.Conn, o fetch.Origin) *fai
 // returns the status of its answer.
 func (c *Client) askTunnel(ctx context.Context, conn net.Conn, o fetch.Origin) (status int, fail *failure.Failure) {
 	to := net.JoinHostPort(o.Host, strconv.Itoa(int(o.Port)))
-	if _, err := conn.Write([]byte("CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n" + c.proxyAuth + "\r\n")); err != nil {
+	if _, err := conn.Write([]byte("CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n" + c.proxyAuth +
+		"\r\n")); err != nil {
 		return 0, failure.Of(ctx, failure.Connecting, err)
 	}
 	// Read one byte at a time, to read nothing after the header.
@@ -247,5 +250,6 @@ func proxyAuthorization(proxy *url.URL) string {
 		return ""
 	}
 	password, _ := proxy.User.Password()
-	return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password)) + "\r\n"
+	return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString(
+		[]byte(proxy.User.Username()+":"+password)) + "\r\n"
 }

@@ -25,7 +25,8 @@ func (lease *Lease) askFront(got *heard) {
 	if !lease.client.config.FrontPage || !got.answered() {
 		return
 	}
-	f, _ := lease.further(got, &fetch.Question{Kind: fetch.KindPage, Origin: got.Origin, Target: "/", Headers: usage.PageHeaders}, IdentityPause)
+	f, _ := lease.further(got, &fetch.Question{Kind: fetch.KindPage, Origin: got.Origin, Target: "/",
+		Headers: usage.PageHeaders}, IdentityPause)
 	if f == nil {
 		return
 	}
@@ -94,7 +95,8 @@ type rulesReader struct {
 
 func newOwnRules(userAgent string) *ownRules {
 	p, _ := robots.ProfileNamed("rfc9309")
-	r := &ownRules{profile: p, agent: robots.Agent{Name: "own", Tokens: OwnTokens(userAgent)}, readers: make(chan *rulesReader, runtime.GOMAXPROCS(0))}
+	r := &ownRules{profile: p, agent: robots.Agent{Name: "own", Tokens: OwnTokens(userAgent)},
+		readers: make(chan *rulesReader, runtime.GOMAXPROCS(0))}
 	for range cap(r.readers) {
 		r.readers <- &rulesReader{judge: robots.NewJudge(p, []robots.Agent{r.agent})}
 	}

@@ -62,7 +62,8 @@ func (lease *Lease) getFTP(b *budget, o fetch.Origin, target string) (received, 
 
 // converse logs in and retrieves the file at path. dialData opens the data
 // connection to the port that the server names.
-func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received, dialData func(port uint16) (net.Conn, *failure.Failure)) *failure.Failure {
+func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received,
+	dialData func(port uint16) (net.Conn, *failure.Failure)) *failure.Failure {
 	ctx := lease.ctx
 	began := time.Now()
 	in := newControl(lease.record(conn, pausing(ctx, b, conn)))
@@ -108,7 +109,8 @@ func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *received,
 }
 
 // transfer reads the file and the reply that confirms its end.
-func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *received) *failure.Failure {
+func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration),
+	a *received) *failure.Failure {
 	ctx := lease.ctx
 	a.body = lease.text(4095, paused)
 	var err error
@@ -294,7 +296,8 @@ func (c *control) ended(ctx context.Context, err error) (status int, fail *failu
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
 		return 0, failure.New(answer.ErrorProtocol, "header: reply %d out of turn", c.reply)
 	case c.reply == ftp.StatusFileUnavailable && string(c.verb) != "RETR":
-		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file", c.reply, cmp.Or(string(c.verb), "nothing"))
+		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d to %s, which is not about the file", c.reply,
+			cmp.Or(string(c.verb), "nothing"))
 	case c.reply == ftp.StatusNotLoggedIn && c.full:
 		return c.reply, failure.New(answer.ErrorFTPRefused, "header: reply %d of a server that is full", c.reply)
 	}

@@ -120,7 +120,8 @@ func (lease *Lease) get(b *budget, o fetch.Origin, target string) (received, *fa
 
 // exchange sends the request, with the extra headers, and reads the answer.
 // below is conn or the connection under its TLS.
-func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.Origin, target, headers string, a *received) *failure.Failure {
+func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.Origin, target, headers string,
+	a *received) *failure.Failure {
 	c := lease.client
 	conn = lease.record(conn, below.paused)
 	began := time.Now()
@@ -186,7 +187,8 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	if q != nil {
 		a.kept = headerLines(resp.header, q.Headers)
 	}
-	isPage := lease.pages && resp.Status >= 300 && (resp.Status >= 400 || a.location == "" || resp.Status == http.StatusNotModified)
+	isPage := lease.pages && resp.Status >= 300 &&
+		(resp.Status >= 400 || a.location == "" || resp.Status == http.StatusNotModified)
 	switch {
 	case q == nil && isPage:
 		return lease.errorPage(resp, below, in, a)

@@ -20,7 +20,8 @@ func tail(i *fetch.Identity) string {
 		}
 		more += h.Name + ": " + h.Value + "\r\n"
 	}
-	return "\r\nUser-Agent: " + i.UserAgent + "\r\nAccept: " + accept + "\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n" + more
+	return "\r\nUser-Agent: " + i.UserAgent + "\r\nAccept: " + accept +
+		"\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n" + more
 }
 
 // IdentityPause is the least time between the end of a request to a host and the next
@@ -65,7 +66,8 @@ func (lease *Lease) askAlso(got *heard) {
 
 // answered reports whether an origin answered over HTTP, so that it may be asked again.
 func (got *heard) answered() bool {
-	return (got.Status() != 0 || len(got.Hops) > 1) && got.Local == nil && got.Error != answer.ErrorCanceled && got.Origin.Scheme != "ftp"
+	return (got.Status() != 0 || len(got.Hops) > 1) && got.Local == nil && got.Error != answer.ErrorCanceled &&
+		got.Origin.Scheme != "ftp"
 }
 
 // stop makes a fetch one that did not end.

@@ -53,7 +53,8 @@ type Lease struct {
 	number    int                     // of that request, from 1; 0 for the front page
 	strangers map[fetch.Origin]*heard // answers of hosts elsewhere for their robots.txt; see [fetch.Question.Elsewhere]
 	pages     bool                    // the bodies of errors are kept
-	identity  int                     // under which it asks: 0 for our own, else one more than the index in Config.Identities
+	// under which it asks: 0 for our own, else one more than the index in Config.Identities
+	identity int
 
 	tape      *text        // bytes of the exchanges, nil unless they are recorded
 	exchanges []*recording // in order

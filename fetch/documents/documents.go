@@ -36,13 +36,15 @@ func (d *Document) Validate() error {
 	case d.Name == "" || strings.Trim(d.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
 		return fmt.Errorf("name %q: use small letters, digits, hyphens, underscores and dots", d.Name)
 	case d.Kind != KindPage && !d.Kind.IsKnown():
-		return fmt.Errorf("document %s: no kind %q; use one of %s", d.Name, d.Kind, strings.Join(append(consent.Kinds(), string(KindPage)), ", "))
+		return fmt.Errorf("document %s: no kind %q; use one of %s", d.Name, d.Kind,
+			strings.Join(append(consent.Kinds(), string(KindPage)), ", "))
 	case d.Path == "" && d.Kind != consent.RSL:
 		return fmt.Errorf("document %s needs a path", d.Name)
 	case d.Path != "" && (d.Path[0] != '/' || strings.ContainsAny(d.Path, " \t\r\n#") || len(d.Path) > 200):
 		return fmt.Errorf("document %s: path %q: begin it with a slash, and escape what a URL cannot hold", d.Name, d.Path)
 	case !slices.Contains([]Redirects{WithinDomain, Anywhere, Nowhere}, d.Redirects):
-		return fmt.Errorf("document %s: redirects: no %q; use %s, %s or %s", d.Name, d.Redirects, WithinDomain, Anywhere, Nowhere)
+		return fmt.Errorf("document %s: redirects: no %q; use %s, %s or %s", d.Name, d.Redirects, WithinDomain, Anywhere,
+			Nowhere)
 	}
 	return nil
 }

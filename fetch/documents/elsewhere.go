@@ -65,7 +65,8 @@ func (v *visit) mayFetch(file *foreign, o fetch.Origin, target string) bool {
 	if rules.Outcome == usage.PageDisallowed || rules.Outcome == usage.PageUnread {
 		return false
 	}
-	read := readingProfile.Answer(answer.Facts{Hops: rules.Hops, Error: rules.Error, Walled: rules.Challenge != "", Time: rules.Start})
+	read := readingProfile.Answer(answer.Facts{Hops: rules.Hops, Error: rules.Error, Walled: rules.Challenge != "",
+		Time: rules.Start})
 	switch {
 	case read.Outcome == answer.FullAllow:
 		return true

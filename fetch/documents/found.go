@@ -110,7 +110,8 @@ func (x *Found) judge() {
 		if asked {
 			x.Outcome = consent.Absent // a redirect that we may not follow
 		}
-		x.remark(map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed, usage.PageUnread: RemarkUnread}[f.Outcome])
+		x.remark(map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed,
+			usage.PageUnread: RemarkUnread}[f.Outcome])
 	case usage.PageElsewhere:
 		if x.Outcome = consent.Absent; x.Redirects == Nowhere {
 			x.remark(RemarkRedirect)
@@ -155,7 +156,8 @@ func (x *Found) read(isNamed bool, control *fetch.Further) {
 	}
 	d := consent.Read(x.Kind, f.Body, consent.Served{URL: f.URL, Type: header.Get("Content-Type"), Time: f.Start, By: by})
 	isSoft := control != nil && control.Status() == http.StatusOK && control.Outcome == usage.PageRead &&
-		consent.Alike(consent.Shown{Path: pathOf(f.URL), Body: f.Body}, consent.Shown{Path: pathOf(control.URL), Body: control.Body})
+		consent.Alike(consent.Shown{Path: pathOf(f.URL), Body: f.Body},
+			consent.Shown{Path: pathOf(control.URL), Body: control.Body})
 	switch {
 	case isSoft:
 		x.Outcome = consent.Soft404

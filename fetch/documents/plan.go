@@ -48,7 +48,8 @@ func (l List) Plan(tokens []string) fetch.Plan {
 	return fetch.Plan{
 		Most: l.Requests() + l.MostMore(), Keeps: l.keeps(),
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
-			v := &visit{list: l, host: host, tokens: tokens, put: ask, asked: make(map[string]bool), rules: make(map[fetch.Origin]*foreign)}
+			v := &visit{list: l, host: host, tokens: tokens, put: ask, asked: make(map[string]bool),
+				rules: make(map[fetch.Origin]*foreign)}
 			v.all()
 		},
 	}
@@ -93,7 +94,8 @@ func (v *visit) all() {
 		if v.over {
 			return
 		}
-		v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin, Target: p.folder + random() + p.extension, MaxBody: maxBody})
+		v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin,
+			Target: p.folder + random() + p.extension, MaxBody: maxBody})
 	}
 }
 

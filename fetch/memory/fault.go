@@ -31,7 +31,8 @@ func (f *fault) failed() bool {
 // fail makes all later calls return err.
 func (m *Memory) fail(err error) {
 	m.once.Do(func() {
-		m.err = fmt.Errorf("the state folder %s cannot be written: %w; free space on its disk, or give another --state", m.dir, oneLine{err})
+		m.err = fmt.Errorf("the state folder %s cannot be written: %w; free space on its disk, or give another --state",
+			m.dir, oneLine{err})
 		close(m.broken)
 	})
 }

@@ -88,7 +88,8 @@ func Open(dir string) (*Memory, error) {
 	case isLocked(err):
 		return nil, fmt.Errorf("the state folder %s %w (%w); wait for it or give another --state", dir, ErrInUse, err)
 	default:
-		return nil, fmt.Errorf("open the state folder %s: %w; if it is damaged or of a newer version, give another --state", dir, oneLine{err})
+		return nil, fmt.Errorf("open the state folder %s: %w; if it is damaged or of a newer version, give another --state",
+			dir, oneLine{err})
 	}
 	err = m.checkVersion()
 	if err == nil {
@@ -112,7 +113,8 @@ var errFirst = errors.New("the first record")
 func (m *Memory) checkVersion() error {
 	err := m.each(recordPrefix, func(_, value []byte) error {
 		if len(value) > 0 && value[0] > 0 && value[0] != recordVersion {
-			return fmt.Errorf("the state folder %s has format %d, but this program reads only format %d; give another --state, or remove this one with its memory", m.dir, value[0], recordVersion)
+			return fmt.Errorf("the state folder %s has format %d, but this program reads only format %d; give another "+
+				"--state, or remove this one with its memory", m.dir, value[0], recordVersion)
 		}
 		return errFirst
 	})
@@ -147,7 +149,8 @@ func (m *Memory) Bind(share string) error {
 			}
 			return "the hosts of " + share
 		}
-		return fmt.Errorf("the state folder %s %w: %s, not %s; give another --state", m.dir, ErrOtherShare, of(string(before)), of(share))
+		return fmt.Errorf("the state folder %s %w: %s, not %s; give another --state", m.dir, ErrOtherShare,
+			of(string(before)), of(share))
 	}
 	if bound {
 		return nil

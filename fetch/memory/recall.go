@@ -89,7 +89,8 @@ func (t Terms) isOwn(past *history) bool { return past.Last != nil && past.Run =
 // that this run might read or follow further.
 func (t Terms) isFresh(past *history) bool {
 	last := past.Last
-	if last == nil || !past.Memory.Settled() || last.Truncated || t.ErrorBodies && past.LastBody == nil && last.Status()/100 != 2 ||
+	if last == nil || !past.Memory.Settled() || last.Truncated || t.ErrorBodies && past.LastBody == nil &&
+		last.Status()/100 != 2 ||
 		last.Error == answer.ErrorRedirectLimit && len(last.Hops) <= t.MaxRedirects {
 		return false
 	}

@@ -39,7 +39,8 @@ type good struct {
 // followed returns the record after c; see keep.
 func (r *record) followed(run string, c *fetch.Capture) *record {
 	last := *c
-	last.Body, last.Remembered, last.Memory, last.Copy, last.Front, last.Further, last.Also = nil, false, nil, nil, nil, nil, nil
+	last.Body, last.Remembered, last.Memory, last.Copy, last.Front, last.Further, last.Also = nil, false, nil, nil, nil,
+		nil, nil
 	n := &record{last: &last}
 	if c.Body != nil {
 		n.body = digestOf(c.Body)

@@ -45,12 +45,14 @@ type lookup struct {
 // New returns names that it asks of resolvers, or of the system's if there are none:
 // at most perResolver at once of each, unless that is 0. Questions are sent with dialer.
 func New(resolvers []netip.AddrPort, perResolver int, dialer *net.Dialer) *Names {
-	return &Names{resolvers: newResolvers(resolvers, perResolver, dialer), young: make(map[string]*lookup), turned: time.Now()}
+	return &Names{resolvers: newResolvers(resolvers, perResolver, dialer), young: make(map[string]*lookup),
+		turned: time.Now()}
 }
 
 // Addresses returns the addresses of host. took is nil if no look-up was made. waited is
 // the time without a place for a question, which moves the deadline.
-func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) (addrs []netip.Addr, took *time.Duration, waited time.Duration, fail *failure.Failure) {
+func (n *Names) Addresses(ctx context.Context, host string, deadline time.Time) (addrs []netip.Addr,
+	took *time.Duration, waited time.Duration, fail *failure.Failure) {
 	for {
 		l, ours := n.find(host)
 		began := time.Now()
@@ -97,9 +99,11 @@ func (n *Names) Probe(ctx context.Context, host string) (addrs []netip.Addr, fai
 }
 
 // look asks the resolvers; see [resolvers.look].
-func (n *Names) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (addrs []netip.Addr, waited time.Duration, fail *failure.Failure) {
+func (n *Names) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (
+	addrs []netip.Addr, waited time.Duration, fail *failure.Failure) {
 	if !fetch.IsAsked(host) { // a redirect led here; the library would report that it does not exist
-		return nil, 0, failure.New(answer.ErrorDNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
+		return nil, 0, failure.New(answer.ErrorDNSFailure,
+			"resolve %s: not looked up, because a label begins or ends with a hyphen", host)
 	}
 	return n.resolvers.look(ctx, host, deadline, probe, begun)
 }

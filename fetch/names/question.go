@@ -16,7 +16,8 @@ import (
 
 // dialResolver returns a function that dials server instead of the system's, if it is
 // valid. Unless it repeats, it refuses to ask a question twice over UDP.
-func dialResolver(dialer *net.Dialer, server netip.AddrPort, repeats bool) func(ctx context.Context, network, address string) (net.Conn, error) {
+func dialResolver(dialer *net.Dialer, server netip.AddrPort, repeats bool) func(ctx context.Context, network,
+	address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if server.IsValid() {
 			address = server.String()

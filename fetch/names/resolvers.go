@@ -87,7 +87,8 @@ func newResolvers(servers []netip.AddrPort, most int, dialer *net.Dialer) *resol
 	}
 	rs := &resolvers{most: most}
 	for _, server := range servers {
-		rs.all = append(rs.all, &resolver{server: server, net: &net.Resolver{PreferGo: true, Dial: dialResolver(dialer, server, len(servers) == 1)}})
+		rs.all = append(rs.all, &resolver{server: server,
+			net: &net.Resolver{PreferGo: true, Dial: dialResolver(dialer, server, len(servers) == 1)}})
 	}
 	return rs
 }
@@ -107,7 +108,8 @@ func (r resolution) isAnswer() bool { return r.fail == nil || r.fail.Class.IsNoH
 // look asks for the addresses of host until deadline, which it moves by the time in
 // which no question was open because there was no place for one. A probe needs no place.
 // It calls begun before the first question.
-func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (addrs []netip.Addr, waited time.Duration, fail *failure.Failure) {
+func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, probe bool, begun func()) (
+	addrs []netip.Addr, waited time.Duration, fail *failure.Failure) {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	results := make(chan resolution, len(rs.all))
@@ -139,7 +141,8 @@ func (rs *resolvers) look(ctx context.Context, host string, deadline time.Time, 
 			break
 		}
 		// Leave enough time to ask all the others.
-		another := time.NewTimer(max(10*time.Millisecond, min(askAnother, time.Until(deadline)/time.Duration(len(rs.all)-len(asked)+1))))
+		another := time.NewTimer(max(10*time.Millisecond,
+			min(askAnother, time.Until(deadline)/time.Duration(len(rs.all)-len(asked)+1))))
 		select {
 		case got := <-results:
 			another.Stop()
@@ -208,7 +211,8 @@ func (rs *resolvers) ask(ctx context.Context, r *resolver, host string, deadline
 			got.silent = got.silent || failure.IsTimeout(errs[i])
 			// A failure says less than the answer to the other question, so it decides;
 			// and that there is no such name more than that it has no address.
-			weaker := got.fail == nil || got.fail.Class.IsNoHost() && !f.Class.IsNoHost() || f.Class == answer.ErrorDNSNotFound && got.fail.Class == answer.ErrorDNSNoAddress
+			weaker := got.fail == nil || got.fail.Class.IsNoHost() && !f.Class.IsNoHost() ||
+				f.Class == answer.ErrorDNSNotFound && got.fail.Class == answer.ErrorDNSNoAddress
 			if got.fail == nil || got.fail.Local == nil && (weaker || f.Local != nil) {
 				got.fail = f
 			}

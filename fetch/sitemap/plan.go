@@ -42,13 +42,14 @@ const (
 // Reading is what was read of a sitemap, as [fetch.Further.Reading] has it. Its sample is of
 // all URLs of the host that were read up to then, and has those that this file gave first.
 type Reading struct {
-	Kind         Kind      `json:"kind"`
-	URLs         int64     `json:"urls,omitempty"`
-	Listed       int64     `json:"listed,omitempty"`        // of them, those of the host
-	Outside      int64     `json:"outside,omitempty"`       // and those of other origins
-	BeyondFolder int64     `json:"beyond_folder,omitempty"` // of those of the host, the ones not below the folder of the sitemap
-	Sitemaps     int64     `json:"sitemaps,omitempty"`      // that it lists
-	Bytes        int64     `json:"bytes"`                   // unpacked, as far as it was read
+	Kind    Kind  `json:"kind"`
+	URLs    int64 `json:"urls,omitempty"`
+	Listed  int64 `json:"listed,omitempty"`  // of them, those of the host
+	Outside int64 `json:"outside,omitempty"` // and those of other origins
+	// of those of the host, the ones not below the folder of the sitemap
+	BeyondFolder int64     `json:"beyond_folder,omitempty"`
+	Sitemaps     int64     `json:"sitemaps,omitempty"` // that it lists
+	Bytes        int64     `json:"bytes"`              // unpacked, as far as it was read
 	Digest       string    `json:"content_digest,omitempty"`
 	Newest       time.Time `json:"lastmod_newest,omitzero"`
 	Remarks      []Remark  `json:"remarks,omitempty"`
@@ -68,7 +69,9 @@ var errReading = errors.New("no reading of a sitemap")
 
 // isPossible reports whether a reading can be one. Anybody may write a file.
 func (r *Reading) isPossible() bool {
-	ok := slices.Contains(Kinds, r.Kind) && (r.Digest == "" || len(r.Digest) == 32 && strings.Trim(r.Digest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "") && len(r.Sample) <= MaxSample
+	ok := slices.Contains(Kinds, r.Kind) &&
+		(r.Digest == "" || len(r.Digest) == 32 && strings.Trim(r.Digest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "") &&
+		len(r.Sample) <= MaxSample
 	for _, n := range []int64{r.URLs, r.Listed, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes} {
 		ok = ok && n >= 0 && n <= 1<<40
 	}
@@ -78,7 +81,8 @@ func (r *Reading) isPossible() bool {
 	for i := range r.Sample {
 		ok = ok && len(r.Sample[i].URL) <= maxSampled
 	}
-	return ok && r.Listed+r.Outside == r.URLs && r.BeyondFolder <= r.Listed && (r.Newest.IsZero() || r.Newest.Year() > 0 && r.Newest.Year() < 10_000)
+	return ok && r.Listed+r.Outside == r.URLs && r.BeyondFolder <= r.Listed &&
+		(r.Newest.IsZero() || r.Newest.Year() > 0 && r.Newest.Year() < 10_000)
 }
 
 // IsDamaged is [Result.IsDamaged].
@@ -250,7 +254,8 @@ func (t *tour) read(s stop, base *url.URL, body io.Reader) (r Reading, children 
 		return r, nil, err
 	}
 	t.left -= result.Bytes
-	r.Kind, r.URLs, r.Sitemaps, r.Bytes, r.Remarks = result.Kind, result.URLs, result.Indexed, result.Bytes, append(result.Remarks, r.Remarks...)
+	r.Kind, r.URLs, r.Sitemaps, r.Bytes, r.Remarks = result.Kind, result.URLs, result.Indexed, result.Bytes,
+		append(result.Remarks, r.Remarks...)
 	r.judge(s, sum.Sum(nil))
 	for _, c := range t.sample.sorted() {
 		if c.file == file {

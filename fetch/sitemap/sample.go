@@ -10,7 +10,8 @@ import (
 
 // Sampled is a URL of a host's sample.
 type Sampled struct {
-	URL     string `json:"url"`               // with the origin of the host as [fetch.Origin] writes it, without a fragment
+	// with the origin of the host as [fetch.Origin] writes it, without a fragment
+	URL     string `json:"url"`
 	LastMod string `json:"lastmod,omitempty"` // as written
 }
 

@@ -65,7 +65,8 @@ func utf8Of(in io.Reader) (io.Reader, error) {
 	}
 	if m := prolog.FindSubmatch(bytes.TrimPrefix(head, []byte("\ufeff"))); m != nil {
 		if e, err := htmlindex.Get(string(m[1])); err == nil {
-			if name, _ := htmlindex.Name(e); name != "utf-8" && name != "utf-16le" && name != "utf-16be" { // the bytes deny the latter
+			// the bytes deny the latter
+			if name, _ := htmlindex.Name(e); name != "utf-8" && name != "utf-16le" && name != "utf-16be" {
 				return e.NewDecoder().Reader(b), nil
 			}
 		}
@@ -123,7 +124,8 @@ func number(name string) (rune, bool) {
 
 func isName(name string) bool {
 	for i, c := range name {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.') {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || i > 0 &&
+			(c >= '0' && c <= '9' || c == '-' || c == '.') {
 			continue
 		}
 		return false

@@ -250,7 +250,8 @@ func (r *reader) startEntry(which int) error {
 		r.result.remark(Mixed)
 	}
 	r.entryAt, r.field = r.depth, ""
-	r.now, r.guid, r.noGUID = Entry{IsSitemap: (r.root.kind == Index) == (which == 0) && r.root.kind != RSS && r.root.kind != Atom}, "", false
+	r.now, r.guid, r.noGUID = Entry{IsSitemap: (r.root.kind == Index) == (which == 0) && r.root.kind != RSS &&
+		r.root.kind != Atom}, "", false
 	return nil
 }
 

@@ -94,13 +94,16 @@ func (e *Evidence) Info(date time.Time, fields []Field) ([]byte, error) {
 	var block, out bytes.Buffer
 	secrets := "kept"
 	if e.DropSecrets {
-		secrets = "left out: the values of Set-Cookie, Cookie and Authorization are missing from the records, and their digests are those of the records"
+		secrets = "left out: the values of Set-Cookie, Cookie and Authorization are missing from the records, and their " +
+			"digests are those of the records"
 	}
-	for _, f := range append(fields, Field{"format", "WARC File Format 1.1"}, Field{"conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+	for _, f := range append(fields, Field{"format", "WARC File Format 1.1"},
+		Field{"conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
 		Field{"secret-headers", secrets + "; the value of Proxy-Authorization is always left out"}) {
 		fmt.Fprintf(&block, "%s: %s\r\n", f.Name, printable(f.Value))
 	}
-	err := e.write(&out, &Record{Type: "warcinfo", ID: NewID(), Date: date, ContentType: "application/warc-fields", Head: block.Bytes()})
+	err := e.write(&out, &Record{Type: "warcinfo", ID: NewID(), Date: date, ContentType: "application/warc-fields",
+		Head: block.Bytes()})
 	return out.Bytes(), err
 }
 
@@ -119,7 +122,8 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 			return nil, err
 		}
 		last := c.Hops[len(c.Hops)-1]
-		holds := c.Body != nil && x.Kind == "" && x.Identity == "" && x.URL == last.URL && x.Status == last.Status && x.Error == ""
+		holds := c.Body != nil && x.Kind == "" && x.Identity == "" && x.URL == last.URL && x.Status == last.Status &&
+			x.Error == ""
 		made, err := e.exchange(x, capture, holds)
 		if err != nil {
 			return nil, err
@@ -129,7 +133,8 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 	for _, b := range bodies {
 		id := ""
 		for _, x := range block.Exchanges {
-			if b.Further > 0 && x.Further == b.Further && !b.Reading || b.Further == 0 && x.Further == 0 && !b.Copy && !x.Front && x.Identity == b.Identity {
+			if b.Further > 0 && x.Further == b.Further && !b.Reading || b.Further == 0 && x.Further == 0 && !b.Copy &&
+				!x.Front && x.Identity == b.Identity {
 				id = x.Response // that of the last one
 			}
 		}
@@ -192,7 +197,8 @@ func (e *Evidence) write(out *bytes.Buffer, r *Record) error {
 }
 
 // resource writes a body that was not asked for, and returns the ID of the record.
-func (e *Evidence) resource(body []byte, url string, date time.Time, contentType *string, capture string) (string, error) {
+func (e *Evidence) resource(body []byte, url string, date time.Time, contentType *string, capture string) (string,
+	error) {
 	kind := "application/octet-stream"
 	if contentType != nil && isPrintable(*contentType) {
 		kind = *contentType
@@ -209,7 +215,8 @@ func (e *Evidence) resource(body []byte, url string, date time.Time, contentType
 // the answers with equal digests, and a reader finds only captures again, not what was a
 // redirect, an error or the answer to a further identity.
 func (e *Evidence) exchange(x *fetch.Exchange, capture string, holds bool) (exchanged, error) {
-	made := exchanged{URL: x.URL, Front: x.Kind != "" && x.Further == 0, Further: x.Further, Identity: x.Identity, Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
+	made := exchanged{URL: x.URL, Front: x.Kind != "" && x.Further == 0, Further: x.Further, Identity: x.Identity,
+		Date: x.Start.UTC(), Remote: x.Remote, TLS: x.TLSVersion, Status: x.Status, Error: x.Error, Cut: x.Cut}
 	if x.Further > 0 {
 		made.MaxBody = x.MaxBody
 	}
@@ -257,7 +264,8 @@ func (e *Evidence) exchange(x *fetch.Exchange, capture string, holds bool) (exch
 	case made.overFTP():
 		r.Type, r.ContentType, r.Body = "resource", "application/octet-stream", x.Received
 	case x.Status == 0: // nobody can read it as an answer
-		r.Type, r.ContentType, r.Fields, r.Head = "metadata", "application/octet-stream", fields, e.clean(x.Received, answerSecrets)
+		r.Type, r.ContentType, r.Fields, r.Head = "metadata", "application/octet-stream", fields,
+			e.clean(x.Received, answerSecrets)
 	default:
 		if head == 0 {
 			head = len(x.Received) // nothing but 1xx answers

@@ -86,7 +86,8 @@ func (f *fetched) exchangeOf(h *recordHead) (x *exchanged) {
 		if id := string(h.id); id != "" && (id == other.Request || id == other.Response) {
 			return other
 		}
-		if x == nil && !other.found && isDate && string(h.uri) == other.URL && !date.After(other.Date) && other.Date.Before(date.Add(within)) {
+		if x == nil && !other.found && isDate && string(h.uri) == other.URL && !date.After(other.Date) &&
+			other.Date.Before(date.Add(within)) {
 			x = other
 		}
 	}
@@ -115,7 +116,9 @@ func (w *reader) readFacts(in *bufio.Reader) error {
 		return err
 	}
 	f := &fetched{id: string(w.head.id), offset: w.start}
-	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion || len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody || slices.ContainsFunc(f.block.Exchanges, func(x exchanged) bool { return x.MaxBody < 0 || x.MaxBody > maxMaxBody }) {
+	if err := json.Unmarshal(block, &f.block); err != nil || f.block.Version != evidenceVersion ||
+		len(f.block.Bodies) > maxBodies || f.block.MaxBody < 0 || f.block.MaxBody > maxMaxBody ||
+		slices.ContainsFunc(f.block.Exchanges, func(x exchanged) bool { return x.MaxBody < 0 || x.MaxBody > maxMaxBody }) {
 		return errFacts
 	}
 	f.bodies, f.revisits = make([][]byte, len(f.block.Bodies)), make([]*Revisit, len(f.block.Bodies))
@@ -262,9 +265,13 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 func isFetch(c *fetch.Capture) bool {
 	class := func(e answer.ErrorClass) bool { return e == "" || isClass(e) }
 	o, target, err := fetch.Parse(c.Origin.RobotsURL(), "")
-	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops && c.Hops[0].URL == c.Origin.RobotsURL() &&
-		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) && (c.CDN == "" || fetch.IsCDN(c.CDN)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 && c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
-		(c.HTTPVersion == "" || head.IsVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) && (c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
+	ok := err == nil && o == c.Origin && target == "/robots.txt" && len(c.Hops) > 0 && len(c.Hops) <= maxHops &&
+		c.Hops[0].URL == c.Origin.RobotsURL() &&
+		len(c.Also) <= fetch.MaxIdentities && (c.Challenge == "" || slices.Contains(answer.Vendors, c.Challenge)) &&
+		(c.CDN == "" || fetch.IsCDN(c.CDN)) && class(c.Error) && class(c.Fallback) && c.Attempts > 0 &&
+		c.Attempts <= maxAttempts && isStatus(c.Probe.Front) && isStatus(c.Probe.Missing) &&
+		(c.HTTPVersion == "" || head.IsVersion(c.HTTPVersion)) && slices.Contains(tlsVersions, c.TLSVersion) &&
+		(c.Cut == nil || *c.Cut >= 0) && (c.Copy == nil || c.Memory != nil)
 	for _, h := range c.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}
@@ -275,7 +282,8 @@ func isFetch(c *fetch.Capture) bool {
 		ok = ok && (d == nil || *d >= 0)
 	}
 	ok = ok && (c.Front == nil || isFront(c.Front))
-	ok = ok && len(c.Further) <= fetch.MaxFurther && !slices.ContainsFunc(c.Further, func(f *fetch.Further) bool { return !isFurther(f) })
+	ok = ok && len(c.Further) <= fetch.MaxFurther &&
+		!slices.ContainsFunc(c.Further, func(f *fetch.Further) bool { return !isFurther(f) })
 	names := make(map[string]bool)
 	for _, also := range c.Also {
 		ok = ok && also.Identity.Validate() == nil && !names[also.Identity.Name] && isFetch(also.Capture)
@@ -293,8 +301,10 @@ func isFetch(c *fetch.Capture) bool {
 // isFront reports whether facts can be those of a front page.
 func isFront(f *fetch.Front) bool {
 	asked := f.Outcome != usage.PageUnread && (f.Outcome != usage.PageDisallowed || len(f.Hops) > 0)
-	ok := slices.Contains(usage.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && asked == (len(f.Hops) > 0) && len(f.Header) <= maxFrontLines &&
-		(f.Outcome == usage.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) && (f.Outcome == usage.PageRead || f.Header == nil)
+	ok := slices.Contains(usage.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && asked == (len(f.Hops) > 0) &&
+		len(f.Header) <= maxFrontLines &&
+		(f.Outcome == usage.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) &&
+		(f.Outcome == usage.PageRead || f.Header == nil)
 	for _, h := range f.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}
@@ -306,9 +316,12 @@ func isFront(f *fetch.Front) bool {
 
 // isFurther reports whether facts can be those of a further request.
 func isFurther(f *fetch.Further) bool {
-	ok := slices.Contains(fetch.Kinds, f.Kind) && slices.Contains(usage.PageOutcomes, f.Outcome) && len(f.Hops) <= maxHops && len(f.Header) <= maxFrontLines &&
-		len(f.Name) <= maxStoredHeader && len(f.URL) <= maxHopURL && (f.Outcome == usage.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) &&
-		(f.Challenge == "" || slices.Contains(answer.Vendors, f.Challenge)) && (f.Outcome != usage.PageRead || len(f.Hops) > 0) &&
+	ok := slices.Contains(fetch.Kinds, f.Kind) && slices.Contains(usage.PageOutcomes, f.Outcome) &&
+		len(f.Hops) <= maxHops && len(f.Header) <= maxFrontLines &&
+		len(f.Name) <= maxStoredHeader && len(f.URL) <= maxHopURL && (f.Outcome == usage.PageFailed) == (f.Error != "") &&
+		(f.Error == "" || isClass(f.Error)) &&
+		(f.Challenge == "" || slices.Contains(answer.Vendors, f.Challenge)) &&
+		(f.Outcome != usage.PageRead || len(f.Hops) > 0) &&
 		(f.Body == nil || f.Outcome == usage.PageRead || f.Outcome == usage.PageChallenge)
 	for _, h := range f.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
@@ -323,7 +336,8 @@ func isStatus(s int) bool { return s >= 0 && s <= 999 }
 
 // isClass reports whether a failure is one of a fetch.
 func isClass(e answer.ErrorClass) bool {
-	return slices.Contains(answer.ErrorClasses, e) && e != answer.ErrorCanceled && e != answer.ErrorServerError && e != answer.ErrorUnexpectedStatus
+	return slices.Contains(answer.ErrorClasses, e) && e != answer.ErrorCanceled && e != answer.ErrorServerError &&
+		e != answer.ErrorUnexpectedStatus
 }
 
 // Bounds of a fetch, above those of any run.

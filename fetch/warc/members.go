@@ -81,7 +81,8 @@ func newMembers(ctx context.Context, r io.Reader) *members {
 func (m *members) reset(ctx context.Context, r io.Reader) {
 	*m.file = warcFile{ctx: ctx, r: r, chunk: maxChunk}
 	m.raw.Reset(m.file)
-	m.form, m.opened, m.text, m.start, m.count, m.shared, m.lost, m.guess = formUnknown, formUnknown, formUnknown, 0, 0, false, false, countingReader{}
+	m.form, m.opened, m.text, m.start, m.count, m.shared, m.lost, m.guess = formUnknown, formUnknown, formUnknown, 0, 0,
+		false, false, countingReader{}
 }
 
 func (m *members) close() {

@@ -73,7 +73,8 @@ func (r *Revisit) IsNotModified() bool { return strings.HasSuffix(r.Profile, "/s
 // record refers to, and says something by which to find it.
 func (c *Capture) WantsOriginal() bool {
 	r, status := c.Revisit, c.Status()
-	if r == nil || !c.Unstored || c.Error != "" || status != 0 && status != http.StatusNotModified && (status < 200 || status > 299) {
+	if r == nil || !c.Unstored || c.Error != "" || status != 0 && status != http.StatusNotModified &&
+		(status < 200 || status > 299) {
 		return false
 	}
 	return r.RecordID != "" || r.OfDate != "" || c.PayloadDigest != "" || r.IsNotModified()
@@ -87,10 +88,12 @@ type Counts struct {
 
 // Config says what to keep of captures.
 type Config struct {
-	MaxBody     int               // bytes of a body
-	Challenges  answer.Challenges // marks of walls
-	CDNs        fetch.CDNs        // marks of networks
-	ErrorBodies bool              // read those of other answers than 2xx too, but for redirects: some programs do, and they may be the originals of revisit records
+	MaxBody    int               // bytes of a body
+	Challenges answer.Challenges // marks of walls
+	CDNs       fetch.CDNs        // marks of networks
+	// read those of other answers than 2xx too, but for redirects: some programs do, and they
+	// may be the originals of revisit records
+	ErrorBodies bool
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or
@@ -100,13 +103,14 @@ type Config struct {
 // the capture.
 //
 // The file is WARC or ARC, gzip or zstd, normally with a member or frame per record, or
-// plain, or a ZIP file with such files, as a WACZ is; its first bytes decide. If r can seek, a wrong length costs only its
-// record. If r cannot, or one member holds many records, it also costs the
-// records within that length. Read returns the first error of r, emit, damaged
-// or ctx.
+// plain, or a ZIP file with such files, as a WACZ is; its first bytes decide. If r can seek, a
+// wrong length costs only its record. If r cannot, or one member holds many records, it also
+// costs the records within that length. Read returns the first error of r, emit, damaged or
+// ctx.
 func Read(ctx context.Context, name string, r io.Reader, c Config,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs, errorBodies: c.ErrorBodies, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
+		errorBodies: c.ErrorBodies, emit: emit, damaged: damaged})
 }
 
 // ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
@@ -114,7 +118,8 @@ func Read(ctx context.Context, name string, r io.Reader, c Config,
 // its body only if the answer is true.
 func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func() bool,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs, errorBodies: c.ErrorBodies, body: body, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
+		errorBodies: c.ErrorBodies, body: body, emit: emit, damaged: damaged})
 }
 
 func readFile(ctx context.Context, r io.Reader, w reader) (Counts, error) {
@@ -138,7 +143,8 @@ func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Co
 	} else {
 		rr.members.reset(ctx, r)
 	}
-	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs, errorBodies: c.ErrorBodies, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
+	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
+		errorBodies: c.ErrorBodies, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
 }
 
 // Close frees the buffers.

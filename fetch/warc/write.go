@@ -65,7 +65,8 @@ var dateFormat = map[string]string{"1.0": "2006-01-02T15:04:05Z", "1.1": "2006-0
 // base32 is no token of the grammar (section 5.8). The payload of an HTTP message is its
 // body without transfer coding (section 6.3.2).
 func (w *Writer) Write(out io.Writer, r *Record) error {
-	w.header = fmt.Appendf(w.header[:0], "WARC/%s\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n",
+	w.header = fmt.Appendf(w.header[:0],
+		"WARC/%s\r\nWARC-Type: %s\r\nWARC-Record-ID: <%s>\r\nWARC-Date: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n",
 		w.version, r.Type, r.ID, r.Date.UTC().Format(dateFormat[w.version]), r.ContentType, len(r.Head)+len(r.Body))
 	if w.version != "1.0" {
 		block := sha256.New()

@@ -57,7 +57,8 @@ func Of(row *schema.Change) (m Move, ok bool) {
 		if before == 0 || after == 0 {
 			return m, false
 		}
-		return Move{Closes: after < before, Opens: after > before, ShutOut: after < before && after == shut, LetsIn: after > before && before == shut}, true
+		return Move{Closes: after < before, Opens: after > before, ShutOut: after < before && after == shut,
+			LetsIn: after > before && before == shut}, true
 	}
 	return m, false
 }
@@ -89,7 +90,10 @@ var counts = []struct {
 	{"opened", func(c *Counts) *int64 { return &c.Opened }, func(m Move) bool { return m.Opens }},
 	{"let_in", func(c *Counts) *int64 { return &c.LetIn }, func(m Move) bool { return m.LetsIn }},
 	{"both", func(c *Counts) *int64 { return &c.Both }, func(m Move) bool { return m.Closes && m.Opens }},
-	{"undecided", func(c *Counts) *int64 { return &c.Undecided }, func(m Move) bool { return m.Undecided && !m.Closes && !m.Opens }},
+	{"undecided", func(c *Counts) *int64 { return &c.Undecided }, func(m Move) bool {
+		return m.Undecided && !m.Closes &&
+			!m.Opens
+	}},
 }
 
 func (c *Counts) add(m Move) {

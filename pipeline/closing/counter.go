@@ -49,8 +49,11 @@ type Counter struct {
 
 // NewCounter counts hosts under the given profiles.
 func NewCounter(profiles []string) *Counter {
-	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts), Profiles: make(map[string]*Totals),
-		Words: make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts), Identities: make(map[string]*IdentityCounts), policies: make(map[Agent]Move), words: make(map[Agent]string), uses: make(map[Use]useMove)}
+	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts),
+		Profiles: make(map[string]*Totals),
+		Words:    make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts),
+		Identities: make(map[string]*IdentityCounts), policies: make(map[Agent]Move), words: make(map[Agent]string),
+		uses: make(map[Use]useMove)}
 	for _, p := range profiles {
 		c.Profiles[p] = new(Totals)
 	}
@@ -82,7 +85,8 @@ func (c *Counter) Add(row *schema.Change) {
 
 // and returns what happened if both did.
 func (m Move) and(n Move) Move {
-	return Move{m.Closes || n.Closes, m.Opens || n.Opens, m.Undecided || n.Undecided, m.ShutOut || n.ShutOut, m.LetsIn || n.LetsIn}
+	return Move{m.Closes || n.Closes, m.Opens || n.Opens, m.Undecided || n.Undecided, m.ShutOut || n.ShutOut, m.LetsIn ||
+		n.LetsIn}
 }
 
 // EndOfHost counts the current host.
@@ -136,7 +140,8 @@ func of[K comparable, V any](in map[K]*V, key K) *V {
 func Sorted[K comparable](list map[K]*Counts, compare func(a, b K) int) []K {
 	return slices.SortedFunc(maps.Keys(list), func(a, b K) int {
 		x, y := list[a], list[b]
-		if n := cmp.Or(cmp.Compare(y.Closed, x.Closed), cmp.Compare(y.ShutOut, x.ShutOut), cmp.Compare(y.Opened, x.Opened), cmp.Compare(y.LetIn, x.LetIn)); n != 0 {
+		if n := cmp.Or(cmp.Compare(y.Closed, x.Closed), cmp.Compare(y.ShutOut, x.ShutOut), cmp.Compare(y.Opened, x.Opened),
+			cmp.Compare(y.LetIn, x.LetIn)); n != 0 {
 			return n
 		}
 		return compare(a, b)

@@ -9,8 +9,9 @@ import (
 type IdentityCounts struct {
 	TurnedAway int64 `json:"turned_away"` // refused, or met with a wall
 	LetIn      int64 `json:"let_in"`      // was turned away, and is not
-	Otherwise  int64 `json:"otherwise"`   // what it is served compares otherwise with the host's own answer, or it is turned away in another way
-	Undecided  int64 `json:"undecided"`   // one of both answers looks like an outage, or its meaning is not known
+	// what it is served compares otherwise with the host's own answer, or it is turned away in another way
+	Otherwise int64 `json:"otherwise"`
+	Undecided int64 `json:"undecided"` // one of both answers looks like an outage, or its meaning is not known
 }
 
 // addIdentity counts a row of kind answer. A host has one row for an identity.

@@ -51,7 +51,8 @@ func (c *Counter) endOfUses() {
 		for _, x := range []struct {
 			is bool
 			n  *int64
-		}{{m.refuses, &n.Refuses}, {m.permits, &n.Permits}, {m.depends, &n.Depends}, {m.withdraws, &n.Withdraws}, {m.undecided, &n.Undecided}, {!m.own, &n.Template}} {
+		}{{m.refuses, &n.Refuses}, {m.permits, &n.Permits}, {m.depends, &n.Depends}, {m.withdraws, &n.Withdraws},
+			{m.undecided, &n.Undecided}, {!m.own, &n.Template}} {
 			if x.is {
 				*x.n++
 			}

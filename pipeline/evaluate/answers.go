@@ -42,7 +42,8 @@ func (e *Evaluator) answers(t *target.Target, row *schema.Fetch, stratum string,
 		}
 		if a.ContentDigest != nil && out.Bodies.Wanted() && !e.bodies[*a.ContentDigest] {
 			e.bodies[*a.ContentDigest] = true
-			if err := out.Bodies.Write(schema.Body{ContentDigest: *a.ContentDigest, Body: t.Capture.Also[i].Capture.Body}); err != nil {
+			if err := out.Bodies.Write(schema.Body{ContentDigest: *a.ContentDigest,
+				Body: t.Capture.Also[i].Capture.Body}); err != nil {
 				return err
 			}
 		}
@@ -60,7 +61,8 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 	failure := facts.Failure()
 	a := schema.Answer{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
-		Identity: also.Identity.Name, IsControl: also.Identity.IsControl, UserAgent: also.Identity.UserAgent, Agent: schema.NonZero(also.Identity.Agent),
+		Identity: also.Identity.Name, IsControl: also.Identity.IsControl, UserAgent: also.Identity.UserAgent,
+		Agent:     schema.NonZero(also.Identity.Agent),
 		FetchTime: c.Start.UTC().Truncate(time.Microsecond), Status: schema.NonZero(int32(c.Status())),
 		Outcome: string(read.Outcome), Reason: string(read.Reason), ErrorClass: schema.NonZero(string(failure)),
 		Challenge: schema.NonZero(c.Challenge), TotalMicros: micros(c.Times.Total), BodyTruncated: c.Truncated,
@@ -168,7 +170,8 @@ func treatmentOf(own, c *fetch.Capture) summary.Treatment {
 
 // relate returns the relation of the agent's policy in the answer to an identity to that
 // in the host's own, and where they first differ.
-func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read answer.Answer) (relation, difference string) {
+func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read answer.Answer) (relation,
+	difference string) {
 	if !isFile(own) || !isFile(c) || !r.answer.AsksRules() || !read.AsksRules() || r.answer.UseCopy || read.UseCopy {
 		return summary.ClassNames[summary.ClassUnknown], ""
 	}
@@ -207,6 +210,7 @@ func (e *Evaluator) relate(r *reading, agent int, own, c *fetch.Capture, read an
 		}
 		return fmt.Sprintf("%s (line %d)", v.Value, f.Rules[v.Rule].Line)
 	}
-	text := fmt.Sprintf("%s: %s, then %s", summary.Clip([]byte(w.Path)), side(&r.content.file, mine.Judge(&target)), side(f, theirs.Judge(&target)))
+	text := fmt.Sprintf("%s: %s, then %s", summary.Clip([]byte(w.Path)), side(&r.content.file, mine.Judge(&target)),
+		side(f, theirs.Judge(&target)))
 	return summary.RelationNames[x.Relation], text
 }

@@ -16,18 +16,19 @@ import (
 
 // Config says under which profiles captures are judged, for which agents and URLs.
 type Config struct {
-	Agents        []schema.Agent
-	Samples       []registry.Sample
-	Profiles      []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
-	NamedOnly     []string                   // names that files carry and no operator sends
-	Templates     *template.Set              // nil finds none
-	Labels        usage.Vocabulary           // of preferences about use
-	Readers       map[string]*robots.Profile // the profiles of the agents' parsers, by name, and google; those that judge under own
-	OwnLabels     []string                   // labels of the program that are wanted, tld and cdn
-	SitemapSample int                        // the most URLs of a host's sitemaps that are judged
-	KeepComments  bool                       // also write comments to the table lines
-	Documents     documents.List             // those that further requests may be of
-	Vantage       string                     // where the requests are made from, "" if it is not said
+	Agents    []schema.Agent
+	Samples   []registry.Sample
+	Profiles  []*robots.Profile // the first one also fills the tables of content: groups, rules, …
+	NamedOnly []string          // names that files carry and no operator sends
+	Templates *template.Set     // nil finds none
+	Labels    usage.Vocabulary  // of preferences about use
+	// the profiles of the agents' parsers, by name, and google; those that judge under own
+	Readers       map[string]*robots.Profile
+	OwnLabels     []string       // labels of the program that are wanted, tld and cdn
+	SitemapSample int            // the most URLs of a host's sitemaps that are judged
+	KeepComments  bool           // also write comments to the table lines
+	Documents     documents.List // those that further requests may be of
+	Vantage       string         // where the requests are made from, "" if it is not said
 }
 
 // ProfileNames returns the names of the profiles, in their order.

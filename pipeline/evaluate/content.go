@@ -50,7 +50,8 @@ func (e *Evaluator) groupRows(row *schema.Fetch, f *robots.File) []schema.Group 
 		g := &f.Groups[i]
 		r := schema.Group{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: int32(i), Line: g.Line,
-			Class: e.readings[0].content.classes[i], Joined: g.Joined, Template: e.readings[0].content.template(i), Digest: e.readings[0].content.digests[i],
+			Class: e.readings[0].content.classes[i], Joined: g.Joined, Template: e.readings[0].content.template(i),
+			Digest: e.readings[0].content.digests[i],
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
 			r.Agents = append(r.Agents, schema.Text(agent.Value))
@@ -134,7 +135,8 @@ func (e *Evaluator) lineRows(row *schema.Fetch, f *robots.File) []schema.Line {
 	content := e.readings[0].content
 	for _, x := range content.errors {
 		e.lines = append(e.lines, schema.Line{
-			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: x.Line, GroupIndex: e.groupIndex(groupAt(f, int(x.Line))), Value: schema.Text(x.Text),
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: x.Line, GroupIndex: e.groupIndex(groupAt(f, int(x.Line))),
+			Value: schema.Text(x.Text),
 			Class: robots.LighthouseError.String(), Cause: new(x.Fault.String()),
 		})
 	}

@@ -120,7 +120,8 @@ func (k *contents) add(hash uint64, c *content) {
 // weight estimates the bytes that a content takes.
 func (c *content) weight() int {
 	f := &c.file
-	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals) + len(f.Usages) + len(c.errors)
+	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals) + len(
+		f.Usages) + len(c.errors)
 	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
 }
 
@@ -174,7 +175,8 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 		var last policy // most agents follow the group of the one before, so its cells serve
 		for slot, i := range r.agents {
 			p := r.judge.Policy(slot)
-			entry := policy{group: last.group, line: last.line, match: p.Match, lead: r.agents[p.SameAs], template: c.templateOf(p)}
+			entry := policy{group: last.group, line: last.line, match: p.Match, lead: r.agents[p.SameAs],
+				template: c.templateOf(p)}
 			if last.group == nil || last.line == nil || *last.group != p.GroupAgent || *last.line != p.GroupLine {
 				entry.group, entry.line = schema.NonZero(p.GroupAgent), schema.NonZero(p.GroupLine)
 			}

@@ -66,7 +66,8 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 	for _, c := range [...]struct {
 		flag string
 		set  bool
-	}{{"bom", row.HasBOM}, {"not_utf8", !*row.IsUTF8}, {"html", row.IsHTML}, {"truncated", row.BodyTruncated}, {"only_comments", row.OnlyComments}} {
+	}{{"bom", row.HasBOM}, {"not_utf8", !*row.IsUTF8}, {"html", row.IsHTML}, {"truncated", row.BodyTruncated},
+		{"only_comments", row.OnlyComments}} {
 		if c.set {
 			n.Add("body", stratum, c.flag)
 		}

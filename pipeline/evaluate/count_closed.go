@@ -30,7 +30,8 @@ func (e *Evaluator) countClosed(stratum string) {
 		if i < mostNamed && e.examples.Wants("policy", p.Agent) {
 			e.examples.Add("policy", p.Agent, schema.OrZero(p.GroupLine), *p.Match)
 		}
-		if training && seen <= mostPaired && (*p.Match == robots.OwnGroup.String() || *p.Match == robots.FallbackGroup.String()) {
+		if training && seen <= mostPaired &&
+			(*p.Match == robots.OwnGroup.String() || *p.Match == robots.FallbackGroup.String()) {
 			paired = append(paired, i)
 		}
 	}

@@ -20,7 +20,8 @@ type covered struct {
 
 // coverage writes the rows of a target's coverage, and counts them. All agents that follow
 // the same groups are one question.
-func (e *Evaluator) coverage(row *schema.Fetch, listed *target.Listed, stratum string, counts bool, out *sink.Segment) error {
+func (e *Evaluator) coverage(row *schema.Fetch, listed *target.Listed, stratum string, counts bool,
+	out *sink.Segment) error {
 	if len(listed.URLs) == 0 {
 		return nil
 	}
@@ -81,7 +82,8 @@ func (e *Evaluator) cover(reading, agent int, targets []robots.Target) *covered 
 		closed[rule]++
 	}
 	for rule, n := range closed {
-		if rule >= 0 && (c.rule < 0 || n > closed[c.rule] || n == closed[c.rule] && r.content.file.Rules[rule].Line < r.content.file.Rules[c.rule].Line) {
+		if rule >= 0 && (c.rule < 0 || n > closed[c.rule] || n == closed[c.rule] &&
+			r.content.file.Rules[rule].Line < r.content.file.Rules[c.rule].Line) {
 			c.rule = rule
 		}
 	}
@@ -106,12 +108,15 @@ func causeOf(pattern string) string {
 	return summary.CausePath
 }
 
-func (e *Evaluator) coverageRow(row *schema.Fetch, k, agent int, total int64, c *covered, listed *target.Listed) schema.Coverage {
+func (e *Evaluator) coverageRow(row *schema.Fetch, k, agent int, total int64, c *covered,
+	listed *target.Listed) schema.Coverage {
 	r := e.under(k, agent)
 	out := schema.Coverage{
-		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
-		Profile: e.columns[k].name, JudgedBy: r.profile.Name, Class: summary.ClassNames[r.classIn(agent)],
-		Listed: total, Sampled: int32(len(listed.URLs)), Allowed: c.verdicts[robots.Permitted], Disallowed: c.verdicts[robots.Disallowed], Undefined: c.verdicts[robots.Undefined],
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: e.config.Agents[agent].Name,
+		Category: e.config.Agents[agent].Category,
+		Profile:  e.columns[k].name, JudgedBy: r.profile.Name, Class: summary.ClassNames[r.classIn(agent)],
+		Listed: total, Sampled: int32(len(listed.URLs)), Allowed: c.verdicts[robots.Permitted],
+		Disallowed: c.verdicts[robots.Disallowed], Undefined: c.verdicts[robots.Undefined],
 	}
 	if c.rule >= 0 {
 		out.RuleLine, out.RulePattern = &r.content.file.Rules[c.rule].Line, &r.content.patterns[c.rule]
@@ -126,7 +131,8 @@ func (e *Evaluator) coverageRow(row *schema.Fetch, k, agent int, total int64, c 
 var searchEngines = []string{"Googlebot", "bingbot"}
 
 // countCoverage counts a row of coverage.
-func (e *Evaluator) countCoverage(row *schema.Coverage, stratum string, k, agent int, c *covered, listed *target.Listed) {
+func (e *Evaluator) countCoverage(row *schema.Coverage, stratum string, k, agent int, c *covered,
+	listed *target.Listed) {
 	e.counts.AddAgent("coverage", stratum, k, agent, summary.CoverageKey(row.Allowed, row.Sampled))
 	e.counts.AddAgent("coverage_closed", stratum, k, agent, row.Class+" "+summary.ClosedBand(row.Disallowed, row.Sampled))
 	if k > 0 || row.Disallowed == 0 || row.Agent != searchEngines[0] && row.Agent != searchEngines[1] {
@@ -137,7 +143,8 @@ func (e *Evaluator) countCoverage(row *schema.Coverage, stratum string, k, agent
 		e.counts.AddAgent("listed_closed", stratum, k, agent, cause)
 		if key := row.Agent + " " + cause; e.examples.Wants("listed_closed", key) {
 			line := int32(0)
-			if v := e.verdictOn(e.columns[k].of[agent], agent, new(e.under(k, agent).profile.Target(listed.URLs[u].URL))); v.Rule >= 0 {
+			if v := e.verdictOn(e.columns[k].of[agent], agent,
+				new(e.under(k, agent).profile.Target(listed.URLs[u].URL))); v.Rule >= 0 {
 				line = e.under(k, agent).content.file.Rules[v.Rule].Line
 			}
 			e.examples.Add("listed_closed", key, line, listed.URLs[u].URL)

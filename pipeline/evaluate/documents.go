@@ -47,7 +47,8 @@ func documentRow(row *schema.Fetch, x *documents.Found) schema.Document {
 	f := x.Answer
 	d := schema.Document{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Document: x.Name, URL: schema.TextString(x.URL),
-		Status: schema.NonZero(int32(f.Status())), Outcome: string(x.Outcome), Price: schema.NonZero(schema.TextString(x.Price.Text)),
+		Status: schema.NonZero(int32(f.Status())), Outcome: string(x.Outcome),
+		Price:  schema.NonZero(schema.TextString(x.Price.Text)),
 		Remark: schema.NonZero(strings.Join(x.Remarks, ",")),
 	}
 	for _, line := range f.Header {
@@ -72,7 +73,8 @@ func (e *Evaluator) documentStatements(row *schema.Fetch, name string, d *consen
 	for i := range d.Statements {
 		s := &d.Statements[i]
 		r := schema.Preference{
-			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: new(schema.TextString(s.Agent)), Scope: scopeDocument,
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: new(schema.TextString(s.Agent)),
+			Scope:     scopeDocument,
 			Mechanism: s.Mechanism.String(), Document: &name, Path: schema.NonZero(schema.TextString(s.Path)),
 		}
 		if s.Line > 0 {
@@ -103,7 +105,8 @@ func (e *Evaluator) pageStatements(row *schema.Fetch, x *documents.Found, hasHea
 	add := func(m usage.Mechanism, all []usage.PageStatement) {
 		for _, s := range all {
 			r := schema.Preference{
-				Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: new(schema.TextString(s.Agent)), Scope: scopePage,
+				Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: new(schema.TextString(s.Agent)),
+				Scope:     scopePage,
 				Mechanism: m.String(), Document: &x.Name, Header: new(s.Header), Path: path,
 			}
 			state(&r, &s.Statement)
@@ -203,7 +206,8 @@ func (e *Evaluator) wordsOf(place string) string {
 	for _, rows := range [][]schema.Preference{e.stated, e.preferences} {
 		for i := range rows {
 			p := &rows[i]
-			if p.Use == nil || *p.Use != usage.AITrain.String() || p.Preference == nil || (p.Mechanism != place && (place != summary.InRobots || p.Document != nil || p.Header != nil)) {
+			if p.Use == nil || *p.Use != usage.AITrain.String() || p.Preference == nil ||
+				(p.Mechanism != place && (place != summary.InRobots || p.Document != nil || p.Header != nil)) {
 				continue
 			}
 			return place + ": " + schema.OrZero(p.Path) + " " + p.Label + " " + *p.Preference

@@ -112,8 +112,9 @@ type reading struct {
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
 		deadNames: deadNames(s.config.NamedOnly), tokenNames: tokenNames(s.config.Agents),
-		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, pairs: s.pairs, readings: make([]reading, len(s.judges)),
-		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
+		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, pairs: s.pairs,
+		readings: make([]reading, len(s.judges)),
+		counts:   s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 		explainers: s.config.explainers(),
 	}
 	e.categorise()
@@ -161,7 +162,10 @@ func (e *Evaluator) prepare(k int) {
 		}
 	}
 	r.judge = robots.NewJudge(p, agents)
-	if !p.RobotsTxtAllowed && slices.ContainsFunc(e.readings, func(other reading) bool { return other.profile != nil && other.profile.RobotsTxtAllowed }) {
+	if !p.RobotsTxtAllowed && slices.ContainsFunc(e.readings, func(other reading) bool {
+		return other.profile != nil &&
+			other.profile.RobotsTxtAllowed
+	}) {
 		lenient := *p
 		lenient.RobotsTxtAllowed = true
 		r.beside = robots.NewJudge(&lenient, agents)
@@ -207,7 +211,8 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*target.Target,
 	if err := out.Summary.Write(e.counts.Rows()...); err != nil {
 		return nil, err
 	}
-	if err := e.counts.EachByLabel(func(rows []schema.LabelCount) error { return out.LabelCounts.Write(rows...) }); err != nil {
+	if err := e.counts.EachByLabel(
+		func(rows []schema.LabelCount) error { return out.LabelCounts.Write(rows...) }); err != nil {
 		return nil, err
 	}
 	if err := out.Examples.Write(e.examples.Rows()...); err != nil {
@@ -235,14 +240,16 @@ func (e *Evaluator) receive(i int, c *fetch.Capture, facts answer.Facts, asks fu
 // target writes the rows of one target.
 func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 	c := t.Capture
-	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted() || out.LabelCounts.Wanted() || out.Coverage.Wanted()
+	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted() || out.LabelCounts.Wanted() ||
+		out.Coverage.Wanted()
 	facts := c.Facts()
 	for i := range e.readings {
 		e.receive(i, c, facts, func(r *reading) questions {
 			return questions{
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
 				versusFirst: judging && e.sameBody(r),
-				parity:      i == 0 && e.explainers != nil && !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow && (judging || out.Lines.Wanted() || out.Examples.Wanted()),
+				parity: i == 0 && e.explainers != nil && !r.answer.Walled && r.answer.Outcome == answer.ConditionalAllow &&
+					(judging || out.Lines.Wanted() || out.Examples.Wanted()),
 			}
 		})
 	}

@@ -20,10 +20,13 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 		Seq: t.Seq, Input: schema.TextString(t.Input), Host: c.Origin.Host, Rank: t.Rank,
 		Origin: c.Origin.String(), Scheme: c.Origin.Scheme, Port: int32(c.Origin.Port),
 		RegisteredDomain: schema.NonZero(domain), TLD: schema.NonZero(tld), RobotsURL: c.Origin.RobotsURL(),
-		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond), Vantage: schema.NonZero(e.config.Vantage), Challenge: schema.NonZero(c.Challenge), CDN: schema.NonZero(c.CDN),
+		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond), Vantage: schema.NonZero(e.config.Vantage),
+		Challenge: schema.NonZero(c.Challenge), CDN: schema.NonZero(c.CDN),
 		Outcome: string(first.answer.Outcome), Reason: string(first.answer.Reason),
-		Status: schema.NonZero(int32(c.Status())), ErrorClass: schema.NonZero(string(failure)), FallbackErrorClass: schema.NonZero(string(c.Fallback)),
-		Attempts: int32(c.Attempts), HTTPVersion: schema.NonZero(c.HTTPVersion), TLSVersion: schema.NonZero(c.TLSVersion),
+		Status: schema.NonZero(int32(c.Status())), ErrorClass: schema.NonZero(string(failure)),
+		FallbackErrorClass: schema.NonZero(string(c.Fallback)),
+		Attempts:           int32(c.Attempts), HTTPVersion: schema.NonZero(c.HTTPVersion),
+		TLSVersion:  schema.NonZero(c.TLSVersion),
 		ContentType: header(c.Headers.ContentType), ContentEncoding: header(c.Headers.ContentEncoding),
 		Server: header(c.Headers.Server), ETag: header(c.Headers.ETag), LastModified: header(c.Headers.LastModified),
 		CacheControl: header(c.Headers.CacheControl), RetryAfter: header(c.Headers.RetryAfter),
@@ -105,13 +108,15 @@ func (e *Evaluator) fetchRow(t *target.Target, facts *answer.Facts) schema.Fetch
 // addFacts adds the facts of the memory and of the probe, from which other profiles than
 // the first derive what they need.
 func addFacts(row *schema.Fetch, c *fetch.Capture, facts *answer.Facts) {
-	row.ProbeFrontStatus, row.ProbeRandomStatus = schema.NonZero(int32(c.Probe.Front)), schema.NonZero(int32(c.Probe.Missing))
+	row.ProbeFrontStatus, row.ProbeRandomStatus = schema.NonZero(int32(c.Probe.Front)),
+		schema.NonZero(int32(c.Probe.Missing))
 	if facts.Memory == nil || facts.Memory.Settled() {
 		return
 	}
 	since := facts.Memory.First
 	for _, s := range facts.Memory.Seen {
-		row.AnswersSince = append(row.AnswersSince, schema.Seen{Since: since, Kind: string(s.Kind.Class), Redirects: int32(s.Kind.Redirects)})
+		row.AnswersSince = append(row.AnswersSince, schema.Seen{Since: since, Kind: string(s.Kind.Class),
+			Redirects: int32(s.Kind.Redirects)})
 		since = s.Next
 	}
 	if c.Copy != nil {

@@ -34,7 +34,8 @@ func (e *Evaluator) HostLine(t *target.Target) *HostLine {
 	}
 	row := e.fetchRow(t, &facts)
 	l := &HostLine{
-		Seq: row.Seq, Host: row.Host, Origin: row.Origin, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason, Status: row.Status,
+		Seq: row.Seq, Host: row.Host, Origin: row.Origin, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason,
+		Status:     row.Status,
 		ErrorClass: row.ErrorClass, Challenge: row.Challenge, Bytes: row.BodyBytes, Closed: []string{},
 	}
 	if row.HasFile() {

@@ -12,7 +12,8 @@ import (
 // judgements writes the policies and verdicts of a target under every profile. It
 // judges the paths for all hosts, the samples of the target's origin, and its own
 // URLs.
-func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
+func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []string, stratum string,
+	out *sink.Segment) error {
 	own := newOwn(row.Origin, paths, listed)
 	for k := range e.columns {
 		tallies := e.counts.Of(stratum, k)
@@ -48,7 +49,8 @@ func (e *Evaluator) judgements(row *schema.Fetch, listed []*prepared, paths []st
 
 // agent makes the policy and the verdicts of one agent under profile k, and writes verdicts
 // that are many. It returns what they add to the agent's tally.
-func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k, i int, stratum string, out *sink.Segment) (mark summary.Mark, err error) {
+func (e *Evaluator) agent(row *schema.Fetch, listed []*prepared, own *ownURLs, k, i int, stratum string,
+	out *sink.Segment) (mark summary.Mark, err error) {
 	r := e.under(k, i)
 	e.policies = append(e.policies, schema.Policy{})
 	policy := &e.policies[len(e.policies)-1] // filled in place: it is a large row
@@ -132,7 +134,8 @@ func (e *Evaluator) policy(p *schema.Policy, row *schema.Fetch, k, agent int) (r
 		if p.IsExplicit {
 			p.VersusStar = &summary.RelationNames[found.versusStar]
 		}
-		for use, cell := range [usage.NumUses]**string{usage.AITrain: &p.AITrain, usage.AIInput: &p.AIInput, usage.Search: &p.Search} {
+		for use, cell := range [usage.NumUses]**string{usage.AITrain: &p.AITrain, usage.AIInput: &p.AIInput,
+			usage.Search: &p.Search} {
 			if s := found.stances[use]; s != robots.NoStance {
 				*cell = &stanceNames[s]
 			}
@@ -192,10 +195,12 @@ func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }
 
-func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy, group *string, url string, got robots.Verdict, mark *summary.Mark) {
+func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy, group *string, url string,
+	got robots.Verdict, mark *summary.Mark) {
 	v := schema.Verdict{
-		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile, JudgedBy: policy.JudgedBy,
-		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
+		JudgedBy: policy.JudgedBy,
+		URL:      url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
 	}
 	if got.Rule >= 0 {
 		rule := &r.content.file.Rules[got.Rule]
@@ -209,7 +214,8 @@ func (e *Evaluator) verdict(row *schema.Fetch, r *reading, policy *schema.Policy
 var (
 	kindNames   = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
 	stanceNames = [...]string{
-		robots.StanceAllow: robots.StanceAllow.String(), robots.StanceDisallow: robots.StanceDisallow.String(), robots.StancePartial: robots.StancePartial.String(),
+		robots.StanceAllow: robots.StanceAllow.String(), robots.StanceDisallow: robots.StanceDisallow.String(),
+		robots.StancePartial: robots.StancePartial.String(),
 	}
 	matchNames = [...]string{
 		robots.NoGroup: robots.NoGroup.String(), robots.StarGroup: robots.StarGroup.String(),

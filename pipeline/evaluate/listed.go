@@ -43,7 +43,8 @@ func (e *Evaluator) listedBy(t *target.Target, row *schema.Fetch) *target.Listed
 	}
 	for _, p := range sitemap.Smallest(e.config.SitemapSample, urls) {
 		out.URLs = append(out.URLs, schema.ListedURL{
-			Seq: row.Seq, Host: row.Host, Origin: row.Origin, URL: schema.TextString(p.URL), Sitemap: from[p.URL], LastMod: schema.NonZero(schema.TextString(p.LastMod)),
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, URL: schema.TextString(p.URL), Sitemap: from[p.URL],
+			LastMod: schema.NonZero(schema.TextString(p.LastMod)),
 		})
 	}
 	countChildren(out.Files)
@@ -70,7 +71,8 @@ func (e *Evaluator) again(listed *target.Listed, row *schema.Fetch) *target.List
 // sitemapFile returns the row of a sitemap and the pages that it has in the sample.
 func (e *Evaluator) sitemapFile(f *fetch.Further, row *schema.Fetch) (schema.SitemapFile, []sitemap.Sampled) {
 	r := schema.SitemapFile{
-		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, URL: schema.TextString(f.URL), Kind: string(sitemap.None),
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, URL: schema.TextString(f.URL),
+		Kind:   string(sitemap.None),
 		Status: schema.NonZero(int32(f.Status())), ErrorClass: schema.NonZero(string(f.Error)),
 	}
 	if line, err := strconv.ParseInt(f.Name, 10, 32); err == nil {
@@ -89,7 +91,8 @@ func (e *Evaluator) sitemapFile(f *fetch.Further, row *schema.Fetch) (schema.Sit
 		r.Outcome = summary.SitemapDamaged
 		return r, nil
 	}
-	r.Kind, r.URLs, r.URLsRead, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes = string(got.Kind), got.URLs, got.Listed, got.Outside, got.BeyondFolder, got.Sitemaps, got.Bytes
+	r.Kind, r.URLs, r.URLsRead, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes = string(got.Kind), got.URLs, got.Listed,
+		got.Outside, got.BeyondFolder, got.Sitemaps, got.Bytes
 	if r.ContentDigest = schema.NonZero(got.Digest); !got.Newest.IsZero() {
 		r.LastModNewest = new(got.Newest)
 	}
@@ -122,7 +125,8 @@ func sitemapOutcome(f *fetch.Further) string {
 	return summary.SitemapUnavailable
 }
 
-var refusals = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons}
+var refusals = []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden,
+	http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons}
 
 // countChildren notes how many of the sitemaps of each index were asked for.
 func countChildren(files []schema.SitemapFile) {
@@ -154,7 +158,8 @@ func hostLists(listed *target.Listed) string {
 	case some(func(f *schema.SitemapFile) bool { return f.Outcome == summary.SitemapDisallowed }):
 		return summary.ListsClosed
 	case some(func(f *schema.SitemapFile) bool {
-		return f.Outcome == summary.SitemapUnavailable || f.Outcome == summary.SitemapRefused || f.Outcome == summary.SitemapElsewhere
+		return f.Outcome == summary.SitemapUnavailable || f.Outcome == summary.SitemapRefused ||
+			f.Outcome == summary.SitemapElsewhere
 	}):
 		return summary.ListsDead
 	}
@@ -168,7 +173,8 @@ func faultOf(f *schema.SitemapFile) string {
 	case f.Line == nil:
 	case f.Outcome == summary.SitemapDisallowed:
 		return summary.FaultClosed
-	case f.Outcome == summary.SitemapAbsent, f.Outcome == summary.SitemapUnavailable, read && f.Kind == string(sitemap.None):
+	case f.Outcome == summary.SitemapAbsent, f.Outcome == summary.SitemapUnavailable, read &&
+		f.Kind == string(sitemap.None):
 		return summary.FaultDead
 	case read && f.URLs == 0 && f.Sitemaps == 0:
 		return summary.FaultEmpty

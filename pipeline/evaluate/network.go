@@ -61,7 +61,8 @@ func failed(row *schema.Fetch) bool {
 // reserved are top-level domains of RFC 2606, 6761, 6762, 7686 and 9476, and
 // of ICANN's choice for private use.
 var reserved = map[string]bool{
-	"alt": true, "example": true, "internal": true, "invalid": true, "local": true, "localhost": true, "onion": true, "test": true,
+	"alt": true, "example": true, "internal": true, "invalid": true, "local": true, "localhost": true, "onion": true,
+	"test": true,
 }
 
 // tldKey returns a top-level domain that is on the public suffix list, of about

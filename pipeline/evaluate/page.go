@@ -77,7 +77,8 @@ func (e *Evaluator) countPage(row *schema.Fetch, stratum string) {
 // to any agent.
 func (e *Evaluator) pageRefuses() bool {
 	for i := range e.preferences {
-		if p := &e.preferences[i]; p.Header != nil && p.Use != nil && *p.Use == usage.AITrain.String() && p.Preference != nil && *p.Preference == usage.Refuses.String() {
+		if p := &e.preferences[i]; p.Header != nil && p.Use != nil && *p.Use == usage.AITrain.String() &&
+			p.Preference != nil && *p.Preference == usage.Refuses.String() {
 			return true
 		}
 	}

@@ -87,7 +87,8 @@ func (p *parity) linesOf(c *portable.Cause) []portable.Line {
 
 // groupAt returns the group that a line stands in, -1 before the first.
 func groupAt(f *robots.File, line int) int32 {
-	i, _ := slices.BinarySearchFunc(f.Groups, int32(line)+1, func(g robots.Group, n int32) int { return cmp.Compare(g.Line, n) })
+	i, _ := slices.BinarySearchFunc(f.Groups, int32(line)+1,
+		func(g robots.Group, n int32) int { return cmp.Compare(g.Line, n) })
 	return int32(i) - 1
 }
 
@@ -99,8 +100,10 @@ func (e *Evaluator) parityRows(row *schema.Fetch, f *robots.File, dst []schema.L
 			for _, line := range p.linesOf(&c) {
 				agent := &e.config.Agents[p.agent]
 				dst = append(dst, schema.Line{
-					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number), GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: schema.Text(line.Text),
-					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: new(c.Key), Causes: new(int32(len(p.Causes))),
+					Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: int32(line.Number),
+					GroupIndex: e.groupIndex(groupAt(f, line.Number)), Value: schema.Text(line.Text),
+					Class: robots.NotPortable.String(), Agent: &agent.Name, Parser: agent.ReadsAs, Cause: new(c.Key),
+					Causes: new(int32(len(p.Causes))),
 				})
 			}
 		}
@@ -145,7 +148,8 @@ func (e *Evaluator) countParity(stratum string) {
 		line := p.linesOf(&p.Causes[0])[0]
 		if e.examples.Wants("parity_cause", cause) {
 			agent := &e.config.Agents[p.agent]
-			e.examples.Add("parity_cause", cause, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name, p.Google, registry.Reader(agent), p.Parser))
+			e.examples.Add("parity_cause", cause, int32(line.Number), fmt.Sprintf("%s, google: %s; %s: %s", agent.Name,
+				p.Google, registry.Reader(agent), p.Parser))
 		}
 		if lines == 0 && e.examples.Wants("line_class", class) {
 			e.examples.Add("line_class", class, int32(line.Number), summary.Clip(line.Text))

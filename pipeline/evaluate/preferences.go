@@ -63,7 +63,10 @@ func (e *Evaluator) tokenRows(row *schema.Fetch, f *robots.File, token *schema.A
 	last := int32(-1)
 	for i := range f.Agents {
 		a := &f.Agents[i]
-		if a.Group == last || !slices.ContainsFunc(token.Tokens, func(t string) bool { return len(t) == len(a.Token) && strings.EqualFold(t, string(a.Token)) }) {
+		if a.Group == last || !slices.ContainsFunc(token.Tokens, func(t string) bool {
+			return len(t) == len(a.Token) &&
+				strings.EqualFold(t, string(a.Token))
+		}) {
 			continue
 		}
 		last = a.Group
@@ -76,8 +79,10 @@ func (e *Evaluator) tokenRows(row *schema.Fetch, f *robots.File, token *schema.A
 			pattern := &e.readings[0].content.patterns[k]
 			for _, use := range token.Uses {
 				e.preferences = append(e.preferences, schema.Preference{
-					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: usage.PolicyToken.String(),
-					Label: token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: new(usage.Refuses.String()), Path: pattern, Value: *pattern, Line: &rule.Line,
+					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group",
+					Mechanism: usage.PolicyToken.String(),
+					Label:     token.Name, Use: &registry.UseNames[registry.UseNamed(use)], Preference: new(usage.Refuses.String()),
+					Path: pattern, Value: *pattern, Line: &rule.Line,
 				})
 			}
 		}
@@ -115,7 +120,8 @@ func (e *Evaluator) unknownTokenRows(row *schema.Fetch, f *robots.File) {
 			continue
 		}
 		e.preferences = append(e.preferences, schema.Preference{
-			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: groupAgent(f, f.Agents[i].Group), Scope: "group", Mechanism: usage.PolicyToken.String(),
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: groupAgent(f, f.Agents[i].Group),
+			Scope: "group", Mechanism: usage.PolicyToken.String(),
 			Label: token, Value: schema.Text(name), Line: &f.Agents[i].Line, Remark: new(usage.RemarkUnknownToken),
 		})
 	}

@@ -11,7 +11,8 @@ func (e *Evaluator) templateRows(row *schema.Fetch) []schema.Template {
 	for i := range e.readings[0].content.templates {
 		m := &e.readings[0].content.templates[i]
 		e.templates = append(e.templates, schema.Template{
-			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Template: m.ID, Kind: m.Kind, Version: schema.NonZero(m.Version),
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Template: m.ID, Kind: m.Kind,
+			Version:   schema.NonZero(m.Version),
 			FirstLine: m.First, LastLine: m.Last, Groups: m.Groups, Rules: m.Rules,
 		})
 	}

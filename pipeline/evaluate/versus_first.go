@@ -28,7 +28,8 @@ func (e *Evaluator) compareWithFirst(dst []robots.Difference, k int) []robots.Di
 		if first.profile == r.profile {
 			continue // equal, as a zero is
 		}
-		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork, Store: e.pairs}
+		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork,
+			Store: e.pairs}
 		for _, i := range r.agents {
 			if e.columns[0].of[i] == f {
 				dst[i] = readings.Of(first.against(r, i), r.against(first, i))
@@ -81,7 +82,8 @@ func (e *Evaluator) sameBody(r *reading) bool {
 // and under profile k, and both read the same body.
 func (e *Evaluator) hasVersusFirst(k, agent int) bool {
 	first, r := e.under(0, agent), e.under(k, agent)
-	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == answer.ConditionalAllow && r.answer.Outcome == answer.ConditionalAllow
+	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == answer.ConditionalAllow &&
+		r.answer.Outcome == answer.ConditionalAllow
 }
 
 // countVersusFirst counts a host by whether two profiles differ on it for any agent that
@@ -123,5 +125,6 @@ func (e *Evaluator) versusFirstText(k, agent int) string {
 		}
 		return text
 	}
-	return fmt.Sprintf("%s, %s; %s; %s", e.config.Agents[agent].Name, summary.Clip([]byte(w.Path)), side(first, w.A), side(r, w.B))
+	return fmt.Sprintf("%s, %s; %s; %s", e.config.Agents[agent].Name, summary.Clip([]byte(w.Path)), side(first, w.A),
+		side(r, w.B))
 }

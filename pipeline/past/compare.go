@@ -48,8 +48,10 @@ func Compare(before, after *Run) *Differences {
 	if before.Source != "" && after.Source != "" {
 		differ(&d.Tables, "another kind of source", before.Source, after.Source)
 	}
-	if unknown := slices.DeleteFunc([]*Run{before, after}, func(r *Run) bool { return !r.isAgain() || r.Earlier != nil }); len(unknown) > 0 {
-		d.Hosts = append(d.Hosts, fmt.Sprintf("run %s does not say which hosts the run had that it re-evaluates", unknown[0].Run))
+	if unknown := slices.DeleteFunc([]*Run{before, after},
+		func(r *Run) bool { return !r.isAgain() || r.Earlier != nil }); len(unknown) > 0 {
+		d.Hosts = append(d.Hosts, fmt.Sprintf("run %s does not say which hosts the run had that it re-evaluates",
+			unknown[0].Run))
 	} else {
 		differ(&d.Hosts, "another list of hosts", before.list("hosts"), after.list("hosts"))
 		differ(&d.Hosts, "another --limit", before.Limit(), after.Limit())
@@ -71,7 +73,8 @@ func Compare(before, after *Run) *Differences {
 		d.Reversed = fmt.Sprintf("the first run, %s of %s, is later than the second, %s of %s: what came reads as gone",
 			before.Run, before.Date.Format(time.RFC3339), after.Run, after.Date.Format(time.RFC3339))
 		if before.Date.Equal(after.Date) {
-			d.Reversed = fmt.Sprintf("the runs %s and %s are of the same time, and the first has the later name: what came may read as gone",
+			d.Reversed = fmt.Sprintf("the runs %s and %s are of the same time, and the first has the later name: what came "+
+				"may read as gone",
 				before.Run, after.Run)
 		}
 	}
@@ -188,7 +191,8 @@ var answering = func() map[string]bool {
 		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 		out[name] = name != ""
 	}
-	for _, name := range []string{"too_many_requests", "unauthorized", "refused", "body_at", "content_types", "other_client_error"} {
+	for _, name := range []string{"too_many_requests", "unauthorized", "refused", "body_at", "content_types",
+		"other_client_error"} {
 		delete(out, name)
 	}
 	return out
@@ -201,7 +205,8 @@ func (d *Differences) ReadsAlike(name string) bool {
 	if x == nil || y == nil {
 		return d.Profile(name) == nil
 	}
-	if y["by_agent"] == true && slices.ContainsFunc(d.readers(), func(reader string) bool { return !d.ReadsAlike(reader) }) {
+	if y["by_agent"] == true && slices.ContainsFunc(d.readers(),
+		func(reader string) bool { return !d.ReadsAlike(reader) }) {
 		return false
 	}
 	for _, fields := range []map[string]any{x, y} {

@@ -61,23 +61,24 @@ func Read(ctx context.Context, in store.Store, run string) (*Run, error) {
 		return nil, err
 	}
 	sources := make(map[string]int64)
-	err = rowio.Of(ctx, in, m.PartsOf("summary"), rowio.Selection{Columns: []string{"metric", "agent", "category", "key", "count"}}, func(batch []schema.Count) error {
-		for _, c := range batch {
-			switch agent, key := schema.OrZero(c.Agent), schema.OrZero(c.Key); c.Metric {
-			case "source":
-				sources[key] += c.Count
-			case "answer":
-				r.addIdentity(key, agent)
-			case "challenge":
-				r.KnowsWalls = true
-			case "turned_away":
-				r.KnowsTurnedAway = true
-			case "policy":
-				r.Category[agent] = schema.OrZero(c.Category)
+	err = rowio.Of(ctx, in, m.PartsOf("summary"),
+		rowio.Selection{Columns: []string{"metric", "agent", "category", "key", "count"}}, func(batch []schema.Count) error {
+			for _, c := range batch {
+				switch agent, key := schema.OrZero(c.Agent), schema.OrZero(c.Key); c.Metric {
+				case "source":
+					sources[key] += c.Count
+				case "answer":
+					r.addIdentity(key, agent)
+				case "challenge":
+					r.KnowsWalls = true
+				case "turned_away":
+					r.KnowsTurnedAway = true
+				case "policy":
+					r.Category[agent] = schema.OrZero(c.Category)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}

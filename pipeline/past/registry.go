@@ -22,11 +22,13 @@ type Registry struct {
 }
 
 // columns of the table agents that decide about policies.
-var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as", "kind", "uses", "policy_tokens"}
+var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as",
+	"kind", "uses", "policy_tokens"}
 
 func readRegistry(ctx context.Context, in store.Store, m *journal.Manifest) (*Registry, error) {
 	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
-	r := &Registry{own: slices.Contains(m.Profiles, robots.Own), Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
+	r := &Registry{own: slices.Contains(m.Profiles, robots.Own), Known: slices.Contains(m.Tables, "agents") &&
+		!slices.ContainsFunc(columns, without)}
 	for _, in := range m.Inputs {
 		if in.Role == "agents" {
 			r.digest = in.SHA256
@@ -89,7 +91,8 @@ func (r *Registry) change(before *Registry, agent string) string {
 	var out []string
 	for _, f := range []struct{ name, a, b string }{
 		{"tokens", list(a.Tokens), list(b.Tokens)}, {"falls_back_to", list(a.FallsBackTo), list(b.FallsBackTo)},
-		{"user_agent", schema.OrZero(a.UserAgent), schema.OrZero(b.UserAgent)}, {"ignores_star", fmt.Sprint(a.IgnoresStar), fmt.Sprint(b.IgnoresStar)},
+		{"user_agent", schema.OrZero(a.UserAgent), schema.OrZero(b.UserAgent)},
+		{"ignores_star", fmt.Sprint(a.IgnoresStar), fmt.Sprint(b.IgnoresStar)},
 		{"reads_as", schema.OrZero(a.ReadsAs), schema.OrZero(b.ReadsAs)},
 	} {
 		if f.a != f.b {

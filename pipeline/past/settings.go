@@ -12,17 +12,20 @@ import (
 func (d *Differences) settings() {
 	a, b := d.before, d.after
 	if a.ToolVersion != b.ToolVersion {
-		d.Notes = append(d.Notes, fmt.Sprintf("another version of robocensus: %s, then %s", clip(a.ToolVersion), clip(b.ToolVersion)))
+		d.Notes = append(d.Notes, fmt.Sprintf("another version of robocensus: %s, then %s", clip(a.ToolVersion),
+			clip(b.ToolVersion)))
 	}
 	again := a.isAgain() || b.isAgain()
 	for _, s := range journal.Settings {
 		x, y := a.Configuration[s.Name], b.Configuration[s.Name]
-		if s.Effect == journal.NoEffect || s.Asks && (again || !a.asked() || !b.asked()) || x == nil || y == nil || asJSON(x) == asJSON(y) {
+		if s.Effect == journal.NoEffect || s.Asks && (again || !a.asked() || !b.asked()) || x == nil || y == nil ||
+			asJSON(x) == asJSON(y) {
 			continue
 		}
 		to := &d.Asked
 		// Another number is another edition of the same name, as with lists.
-		if s.Effect == journal.FewDiffer || s.Name == "user-agent" && digits.ReplaceAllString(asText(x), "#") == digits.ReplaceAllString(asText(y), "#") {
+		if s.Effect == journal.FewDiffer || s.Name == "user-agent" &&
+			digits.ReplaceAllString(asText(x), "#") == digits.ReplaceAllString(asText(y), "#") {
 			to = &d.Notes
 		}
 		*to = append(*to, fmt.Sprintf("%s: %s, then %s", s.Other, clip(asText(x)), clip(asText(y))))

@@ -92,7 +92,8 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 		lines[strings.ToLower(a.Name)] = line
 		if a.Kind == KindNamedOnly {
 			if !reflect.DeepEqual(*a, schema.Agent{Name: a.Name, Kind: a.Kind, Source: a.Source, Checked: a.Checked}) {
-				return fmt.Errorf("%q is of kind %s, which has only a name, a source and the day when it was checked; remove the other keys", a.Name, KindNamedOnly)
+				return fmt.Errorf("%q is of kind %s, which has only a name, a source and the day when it was checked; remove "+
+					"the other keys", a.Name, KindNamedOnly)
 			}
 			if err := (robots.Agent{Name: a.Name, Tokens: []string{a.Name}}).Validate(); err != nil {
 				return err
@@ -110,7 +111,8 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 			return fmt.Errorf("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
 		}
 		if a.ReadsAs != nil && !slices.Contains(profiles, *a.ReadsAs) {
-			return fmt.Errorf("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs, strings.Join(profiles, ", "))
+			return fmt.Errorf("agent %q: reads_as: no profile %q; use one of %s", a.Name, *a.ReadsAs,
+				strings.Join(profiles, ", "))
 		}
 		if err := Robots(a).Validate(); err != nil {
 			return err
@@ -131,7 +133,8 @@ func ParseAgents(path string, text []byte, profiles ...string) (agents []schema.
 	for i, a := range agents {
 		for _, token := range a.Tokens {
 			if name, ok := only[strings.ToLower(token)]; ok {
-				return nil, nil, fail(i, "agent %q: the token %s is of kind %s in line %d; remove that line", a.Name, name, KindNamedOnly, lines[strings.ToLower(name)])
+				return nil, nil, fail(i, "agent %q: the token %s is of kind %s in line %d; remove that line", a.Name, name,
+					KindNamedOnly, lines[strings.ToLower(name)])
 			}
 		}
 	}
@@ -144,7 +147,8 @@ var verifies = []string{"reverse_dns", "signature", "none"}
 // checkKnown checks what an entry says about its sources.
 func checkKnown(a *schema.Agent) error {
 	if a.Source != nil && !isURL(*a.Source) {
-		return fmt.Errorf("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…", a.Name, *a.Source)
+		return fmt.Errorf("agent %q: source: %q is not the URL of a page; give one that names the agent, as https://…",
+			a.Name, *a.Source)
 	}
 	if a.IPs != nil && !isURL(*a.IPs) {
 		return fmt.Errorf("agent %q: ips: %q is not the URL of a list of addresses", a.Name, *a.IPs)

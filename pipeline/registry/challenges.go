@@ -22,7 +22,8 @@ func ParseChallenges(path string, text []byte) (answer.Challenges, error) {
 		Source string   `yaml:"source"`
 	}
 	err = userfile.Each(path, nodes, func(entry *entry, _ int) error {
-		c := answer.Challenge{Vendor: entry.Vendor, Statuses: entry.Status, Header: entry.Header, Value: entry.Value, Body: entry.Body, Source: entry.Source}
+		c := answer.Challenge{Vendor: entry.Vendor, Statuses: entry.Status, Header: entry.Header, Value: entry.Value,
+			Body: entry.Body, Source: entry.Source}
 		if err := c.Validate(); err != nil {
 			return err
 		}

@@ -50,7 +50,8 @@ func ParseIdentities(path string, text []byte, ours string, agents []schema.Agen
 		}
 		lines[i.Name] = line
 		if i.Agent != "" && !slices.ContainsFunc(agents, func(a schema.Agent) bool { return a.Name == i.Agent }) {
-			return fmt.Errorf("identity %s: the registry has no agent %q; give its name there, or leave agent out to compare for an agent that no group names", i.Name, i.Agent)
+			return fmt.Errorf("identity %s: the registry has no agent %q; give its name there, or leave agent out to "+
+				"compare for an agent that no group names", i.Name, i.Agent)
 		}
 		if out = append(out, i); len(out) > fetch.MaxIdentities {
 			return fmt.Errorf("more than %d identities: each is one more request to every host", fetch.MaxIdentities)
@@ -89,7 +90,8 @@ func keepContact(i *fetch.Identity, ours string) {
 	switch link, mail := linkContact.FindString(ours), mailContact.FindString(ours); {
 	case link != "" && !strings.Contains(i.UserAgent, link):
 		i.UserAgent += " (+" + link + ")"
-	case link == "" && mail != "" && !slices.ContainsFunc(i.Headers, func(h fetch.Header) bool { return strings.EqualFold(h.Name, "From") }):
+	case link == "" && mail != "" &&
+		!slices.ContainsFunc(i.Headers, func(h fetch.Header) bool { return strings.EqualFold(h.Name, "From") }):
 		i.Headers = append(i.Headers, fetch.Header{Name: "From", Value: mail})
 	}
 }

@@ -62,7 +62,8 @@ func EachSample(path string, in io.Reader, each func(Sample) error) error {
 		s := Sample{URL: given, Line: line}
 		if !strings.HasPrefix(given, "/") {
 			if !strings.Contains(given, "://") {
-				return &userfile.Error{Path: path, Line: line, Err: errors.New("a sample is a path that starts with / or an absolute URL")}
+				return &userfile.Error{Path: path, Line: line,
+					Err: errors.New("a sample is a path that starts with / or an absolute URL")}
 			}
 			o, _, err := fetch.Parse(given, "")
 			if err != nil {

@@ -46,7 +46,8 @@ func ReadUses(path string, nodes []*yaml.Node, to usage.Vocabulary) (usage.Vocab
 		case usage.PageHeader.String():
 			label.Mechanism = usage.PageHeader
 		default:
-			return fmt.Errorf("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, usage.ContentUsage, usage.ContentSignal, usage.PageHeader)
+			return fmt.Errorf("no mechanism %q with labels; use %s, %s or %s", entry.Mechanism, usage.ContentUsage,
+				usage.ContentSignal, usage.PageHeader)
 		}
 		use := usage.NoUse
 		switch {
@@ -77,7 +78,8 @@ var UseNames = func() (names []string) {
 }()
 
 // StanceColumns are the columns of the table policies with the stances on the uses.
-var StanceColumns = map[string]string{usage.AITrain.String(): "ai_train", usage.AIInput.String(): "ai_input", usage.Search.String(): "search"}
+var StanceColumns = map[string]string{usage.AITrain.String(): "ai_train", usage.AIInput.String(): "ai_input",
+	usage.Search.String(): "search"}
 
 // UseNamed returns the use of a name, NoUse if there is none.
 func UseNamed(name string) usage.Use {
@@ -97,7 +99,8 @@ const (
 
 // usesOf are the uses of a category's agents, unless the registry says otherwise.
 var usesOf = map[string][]string{
-	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"}, "ai-data": {"ai-input"},
+	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"},
+	"ai-data": {"ai-input"},
 }
 
 // PolicyTokens returns a function that returns the policy tokens of an agent, in the order

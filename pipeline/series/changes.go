@@ -39,21 +39,23 @@ func readChanges(ctx context.Context, c Config, before, after *journal.Manifest)
 	}
 	counter, origin := closing.NewCounter(c.Profiles), ""
 	columns := []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}
-	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{Columns: columns}, func(batch []schema.Change) error {
-		for i := range batch {
-			if batch[i].Origin != origin {
-				counter.EndOfHost()
-				origin = batch[i].Origin
+	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{Columns: columns},
+		func(batch []schema.Change) error {
+			for i := range batch {
+				if batch[i].Origin != origin {
+					counter.EndOfHost()
+					origin = batch[i].Origin
+				}
+				counter.Add(&batch[i])
 			}
-			counter.Add(&batch[i])
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
 	counter.EndOfHost()
-	out := &changes{hosts: record.Hosts - record.Unread, less: make(map[string]int64), counts: make(map[id]int64), notes: record.Notes}
+	out := &changes{hosts: record.Hosts - record.Unread, less: make(map[string]int64), counts: make(map[id]int64),
+		notes: record.Notes}
 	for _, earlier := range record.Earlier {
 		for _, agent := range earlier.Without {
 			out.less[agent] += earlier.Hosts
@@ -101,7 +103,8 @@ func (p *pointMaker) changes() {
 		p.result.warn("%s (changes between %s)", note, past.Some(noted[note], 3))
 	}
 	if len(without) > 0 {
-		p.result.warn("there are no changes between runs that are not compared (%s): robocensus diff compares two", past.Some(without, 3))
+		p.result.warn("there are no changes between runs that are not compared (%s): robocensus diff compares two",
+			past.Some(without, 3))
 	}
 	maps.DeleteFunc(seen, func(_ id, any bool) bool { return !any })
 	for _, k := range slices.SortedFunc(maps.Keys(seen), compareIDs) {

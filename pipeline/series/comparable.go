@@ -17,7 +17,8 @@ type neighbours struct {
 }
 
 func newNeighbours(before, after *countedRun, profiles []string) *neighbours {
-	n := &neighbours{Differences: past.Compare(before.Run, after.Run), before: before, after: after, profiles: make(map[string][]string)}
+	n := &neighbours{Differences: past.Compare(before.Run, after.Run), before: before, after: after,
+		profiles: make(map[string][]string)}
 	for _, p := range append(slices.Clone(profiles), after.FirstProfile()) {
 		if n.profiles[p] == nil {
 			n.profiles[p] = n.Profile(p)
@@ -42,7 +43,8 @@ func (n *neighbours) whyNot(k id, stratum string) string {
 	case stratum != All:
 		out = append(out, n.Ranks...)
 	}
-	if !slices.Contains([]string{"targets", "status", "turned_away", "entered", "left"}, k.metric) { // facts, whatever the profile
+	// facts, whatever the profile
+	if !slices.Contains([]string{"targets", "status", "turned_away", "entered", "left"}, k.metric) {
 		out = append(out, n.profiles[k.profile]...)
 	}
 	out = append(out, n.words(k)...)

@@ -50,7 +50,8 @@ type comparison struct {
 }
 
 func (r *Result) comparison(population, stratum string) *comparison {
-	return &comparison{r, stratum, population == "panel" && stratum != Weighted && r.pairing != nil, make(map[[2]int]func(id) pairs)}
+	return &comparison{r, stratum, population == "panel" && stratum != Weighted && r.pairing != nil,
+		make(map[[2]int]func(id) pairs)}
 }
 
 func (c *comparison) method() string {
@@ -118,7 +119,8 @@ func (r *Result) Courses(population string, agents []string) Courses {
 	var all [][]*schema.Point
 	for i := range r.Points {
 		p := &r.Points[i]
-		if p.Population != population || p.Metric != "policy" || !moves(p) || *p.Profile != r.Profiles[0] || !slices.Contains(agents, *p.Agent) {
+		if p.Population != population || p.Metric != "policy" || !moves(p) || *p.Profile != r.Profiles[0] ||
+			!slices.Contains(agents, *p.Agent) {
 			continue
 		}
 		if n := len(all); n == 0 || *all[n-1][0].Agent != *p.Agent || all[n-1][0].Stratum != p.Stratum {
@@ -138,7 +140,8 @@ func (r *Result) Courses(population string, agents []string) Courses {
 		}
 		until := comparableUntil(points)
 		for i, p := range points {
-			s := Stage{Run: p.Run, Date: p.Date, Count: p.Count, Denominator: p.Denominator, Share: p.Share, Low: p.Low, High: p.High}
+			s := Stage{Run: p.Run, Date: p.Date, Count: p.Count, Denominator: p.Denominator, Share: p.Share, Low: p.Low,
+				High: p.High}
 			switch {
 			case i == 0:
 			case i < until:
@@ -158,7 +161,8 @@ func (r *Result) Courses(population string, agents []string) Courses {
 // first one.
 func comparableUntil(points []*schema.Point) int {
 	n := 1
-	for points[0].Share != nil && n < len(points) && points[n].Comparable != nil && *points[n].Comparable && points[n].Share != nil {
+	for points[0].Share != nil && n < len(points) && points[n].Comparable != nil && *points[n].Comparable &&
+		points[n].Share != nil {
 		n++
 	}
 	return n

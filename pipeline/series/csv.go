@@ -25,9 +25,11 @@ func WriteCSV(w io.Writer, points []schema.Point) error {
 	for i := range points {
 		p := &points[i]
 		out.Write([]string{
-			word(&p.Metric), word(&p.Population), word(&p.Stratum), word(p.Agent), word(p.Category), word(p.Profile), word(p.Key), word(&p.Run), p.Date.Format(time.RFC3339), word(&p.Base),
+			word(&p.Metric), word(&p.Population), word(&p.Stratum), word(p.Agent), word(p.Category), word(p.Profile),
+			word(p.Key), word(&p.Run), p.Date.Format(time.RFC3339), word(&p.Base),
 			integer(p.Count), integer(p.Denominator), number(p.Share), number(p.Low), number(p.High), word(p.Method),
-			number(p.DesignEffect), cell(p.Clusters, integer), word(p.Caution), cell(p.Comparable, strconv.FormatBool), word(p.WhyNot),
+			number(p.DesignEffect), cell(p.Clusters, integer), word(p.Caution), cell(p.Comparable, strconv.FormatBool),
+			word(p.WhyNot),
 		})
 	}
 	out.Flush()

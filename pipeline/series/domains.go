@@ -18,18 +18,20 @@ const sharing = 0.02
 // is not cheap: of a run in an object store, or of more hosts than a panel keeps at once.
 func warnOfDomains(ctx context.Context, c Config, runs []*countedRun, r *Result) error {
 	last := runs[len(runs)-1]
-	if store.IsURL(c.In.Path(".")) || last.Targets > mostKeys || !slices.Contains(last.Tables, "fetches") || slices.Contains(last.Without, "fetches.registered_domain") {
+	if store.IsURL(c.In.Path(".")) || last.Targets > mostKeys || !slices.Contains(last.Tables, "fetches") ||
+		slices.Contains(last.Without, "fetches.registered_domain") {
 		return nil
 	}
 	var domains []uint64
-	err := rowio.Of(ctx, c.In, last.PartsOf("fetches"), rowio.Selection{Columns: []string{"registered_domain"}}, func(batch []hostRow) error {
-		for i := range batch {
-			if domain := batch[i].RegisteredDomain; domain != nil { // a host without one is a cluster of its own
-				domains = append(domains, maphash.String(seed, *domain))
+	err := rowio.Of(ctx, c.In, last.PartsOf("fetches"), rowio.Selection{Columns: []string{"registered_domain"}},
+		func(batch []hostRow) error {
+			for i := range batch {
+				if domain := batch[i].RegisteredDomain; domain != nil { // a host without one is a cluster of its own
+					domains = append(domains, maphash.String(seed, *domain))
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,8 @@ func warnOfDomains(ctx context.Context, c Config, runs []*countedRun, r *Result)
 		}
 	}
 	if share := float64(shared) / float64(max(1, last.Targets)); share >= sharing {
-		r.warn("%.1f%% of the hosts of run %s share a registered domain with others, whose files one operator writes: the intervals are too narrow; --clustered allows for that", 100*share, last.ID())
+		r.warn("%.1f%% of the hosts of run %s share a registered domain with others, whose files one operator writes: "+
+			"the intervals are too narrow; --clustered allows for that", 100*share, last.ID())
 	}
 	return nil
 }

@@ -117,7 +117,8 @@ func (f *figures) of(vector string) []int32 {
 	}
 	list = append(list, f.number(id{metric: "targets"}))
 	if h.first {
-		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(answer.Shown(answer.Reasons[vector[head-3]], walled))}))
+		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(),
+			key: string(answer.Shown(answer.Reasons[vector[head-3]], walled))}))
 	}
 	status := "none"
 	if n := binary.LittleEndian.Uint16([]byte(vector[head-2 : head])); n > 0 {

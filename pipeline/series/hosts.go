@@ -23,7 +23,8 @@ import (
 // made from vectors. See contents.go for what files have.
 
 // ofHosts are the metrics that the pass over hosts counts.
-var ofHosts = map[string]bool{"targets": true, "outcome": true, "reason": true, "status": true, "policy": true, "policy_explicit": true, "category": true}
+var ofHosts = map[string]bool{"targets": true, "outcome": true, "reason": true, "status": true, "policy": true,
+	"policy_explicit": true, "category": true}
 
 // readHosts counts the hosts of the runs, of the panel and others apart.
 func readHosts(ctx context.Context, c Config, runs []*countedRun, r *Result) error {
@@ -123,7 +124,8 @@ var bandNames = func() (names []string) {
 }()
 
 func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
-	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64), sets: make(map[uint32]uint32)}
+	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64),
+		sets: make(map[uint32]uint32)}
 	h.label, h.bandNames = c.bandsOf()
 	h.agents = slices.Sorted(maps.Keys(run.Category))
 	for _, p := range c.Profiles {
@@ -145,7 +147,8 @@ func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 // read reads all segments.
 func (h *hostReader) read(ctx context.Context) error {
 	segments := make(map[int]map[string][]journal.Part)
-	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates", "preferences", "labels"} {
+	for _, table := range []string{"fetches", "policies", "groups", "rules", "lines", "signals", "templates",
+		"preferences", "labels"} {
 		for _, p := range h.run.PartsOf(table) {
 			if segments[p.Segment] == nil {
 				segments[p.Segment] = make(map[string][]journal.Part)
@@ -181,17 +184,22 @@ func (h *hostReader) read(ctx context.Context) error {
 // origin itself, http://b.example beside b.example, and only in this way a run of hosts
 // has two answers of one origin.
 func (h *hostReader) findFallbacks(ctx context.Context) error {
-	if h.run.Source == journal.FromArchive || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
+	if h.run.Source == journal.FromArchive ||
+		slices.ContainsFunc(h.run.Without, func(c string) bool {
+			return c == "fetches.fallback_error_class" ||
+				c == "fetches.origin"
+		}) {
 		return nil
 	}
-	err := rowio.Of(ctx, h.In, h.run.PartsOf("fetches"), rowio.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch []hostRow) error {
-		for i := range batch {
-			if batch[i].FallbackErrorClass != nil {
-				h.fellBack = append(h.fellBack, maphash.String(seed, batch[i].Origin))
+	err := rowio.Of(ctx, h.In, h.run.PartsOf("fetches"),
+		rowio.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch []hostRow) error {
+			for i := range batch {
+				if batch[i].FallbackErrorClass != nil {
+					h.fellBack = append(h.fellBack, maphash.String(seed, batch[i].Origin))
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	slices.Sort(h.fellBack)
 	return err
 }
@@ -226,7 +234,9 @@ func (h *hostReader) finish() {
 	// panel and of the others.
 	for _, b := range h.run.all {
 		maps.DeleteFunc(b.counts, func(k id, _ tally) bool {
-			return h.run.byHost[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == h.run.FirstProfile())
+			return h.run.byHost[k.metric] && k.metric != "targets" &&
+				(k.profile == "" || slices.Contains(h.profiles, k.profile)) &&
+				(k.metric != "reason" || k.profile == h.run.FirstProfile())
 		})
 		maps.DeleteFunc(b.sizes, func(base string, _ sizes) bool {
 			profile, ok := strings.CutPrefix(base, baseFiles+" ")

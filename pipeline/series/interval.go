@@ -54,7 +54,8 @@ func simple(n int64) tally {
 
 func (a tally) plus(b tally) tally {
 	return tally{
-		a.n + b.n, a.squares + b.squares, a.withHosts + b.withHosts, a.withBase + b.withBase, a.perHosts + b.perHosts, a.perBase + b.perBase,
+		a.n + b.n, a.squares + b.squares, a.withHosts + b.withHosts, a.withBase + b.withBase, a.perHosts + b.perHosts,
+		a.perBase + b.perBase,
 	}
 }
 

@@ -69,17 +69,19 @@ func (s *hostSegment) labels(ctx context.Context, parts []journal.Part) error {
 		return nil
 	}
 	s.valued = make(map[int64]uint8)
-	return rowio.Of(ctx, s.In, parts, rowio.Selection{Columns: []string{"seq", "label", "value"}}, func(batch []schema.Label) error {
-		for i := range batch {
-			if batch[i].Label != s.label {
-				continue
+	return rowio.Of(ctx, s.In, parts, rowio.Selection{Columns: []string{"seq", "label", "value"}},
+		func(batch []schema.Label) error {
+			for i := range batch {
+				if batch[i].Label != s.label {
+					continue
+				}
+				if band := slices.Index(s.hostReader.bandNames,
+					summary.LabelValue{Label: s.label, Value: batch[i].Value}.Stratum()); band >= 0 {
+					s.valued[batch[i].Seq] = uint8(band)
+				}
 			}
-			if band := slices.Index(s.hostReader.bandNames, summary.LabelValue{Label: s.label, Value: batch[i].Value}.Stratum()); band >= 0 {
-				s.valued[batch[i].Seq] = uint8(band)
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 // band returns the band of a host.

@@ -101,7 +101,8 @@ func (r *Result) Movers(population, stratum string) Movers {
 			m.Movers = append(m.Movers, Mover{b.Metric, b.Agent, b.Category, b.Key, endOf(a), endOf(b), change})
 		}
 	}
-	slices.SortStableFunc(m.Movers, func(a, b Mover) int { return cmp.Compare(math.Abs(b.Difference), math.Abs(a.Difference)) })
+	slices.SortStableFunc(m.Movers,
+		func(a, b Mover) int { return cmp.Compare(math.Abs(b.Difference), math.Abs(a.Difference)) })
 	return m
 }
 
@@ -110,7 +111,8 @@ func (r *Result) series(population, stratum string) (all [][]*schema.Point) {
 	var before *schema.Point
 	for i := range r.Points {
 		p := &r.Points[i]
-		if p.Population != population || p.Stratum != stratum || !moves(p) || p.Profile != nil && *p.Profile != r.Profiles[0] {
+		if p.Population != population || p.Stratum != stratum || !moves(p) || p.Profile != nil &&
+			*p.Profile != r.Profiles[0] {
 			continue
 		}
 		if before == nil || !isSameFigure(before, p) {
@@ -126,7 +128,8 @@ func (r *Result) series(population, stratum string) (all [][]*schema.Point) {
 // may change.
 func isSameFigure(a, b *schema.Point) bool {
 	same := func(x, y *string) bool { return x == y || x != nil && y != nil && *x == *y }
-	return a.Metric == b.Metric && same(a.Agent, b.Agent) && same(a.Key, b.Key) && same(a.Profile, b.Profile) && (a.Agent != nil || same(a.Category, b.Category))
+	return a.Metric == b.Metric && same(a.Agent, b.Agent) && same(a.Key, b.Key) && same(a.Profile, b.Profile) &&
+		(a.Agent != nil || same(a.Category, b.Category))
 }
 
 // difference returns the interval of the difference of two shares for a quantile of the

@@ -25,7 +25,8 @@ type pointMaker struct {
 }
 
 func newPointMaker(c Config, runs []*countedRun, r *Result) *pointMaker {
-	p := &pointMaker{Config: c, runs: runs, result: r, strata: strata(runs, c.Strata), shared: make(map[string]*string), pairs: make([]*neighbours, len(runs))}
+	p := &pointMaker{Config: c, runs: runs, result: r, strata: strata(runs, c.Strata), shared: make(map[string]*string),
+		pairs: make([]*neighbours, len(runs))}
 	for i, run := range runs {
 		all := run.all.of(All)
 		about := Run{Run: run.ID(), Date: run.Date, Source: run.Source, Hosts: all.sizes[baseHosts].n}
@@ -70,7 +71,8 @@ func (p *pointMaker) markComments() {
 		}
 		if was, is := share(before), share(after); is > was {
 			p.result.Marks = append(p.result.Marks, Mark{after.ID(), "meaning_changed", "", fmt.Sprintf(
-				"since autumn 2025 Cloudflare serves a robots.txt of comments alone for sites that have none, and their rules decide: %.1f%% of the hosts have such a file, after %.1f%%", 100*is, 100*was)})
+				"since autumn 2025 Cloudflare serves a robots.txt of comments alone for sites that have none, and their rules "+
+					"decide: %.1f%% of the hosts have such a file, after %.1f%%", 100*is, 100*was)})
 		}
 	}
 }
@@ -96,10 +98,15 @@ func (p *pointMaker) warnOfOutages() {
 		}
 		known := slices.Contains(p.runs[i-1].Profiles, profile) && slices.Contains(p.runs[i].Profiles, profile)
 		if known && len(p.pairs[i].All()) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
-			if isBack := i > 1 && shares[0] > shares[1] && slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == p.runs[i-1].ID() && (m.Kind == "outage" || m.Kind == "walls") }); isBack {
+			if isBack := i > 1 && shares[0] > shares[1] &&
+				slices.ContainsFunc(p.result.Marks, func(m Mark) bool {
+					return m.Run == p.runs[i-1].ID() &&
+						(m.Kind == "outage" || m.Kind == "walls")
+				}); isBack {
 				continue // the warning about the outage says it
 			}
-			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts shift for that reason alone; compare shares of the hosts whose rules decide (base files)",
+			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of "+
+				"hosts shift for that reason alone; compare shares of the hosts whose rules decide (base files)",
 				100*shares[1], p.runs[i].ID(), 100*shares[0], p.runs[i-1].ID())
 			k := 1 // the run that is hit
 			if shares[0] > shares[1] {
@@ -111,7 +118,8 @@ func (p *pointMaker) warnOfOutages() {
 				p.markHidden(i-1+k, "walls", "walls: they hide the policies of %.1f%% of the hosts, of %.1f%% in a neighbouring run", walls[k], walls[1-k])
 			}
 			if byOthers > min(byWalls, outage) && byOthers > 0 {
-				p.markHidden(i-1+k, "outage", "an outage: the policies of %.1f%% of the hosts are unknown, of %.1f%% in a neighbouring run", others[k], others[1-k])
+				p.markHidden(i-1+k, "outage", "an outage: the policies of %.1f%% of the hosts are unknown, of %.1f%% in a "+
+					"neighbouring run", others[k], others[1-k])
 			}
 		}
 	}
@@ -177,7 +185,8 @@ func (p *pointMaker) figures(of func(*countedRun) population) []id {
 }
 
 func compareIDs(a, b id) int {
-	return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.category, b.category), cmp.Compare(a.agent, b.agent), cmp.Compare(a.profile, b.profile), cmp.Compare(a.key, b.key))
+	return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.category, b.category), cmp.Compare(a.agent, b.agent),
+		cmp.Compare(a.profile, b.profile), cmp.Compare(a.key, b.key))
 }
 
 func (p *pointMaker) population(name string, of func(*countedRun) population) {
@@ -336,7 +345,8 @@ func (p *pointMaker) row(i int, k id, population, stratum, base string, count, d
 	m := p.runs[i].Manifest
 	return &schema.Point{
 		Metric: k.metric, Population: population, Stratum: stratum, Agent: p.text(k.agent), Category: p.text(k.category),
-		Profile: p.text(k.profile), Key: p.text(k.key), Run: m.Run, Date: m.Date, Base: base, Count: count, Denominator: denominator,
+		Profile: p.text(k.profile), Key: p.text(k.key), Run: m.Run, Date: m.Date, Base: base, Count: count,
+		Denominator: denominator,
 	}
 }
 
@@ -401,7 +411,8 @@ func (p *pointMaker) remark() {
 	for _, stratum := range slices.Sorted(maps.Keys(p.Weights)) {
 		for _, r := range p.runs {
 			if b := r.all[stratum]; b == nil || b.sizes[baseHosts].n == 0 {
-				p.result.warn("run %s has no host in the stratum %s of --weights: its weighted figures are those of the other strata", r.ID(), stratum)
+				p.result.warn("run %s has no host in the stratum %s of --weights: its weighted figures are those of the other "+
+					"strata", r.ID(), stratum)
 			}
 		}
 	}

@@ -72,9 +72,11 @@ type Run struct {
 // Mark is an event that the figures of a run may show: what differs from the run
 // before.
 type Mark struct {
-	Run  string `json:"run"`
-	Kind string `json:"kind"` // agent_new, agent_gone, agent_changed, profile_changed, list_changed, settings_changed, outage, walls, meaning_changed, break
-	Of   string `json:"of"`   // the agent or profile; "" for the run
+	Run string `json:"run"`
+	// agent_new, agent_gone, agent_changed, profile_changed, list_changed, settings_changed,
+	// outage, walls, meaning_changed, break
+	Kind string `json:"kind"`
+	Of   string `json:"of"` // the agent or profile; "" for the run
 	Text string `json:"text"`
 }
 
@@ -359,6 +361,7 @@ func strata(runs []*countedRun, wanted []string) (names []string) {
 		}
 		return slices.Index(bandNames, name)
 	}
-	names = slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b)) })
+	names = slices.SortedFunc(maps.Keys(in),
+		func(a, b string) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b)) })
 	return slices.DeleteFunc(names, func(name string) bool { return wanted != nil && !slices.Contains(wanted, name) })
 }

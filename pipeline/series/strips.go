@@ -79,7 +79,8 @@ func ReadStrips(ctx context.Context, in store.Store, runs []string, profile, of 
 		}
 		return 1<<63 - 1
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(known), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(known),
+		func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) }) {
 		s.Sites = append(s.Sites, Strip{name, known[name]})
 	}
 	return s, nil

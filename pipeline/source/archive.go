@@ -41,7 +41,8 @@ func matching(ctx context.Context, patterns []string, what string) (out []given,
 			return nil, err
 		}
 		if len(paths) == 0 {
-			return nil, &userfile.Error{Path: remote.Name(pattern), Err: fmt.Errorf("no such file; give %s, and quote a pattern", what)}
+			return nil, &userfile.Error{Path: remote.Name(pattern),
+				Err: fmt.Errorf("no such file; give %s, and quote a pattern", what)}
 		}
 		for _, path := range paths {
 			out = append(out, given{path: path})
@@ -77,7 +78,8 @@ func (c *Config) readPaths(ctx context.Context) ([]given, error) {
 			continue
 		}
 		if len(out) == journal.MaxVolumes {
-			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", journal.MaxVolumes)}
+			return nil, &userfile.Error{Path: name, Line: line,
+				Err: fmt.Errorf("a run takes at most %d archives; make several runs", journal.MaxVolumes)}
 		}
 		if _, why := c.refusal(c.Paths, path); why != "" {
 			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New(why)}
@@ -100,7 +102,8 @@ func (s *Source) openArchives(ctx context.Context) error {
 		return err
 	}
 	if len(inputs) > journal.MaxVolumes {
-		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(inputs), journal.MaxVolumes)}
+		return &userfile.Error{Path: "--warc",
+			Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(inputs), journal.MaxVolumes)}
 	}
 	if n := s.config.Shard.Count; n > len(inputs) {
 		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, too few for %d shards", len(inputs), n)}
@@ -113,7 +116,8 @@ func (s *Source) openArchives(ctx context.Context) error {
 		}
 	}
 	if s.config.LastCapture && s.config.Shard.IsPart() {
-		return &userfile.Error{Path: "--last-capture", Err: errors.New("does not apply to a shard, which does not have all captures of a host; make the run without shards")}
+		return &userfile.Error{Path: "--last-capture",
+			Err: errors.New("does not apply to a shard, which does not have all captures of a host; make the run without shards")}
 	}
 	from, to := s.config.Shard.GroupOf(sizes)
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))

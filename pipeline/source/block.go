@@ -31,7 +31,8 @@ const (
 )
 
 // readBlock emits the captures of a block.
-func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject rejectRecord, emit func(target.Target) error) error {
+func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject rejectRecord,
+	emit func(target.Target) error) error {
 	captures, err := s.places.block(i)
 	if err != nil {
 		return err
@@ -56,7 +57,8 @@ func joined(c []cdx.Capture) int {
 	n := 1
 	for ; n < len(c) && c[n-1].Length > 0 && c[n].Length > 0; n++ {
 		end := c[n-1].Offset + c[n-1].Length
-		if c[n].File != c[0].File || c[n].Offset < end || c[n].Offset-end > mostGap || c[n].Offset+c[n].Length-c[0].Offset > mostRange {
+		if c[n].File != c[0].File || c[n].Offset < end || c[n].Offset-end > mostGap ||
+			c[n].Offset+c[n].Length-c[0].Offset > mostRange {
 			break
 		}
 	}
@@ -214,7 +216,8 @@ func (b *blockReader) readOne(ctx context.Context, c *cdx.Capture, stored warc.C
 }
 
 // record reads the record of a capture, and returns it if it is the right one, or why not.
-func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader, stored warc.Config, is func(*warc.Capture) bool) (
+func (b *blockReader) record(ctx context.Context, c *cdx.Capture, in io.Reader, stored warc.Config,
+	is func(*warc.Capture) bool) (
 	found *warc.Capture, why string, err error) {
 	other := ""
 	_, err = b.records.Read(ctx, remote.Name(c.File), in, stored, func(got *warc.Capture) error {
@@ -271,6 +274,7 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 	}
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture
-	t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset + found.Offset, Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
+	t.Stored = &target.Stored{Source: journal.FromArchive, WARC: path, Offset: c.Offset + found.Offset,
+		Length: found.Length, Mismatch: schema.TextString(found.Mismatch)}
 	return b.emit(t)
 }

@@ -21,7 +21,8 @@ import (
 // readArchive reads the archive of a volume. Where a revisit record stands for another
 // record of the same archive, it is read anew from its beginning: its original may come
 // after it, and only the archives that need it are read more than once.
-func (s *Source) readArchive(ctx context.Context, v *Volume, reject rejectRecord, emit func(target.Target) error) error {
+func (s *Source) readArchive(ctx context.Context, v *Volume, reject rejectRecord,
+	emit func(target.Target) error) error {
 	r := &archiveReader{Source: s, volume: v, reject: reject, emit: emit}
 	if s.last != nil {
 		captures, err := s.last.In(v.volume)
@@ -136,7 +137,8 @@ func (s *Source) findLast(ctx context.Context) (err error) {
 	}
 	for _, v := range s.Volumes {
 		if !v.canBeReadAgain() {
-			return &userfile.Error{Path: v.input.Path, Err: errors.New("can be read only once, and --last-capture reads archives several times: give a file")}
+			return &userfile.Error{Path: v.input.Path,
+				Err: errors.New("can be read only once, and --last-capture reads archives several times: give a file")}
 		}
 	}
 	s.last, err = s.search(s.Volumes, s.progress).Find(ctx)
@@ -148,7 +150,8 @@ func (s *Source) search(volumes []*Volume, progress func(bytes int64)) last.Arch
 	return last.Archives{
 		Count: len(volumes), Stored: s.config.captures(), MaxRedirects: s.config.MaxRedirects,
 		Progress: progress, Scratch: s.rejects.Scratch,
-		Each: func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {
+		Each: func(ctx context.Context, wanted func(int) bool,
+			read func(context.Context, int, string, io.Reader) error) error {
 			return s.eachArchive(ctx, volumes, wanted, read)
 		},
 		Wanted: func(o fetch.Origin) bool {
@@ -159,7 +162,8 @@ func (s *Source) search(volumes []*Volume, progress func(bytes int64)) last.Arch
 }
 
 // eachArchive calls read with those of the archives that are wanted, several at a time.
-func (s *Source) eachArchive(ctx context.Context, volumes []*Volume, wanted func(i int) bool, read func(ctx context.Context, i int, name string, in io.Reader) error) error {
+func (s *Source) eachArchive(ctx context.Context, volumes []*Volume, wanted func(i int) bool,
+	read func(ctx context.Context, i int, name string, in io.Reader) error) error {
 	g, grouped := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	if most := s.AtOnce(); most > 0 {
@@ -189,6 +193,7 @@ func (s *Source) eachArchive(ctx context.Context, volumes []*Volume, wanted func
 }
 
 // readHeads reads captures as [warc.ReadAll] does, without the bodies of other URLs.
-func readHeads(ctx context.Context, name string, r io.Reader, c warc.Config, emit func(*warc.Capture) error, damaged func(int64, string) error) (warc.Counts, error) {
+func readHeads(ctx context.Context, name string, r io.Reader, c warc.Config, emit func(*warc.Capture) error,
+	damaged func(int64, string) error) (warc.Counts, error) {
 	return warc.ReadAll(ctx, name, r, c, func() bool { return false }, emit, damaged)
 }

@@ -25,7 +25,8 @@ type index struct {
 // openIndexes adds the indexes of captures. Their volumes are known when they are read.
 func (s *Source) openIndexes(ctx context.Context) error {
 	if s.config.Shard.IsPart() {
-		return &userfile.Error{Path: "--cdx", Err: errors.New("does not apply to shards; divide the index, for example by year, and make a run of each part")}
+		return &userfile.Error{Path: "--cdx",
+			Err: errors.New("does not apply to shards; divide the index, for example by year, and make a run of each part")}
 	}
 	all, err := matching(ctx, s.config.CDX, indexFiles)
 	if err != nil {

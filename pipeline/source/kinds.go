@@ -33,15 +33,19 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{
-			role: "cdx", given: func(c *Config) string { return namesOf(c.CDX) }, open: (*Source).openIndexes, start: (*Source).readCaptures, check: (*Source).checkIndexes,
-			empty: "names no capture of a robots.txt; give a CDX or CDXJ file, JSON or Parquet, such as those of pywb or Common Crawl",
+			role: "cdx", given: func(c *Config) string { return namesOf(c.CDX) }, open: (*Source).openIndexes,
+			start: (*Source).readCaptures, check: (*Source).checkIndexes,
+			empty: "names no capture of a robots.txt; give a CDX or CDXJ file, JSON or Parquet, such as those of pywb or " +
+				"Common Crawl",
 		},
 		{
-			role: "warc", given: (*Config).archiveNames, open: (*Source).openArchives, start: (*Source).findLast, check: (*Source).checkArchives,
+			role: "warc", given: (*Config).archiveNames, open: (*Source).openArchives, start: (*Source).findLast,
+			check: (*Source).checkArchives,
 			empty: "holds no WARC or ARC record; give files such as those of a crawl's robotstxt folder",
 		},
 		{
-			role: "run", given: func(c *Config) string { return c.FromRun }, open: (*Source).openRun, start: (*Source).readGivenBodies, check: (*Source).checkRun,
+			role: "run", given: func(c *Config) string { return c.FromRun }, open: (*Source).openRun,
+			start: (*Source).readGivenBodies, check: (*Source).checkRun,
 			empty: "is a run without hosts",
 		},
 		{

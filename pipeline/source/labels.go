@@ -101,7 +101,8 @@ func (c *Config) missing(wanted, columns, lists []string) error {
 		}
 		err := fmt.Errorf("has no column %q (--label); it has %s", name, strings.Join(quoted, ", "))
 		if len(columns) == 0 {
-			err = fmt.Errorf("has no column for --label %s; labels are the columns beside those of hosts, URLs and ranks, of a list with a header", name)
+			err = fmt.Errorf("has no column for --label %s; labels are the columns beside those of hosts, URLs and ranks, "+
+				"of a list with a header", name)
 		}
 		if of == "" {
 			of = "the source"
@@ -122,7 +123,8 @@ func (s *Source) earlierLabels(ctx context.Context, wanted []string, columns *[]
 	}
 	*columns = append(*columns, names...)
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return target.IsOwnLabel(name) || !slices.ContainsFunc(wanted, func(w string) bool { return w == hosts.AllLabels || hosts.SameColumn(w, name) })
+		return target.IsOwnLabel(name) ||
+			!slices.ContainsFunc(wanted, func(w string) bool { return w == hosts.AllLabels || hosts.SameColumn(w, name) })
 	})
 	if len(names) == 0 {
 		return nil

@@ -73,7 +73,8 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 }
 
 // lastOfIndex adds the last capture of each origin, by its date in the index.
-func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch, error), to *sorter.Sorter) (err error) {
+func (s *Source) lastOfIndex(ctx context.Context, scratch func() (*store.Scratch, error), to *sorter.Sorter) (
+	err error) {
 	byDate := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
 	defer func() { err = errors.Join(err, byDate.Close()) }()
 	err = s.takePlaces(ctx, func(p *cdx.Capture) error {
@@ -173,7 +174,8 @@ func (s *Source) layOutPlaces(sorted *sorter.Sorter) error {
 		s.places.blocks = append(s.places.blocks, end)
 	}
 	if len(s.places.blocks) > journal.MaxVolumes*journal.SegmentsPerVolume {
-		return &userfile.Error{Path: namesOf(s.config.CDX), Err: errors.New("names more captures than a run takes; divide it")}
+		return &userfile.Error{Path: namesOf(s.config.CDX),
+			Err: errors.New("names more captures than a run takes; divide it")}
 	}
 	if err := w.Flush(); err != nil { // keeps the first error of the writes
 		return fmt.Errorf("write the list of captures: %w", err)
@@ -229,7 +231,8 @@ func (p *places) close() error {
 
 // addBlock adds the volume of block i, which takes the given bytes of the list of captures.
 func (s *Source) addBlock(i int, bytes int64) {
-	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces, archive: &journal.ArchiveRecord{Bytes: bytes}}
+	v := &Volume{First: i, Most: 1, source: s, input: s.inputs[0], seq: int64(i) * blockPlaces,
+		archive: &journal.ArchiveRecord{Bytes: bytes}}
 	v.read = func(ctx context.Context, emit func(target.Target) error) error {
 		return s.accountFor(i, func(reject rejectRecord) error { return s.readBlock(ctx, i, v, reject, emit) })
 	}

@@ -28,7 +28,9 @@ func (s *Source) once(all []given) (kept []given, err error) {
 	files := make(map[int64]map[string]os.FileInfo) // by their size, for hard links
 	for _, a := range all {
 		if s.config.Planning && remote.Name(a.path) != a.path {
-			return nil, &userfile.Error{Path: cmp.Or(remote.Name(s.config.Paths), "--warc"), Line: a.line, Err: errors.New("names a URL with a query, which may be a signature, and so a plan does not hold it; run without a plan")}
+			return nil, &userfile.Error{Path: cmp.Or(remote.Name(s.config.Paths), "--warc"), Line: a.line,
+				Err: errors.New("names a URL with a query, which may be a signature, and so a plan does not hold it; run " +
+					"without a plan")}
 		}
 		at, name := s.config.locate(a.path), remote.Name(a.path)
 		first, twice := names[realName(at)]

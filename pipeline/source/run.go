@@ -29,7 +29,8 @@ func (s *Source) openRun(ctx context.Context) error {
 			return &userfile.Error{Path: folder, Err: errors.New("re-evaluates a run of shards; re-evaluate it without shards")}
 		}
 		if shard.Count != shards {
-			return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; re-evaluate it with --shards %[1]d, or without shards", shards)}
+			return &userfile.Error{Path: folder,
+				Err: fmt.Errorf("has %d shards; re-evaluate it with --shards %[1]d, or without shards", shards)}
 		}
 	}
 	for i := range run.Segments {

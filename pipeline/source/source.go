@@ -103,7 +103,8 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 	if k := c.kind(); k != nil {
 		err = k.open(s, ctx)
 	} else {
-		list := &Volume{Most: journal.MaxVolumes * journal.SegmentsPerVolume, source: s, input: journal.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
+		list := &Volume{Most: journal.MaxVolumes * journal.SegmentsPerVolume, source: s,
+			input: journal.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
 		s.Volumes = []*Volume{list}
 	}
 	if err == nil {
@@ -125,14 +126,16 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 		return nil
 	}
 	if s.ranks, err = hosts.ReadRanks(ctx, list); err == nil && s.ranks.Len() == 0 {
-		err = &userfile.Error{Path: remote.Name(list), Err: errors.New("has no ranked host; give lines such as 1,example.com")}
+		err = &userfile.Error{Path: remote.Name(list),
+			Err: errors.New("has no ranked host; give lines such as 1,example.com")}
 	}
 	return err
 }
 
 // openLists inspects the lists of hosts and of ranks.
 func (s *Source) openLists(ctx context.Context) error {
-	for _, list := range []struct{ role, path string }{{"hosts", cmp.Or(s.config.Planned, s.config.Hosts)}, {"ranks", s.config.Ranks}, {"labels", s.config.Labels}} {
+	for _, list := range []struct{ role, path string }{{"hosts", cmp.Or(s.config.Planned, s.config.Hosts)},
+		{"ranks", s.config.Ranks}, {"labels", s.config.Labels}} {
 		switch list.path {
 		case "":
 		case "-":
@@ -158,7 +161,8 @@ func (s *Source) openLists(ctx context.Context) error {
 	if named := s.config.Named; len(named) > 0 {
 		sum := sha256.Sum256([]byte(strings.Join(named, "\n")))
 		s.Total = int64(len(named))
-		s.inputs = append(s.inputs, journal.Input{Role: "hosts", Path: journal.NamedHosts, SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
+		s.inputs = append(s.inputs, journal.Input{Role: "hosts", Path: journal.NamedHosts,
+			SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
 	}
 	return nil
 }
@@ -248,7 +252,10 @@ func (s *Source) reject(line int64, text, reason string) error {
 // AtOnce returns the number of volumes that may be read at the same time, 0 for any: no
 // reader of a server's archives waits for another one to finish, which may wait for it.
 func (s *Source) AtOnce() int {
-	if s.paced || slices.ContainsFunc(s.Volumes, func(v *Volume) bool { return v.archive != nil && s.isPaced(v.location) }) {
+	if s.paced || slices.ContainsFunc(s.Volumes, func(v *Volume) bool {
+		return v.archive != nil &&
+			s.isPaced(v.location)
+	}) {
 		return max(1, s.config.Limits.AtOnce)
 	}
 	return 0
@@ -318,20 +325,26 @@ func (s *Source) Empty() error {
 	if s.elsewhere.Load() > 0 || c.Planned != "" {
 		return nil
 	}
-	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
+	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, "+
+		"url or host_rev"
 	skipped, stored := s.rejects.Skipped(), c.kind()
 	switch {
 	case skipped.NotSampled > 0:
-		path, wanted = c.name(), fmt.Sprintf("holds %s, none of them in the sample; give a larger --sample", visible.Count(skipped.NotSampled, "host", "hosts"))
+		path, wanted = c.name(), fmt.Sprintf("holds %s, none of them in the sample; give a larger --sample",
+			visible.Count(skipped.NotSampled, "host", "hosts"))
 	case len(c.Named) > 0:
 		path, wanted = journal.NamedHosts, "are not hosts"
 	case s.filter != nil && s.filter.Len() == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
 	case stored != nil && skipped.OtherSubsets > 0:
-		path, wanted = stored.given(c), fmt.Sprintf("holds no row of the subset robotstxt, but %d of others; give the files of that subset", skipped.OtherSubsets)
+		path, wanted = stored.given(c),
+			fmt.Sprintf("holds no row of the subset robotstxt, but %d of others; give the files of that subset",
+				skipped.OtherSubsets)
 	case stored != nil && skipped.OtherURLs+skipped.OtherRecords > 0:
-		path, wanted = stored.given(c), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
+		path, wanted = stored.given(c),
+			fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs,
+				skipped.OtherRecords)
 	case stored != nil:
 		path, wanted = stored.given(c), stored.empty
 	}

@@ -39,7 +39,8 @@ func (p *Answers) Read(f Facts, maxRedirects int) Answer {
 // meaning is Read, by the status and the history alone.
 func (p *Answers) meaning(f Facts, maxRedirects int) Answer {
 	r := p.read(f.Kind(), maxRedirects)
-	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 && (f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
+	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == ClientError && n > 0 &&
+		(f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
 		r.Outcome, r.Reason = p.Unauthorized, Unauthorized
 	}
 	if p.Unreachable == Unchanged {

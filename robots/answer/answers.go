@@ -82,7 +82,8 @@ func (p *Answers) CheckStages() error {
 		case s.After <= before:
 			return fmt.Errorf("stage %d is after %v, and must be after more than %v", i+1, s.After, before)
 		case s.Outcome != FullAllow && s.Outcome != FullDisallow && s.Outcome != Undefined:
-			return fmt.Errorf("stage %d: outcome: %q is not one of %s, %s, %s", i+1, s.Outcome, FullAllow, FullDisallow, Undefined)
+			return fmt.Errorf("stage %d: outcome: %q is not one of %s, %s, %s", i+1, s.Outcome, FullAllow, FullDisallow,
+				Undefined)
 		}
 		if err := s.Copy.UnmarshalText([]byte(s.Copy)); err != nil {
 			return fmt.Errorf("stage %d: copy: %w", i+1, err)

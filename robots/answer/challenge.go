@@ -70,7 +70,8 @@ func (all Challenges) Find(status int, header func(name string) []string, body [
 				page = bytes.ToLower(body[:min(len(body), ChallengeBytes)])
 			}
 		}
-		if !slices.ContainsFunc(c.Body, func(text string) bool { return !bytes.Contains(page, []byte(strings.ToLower(text))) }) {
+		if !slices.ContainsFunc(c.Body,
+			func(text string) bool { return !bytes.Contains(page, []byte(strings.ToLower(text))) }) {
 			return c.Vendor
 		}
 	}

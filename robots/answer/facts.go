@@ -7,20 +7,21 @@ import "time"
 type ErrorClass string
 
 const (
-	ErrorDNSNotFound         ErrorClass = "dns_not_found"
-	ErrorDNSNoAddress        ErrorClass = "dns_no_address" // the name exists
-	ErrorDNSFailure          ErrorClass = "dns_failure"
-	ErrorAddressBlocked      ErrorClass = "address_blocked" // we refused to dial the address
-	ErrorNoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
-	ErrorConnectRefused      ErrorClass = "connect_refused"
-	ErrorConnectTimeout      ErrorClass = "connect_timeout"
-	ErrorConnectFailure      ErrorClass = "connect_failure"
-	ErrorTLS                 ErrorClass = "tls"
-	ErrorTimeout             ErrorClass = "timeout"
-	ErrorReset               ErrorClass = "reset"
-	ErrorProtocol            ErrorClass = "protocol"         // not HTTP, bad chunking
-	ErrorUndecodableBody     ErrorClass = "undecodable_body" // bad content coding
-	ErrorFTPRefused          ErrorClass = "ftp_refused"      // before the file was asked for, by a reply that means another thing of it
+	ErrorDNSNotFound     ErrorClass = "dns_not_found"
+	ErrorDNSNoAddress    ErrorClass = "dns_no_address" // the name exists
+	ErrorDNSFailure      ErrorClass = "dns_failure"
+	ErrorAddressBlocked  ErrorClass = "address_blocked" // we refused to dial the address
+	ErrorNoRoute         ErrorClass = "no_route"        // this machine cannot reach the host's address family
+	ErrorConnectRefused  ErrorClass = "connect_refused"
+	ErrorConnectTimeout  ErrorClass = "connect_timeout"
+	ErrorConnectFailure  ErrorClass = "connect_failure"
+	ErrorTLS             ErrorClass = "tls"
+	ErrorTimeout         ErrorClass = "timeout"
+	ErrorReset           ErrorClass = "reset"
+	ErrorProtocol        ErrorClass = "protocol"         // not HTTP, bad chunking
+	ErrorUndecodableBody ErrorClass = "undecodable_body" // bad content coding
+	// before the file was asked for, by a reply that means another thing of it
+	ErrorFTPRefused          ErrorClass = "ftp_refused"
 	ErrorTruncatedBody       ErrorClass = "truncated_body"
 	ErrorHeaderTooLarge      ErrorClass = "header_too_large"
 	ErrorCanceled            ErrorClass = "canceled" // the run was stopped

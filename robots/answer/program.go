@@ -94,7 +94,8 @@ func (s Statuses) check() error {
 
 // isProgram reports whether a field of programs decides.
 func (p *Program) isProgram() bool {
-	return len(p.BodyAt) > 0 || len(p.ContentTypes) > 0 || p.OtherClientError != "" || len(p.RedirectStatuses) > 0 || p.RedirectHosts != AnyHost
+	return len(p.BodyAt) > 0 || len(p.ContentTypes) > 0 || p.OtherClientError != "" || len(p.RedirectStatuses) > 0 ||
+		p.RedirectHosts != AnyHost
 }
 
 // reads reports whether the body of an answer of this status is read.
@@ -272,7 +273,8 @@ func (p *Answers) CheckProgram(maxRedirects int) (field string, err error) {
 		for _, f := range []struct {
 			name string
 			copy CopyUse
-		}{{"server_error_copy", p.ServerErrorCopy}, {"network_failure_copy", p.NetworkCopy}, {"unreachable_copy", p.UnreachableCopy}} {
+		}{{"server_error_copy", p.ServerErrorCopy}, {"network_failure_copy", p.NetworkCopy},
+			{"unreachable_copy", p.UnreachableCopy}} {
 			if f.copy != IgnoreCopy {
 				return f.name, noEffect(fmt.Sprintf("unreachable: %s; say %s", Unchanged, IgnoreCopy))
 			}

@@ -17,7 +17,8 @@ func scriptRedirects(script []byte) bool {
 		switch {
 		case len(word) == 0:
 			return false
-		case string(word) != "location", dotted && !windows[string(before)], string(before) == "let", string(before) == "const":
+		case string(word) != "location", dotted && !windows[string(before)], string(before) == "let",
+			string(before) == "const":
 		case s.redirects():
 			return true
 		}

@@ -121,7 +121,8 @@ func readSpawning(d *Document, body []byte) {
 			continue
 		}
 		s := Statement{Mechanism: usage.Spawning, Agent: m.agentOf(r.Group), Path: string(r.Pattern), Line: int(r.Line),
-			Statement: usage.Statement{Label: "disallow", Use: usage.AITrain, Preference: usage.Refuses, Value: string(r.Pattern)}}
+			Statement: usage.Statement{Label: "disallow", Use: usage.AITrain, Preference: usage.Refuses,
+				Value: string(r.Pattern)}}
 		switch {
 		case !r.Effective:
 			s.Preference, s.Remark = usage.Unknown, remarkPath

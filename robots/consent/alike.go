@@ -35,7 +35,8 @@ func Alike(a, b Shown) bool {
 func (s Shown) words() (all []string) {
 	text := string(s.Body[:min(len(s.Body), alikeBytes)])
 	base := path.Base(s.Path)
-	for _, part := range []string{s.Path, url.QueryEscape(s.Path), base, url.QueryEscape(base), strings.TrimSuffix(base, path.Ext(base))} {
+	for _, part := range []string{s.Path, url.QueryEscape(s.Path), base, url.QueryEscape(base),
+		strings.TrimSuffix(base, path.Ext(base))} {
 		if len(part) > 3 {
 			text = strings.ReplaceAll(text, part, " ")
 		}

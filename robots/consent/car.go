@@ -12,7 +12,8 @@ import (
 )
 
 // carFields are the fields of draft-car-ai-txt-wellknown that no other form has.
-var carFields = []string{"site-name", "site-url", "spec-version", "training", "training-allow", "training-deny", "training-license", "training-fee",
+var carFields = []string{"site-name", "site-url", "spec-version", "training", "training-allow", "training-deny",
+	"training-license", "training-fee",
 	"scraping", "indexing", "caching", "agent", "ai-disclosure"}
 
 // carPolicies are the fields that allow or deny: the first speaks of a use, the others
@@ -175,7 +176,8 @@ func (b *carBlock) state(d *Document, agent string, isSite bool) {
 		if name == "training" {
 			use = usage.AITrain
 		}
-		s := Statement{Mechanism: usage.Car, Agent: agent, Line: f.line, Statement: usage.Statement{Label: name, Use: use, Value: f.value}}
+		s := Statement{Mechanism: usage.Car, Agent: agent, Line: f.line, Statement: usage.Statement{Label: name, Use: use,
+			Value: f.value}}
 		switch p, conditional, ok := preferenceOf(f.value); {
 		case !stated && !(isSite && use != usage.NoUse):
 			continue

@@ -131,7 +131,8 @@ const (
 )
 
 // Remarks are those that statements have.
-var Remarks = []string{remarkRule, remarkValue, remarkOrder, remarkAbsolute, remarkPath, remarkClosed, remarkSelf, remarkPayment, remarkToken, remarkOtherOrigin,
+var Remarks = []string{remarkRule, remarkValue, remarkOrder, remarkAbsolute, remarkPath, remarkClosed, remarkSelf,
+	remarkPayment, remarkToken, remarkOtherOrigin,
 	remarkNotAssociated, remarkDefault, remarkConditional, remarkConflict}
 
 func (d *Document) remark(r string) {
@@ -180,7 +181,8 @@ func Read(kind Kind, body []byte, s Served) *Document {
 		d.remark(remarkBOM)
 	}
 	k := kinds[kind]
-	if media, _, err := mime.ParseMediaType(s.Type); s.Type != "" && k.types != nil && (err != nil || !slices.Contains(k.types, media)) {
+	if media, _, err := mime.ParseMediaType(s.Type); s.Type != "" && k.types != nil &&
+		(err != nil || !slices.Contains(k.types, media)) {
 		d.remark(remarkType)
 	}
 	switch isPage := answer.IsHTML(body); {

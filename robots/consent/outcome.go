@@ -6,8 +6,9 @@ import "net/http"
 type Outcome string
 
 const (
-	Present     Outcome = "present"     // a 200 that has the shape of its kind, and is not the site's page for anything
-	Absent      Outcome = "absent"      // 404, 410, another answer that is no document, or a redirect that its kind does not allow
+	Present Outcome = "present" // a 200 that has the shape of its kind, and is not the site's page for anything
+	// 404, 410, another answer that is no document, or a redirect that its kind does not allow
+	Absent      Outcome = "absent"
 	Soft404     Outcome = "soft_404"    // a 200, and the same page as at a path that cannot exist
 	Invalid     Outcome = "invalid"     // a 200 of another shape
 	Refused     Outcome = "refused"     // another 4xx, or a wall

@@ -89,7 +89,8 @@ func (h *Head) meta(a map[string]string) {
 }
 
 func (h *Head) link(a map[string]string) {
-	if href := strings.TrimSpace(a["href"]); href != "" && len(href) <= maxValue && hasRel(a["rel"], "license") && isRSLType(a["type"]) && len(h.Licenses) < maxLinks {
+	if href := strings.TrimSpace(a["href"]); href != "" && len(href) <= maxValue && hasRel(a["rel"], "license") &&
+		isRSLType(a["type"]) && len(h.Licenses) < maxLinks {
 		h.Licenses = append(h.Licenses, href)
 	}
 }
@@ -209,7 +210,8 @@ func (p *Page) Means(q Question, file *Document) (a Answer) {
 			a.Remarks = append(a.Remarks, remarkDefault)
 			continue
 		}
-		if s.Use != usage.NoUse && s.Use.String() == q.Use && s.Preference != usage.Unknown && !(agent == "bingbot" && s.Label == "noarchive") {
+		if s.Use != usage.NoUse && s.Use.String() == q.Use && s.Preference != usage.Unknown &&
+			!(agent == "bingbot" && s.Label == "noarchive") {
 			a.add(s.Preference, s.Value)
 		}
 	}

@@ -29,7 +29,8 @@ func readLLMs(d *Document, body []byte, _ *Served) {
 			continue
 		case title != "" && indent < 4 && strings.Trim(text, "=") == "" && text != "":
 			return // underlined
-		case title == "" && indent < 4 && (strings.HasPrefix(text, "# ") || strings.HasPrefix(text, "#\t")) && strings.Trim(text[1:], " \t#") != "":
+		case title == "" && indent < 4 && (strings.HasPrefix(text, "# ") || strings.HasPrefix(text, "#\t")) &&
+			strings.Trim(text[1:], " \t#") != "":
 			return
 		case title == "" && indent < 4 && !strings.ContainsRune("#-*+>|`~<", rune(text[0])):
 			title = text
@@ -118,7 +119,8 @@ func readSecurityTxt(d *Document, body []byte, s *Served) {
 		}
 		text := strings.TrimPrefix(line.text, "- ")
 		name, value, ok := strings.Cut(text, ":")
-		if name = strings.ToLower(strings.TrimSpace(name)); !ok || strings.HasPrefix(name, "#") || strings.TrimSpace(value) == "" {
+		if name = strings.ToLower(strings.TrimSpace(name)); !ok || strings.HasPrefix(name, "#") ||
+			strings.TrimSpace(value) == "" {
 			continue
 		}
 		if counts[name]++; name == "expires" {
@@ -158,7 +160,8 @@ func readAdsTxt(d *Document, body []byte, _ *Served) {
 		switch {
 		case isVariable && slices.Contains(adsVariables, strings.ToLower(strings.TrimSpace(name))):
 			records++
-		case (len(fields) == 3 || len(fields) == 4) && isRelation(fields[2]) && strings.TrimSpace(fields[0]) != "" && strings.TrimSpace(fields[1]) != "":
+		case (len(fields) == 3 || len(fields) == 4) && isRelation(fields[2]) && strings.TrimSpace(fields[0]) != "" &&
+			strings.TrimSpace(fields[1]) != "":
 			if records++; strings.HasPrefix(strings.ToLower(strings.TrimSpace(fields[0])), "placeholder.") {
 				placeholders++
 			}
@@ -182,7 +185,8 @@ func isRelation(field string) bool {
 }
 
 // trustNames are the names of a trust.txt.
-var trustNames = []string{"member", "belongto", "control", "controlledby", "social", "vendor", "customer", "disclosure", "contact", trustTraining}
+var trustNames = []string{"member", "belongto", "control", "controlledby", "social", "vendor", "customer",
+	"disclosure", "contact", trustTraining}
 
 const trustTraining = "datatrainingallowed"
 
@@ -209,7 +213,8 @@ func readTrustTxt(d *Document, body []byte, _ *Served) {
 		if known++; name != trustTraining {
 			continue
 		}
-		s := Statement{Mechanism: usage.TrustTxt, Line: line.number, Statement: usage.Statement{Label: name, Use: usage.AITrain, Value: short(value)}}
+		s := Statement{Mechanism: usage.TrustTxt, Line: line.number,
+			Statement: usage.Statement{Label: name, Use: usage.AITrain, Value: short(value)}}
 		switch strings.ToLower(value) {
 		case "yes":
 			s.Preference = usage.Allows

@@ -301,7 +301,8 @@ func (r *rslReader) content(start xml.StartElement, depth int) error {
 		}
 	}
 	c.server = strings.TrimSpace(attribute(start, "server")) != ""
-	if encrypted := attribute(start, "encrypted"); encrypted != "" && encrypted != "false" && (encrypted != "true" || !c.server) {
+	if encrypted := attribute(start, "encrypted"); encrypted != "" && encrypted != "false" &&
+		(encrypted != "true" || !c.server) {
 		r.document.remark(remarkEncrypted)
 	}
 	for i := range e.children {

@@ -59,7 +59,8 @@ func readTDMRep(d *Document, body []byte, _ *Served) {
 		}
 		m.rules = append(m.rules, rule)
 		d.state(Statement{Mechanism: usage.TDMRep, Path: rule.location, Line: line,
-			Statement: usage.Statement{Label: tdmReservation, Use: usage.AITrain, Preference: rule.preference, Value: rule.raw, Remark: rule.remark}})
+			Statement: usage.Statement{Label: tdmReservation, Use: usage.AITrain, Preference: rule.preference, Value: rule.raw,
+				Remark: rule.remark}})
 		if rule.policy != "" && rule.preference == usage.Refuses {
 			d.state(Statement{Mechanism: usage.TDMRep, Path: rule.location, Line: line,
 				Statement: usage.Statement{Label: tdmPolicy, Use: usage.NoUse, Value: rule.policy}})
@@ -151,7 +152,8 @@ func (d *Document) findOrder(m *tdmRep) {
 		}
 	}
 	for i, r := range m.rules {
-		if first, longest := m.locations.first(literalOf(r.location)); first >= 0 && first < i && longest == i && m.rules[first].preference != r.preference && at[i] < len(d.Statements) {
+		if first, longest := m.locations.first(literalOf(r.location)); first >= 0 && first < i && longest == i &&
+			m.rules[first].preference != r.preference && at[i] < len(d.Statements) {
 			d.remark(remarkOrder)
 			if s := &d.Statements[at[i]]; s.Remark == "" {
 				s.Remark = remarkOrder

@@ -22,7 +22,8 @@ var rslTokens = map[string][]string{
 var rslUses = []string{"ai-train", "ai-input", "ai-index", "search"}
 
 // paymentTypes are the types of payment (3.7): for money, for goodwill, for credit, none.
-var paymentTypes = []string{"purchase", "subscription", "training", "crawl", "use", "contribution", "attribution", "free"}
+var paymentTypes = []string{"purchase", "subscription", "training", "crawl", "use", "contribution", "attribution",
+	"free"}
 
 // union are the members of the European Union, which a licence names as EU.
 const union = " AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK "
@@ -59,7 +60,8 @@ func (l *rslLicense) offer() (p usage.Preference, condition, remark string) {
 	case pay.kind == "free", pay.kind == "attribution", pay.kind == "contribution":
 		return usage.Allows, pay.kind, ""
 	case pay.kind == "":
-		if amount, err := strconv.ParseFloat(pay.amount, 64); pay.isShared || pay.amount != "" && (err != nil || amount != 0) {
+		if amount, err := strconv.ParseFloat(pay.amount, 64); pay.isShared || pay.amount != "" &&
+			(err != nil || amount != 0) {
 			return usage.Priced, "", ""
 		}
 		return usage.Allows, "", ""
@@ -232,7 +234,8 @@ func (c *rslContent) state(d *Document, use string, isAssociated bool) {
 		for _, user := range orAny(l.permits["user"]) {
 			for _, geo := range orAny(l.permits["geo"]) {
 				v := c.says(use, user, geo)
-				value := strings.TrimSpace(fmt.Sprintf("%s%s%s", word("payment", l.paymentText()), word("user", user), word("geo", geo)))
+				value := strings.TrimSpace(fmt.Sprintf("%s%s%s", word("payment", l.paymentText()), word("user", user),
+					word("geo", geo)))
 				if (user != "" || geo != "") && v.says != everybody.says && !seen[user+" "+geo] && len(seen) < 64 {
 					seen[user+" "+geo] = true
 					add(v, value)
@@ -272,7 +275,8 @@ func (l *rslLicense) paymentText() string {
 		return ""
 	}
 	p := l.payment
-	return strings.Join(slices.DeleteFunc([]string{p.kind, p.amount, p.currency}, func(s string) bool { return s == "" }), ",")
+	return strings.Join(slices.DeleteFunc([]string{p.kind, p.amount, p.currency},
+		func(s string) bool { return s == "" }), ",")
 }
 
 // textOf writes what of a licence bears on a use.

@@ -266,8 +266,9 @@ func (m *Matching) EndsRules(pattern []byte) bool {
 // RewriterOf returns what the dialect does to patterns and URLs.
 func RewriterOf(m *Matching) rewrite.Rewriter {
 	return rewrite.Rewriter{
-		Requote: m.Requote, Compared: m.Compared, EmptyQueryLost: m.EmptyQueryLost, DoubleSlash: m.DoubleSlash, InvalidIsRoot: m.InvalidIsRoot,
-		PatternIsURL: m.PatternIsURL, FoldCase: m.FoldCase, StarLetter: m.Anywhere,
+		Requote: m.Requote, Compared: m.Compared, EmptyQueryLost: m.EmptyQueryLost, DoubleSlash: m.DoubleSlash,
+		InvalidIsRoot: m.InvalidIsRoot,
+		PatternIsURL:  m.PatternIsURL, FoldCase: m.FoldCase, StarLetter: m.Anywhere,
 	}
 }
 

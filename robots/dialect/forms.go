@@ -89,7 +89,8 @@ func (p *patterns) formsOf(pattern []byte, allow bool) (forms []Form) {
 	}
 	forms = append(forms, form)
 	if p.Dollar == DollarLetterToo && bytes.IndexByte(pattern, '$') >= 0 {
-		forms = append(forms, p.formOf(p.rewriter.Pattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")), p.wildcards)))
+		forms = append(forms, p.formOf(p.rewriter.Pattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")),
+			p.wildcards)))
 	}
 	if dir, ok := p.directoryOf(text, allow); ok {
 		forms = append(forms, p.formOf(append(slices.Clip(dir), '$')))
@@ -225,7 +226,8 @@ func (p *patterns) directoryOf(text []byte, allow bool) (dir []byte, ok bool) {
 	switch {
 	case p.Index == IndexAllow && allow && bytes.HasSuffix(text, []byte("/index.html")):
 		return text[:len(text)-len("index.html")], true
-	case p.Index == IndexBoth && (bytes.HasSuffix(text, []byte("index.htm")) || bytes.HasSuffix(text, []byte("index.html"))):
+	case p.Index == IndexBoth && (bytes.HasSuffix(text, []byte("index.htm")) ||
+		bytes.HasSuffix(text, []byte("index.html"))):
 		return text[:bytes.Index(text, []byte("index.htm"))], true
 	}
 	return nil, false

@@ -196,7 +196,8 @@ func (n *Names) find(token string) int {
 				return k
 			}
 		case IsLongestPart:
-			if len(name) > longest && strings.Contains(token, name) && (len(name) > 1 || len(n.star) == 0 || k < n.before) { // a * is a letter
+			// a * is a letter
+			if len(name) > longest && strings.Contains(token, name) && (len(name) > 1 || len(n.star) == 0 || k < n.before) {
 				best, longest = k, len(name)
 			}
 		case IsBeginning:

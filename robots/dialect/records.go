@@ -85,7 +85,8 @@ func linesIn(b []byte) (n int32) {
 // decoded returns the text that the dialect reads.
 func (p *reader) decoded(body []byte) []byte {
 	switch {
-	case p.BOM == BOMDecoded && len(body) >= 2 && (body[0] == 0xFF && body[1] == 0xFE || body[0] == 0xFE && body[1] == 0xFF):
+	case p.BOM == BOMDecoded && len(body) >= 2 && (body[0] == 0xFF && body[1] == 0xFE || body[0] == 0xFE &&
+		body[1] == 0xFF):
 		units := make([]uint16, 0, len(body)/2)
 		for i := 2; i+1 < len(body); i += 2 {
 			lo, hi := body[i], body[i+1]
@@ -120,7 +121,8 @@ func hasHTMLTag(body []byte) bool {
 			continue
 		}
 		for _, tag := range [...]string{"html", "head", "body"} {
-			if ascii.HasPrefixFold(body[i+1:], tag) && bytes.HasPrefix(bytes.TrimLeft(body[i+1+len(tag):], " \t\r\n\v\f"), []byte(">")) {
+			if ascii.HasPrefixFold(body[i+1:], tag) && bytes.HasPrefix(bytes.TrimLeft(body[i+1+len(tag):], " \t\r\n\v\f"),
+				[]byte(">")) {
 				return true
 			}
 		}

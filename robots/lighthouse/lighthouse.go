@@ -28,14 +28,16 @@ const (
 
 // String returns the key of a fault.
 func (f Fault) String() string {
-	return [NumFaults]string{"unknown_directive", "syntax", "pattern", "inner_dollar", "sitemap", "no_agent", "rule_before_agent"}[f]
+	return [NumFaults]string{"unknown_directive", "syntax", "pattern", "inner_dollar", "sitemap", "no_agent",
+		"rule_before_agent"}[f]
 }
 
 // Message returns what the audit says.
 func (f Fault) Message() string {
 	return [NumFaults]string{
 		"Unknown directive", "Syntax not understood", `Pattern should either be empty, start with "/" or "*"`,
-		`"$" should only be used at the end of the pattern`, "Invalid sitemap URL, or its protocol", "No user-agent specified", "No user-agent specified",
+		`"$" should only be used at the end of the pattern`, "Invalid sitemap URL, or its protocol",
+		"No user-agent specified", "No user-agent specified",
 	}[f]
 }
 
@@ -59,7 +61,8 @@ const (
 
 // directives are those that the audit knows; content-usage and license are not among them.
 var directives = map[string]directive{
-	"user-agent": userAgent, "disallow": rule, "allow": rule, "sitemap": sitemap, "crawl-delay": other, "clean-param": other, "host": other,
+	"user-agent": userAgent, "disallow": rule, "allow": rule, "sitemap": sitemap, "crawl-delay": other,
+	"clean-param": other, "host": other,
 	"request-rate": other, "visit-time": other, "noindex": other, "content-signal": other,
 }
 

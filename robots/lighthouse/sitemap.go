@@ -41,7 +41,8 @@ const forbidden = " #/<>?@[\\]^|%:\x7f"
 
 // toASCII is the processing of domains that the URL standard demands: that of UTS 46,
 // without a bound on lengths or hyphens, and with the checks of joiners and directions.
-var toASCII = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.VerifyDNSLength(false),
+var toASCII = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
+	idna.CheckHyphens(false), idna.VerifyDNSLength(false),
 	idna.BidiRule(), idna.CheckJoiners(true))
 
 func isHost(host string) bool {
@@ -50,7 +51,8 @@ func isHost(host string) bool {
 		return err == nil && strings.HasSuffix(host, "]") && address.Is6() && address.Zone() == ""
 	}
 	host, err := toASCII.ToASCII(unescaped(host))
-	if err != nil || host == "" || strings.ContainsAny(host, forbidden) || strings.ContainsFunc(host, func(r rune) bool { return r < ' ' || r >= 0x80 }) {
+	if err != nil || host == "" || strings.ContainsAny(host, forbidden) ||
+		strings.ContainsFunc(host, func(r rune) bool { return r < ' ' || r >= 0x80 }) {
 		return false
 	}
 	return !endsInNumber(host) || isIPv4(host)

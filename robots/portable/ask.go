@@ -149,7 +149,8 @@ func (c *checker) askNames(crawlers []Crawler) {
 	for _, x := range crawlers {
 		parser := slices.IndexFunc(c.parsers, func(p *robots.Profile) bool { return p.Name == x.Parser.Name })
 		if x.Validate() == nil && slices.ContainsFunc(c.files, func(f robots.File) bool {
-			return slices.ContainsFunc(f.Agents, func(a robots.AgentLine) bool { return concerns(strings.ToLower(x.Tokens[0]), a.Value) })
+			return slices.ContainsFunc(f.Agents,
+				func(a robots.AgentLine) bool { return concerns(strings.ToLower(x.Tokens[0]), a.Value) })
 		}) {
 			add(x.Agent, parser)
 		}

@@ -21,10 +21,12 @@ type shown struct {
 func diagnoses(token string, by *shown) []step {
 	names := func(l *line) bool { return l.kind == agentLine && l.token != token && l.token != "*" }
 	return []step{
-		{"empty_name", "a user-agent line without a name", "", dropNames(func(l *line) bool { return l.kind == agentLine && len(l.value) == 0 })},
+		{"empty_name", "a user-agent line without a name", "",
+			dropNames(func(l *line) bool { return l.kind == agentLine && len(l.value) == 0 })},
 		{"part_of_name", "a name that is part of the crawler's", "", dropNames(func(l *line) bool {
 			name := strings.ToLower(strings.ReplaceAll(string(l.value), "*", ""))
-			return names(l) && (name != "" && strings.Contains(token, name) || by.oneWord && l.token != "" && strings.Contains(token, l.token))
+			return names(l) && (name != "" && strings.Contains(token, name) || by.oneWord && l.token != "" &&
+				strings.Contains(token, l.token))
 		})},
 		longDelay,
 		{"other_names", "names of other crawlers in its list or before it", "", dropNames(names)},
@@ -32,23 +34,26 @@ func diagnoses(token string, by *shown) []step {
 			end := string(value[i:])
 			return (end == ".htm" || end == ".html") && bytes.HasSuffix(value[:i], []byte("index"))
 		})},
-		{"escaped_slash", "a slash inside a path, for which the parser also takes its escape", "", rename(func(value []byte, i int) bool {
-			// One that names no such path shows a difference that is older than this.
-			return (by.together || strings.Contains(by.path, "%2F")) && i > 0 && value[i] == '/'
-		})},
+		{"escaped_slash", "a slash inside a path, for which the parser also takes its escape", "",
+			rename(func(value []byte, i int) bool {
+				// One that names no such path shows a difference that is older than this.
+				return (by.together || strings.Contains(by.path, "%2F")) && i > 0 && value[i] == '/'
+			})},
 		{"escaped_path", "escapes in a path, or characters that some escape", "", rename(func(value []byte, i int) bool {
 			return strings.IndexByte("/-._~*$?", value[i]) < 0 && !isAlphanumeric(value[i])
 		})},
-		{"empty_query", "a query or the end of a path, for a parser to which an empty query is none", "", rename(func(value []byte, i int) bool {
-			switch value[i] {
-			case '?', ';':
-				return by.losesQuery
-			case '$':
-				return by.losesQuery && (strings.HasSuffix(by.path, "?") || strings.HasSuffix(by.path, ";"))
-			}
-			return false
-		})},
-		{"wildcards", "wildcards in a path", "", rename(func(value []byte, i int) bool { return value[i] == '*' || value[i] == '$' })},
+		{"empty_query", "a query or the end of a path, for a parser to which an empty query is none", "",
+			rename(func(value []byte, i int) bool {
+				switch value[i] {
+				case '?', ';':
+					return by.losesQuery
+				case '$':
+					return by.losesQuery && (strings.HasSuffix(by.path, "?") || strings.HasSuffix(by.path, ";"))
+				}
+				return false
+			})},
+		{"wildcards", "wildcards in a path", "",
+			rename(func(value []byte, i int) bool { return value[i] == '*' || value[i] == '$' })},
 		{"query", "a query in a path", "", rename(func(value []byte, i int) bool { return value[i] == '?' })},
 	}
 }
@@ -62,7 +67,8 @@ func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []
 	const letters = "~_zqxjkvwyZQXJKVWY0987654321"
 	return func(f *file, only func(int) bool) []int {
 		free := strings.IndexFunc(letters, func(r rune) bool {
-			return !slices.ContainsFunc(f.lines, func(l line) bool { return l.kind == ruleLine && bytes.IndexByte(l.value, byte(r)) >= 0 })
+			return !slices.ContainsFunc(f.lines,
+				func(l line) bool { return l.kind == ruleLine && bytes.IndexByte(l.value, byte(r)) >= 0 })
 		})
 		if free < 0 {
 			return nil
@@ -94,7 +100,8 @@ func rename(which func(value []byte, i int) bool) func(*file, func(int) bool) []
 // longDelay leaves out crawl-delays: no parser forbids a page for want of one.
 var longDelay = step{
 	"long_delay", "a crawl-delay that the parser does not accept",
-	"write a number of seconds, 300 at most, in a group; written anew, the file leaves it out", dropThose((*file).oddDelays),
+	"write a number of seconds, 300 at most, in a group; written anew, the file leaves it out",
+	dropThose((*file).oddDelays),
 }
 
 // oddDelays finds crawl-delays that parsers refuse or take for a wish to be left alone: no
@@ -126,7 +133,8 @@ func dropNames(which func(l *line) bool) func(*file, func(int) bool) []int {
 				rules = rules || f.lines[to].kind == ruleLine
 			}
 			group := f.lines[from:to]
-			gone := slices.ContainsFunc(group, drops) && !slices.ContainsFunc(group, func(l line) bool { return l.kind == agentLine && !drops(l) })
+			gone := slices.ContainsFunc(group, drops) &&
+				!slices.ContainsFunc(group, func(l line) bool { return l.kind == agentLine && !drops(l) })
 			theirs := false // the lines that follow are of a name that is left out
 			for _, l := range group {
 				switch {

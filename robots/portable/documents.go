@@ -38,29 +38,36 @@ var traits = []trait{
 	{"it has no wildcards", "it has no wildcards, and leaves open what a path covers", func(p, google *robots.Profile) {
 		p.Wildcards, p.BarePrefix = google.Wildcards, google.BarePrefix // a profile with wildcards needs both
 	}},
-	{"it gives a crawler one of its groups", "it leaves open which of several groups of a crawler counts", func(p, google *robots.Profile) {
-		p.SeveralGroups = google.SeveralGroups
-	}},
+	{"it gives a crawler one of its groups", "it leaves open which of several groups of a crawler counts",
+		func(p, google *robots.Profile) {
+			p.SeveralGroups = google.SeveralGroups
+		}},
 	{"its groups end elsewhere", "it leaves open where a group ends", func(p, google *robots.Profile) {
 		p.GroupEnd, p.UnknownEnds = google.GroupEnd, google.UnknownEnds
 	}},
 	{"a group without rules is none", "", func(p, google *robots.Profile) { p.NeedsRule = google.NeedsRule }},
-	{"it compares the names of crawlers otherwise", "it leaves open which crawlers a name means", func(p, google *robots.Profile) {
-		p.AgentMatch = google.AgentMatch
-	}},
+	{"it compares the names of crawlers otherwise", "it leaves open which crawlers a name means",
+		func(p, google *robots.Profile) {
+			p.AgentMatch = google.AgentMatch
+		}},
 	{"it takes several values in a line", "", func(p, google *robots.Profile) { p.Lists = google.Lists }},
-	{"it knows no misspelt fields", "it leaves open whether a field counts that is misspelt or lacks a colon", func(p, google *robots.Profile) {
-		p.Typos, p.NearTypos, p.KeyPrefixes, p.MissingColon = google.Typos, google.NearTypos, google.KeyPrefixes, google.MissingColon
-	}},
+	{"it knows no misspelt fields", "it leaves open whether a field counts that is misspelt or lacks a colon",
+		func(p, google *robots.Profile) {
+			p.Typos, p.NearTypos, p.KeyPrefixes, p.MissingColon = google.Typos, google.NearTypos, google.KeyPrefixes,
+				google.MissingColon
+		}},
 	{"it reads a path as if it began with a slash", "", func(p, google *robots.Profile) { p.AddSlash = google.AddSlash }},
-	{"it knows no index.html that stands for its folder", "", func(p, google *robots.Profile) { p.IndexHTML = google.IndexHTML }},
+	{"it knows no index.html that stands for its folder", "",
+		func(p, google *robots.Profile) { p.IndexHTML = google.IndexHTML }},
 	{"another of several rules decides", "it leaves open which of several rules decides", func(p, google *robots.Profile) {
 		p.Precedence, p.Ties, p.CountTrailingStar = google.Precedence, google.Ties, google.CountTrailingStar
 	}},
-	{"it compares escapes otherwise", "it leaves open whether a character equals its escape", func(p, google *robots.Profile) {
-		p.Escapes, p.Reserved = google.Escapes, google.Reserved
-	}},
-	{"it takes white space, NUL or part of a byte order mark for text", "", func(p, google *robots.Profile) { p.Reading = google.Reading }},
+	{"it compares escapes otherwise", "it leaves open whether a character equals its escape",
+		func(p, google *robots.Profile) {
+			p.Escapes, p.Reserved = google.Escapes, google.Reserved
+		}},
+	{"it takes white space, NUL or part of a byte order mark for text", "",
+		func(p, google *robots.Profile) { p.Reading = google.Reading }},
 	{"it always allows /robots.txt", "", func(p, google *robots.Profile) { p.RobotsTxtAllowed = google.RobotsTxtAllowed }},
 	{"it reads fewer bytes", "", func(p, google *robots.Profile) { p.SizeLimit = google.SizeLimit }},
 }

@@ -87,7 +87,8 @@ func NewExplainer(google, parser *robots.Profile, agent robots.Agent) *Explainer
 	e.part, e.others = e.steps[part], e.steps[at["other_names"]]
 	e.steps = slices.Insert(slices.Delete(e.steps, part, part+1), rules, e.part)
 	e.unlike.change = dropNames(func(l *line) bool {
-		return l.kind == agentLine && l.token != "*" && len(l.value) > 0 && !e.Concerns(l.value) && !strings.Contains(e.token, l.token)
+		return l.kind == agentLine && l.token != "*" && len(l.value) > 0 && !e.Concerns(l.value) &&
+			!strings.Contains(e.token, l.token)
 	})
 	return e
 }
@@ -131,7 +132,8 @@ func concerns(token string, value []byte) bool {
 func (e *Explainer) Compare(google *robots.File) (p Parity) {
 	e.bytes, e.work = explainBytes, explainWorkings
 	a, b := e.policies(google)
-	p = Parity{Named: a.Match == robots.OwnGroup || b.Match == robots.OwnGroup, Google: a.Class(), Parser: b.Class(), GroupLine: b.GroupLine}
+	p = Parity{Named: a.Match == robots.OwnGroup || b.Match == robots.OwnGroup, Google: a.Class(), Parser: b.Class(),
+		GroupLine: b.GroupLine}
 	if p.GroupLine == 0 {
 		p.GroupLine = a.GroupLine
 	}
@@ -225,7 +227,8 @@ func (e *Explainer) hold(whole *file, of []*step, lines [][]int) bool {
 	case 0:
 		return false
 	case 1:
-		return len(lines[0]) > 0 && !slices.ContainsFunc(lines[0], func(n int) bool { return e.spent() || !e.enough(whole, of[0], []int{n}) })
+		return len(lines[0]) > 0 && !slices.ContainsFunc(lines[0],
+			func(n int) bool { return e.spent() || !e.enough(whole, of[0], []int{n}) })
 	}
 	if e.first(whole, of) != nil || e.spent() {
 		return false

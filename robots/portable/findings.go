@@ -41,7 +41,8 @@ func (c *checker) hint(h *step, f *file, differ differences) (settled difference
 		return nil
 	}
 	plain := func(d differences) differences {
-		return slices.DeleteFunc(slices.Clone(d), func(d difference) bool { return c.escaped[c.paths[d.question%len(c.paths)]] })
+		return slices.DeleteFunc(slices.Clone(d),
+			func(d difference) bool { return c.escaped[c.paths[d.question%len(c.paths)]] })
 	}
 	_, left := c.answers(next.bytes())
 	before, after := plain(differ), plain(left)
@@ -73,7 +74,8 @@ func (c *checker) about(cause, advice string, lines []int, f *file, d difference
 		}
 	}
 	slices.Sort(x.Parsers)
-	x.Agent, x.Path, x.Parser = c.agents[d[0].question/len(c.paths)].Name, c.paths[d[0].question%len(c.paths)], c.parsers[d[0].parser].Name
+	x.Agent, x.Path, x.Parser = c.agents[d[0].question/len(c.paths)].Name, c.paths[d[0].question%len(c.paths)],
+		c.parsers[d[0].parser].Name
 	body := c.shortest(f, d[0])
 	g, o := c.one(body, d[0])
 	x.Google, x.Answer = g.String(), o.String()

@@ -68,18 +68,20 @@ const (
 
 // A Report is what was found about a file.
 type Report struct {
-	Answer        Answer    `json:"answer"`
-	Questions     int       `json:"questions"`      // crawlers times paths
-	Differing     int       `json:"differing"`      // questions that some parser answers otherwise than google
-	UnaskedAgents int       `json:"unasked_agents"` // crawlers that the file also names
-	UnaskedPaths  int       `json:"unasked_paths"`  // paths that its rules also name
-	Uncompared    int       `json:"uncompared"`     // readings that would take too long to compare on every path
-	Unexplained   int       `json:"unexplained"`    // differing questions whose causes would take too long to find
-	Truncated     bool      `json:"truncated"`      // google reads no more than its size limit, and neither does the report
-	Findings      []Finding `json:"findings"`
+	Answer        Answer `json:"answer"`
+	Questions     int    `json:"questions"`      // crawlers times paths
+	Differing     int    `json:"differing"`      // questions that some parser answers otherwise than google
+	UnaskedAgents int    `json:"unasked_agents"` // crawlers that the file also names
+	UnaskedPaths  int    `json:"unasked_paths"`  // paths that its rules also name
+	Uncompared    int    `json:"uncompared"`     // readings that would take too long to compare on every path
+	Unexplained   int    `json:"unexplained"`    // differing questions whose causes would take too long to find
+	// google reads no more than its size limit, and neither does the report
+	Truncated bool      `json:"truncated"`
+	Findings  []Finding `json:"findings"`
 
-	Documents           []Departure `json:"documents"`            // why documents read it otherwise
-	UncomparedDocuments int         `json:"uncompared_documents"` // readings of documents that would take too long to compare
+	Documents []Departure `json:"documents"` // why documents read it otherwise
+	// readings of documents that would take too long to compare
+	UncomparedDocuments int `json:"uncompared_documents"`
 
 	File    string `json:"rewritten"` // the file after all steps; FileB64 instead if it is not UTF-8
 	FileB64 []byte `json:"rewritten_b64,omitempty"`

@@ -73,7 +73,8 @@ func (c *checker) add(found []parting) {
 		if !slices.Contains(c.paths, x.path) {
 			c.addPath(x.path)
 		}
-		if a := c.names[x.name]; !slices.ContainsFunc(c.agents, func(b asked) bool { return a.Name == b.Name && a.parser == b.parser }) && len(c.agents) < 2*mostAgents {
+		if a := c.names[x.name]; !slices.ContainsFunc(c.agents,
+			func(b asked) bool { return a.Name == b.Name && a.parser == b.parser }) && len(c.agents) < 2*mostAgents {
 			c.agents = append(c.agents, a)
 		}
 	}

@@ -254,7 +254,8 @@ func spell(f *file, only func(int) bool) (touched []int) {
 	for _, l := range f.lines {
 		key, _, colon := bytes.Cut(l.text, []byte(":"))
 		record := l.kind == agentLine || l.kind == ruleLine
-		misspelt := record && !(colon && strings.EqualFold(string(key), l.field())) || l.isIgnored() && !l.hasOddField() && !l.hasTag()
+		misspelt := record && !(colon && strings.EqualFold(string(key), l.field())) || l.isIgnored() && !l.hasOddField() &&
+			!l.hasTag()
 		if misspelt && only(l.number) {
 			if touched = append(touched, l.number); !record {
 				continue
@@ -270,14 +271,16 @@ func spell(f *file, only func(int) bool) (touched []int) {
 // steps are in the order in which a person would look: bytes and lines, fields, groups,
 // rules.
 var steps = []step{
-	{"bom", "a byte order mark before the first line", "save the file without a byte order mark", func(f *file, only func(int) bool) []int {
-		if !f.bom || !only(1) {
-			return nil
-		}
-		f.bom = false
-		return []int{1}
-	}},
-	{"line_ends", "line ends or white space that not every parser knows, or a last line without end", "end each line with LF and use plain spaces", plainSpaces},
+	{"bom", "a byte order mark before the first line", "save the file without a byte order mark",
+		func(f *file, only func(int) bool) []int {
+			if !f.bom || !only(1) {
+				return nil
+			}
+			f.bom = false
+			return []int{1}
+		}},
+	{"line_ends", "line ends or white space that not every parser knows, or a last line without end",
+		"end each line with LF and use plain spaces", plainSpaces},
 	{"comment", "a comment behind a value", "put comments on lines of their own", each(func(l line) (line, bool) {
 		text := bytes.TrimSpace(uncommented(l.text))
 		changed := len(text) > 0 && len(text) < len(bytes.TrimSpace(l.text))
@@ -285,20 +288,26 @@ var steps = []step{
 		return l, changed
 	})},
 	{"misspelt", "a field that is misspelt, or not followed by a colon", "write User-agent:, Allow: and Disallow:", spell},
-	{"html_tag", "a tag of HTML in a line", "write the line without it", drop(func(f *file, i int) bool { return f.lines[i].isIgnored() && f.lines[i].hasTag() })},
-	{"orphan_rule", "a rule before the first user-agent line", "leave it out: google ignores it", drop(func(f *file, i int) bool { return f.lines[i].orphan })},
-	{"blank_line", "a blank line inside a group", "leave blank lines only between groups", dropThose((*file).blanksInGroups)},
+	{"html_tag", "a tag of HTML in a line", "write the line without it",
+		drop(func(f *file, i int) bool { return f.lines[i].isIgnored() && f.lines[i].hasTag() })},
+	{"orphan_rule", "a rule before the first user-agent line", "leave it out: google ignores it",
+		drop(func(f *file, i int) bool { return f.lines[i].orphan })},
+	{"blank_line", "a blank line inside a group", "leave blank lines only between groups",
+		dropThose((*file).blanksInGroups)},
 	{"other_field", "another field between the lines of a group", "put it behind the rules of the group", moveOthers},
-	{"text_behind_name", "text behind the name of a crawler", "write the product token alone", each(func(l line) (line, bool) {
-		if l.kind != agentLine || len(l.token) == 0 || len(l.token) == len(l.value) {
-			return l, false
-		}
-		l.write(l.value[:len(l.token)])
-		return l, true
-	})},
-	{"no_slash", "a path without a leading slash", "begin it with a slash if it is meant, or leave it out: google never matches it", dropUnslashed},
+	{"text_behind_name", "text behind the name of a crawler", "write the product token alone",
+		each(func(l line) (line, bool) {
+			if l.kind != agentLine || len(l.token) == 0 || len(l.token) == len(l.value) {
+				return l, false
+			}
+			l.write(l.value[:len(l.token)])
+			return l, true
+		})},
+	{"no_slash", "a path without a leading slash",
+		"begin it with a slash if it is meant, or leave it out: google never matches it", dropUnslashed},
 	{"no_rule", "a crawler without rules at the end", "write Disallow: if it may fetch everything", addRule},
-	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
+	{"several_groups", "a crawler with several groups", "write one group for each crawler, and the one for * last",
+		mergeGroups},
 	{"empty_rule", "an empty rule beside others", "leave it out", dropThose((*file).emptyBesideOthers)},
 	{"last_star", "a star at the end of a path", "leave it out: it changes nothing", each(func(l line) (line, bool) {
 		text := bytes.TrimRight(l.value, "*")
@@ -308,16 +317,22 @@ var steps = []step{
 		l.write(text)
 		return l, true
 	})},
-	{"escapes", "characters that are not escaped, or in another way", "escape them as in URLs, with digits in upper case", eachPattern(escaped)},
-	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it", dropThose((*file).covered)},
-	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
+	{"escapes", "characters that are not escaped, or in another way",
+		"escape them as in URLs, with digits in upper case", eachPattern(escaped)},
+	{"covered_path", "a path below another of its group", "leave it out: the shorter one covers it",
+		dropThose((*file).covered)},
+	{"shorter_first", "a shorter rule before a longer one", "put longer paths first, and of one path allow first",
+		longestFirst},
 }
 
 // hints are like steps, but after them google answers otherwise. So they are advice, and
 // no part of the file as written anew.
 var hints = []step{
-	{"unescaped", "a character that URLs have only escaped", "escape it if it is meant: google looks for the character itself, which no URL has", eachPattern(urlEscaped)},
-	{"needless_escape", "a character that needs no escape", "write the character itself: google takes the rule for paths that are escaped so, and URLs seldom are", eachPattern(unescaped)},
+	{"unescaped", "a character that URLs have only escaped",
+		"escape it if it is meant: google looks for the character itself, which no URL has", eachPattern(urlEscaped)},
+	{"needless_escape", "a character that needs no escape",
+		"write the character itself: google takes the rule for paths that are escaped so, and URLs seldom are",
+		eachPattern(unescaped)},
 }
 
 // eachPattern changes the patterns of rules.
@@ -365,7 +380,10 @@ func escaped(pattern []byte) []byte {
 
 // urlEscaped returns a pattern with what no URL can hold escaped, and digits in upper case.
 func urlEscaped(pattern []byte) []byte {
-	return escapedWhere(pattern, func(c byte) bool { return c <= ' ' || c > '~' || strings.IndexByte("\"<>\\^`{|}", c) >= 0 })
+	return escapedWhere(pattern, func(c byte) bool {
+		return c <= ' ' || c > '~' ||
+			strings.IndexByte("\"<>\\^`{|}", c) >= 0
+	})
 }
 
 // escapedWhere returns a pattern with some bytes escaped, and digits in upper case.

@@ -45,7 +45,8 @@ var Kinds = []string{"cdn", "cms", "plugin", "list", "legal"}
 // several.
 func (t *Template) Validate() error {
 	signatures := 0
-	for _, has := range []bool{t.Begin != "" && t.End != "", t.Line != "", t.Comment != "", t.Digest != "", t.Agent != "" && len(t.Disallows) > 0} {
+	for _, has := range []bool{t.Begin != "" && t.End != "", t.Line != "", t.Comment != "", t.Digest != "",
+		t.Agent != "" && len(t.Disallows) > 0} {
 		if has {
 			signatures++
 		}
@@ -97,7 +98,8 @@ func New(list []Template) *Set {
 	t := &Set{list: list, digests: make(map[string]int)}
 	for i := range list {
 		x := &list[i]
-		for what, text := range [...]string{beginMark: x.Begin, endMark: x.End, lineMark: x.Line, commentMark: x.Comment, hasMark: x.Has} {
+		for what, text := range [...]string{beginMark: x.Begin, endMark: x.End, lineMark: x.Line, commentMark: x.Comment,
+			hasMark: x.Has} {
 			if text == "" {
 				continue
 			}
@@ -363,7 +365,10 @@ func (t *Set) ofGroup(f *robots.File, i int) int {
 		}
 		rules := f.Rules[g.Rules.From:g.Rules.To]
 		if !slices.ContainsFunc(x.Disallows, func(path string) bool {
-			return !slices.ContainsFunc(rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && string(r.Pattern) == path })
+			return !slices.ContainsFunc(rules, func(r robots.Rule) bool {
+				return r.Kind == robots.Disallow &&
+					string(r.Pattern) == path
+			})
 		}) {
 			return k
 		}

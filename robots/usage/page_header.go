@@ -25,7 +25,8 @@ import (
 
 // PageHeaders are the headers, in lower case, in which a page says what its content may be
 // used for.
-var PageHeaders = []string{"content-usage", "x-robots-tag", "tdm-reservation", "tdm-policy", "content-signal", "robots-tag"}
+var PageHeaders = []string{"content-usage", "x-robots-tag", "tdm-reservation", "tdm-policy", "content-signal",
+	"robots-tag"}
 
 // A HeaderField is a line of the header of a page.
 type HeaderField struct {
@@ -125,7 +126,8 @@ func (v Vocabulary) robotsTag(agent, value string, hasNames bool) (all []PageSta
 			continue
 		}
 		name, rest, found := strings.Cut(item, ":")
-		if name = strings.ToLower(strings.Trim(name, " \t")); hasNames && found && isAgentName(name) && !slices.Contains(valued, name) {
+		if name = strings.ToLower(strings.Trim(name, " \t")); hasNames && found && isAgentName(name) &&
+			!slices.Contains(valued, name) {
 			agent, item = name, strings.Trim(rest, " \t")
 			name, rest, found = strings.Cut(item, ":")
 			name = strings.ToLower(strings.Trim(name, " \t"))
@@ -175,7 +177,10 @@ func Honoured(agent, label, value string) (Use, bool) {
 // weaken takes noarchive back where nocache stands beside it: Bing reads both as the
 // weaker one.
 func weaken(all []PageStatement) []PageStatement {
-	if !slices.ContainsFunc(all, func(s PageStatement) bool { return s.Label == "nocache" && (s.Agent == "*" || s.Agent == "bingbot") }) {
+	if !slices.ContainsFunc(all, func(s PageStatement) bool {
+		return s.Label == "nocache" &&
+			(s.Agent == "*" || s.Agent == "bingbot")
+	}) {
 		return all
 	}
 	for i := range all {
@@ -234,7 +239,8 @@ func (v Vocabulary) OfMeta(meta []HeaderField) (all []PageStatement) {
 			agent = "*"
 		}
 		said := v.robotsTag(agent, *f.Value, false)
-		if name != MetaRobots && (len(said) == 0 || slices.ContainsFunc(said, func(s PageStatement) bool { return s.Remark != "" })) {
+		if name != MetaRobots && (len(said) == 0 ||
+			slices.ContainsFunc(said, func(s PageStatement) bool { return s.Remark != "" })) {
 			continue
 		}
 		all = append(all, named(MetaRobots, *f.Value, said)...)
@@ -253,14 +259,16 @@ func isAgentName(s string) bool {
 type PageOutcome string
 
 const (
-	PageRead       PageOutcome = "read"       // a 2xx
-	PageStatus     PageOutcome = "status"     // any other answer
-	PageChallenge  PageOutcome = "challenge"  // a wall
-	PageElsewhere  PageOutcome = "elsewhere"  // redirected to another registered domain, which was not asked
-	PageFailed     PageOutcome = "failed"     // no answer
-	PageDisallowed PageOutcome = "disallowed" // robots.txt shuts the census out of the page, or of one that it redirects to
-	PageUnread     PageOutcome = "unread"     // robots.txt does not say whether it may be asked for
+	PageRead      PageOutcome = "read"      // a 2xx
+	PageStatus    PageOutcome = "status"    // any other answer
+	PageChallenge PageOutcome = "challenge" // a wall
+	PageElsewhere PageOutcome = "elsewhere" // redirected to another registered domain, which was not asked
+	PageFailed    PageOutcome = "failed"    // no answer
+	// robots.txt shuts the census out of the page, or of one that it redirects to
+	PageDisallowed PageOutcome = "disallowed"
+	PageUnread     PageOutcome = "unread" // robots.txt does not say whether it may be asked for
 )
 
 // PageOutcomes lists the outcomes.
-var PageOutcomes = []PageOutcome{PageRead, PageStatus, PageChallenge, PageElsewhere, PageFailed, PageDisallowed, PageUnread}
+var PageOutcomes = []PageOutcome{PageRead, PageStatus, PageChallenge, PageElsewhere, PageFailed, PageDisallowed,
+	PageUnread}

@@ -133,7 +133,8 @@ func (t *Table) Sites(ctx context.Context, each func(*Site) error) error {
 			}
 			at, known := t.index[p.Agent]
 			if !known {
-				return fmt.Errorf("run %s: the first target has no policy for the agent %q, and target %d has", t.m.Run, p.Agent, p.Seq)
+				return fmt.Errorf("run %s: the first target has no policy for the agent %q, and target %d has", t.m.Run, p.Agent,
+					p.Seq)
 			}
 			if word := ofClass[p.Class]; word != "" {
 				s.Access[at] = word

@@ -112,7 +112,8 @@ func Count(file io.Reader, planDigest string) (int64, error) {
 	}
 	in, want := bufio.NewReaderSize(file, 1<<16), append([]byte(magic), digest...)
 	header := make([]byte, len(want))
-	if _, err := io.ReadFull(in, header); err == io.EOF || err == io.ErrUnexpectedEOF || err == nil && string(header) != string(want) {
+	if _, err := io.ReadFull(in, header); err == io.EOF || err == io.ErrUnexpectedEOF || err == nil &&
+		string(header) != string(want) {
 		return 0, nil
 	} else if err != nil {
 		return 0, err

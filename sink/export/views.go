@@ -65,7 +65,8 @@ func (v *view) with(all *arrow.Schema) *arrow.Schema {
 }
 
 // adding returns what adds a column whose values a function makes.
-func adding(c *arrow.Field, of func(e *exporter, p journal.Part) (func(arrow.RecordBatch) arrow.Array, error)) func(*exporter, journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error) {
+func adding(c *arrow.Field, of func(e *exporter, p journal.Part) (func(arrow.RecordBatch) arrow.Array, error)) func(
+	*exporter, journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error) {
 	return func(e *exporter, p journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error) {
 		values, err := of(e, p)
 		return func(batch arrow.RecordBatch) (arrow.RecordBatch, error) {

@@ -44,7 +44,8 @@ func (f *xlsxFormat) begin(columns *arrow.Schema) error {
 	if f.sheet, err = f.file.NewStreamWriter(sheetName); err != nil {
 		return fmt.Errorf("write a workbook: %w", err)
 	}
-	if err := f.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
+	if err := f.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2",
+		ActivePane: "bottomLeft"}); err != nil {
 		return fmt.Errorf("write a workbook: %w", err)
 	}
 	var head []any

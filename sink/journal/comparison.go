@@ -21,13 +21,15 @@ type Comparison struct {
 	Manifest string `json:"manifest_sha256"` // digest in the run's manifest
 	Against  string `json:"against,omitempty"`
 	// AgainstManifest is the digest in the manifest of Against, "" of an older program.
-	AgainstManifest string        `json:"against_manifest_sha256,omitempty"`
-	Notes           []string      `json:"notes,omitempty"`             // what was not compared
-	Hosts           int64         `json:"hosts,omitempty"`             // origins in both runs
-	Unread          int64         `json:"hosts_unread,omitempty"`      // of these, without a state before or after to compare
-	Earlier         []EarlierRun  `json:"earlier,omitempty"`           // runs before Against that some states before are from, latest first
-	Part            *Part         `json:"part,omitempty"`              // the part of the table changes
-	Expectations    *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
+	AgainstManifest string   `json:"against_manifest_sha256,omitempty"`
+	Notes           []string `json:"notes,omitempty"` // what was not compared
+	Hosts           int64    `json:"hosts,omitempty"` // origins in both runs
+	// of these, without a state before or after to compare
+	Unread int64 `json:"hosts_unread,omitempty"`
+	// runs before Against that some states before are from, latest first
+	Earlier      []EarlierRun  `json:"earlier,omitempty"`
+	Part         *Part         `json:"part,omitempty"`              // the part of the table changes
+	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
 	// ExpectationsOf is the digest of the expectations that were checked.
 	ExpectationsOf string `json:"expectations_sha256,omitempty"`
 	// Result is what was found, as diff --format json prints it; nil of an older program,
@@ -68,7 +70,8 @@ func readComparison(s store.Store, run, against string) (*Comparison, error) {
 	if _, err := readSealed(s, name, maxSealed, c); err != nil {
 		return nil, err
 	}
-	if c.Run != run || c.Against != against || (c.Part == nil) != (against == "") || c.Part == nil && c.Expectations == nil {
+	if c.Run != run || c.Against != against || (c.Part == nil) != (against == "") || c.Part == nil &&
+		c.Expectations == nil {
 		return nil, fmt.Errorf("%s is %w: it is the record of run %q against %q", s.Path(name), ErrDamaged, c.Run, c.Against)
 	}
 	if c.Part != nil {

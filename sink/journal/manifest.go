@@ -103,7 +103,8 @@ func ReadManifestHead(s store.Store, run string) (*Manifest, error) {
 	return readRun(s, run, readHead)
 }
 
-func readRun(s store.Store, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest, error) {
+func readRun(s store.Store, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest,
+	error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
@@ -221,7 +222,8 @@ func (m *Manifest) Files() []Part { return slices.Concat(m.RunParts, m.Parts, m.
 // check returns [ErrDamaged] if the manifest contradicts itself or its run.
 func (m *Manifest) check(s store.Store, run string) error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), ErrDamaged, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), ErrDamaged,
+			fmt.Sprintf(format, args...))
 	}
 	if m.Run != run {
 		return bad("it is the manifest of run %q", m.Run)
@@ -233,11 +235,13 @@ func (m *Manifest) check(s store.Store, run string) error {
 		return bad("state %q is not complete", m.State)
 	}
 	if m.Shards < 1 || m.FromShards < 0 || m.Targets < 0 || m.Rejected < 0 {
-		return bad("it says %d shards, of %d, with %d targets and %d rejected lines", m.Shards, m.FromShards, m.Targets, m.Rejected)
+		return bad("it says %d shards, of %d, with %d targets and %d rejected lines", m.Shards, m.FromShards, m.Targets,
+			m.Rejected)
 	}
 	for i, p := range m.RunParts {
 		twice := slices.ContainsFunc(m.RunParts[:i], func(q Part) bool { return q.Table == p.Table })
-		if !layout.OfRun[p.Table] || twice || p.Segment != 0 || checkPart(p, m.Tables, layout.Part(p.Table, run, 0, layout.Attempt(p.Path))) != nil {
+		if !layout.OfRun[p.Table] || twice || p.Segment != 0 ||
+			checkPart(p, m.Tables, layout.Part(p.Table, run, 0, layout.Attempt(p.Path))) != nil {
 			return bad("it names %q as the part of table %q", p.Path, p.Table)
 		}
 	}
@@ -246,7 +250,8 @@ func (m *Manifest) check(s store.Store, run string) error {
 		if p.Segment != before {
 			clear(paths)
 		}
-		if p.Segment < before || paths[p.Path] || layout.OfRun[p.Table] || checkPart(p, m.Tables, layout.Part(p.Table, run, p.Segment, layout.Attempt(p.Path))) != nil {
+		if p.Segment < before || paths[p.Path] || layout.OfRun[p.Table] ||
+			checkPart(p, m.Tables, layout.Part(p.Table, run, p.Segment, layout.Attempt(p.Path))) != nil {
 			return bad("it names %q as a part of table %q and segment %d", p.Path, p.Table, p.Segment)
 		}
 		before, paths[p.Path] = p.Segment, true

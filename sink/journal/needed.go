@@ -13,26 +13,32 @@ import (
 // would be taken for a fact. The others are made anew from these, or are shown and
 // counted and decide nothing.
 var needed = []string{
-	"fetches.seq", "fetches.host", "fetches.rank", "fetches.scheme", "fetches.port", "fetches.source", "fetches.fetch_time", "fetches.reason",
-	"fetches.status", "fetches.hops", "fetches.error_class", "fetches.fallback_error_class", "fetches.attempts", "fetches.body_bytes",
+	"fetches.seq", "fetches.host", "fetches.rank", "fetches.scheme", "fetches.port", "fetches.source",
+	"fetches.fetch_time", "fetches.reason",
+	"fetches.status", "fetches.hops", "fetches.error_class", "fetches.fallback_error_class", "fetches.attempts",
+	"fetches.body_bytes",
 	"fetches.body_truncated", "fetches.content_digest", "bodies.content_digest", "bodies.body",
 }
 
 // laterNeeded are needed too, except of a run that is older than these columns.
 var laterNeeded = []string{
-	"fetches.answers_since", "fetches.copy_time", "fetches.copy_digest", "fetches.kept_truncated", "fetches.probe_front_status", "fetches.probe_random_status",
+	"fetches.answers_since", "fetches.copy_time", "fetches.copy_digest", "fetches.kept_truncated",
+	"fetches.probe_front_status", "fetches.probe_random_status",
 	"fetches.front_page", "fetches.front_hops", "fetches.front_error_class", "fetches.front_headers",
 }
 
 // Later are the columns, as table.column, that came after SchemaVersion last changed. The
 // parts of an older program lack them, and readers take them for null.
 var Later = append(slices.Clone(laterNeeded),
-	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template", "changes.identity", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header", "preferences.document",
+	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template",
+	"changes.identity", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header",
+	"preferences.document",
 	"agents.binds", "agents.checked", "agents.ips", "agents.verifies")
 
 // madeAnew are the columns of fetches that are made of the needed ones.
 var madeAnew = []string{
-	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome", "fetches.final_url",
+	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome",
+	"fetches.final_url",
 	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.stale_since", "fetches.unreachable_since",
 	"fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
 }
@@ -43,7 +49,8 @@ var madeAnew = []string{
 func Needed(without []string, tables ...string) (lost []string) {
 	for _, name := range without {
 		table, _, _ := strings.Cut(name, ".")
-		if (slices.Contains(needed, name) || slices.Contains(laterNeeded, name)) && (len(tables) == 0 || slices.Contains(tables, table)) {
+		if (slices.Contains(needed, name) || slices.Contains(laterNeeded, name)) &&
+			(len(tables) == 0 || slices.Contains(tables, table)) {
 			lost = append(lost, name)
 		}
 	}
@@ -84,13 +91,15 @@ func Shown(without []string) (lost []string) {
 // answersNeeded are the columns of answers without which the answers to identities cannot
 // be re-evaluated.
 var answersNeeded = []string{
-	"answers.seq", "answers.identity", "answers.is_control", "answers.user_agent", "answers.agent", "answers.fetch_time", "answers.hops",
+	"answers.seq", "answers.identity", "answers.is_control", "answers.user_agent", "answers.agent", "answers.fetch_time",
+	"answers.hops",
 	"answers.error_class", "answers.body_bytes", "answers.body_truncated", "answers.content_digest", "answers.challenge",
 }
 
 // HasAnswers reports whether the answers to identities of a run can be re-evaluated.
 func (m *Manifest) HasAnswers() bool {
-	return slices.Contains(m.Tables, "answers") && !slices.ContainsFunc(answersNeeded, func(column string) bool { return slices.Contains(m.Without, column) })
+	return slices.Contains(m.Tables, "answers") &&
+		!slices.ContainsFunc(answersNeeded, func(column string) bool { return slices.Contains(m.Without, column) })
 }
 
 // HasURLs reports whether the pages that the hosts of a run list can be judged again.

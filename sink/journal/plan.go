@@ -22,9 +22,10 @@ import (
 
 // Plan is the configuration of a run. It is written once, when the run starts.
 type Plan struct {
-	SchemaVersion       int        `json:"schema_version"`
-	Columns             string     `json:"columns_sha256,omitempty"` // digest of all tables' columns; "" of an older program
-	SummaryBins         int        `json:"summary_bins"`             // version of the bins of distributions in summary
+	SchemaVersion int `json:"schema_version"`
+	// digest of all tables' columns; "" of an older program
+	Columns             string     `json:"columns_sha256,omitempty"`
+	SummaryBins         int        `json:"summary_bins"` // version of the bins of distributions in summary
 	Tool                string     `json:"tool"`
 	ToolVersion         string     `json:"tool_version"`
 	Run                 string     `json:"run"`
@@ -135,7 +136,10 @@ func (in Input) HasCaptures() bool {
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.
 // Standard input, like any input that is not a regular file, has no digest.
 func (p *Plan) CanBeReadAgain() bool {
-	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.EndsSHA256 == "" && !in.IdentifiedWhenRead })
+	return !slices.ContainsFunc(p.Inputs, func(in Input) bool {
+		return in.SHA256 == "" && in.EndsSHA256 == "" &&
+			!in.IdentifiedWhenRead
+	})
 }
 
 // ShardOf returns the shard of a host, of count shards: the first eight bytes (big
@@ -215,7 +219,8 @@ func (p *Plan) Prepare() error {
 		return fmt.Errorf("configuration as JSON: %w", err)
 	}
 	digest := sha256.Sum256(configuration)
-	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = schema.SchemaVersion, schema.BinsVersion, "robocensus", max(p.Shards, 1)
+	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = schema.SchemaVersion, schema.BinsVersion, "robocensus",
+		max(p.Shards, 1)
 	if p.Shards > 1 {
 		p.PublicSuffixes = publicsuffix.List.String()
 	}
@@ -273,7 +278,8 @@ func PutPlan(s store.Store, p *Plan) (won bool, digest string, err error) {
 		return false, "", fmt.Errorf("plan of the run: %w", err)
 	}
 	if len(content) > maxSealed {
-		return false, "", fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives", len(content), maxSealed)
+		return false, "", fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives",
+			len(content), maxSealed)
 	}
 	if content, err = compressed(content); err == nil {
 		won, err = s.Put(layout.RunFile(p.Run, layout.PlanName), content)

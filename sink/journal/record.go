@@ -130,7 +130,8 @@ func PutRecord(s store.Store, r *Record) (won bool, err error) {
 		return false, fmt.Errorf("record of %s %d: %w", of, r.Segment, err)
 	}
 	if len(content) > maxSealed {
-		return false, fmt.Errorf("record of %s %d has %d bytes, more than %d: %s", of, r.Segment, len(content), maxSealed, tooMuch)
+		return false, fmt.Errorf("record of %s %d has %d bytes, more than %d: %s", of, r.Segment, len(content), maxSealed,
+			tooMuch)
 	}
 	r.digest = digest
 	if won, err = s.Put(layout.Record(r.Run, r.Segment), content); err != nil {
@@ -162,7 +163,8 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 		if p.Segment != segment {
 			return fmt.Errorf("%w: it names %q of segment %d", ErrDamaged, p.Path, p.Segment)
 		}
-		if err := checkPart(p, plan.Tables, layout.SegmentPart(p.Table, plan.Run, segment, layout.Attempt(p.Path))); err != nil {
+		if err := checkPart(p, plan.Tables, layout.SegmentPart(p.Table, plan.Run, segment,
+			layout.Attempt(p.Path))); err != nil {
 			return err
 		}
 		if slices.Contains(paths, p.Path) {

@@ -281,7 +281,8 @@ func Runs(s store.Store) ([]RunInfo, error) {
 				return nil, err
 			}
 			runs = append(runs, RunInfo{
-				Shards: shards, Kept: kept, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished, Hosts: &m.Targets, Rejected: &m.Rejected,
+				Shards: shards, Kept: kept, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished,
+				Hosts: &m.Targets, Rejected: &m.Rejected,
 				Profiles: m.Profiles, Tables: m.Tables,
 			})
 		}

@@ -56,7 +56,8 @@ func (p *Plan) Differences(now *Plan) []string {
 					out = append(out, fmt.Sprintf("%s: %s is not the archive that the run has read, %s", role, b.Path, a.Path))
 				}
 			case a.IdentifiedWhenRead || b.IdentifiedWhenRead:
-				out = append(out, fmt.Sprintf("%s: one of %s and %s is at an https URL, and the other is not", role, a.Path, b.Path))
+				out = append(out, fmt.Sprintf("%s: one of %s and %s is at an https URL, and the other is not", role, a.Path,
+					b.Path))
 			case a.EndsSHA256 != "" && b.EndsSHA256 != "":
 				if a.EndsSHA256 != b.EndsSHA256 {
 					out = append(out, fmt.Sprintf("%s: %s is not the file that the run has read, %s", role, b.Path, a.Path))
@@ -64,9 +65,11 @@ func (p *Plan) Differences(now *Plan) []string {
 			case b.SHA256 == "" && b.Path == "-", a.SHA256 == "" && a.Path == "-":
 				out = append(out, fmt.Sprintf("%s: standard input cannot be read again; keep the list in a file", role))
 			case b.SHA256 == "" || a.SHA256 == "":
-				out = append(out, fmt.Sprintf("%s: %s is not a regular file and cannot be read again; keep the list in a file", role, b.Path))
+				out = append(out, fmt.Sprintf("%s: %s is not a regular file and cannot be read again; keep the list in a file",
+					role, b.Path))
 			case a.SHA256 != b.SHA256:
-				out = append(out, fmt.Sprintf("%s: %s (SHA-256 %.12s…) differs from what the run has read, %s (%.12s…)", role, b.Path, b.SHA256, a.Path, a.SHA256))
+				out = append(out, fmt.Sprintf("%s: %s (SHA-256 %.12s…) differs from what the run has read, %s (%.12s…)", role,
+					b.Path, b.SHA256, a.Path, a.SHA256))
 			}
 		}
 	}

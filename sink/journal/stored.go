@@ -28,9 +28,12 @@ const FromArchive = "warc"
 
 // StoredSources is the table of kinds of stored answers.
 var StoredSources = []StoredSource{
-	{Role: "warc", Flags: []string{"warc", "warc-paths"}, Value: FromArchive, Answers: "answers stored in WARC files", Target: "capture", HasCaptures: true},
-	{Role: "cdx", Flags: []string{"cdx"}, Value: FromArchive, Answers: "answers stored in WARC files", Target: "capture", HasCaptures: true},
-	{Role: "bodies", Flags: []string{"bodies"}, Value: "body", Answers: "stored robots.txt files", Target: "stored answer", File: "file", Chooses: "folder of files"},
+	{Role: "warc", Flags: []string{"warc", "warc-paths"}, Value: FromArchive, Answers: "answers stored in WARC files",
+		Target: "capture", HasCaptures: true},
+	{Role: "cdx", Flags: []string{"cdx"}, Value: FromArchive, Answers: "answers stored in WARC files", Target: "capture",
+		HasCaptures: true},
+	{Role: "bodies", Flags: []string{"bodies"}, Value: "body", Answers: "stored robots.txt files",
+		Target: "stored answer", File: "file", Chooses: "folder of files"},
 	{Role: "run", Flags: []string{"from-run"}, Answers: "answers stored in an earlier run", Target: "stored answer"},
 }
 

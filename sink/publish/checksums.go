@@ -136,7 +136,8 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 	for _, f := range d.files {
 		switch {
 		case want[f.Name] == "":
-			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.Name, describe.ChecksumsName))
+			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.Name,
+				describe.ChecksumsName))
 		case want[f.Name] != f.SHA256:
 			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.Name, ErrDamaged, f.SHA256, want[f.Name])
 		}
@@ -157,7 +158,8 @@ func Check(ctx context.Context, in store.Store) (*Set, error) {
 func readDescription(s store.Store, name string) ([]byte, error) {
 	text, err := s.Read(name, mostDescription)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s %w: it has no %s, or is not a data set of robocensus publish", s.Path("."), ErrDamaged, name)
+		return nil, fmt.Errorf("%s %w: it has no %s, or is not a data set of robocensus publish", s.Path("."), ErrDamaged,
+			name)
 	}
 	if err != nil {
 		return nil, Unreadable(name, err)

@@ -106,7 +106,8 @@ func lostMetrics(without []string, table string) (metrics []string) {
 	for _, name := range without {
 		of, column, _ := strings.Cut(name, ".")
 		for _, metric := range derived[column] {
-			isOf := of == "fetches" && (table == "examples" || (table == "summary" || table == "label_counts") && column != "error")
+			isOf := of == "fetches" && (table == "examples" || (table == "summary" || table == "label_counts") &&
+				column != "error")
 			if isOf && !slices.Contains(metrics, metric) {
 				metrics = append(metrics, metric)
 			}

@@ -72,7 +72,8 @@ func (b *rebuilding) differs(name, format string, args ...any) {
 
 // file returns a file of the data set.
 func (b *rebuilding) file(name string) (describe.File, bool) {
-	at, ok := slices.BinarySearchFunc(b.set.files, name, func(f describe.File, name string) int { return strings.Compare(f.Name, name) })
+	at, ok := slices.BinarySearchFunc(b.set.files, name,
+		func(f describe.File, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
 		return describe.File{}, false
 	}
@@ -163,7 +164,8 @@ func (b *rebuilding) targets(m *journal.Manifest) error {
 		}
 	}
 	if table != "" && has != m.Targets {
-		b.differs(layout.RunFile(m.Run, layout.ManifestName), "says %d targets, and the table %s has %d", m.Targets, table, has)
+		b.differs(layout.RunFile(m.Run, layout.ManifestName), "says %d targets, and the table %s has %d", m.Targets, table,
+			has)
 	}
 	return nil
 }

@@ -22,12 +22,14 @@ type Selection struct {
 // wants reports whether a row group may hold wanted rows.
 func (s *Selection) wants(m *metadata.FileMetaData, group int) bool {
 	if s.Wanted != nil {
-		if seq, ok := statistics(m, group, "seq").(*metadata.Int64Statistics); ok && seq.HasMinMax() && !s.Wanted(seq.Min(), seq.Max()) {
+		if seq, ok := statistics(m, group, "seq").(*metadata.Int64Statistics); ok && seq.HasMinMax() &&
+			!s.Wanted(seq.Min(), seq.Max()) {
 			return false
 		}
 	}
 	for name, wanted := range s.Texts {
-		if text, ok := statistics(m, group, name).(*metadata.ByteArrayStatistics); ok && text.HasMinMax() && !wanted(string(text.Min()), string(text.Max())) {
+		if text, ok := statistics(m, group, name).(*metadata.ByteArrayStatistics); ok && text.HasMinMax() &&
+			!wanted(string(text.Min()), string(text.Max())) {
 			return false
 		}
 	}

@@ -44,9 +44,10 @@ type Policy struct {
 	// `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
 	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
-	// every path but `/robots.txt`: `equal`; `escapes_only` (they differ, but not on a normalized URL, which has neither needless
-	// escapes nor dot segments: on `/%61dmin`, not on `/admin`); `different`; `undecided`. Null for the first profile, and where the two
-	// do not judge the same body by its rules.
+	// every path but `/robots.txt`: `equal`; `escapes_only` (they differ, but not on a
+	// normalized URL, which has neither needless escapes nor dot segments: on `/%61dmin`, not
+	// on `/admin`); `different`; `undecided`. Null for the first profile, and where the two do
+	// not judge the same body by its rules.
 	VersusFirst *string `parquet:"versus_first,dict"`
 	// Whether the file means the same for the agent as the agent's own parser reads it (`reads_as`) and as
 	// google does, whatever the profile of the row, on every path but `/robots.txt`: `equal`;

@@ -37,7 +37,8 @@ type Document struct {
 	Price *string `parquet:"price,dict"`
 	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`, `unread`,
 	// `challenge`, an error class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
-	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`, `expired`, `no_control` (nothing
-	// to compare it with). Null if nothing is. Example: `type,not_associated`.
+	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`,
+	// `expired`, `no_control` (nothing to compare it with). Null if nothing is. Example:
+	// `type,not_associated`.
 	Remark *string `parquet:"remark,dict"`
 }

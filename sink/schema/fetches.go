@@ -191,16 +191,18 @@ type Fetch struct {
 	Sitemaps int32 `parquet:"sitemaps"`
 	// Lines that are neither blank, comment, nor a field and a value.
 	InvalidLines int32 `parquet:"invalid_lines"`
-	// Archive that holds the capture, as `--warc`, the list of `--warc-paths` or the index of `--cdx` names it: without `--warc-base`, so
-	// that it joins with `warc_filename` of Common Crawl's index. The query of a URL, which may be a signature,
-	// is left out; `#2` ends the second name that is the same without it. With `--last-capture` it is that of
-	// the robots.txt, whatever that redirects to. Null for other sources. Example: `crawl-0001.warc.gz`.
+	// Archive that holds the capture, as `--warc`, the list of `--warc-paths` or the index of
+	// `--cdx` names it: without `--warc-base`, so that it joins with `warc_filename` of Common
+	// Crawl's index. The query of a URL, which may be a signature, is left out; `#2` ends the
+	// second name that is the same without it. With `--last-capture` it is that of the
+	// robots.txt, whatever that redirects to. Null for other sources. Example:
+	// `crawl-0001.warc.gz`.
 	WARCFile *string `parquet:"warc_file,dict"`
 	// Offset of its record in the archive as stored, in bytes; of the first record of its fetch, if `--warc-out`
 	// has stored it. Null for other sources.
 	WARCOffset *int64 `parquet:"warc_offset"`
-	// Length of the record, or of these records, as stored, in bytes. Null for other sources, and if the compression gives no
-	// length.
+	// Length of the record, or of these records, as stored, in bytes. Null for other sources,
+	// and if the compression gives no length.
 	WARCLength *int64 `parquet:"warc_length"`
 }
 

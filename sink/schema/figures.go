@@ -132,7 +132,8 @@ type Change struct {
 	TemplateAfter *string `parquet:"template_after,dict"`
 	// Template whose words the change is: of the groups that decide now (of `preference`, the lines that state it)
 	// and did not stand in the file before or, if all did, of those that decided before and are gone. Null if some are
-	// the file's own words or they are of several templates, where the whole file is gone, and for other kinds. Example: `cloudflare-managed`.
+	// the file's own words or they are of several templates, where the whole file is gone, and
+	// for other kinds. Example: `cloudflare-managed`.
 	Template *string `parquet:"template,dict"`
 	// Identity that an `answer` is about, as `--also-as` names it; of the control there are no rows. Null for
 	// other kinds. Example: `gptbot`.
@@ -145,11 +146,14 @@ type Point struct {
 	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`,
 	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
 	// `turned_away`,
-	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`, `document_preference`, `targets`; or `entered`, `left` and `change` (below).
+	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`,
+	// `document`, `document_preference`, `targets`; or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
-	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest; not of walls, answers to
-	// identities and front pages (`turned_away`, `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`, `document_preference`).
+	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the
+	// rest; not of walls, answers to identities and front pages (`turned_away`, `challenge`,
+	// `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`,
+	// `document_preference`).
 	Population string `parquet:"population,dict" json:"population"`
 	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
 	Stratum string `parquet:"stratum,dict" json:"stratum"`
@@ -166,8 +170,8 @@ type Point struct {
 	// Date of the run, in UTC. Example: `2026-11-20 10:15:02`.
 	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
 	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
-	// that have a file; `pages`, those whose front page was read; `both`, the hosts that this run and the one before it have; `before`, those of
-	// the run before.
+	// that have a file; `pages`, those whose front page was read; `both`, the hosts that this
+	// run and the one before it have; `before`, those of the run before.
 	Base string `parquet:"base,dict" json:"base"`
 	// Hosts that are counted. Example: `18`.
 	Count int64 `parquet:"count" json:"count"`

@@ -58,7 +58,8 @@ type TableInfo struct {
 var tables = []TableInfo{
 	{Name: "fetches", Key: []string{"seq"}, rowType: rowsOf[Fetch](), Foreign: []string{
 		"input", "origin", "robots_url", "hops", "final_url", "error", "remote_address", "content_type", "content_encoding",
-		"server", "etag", "last_modified", "cache_control", "retry_after", "front_hops", "front_headers", "warc_file", "warc_offset", "warc_length",
+		"server", "etag", "last_modified", "cache_control", "retry_after", "front_hops", "front_headers", "warc_file",
+		"warc_offset", "warc_length",
 	}},
 	{
 		Name: "groups", Key: []string{"seq", "group_index"}, rowType: rowsOf[Group](), Contents: true,

@@ -61,12 +61,15 @@ type Preference struct {
 	// What is wrong with it: `not_parsed` (no dictionary of Structured Fields), `no_statement`,
 	// `unknown_label`, `old_label` (of an earlier draft), `unknown_value`, `repeated` (an earlier item of
 	// the line has the same label, and does not count), `not_url`, `unknown_token` (a token of purpose, `__usage_…`,
-	// that the registry lacks), `too_long` (a header of more than 2 KiB, which is not read). Of documents: `rule` (no rule), `value` (it says
-	// nothing), `order` (never reached: an earlier rule matches, and says otherwise), `absolute` (a URL for a path), `path` (no path),
-	// `closed_list` (refused since a list of what is permitted lacks it), `self_contradiction`
-	// (what is permitted is prohibited), `payment_type` (of no version), `token` (one must be got first), `other_origin`,
-	// `not_associated` (nobody names the document, so it is about nothing), `default` (nobody says so but the
-	// document's specification), `conditional` (some paths are allowed), `contradiction` (it says yes and no). Null if nothing is.
+	// that the registry lacks), `too_long` (a header of more than 2 KiB, which is not read). Of
+	// documents: `rule` (no rule), `value` (it says nothing), `order` (never reached: an
+	// earlier rule matches, and says otherwise), `absolute` (a URL for a path), `path` (no
+	// path), `closed_list` (refused since a list of what is permitted lacks it),
+	// `self_contradiction` (what is permitted is prohibited), `payment_type` (of no version),
+	// `token` (one must be got first), `other_origin`, `not_associated` (nobody names the
+	// document, so it is about nothing), `default` (nobody says so but the document's
+	// specification), `conditional` (some paths are allowed), `contradiction` (it says yes and
+	// no). Null if nothing is.
 	Remark *string `parquet:"remark,dict"`
 }
 

@@ -203,7 +203,8 @@ func removeLeft(folder, name string) {
 	for _, e := range entries {
 		letters, isOurs := strings.CutPrefix(e.Name(), "."+name+".")
 		letters, isTemporary := strings.CutSuffix(letters, temporarySuffix)
-		if !isOurs || !isTemporary || len(letters) != temporaryLetters || strings.Trim(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || !e.IsDir() && !e.Type().IsRegular() {
+		if !isOurs || !isTemporary || len(letters) != temporaryLetters ||
+			strings.Trim(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || !e.IsDir() && !e.Type().IsRegular() {
 			continue
 		}
 		path := filepath.Join(folder, e.Name())

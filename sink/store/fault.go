@@ -47,5 +47,6 @@ func FaultOf(err error) Fault {
 // Every other answer, such as too many open files, says nothing about the file.
 func isOfName(err syscall.Errno) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) ||
-		slices.Contains([]syscall.Errno{syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.ENXIO, syscall.ENODEV}, err)
+		slices.Contains([]syscall.Errno{syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP, syscall.ENAMETOOLONG, syscall.ENXIO,
+			syscall.ENODEV}, err)
 }

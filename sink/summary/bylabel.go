@@ -213,7 +213,8 @@ func (n *Counts) withoutStrata() []uint32 {
 func (n *Counts) labelCount(i uint32, v LabelValue, count int64) schema.LabelCount {
 	l := &n.names[i]
 	return schema.LabelCount{
-		Metric: n.texts[l[0]], Label: v.Label, Value: v.Value, Agent: n.textOf(l[2]), Category: n.textOf(l[3]), Profile: n.textOf(l[4]), Key: n.textOf(l[5]), Count: count,
+		Metric: n.texts[l[0]], Label: v.Label, Value: v.Value, Agent: n.textOf(l[2]), Category: n.textOf(l[3]),
+		Profile: n.textOf(l[4]), Key: n.textOf(l[5]), Count: count,
 	}
 }
 

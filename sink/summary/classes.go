@@ -22,7 +22,8 @@ const values = int(robots.Undefined) + 1
 
 // ValueNames holds the names of the verdicts in the tables.
 var ValueNames = [values]string{
-	robots.Permitted: robots.Permitted.String(), robots.Disallowed: robots.Disallowed.String(), robots.Undefined: robots.Undefined.String(),
+	robots.Permitted: robots.Permitted.String(), robots.Disallowed: robots.Disallowed.String(),
+	robots.Undefined: robots.Undefined.String(),
 }
 
 const relations = int(robots.RelationUndecided) + 1

@@ -281,7 +281,8 @@ func (n *Counts) read(_ int, batch []schema.Count) error {
 	for i := range batch {
 		c := &batch[i]
 		for k, text := range [...]string{
-			c.Metric, c.Stratum, schema.OrZero(c.Agent), schema.OrZero(c.Category), schema.OrZero(c.Profile), schema.OrZero(c.Key),
+			c.Metric, c.Stratum, schema.OrZero(c.Agent), schema.OrZero(c.Category), schema.OrZero(c.Profile),
+			schema.OrZero(c.Key),
 		} {
 			if text != n.texts[last[k]] {
 				last[k] = n.id(text)

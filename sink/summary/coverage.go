@@ -6,7 +6,8 @@ import "strconv"
 var SitemapKinds = []string{"urlset", "index", "text", "rss", "atom", "none"}
 
 // SitemapOutcomes are the values of sitemap_files.outcome.
-var SitemapOutcomes = []string{SitemapOK, SitemapDamaged, SitemapAbsent, SitemapRefused, SitemapUnavailable, SitemapDisallowed, SitemapElsewhere}
+var SitemapOutcomes = []string{SitemapOK, SitemapDamaged, SitemapAbsent, SitemapRefused, SitemapUnavailable,
+	SitemapDisallowed, SitemapElsewhere}
 
 const (
 	SitemapOK          = "ok"

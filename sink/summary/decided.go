@@ -75,8 +75,10 @@ func (d *Decided) Outcome(o answer.Outcome) int64 {
 
 // onlyOutcome has the outcome of reasons that have no other.
 var onlyOutcome = map[answer.Reason]answer.Outcome{
-	answer.Success: answer.ConditionalAllow, answer.ClientError: answer.FullAllow, answer.MisconfiguredServer: answer.FullAllow,
-	answer.RedirectLimit: answer.FullAllow, answer.RedirectLoop: answer.FullAllow, answer.RedirectInvalid: answer.FullAllow,
+	answer.Success: answer.ConditionalAllow, answer.ClientError: answer.FullAllow,
+	answer.MisconfiguredServer: answer.FullAllow,
+	answer.RedirectLimit:       answer.FullAllow, answer.RedirectLoop: answer.FullAllow,
+	answer.RedirectInvalid: answer.FullAllow,
 }
 
 // Outcomes returns the numbers of [Decided.Outcome], without zeros.

@@ -111,7 +111,8 @@ func (e *Examples) place(x placed) error {
 	have := e.of[id]
 	at, _ := slices.BinarySearchFunc(have, x, func(a, b placed) int {
 		return cmp.Or(
-			cmp.Compare(b.size, a.size), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row),
+			cmp.Compare(b.size, a.size), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.segment, b.segment),
+			cmp.Compare(a.row, b.row),
 		)
 	})
 	if at == most {

@@ -53,7 +53,8 @@ var ofFile = []string{usage.ContentUsage.String(), usage.ContentSignal.String(),
 
 // Refusals are the ways in which a host refuses the training of models: the keys of the
 // metric refusal, but for AnyRefusal, in the order in which those of refusal_set name them.
-var Refusals = [...]string{"crawler", usage.PolicyToken.String(), usage.ContentSignal.String(), usage.ContentUsage.String(), usage.License.String()}
+var Refusals = [...]string{"crawler", usage.PolicyToken.String(), usage.ContentSignal.String(),
+	usage.ContentUsage.String(), usage.License.String()}
 
 // AnyRefusal is the key of hosts that refuse in any way.
 const AnyRefusal = "any"
@@ -83,7 +84,8 @@ func RefusalByStatement(p *schema.Preference) int {
 	case way < 2 || p.Scope == Orphan:
 	case p.Mechanism == usage.License.String() && p.Remark == nil:
 		return way
-	case p.Mechanism != usage.License.String() && p.Use != nil && *p.Use == usage.AITrain.String() && p.Preference != nil && *p.Preference == usage.Refuses.String():
+	case p.Mechanism != usage.License.String() && p.Use != nil && *p.Use == usage.AITrain.String() &&
+		p.Preference != nil && *p.Preference == usage.Refuses.String():
 		return way
 	}
 	return -1

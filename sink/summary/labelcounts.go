@@ -100,7 +100,8 @@ func (n *labelCounts) put(v LabelValue, sums []int64) {
 // kind returns the counter of a row, mostly the one that came after that of the row before
 // when another value was read.
 func (n *labelCounts) kind(c *schema.LabelCount, last int) uint32 {
-	texts := [...]string{c.Metric, "", schema.OrZero(c.Agent), schema.OrZero(c.Category), schema.OrZero(c.Profile), schema.OrZero(c.Key)}
+	texts := [...]string{c.Metric, "", schema.OrZero(c.Agent), schema.OrZero(c.Category), schema.OrZero(c.Profile),
+		schema.OrZero(c.Key)}
 	if last >= 0 && last < len(n.next) && n.kinds.has(n.next[last], &texts) {
 		return n.next[last]
 	}

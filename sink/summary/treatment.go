@@ -23,7 +23,8 @@ const (
 )
 
 // TreatmentNames are the treatments as the tables call them.
-var TreatmentNames = [treatments]string{"served", "absent", "other", "challenged", "refused", "failing", "unreached", "incomparable"}
+var TreatmentNames = [treatments]string{"served", "absent", "other", "challenged", "refused", "failing", "unreached",
+	"incomparable"}
 
 // Control stands before the name of an identity that is our own once more, in the keys of
 // counters.

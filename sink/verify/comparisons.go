@@ -68,19 +68,22 @@ func (v *verifier) annexed(ctx context.Context, m *journal.Manifest, against str
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
-	if now, e := journal.ReadComparison(v.store, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
+	if now, e := journal.ReadComparison(v.store, v.run, against); locked &&
+		(!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
 		v.Problems = v.Problems[:before]
 	}
 	return nil
 }
 
 // recorded verifies a comparison with a record.
-func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *journal.Comparison, files []fs.DirEntry) error {
+func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *journal.Comparison,
+	files []fs.DirEntry) error {
 	if record.Manifest != m.Digest() {
 		v.add(layout.ComparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
 	}
 	var named []string
-	if has := func(f fs.DirEntry) bool { return f.Name() == path.Base(record.Part.Path) }; record.Part != nil && !slices.ContainsFunc(files, has) {
+	if has := func(f fs.DirEntry) bool { return f.Name() == path.Base(record.Part.Path) }; record.Part != nil &&
+		!slices.ContainsFunc(files, has) {
 		// Its removal was interrupted, or a loss of power undid that of its record alone.
 		v.add(record.Part.Path, badFile, "is missing; compare again, or prune the runs that it compares")
 	} else if record.Part != nil {
@@ -95,7 +98,8 @@ func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *jo
 	}
 	if record.Expectations != nil {
 		named = append(named, layout.ExpectationsName)
-		if err := v.contents(ctx, path.Join(layout.ComparisonFolder(record.Run, record.Against), layout.ExpectationsName), *record.Expectations); err != nil {
+		if err := v.contents(ctx, path.Join(layout.ComparisonFolder(record.Run, record.Against), layout.ExpectationsName),
+			*record.Expectations); err != nil {
 			return err
 		}
 	}
@@ -104,7 +108,8 @@ func (v *verifier) recorded(ctx context.Context, m *journal.Manifest, record *jo
 	}
 	for _, f := range files {
 		if name := f.Name(); !slices.Contains(named, name) && name != store.LockName && !store.IsTemporary(name) {
-			v.add(path.Join(layout.ComparisonFolder(record.Run, record.Against), name), badExtra, "is not named by the record of the comparison")
+			v.add(path.Join(layout.ComparisonFolder(record.Run, record.Against), name), badExtra,
+				"is not named by the record of the comparison")
 		}
 	}
 	return nil
@@ -117,14 +122,17 @@ func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.Di
 	for _, f := range files {
 		name := path.Join(folder, f.Name())
 		switch {
-		case against == "" && f.Name() != layout.ExpectationsName, f.Name() == store.LockName, locked && store.IsTemporary(f.Name()):
+		case against == "" && f.Name() != layout.ExpectationsName, f.Name() == store.LockName, locked &&
+			store.IsTemporary(f.Name()):
 		case locked && f.Name() == layout.PartName(0, ""):
 			if err := v.comparison(ctx, name, against); err != nil {
 				return err
 			}
 		case locked && f.Name() == layout.ExpectationsName:
 		default:
-			v.add(name, badRecord, fmt.Sprintf("no record names it: %s is gone, or the comparison was interrupted; compare again", layout.ComparisonRecord(v.run, against)))
+			v.add(name, badRecord, fmt.Sprintf(
+				"no record names it: %s is gone, or the comparison was interrupted; compare again",
+				layout.ComparisonRecord(v.run, against)))
 		}
 	}
 	return nil

@@ -111,7 +111,8 @@ const anyRows = -1
 
 // decode decodes every cell of a part and checks its metadata, as [segmentCheck.part]
 // does. It reports whether the part could be decoded.
-func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more map[string]string, check *rowCheck) (ok bool, err error) {
+func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more map[string]string, check *rowCheck) (
+	ok bool, err error) {
 	ok, err = v.decodeParquet(ctx, p, f, more, check)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -122,7 +123,8 @@ func (v *verifier) decode(ctx context.Context, p journal.Part, f *os.File, more 
 	return ok, nil
 }
 
-func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File, more map[string]string, check *rowCheck) (ok bool, err error) {
+func (v *verifier) decodeParquet(ctx context.Context, p journal.Part, f *os.File, more map[string]string,
+	check *rowCheck) (ok bool, err error) {
 	about, err := f.Stat()
 	if err != nil {
 		return false, err
@@ -191,12 +193,14 @@ func wanted(table string, now, got []string) []string {
 	name := func(column string) string { return column[:strings.IndexAny(column, ". ")] }
 	now = slices.Clone(now)
 	for i, column := range now {
-		if older := strings.Replace(column, ", levels 1 and 0", ", levels 0 and 0", 1); schema.Loosened[name(column)] && slices.Contains(got, older) {
+		if older := strings.Replace(column, ", levels 1 and 0", ", levels 0 and 0", 1); schema.Loosened[name(column)] &&
+			slices.Contains(got, older) {
 			now[i] = older
 		}
 	}
 	return slices.DeleteFunc(now, func(column string) bool {
-		return slices.Contains(journal.Later, table+"."+name(column)) && !slices.ContainsFunc(got, func(other string) bool { return name(other) == name(column) })
+		return slices.Contains(journal.Later, table+"."+name(column)) &&
+			!slices.ContainsFunc(got, func(other string) bool { return name(other) == name(column) })
 	})
 }
 

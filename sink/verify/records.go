@@ -35,7 +35,8 @@ func (v *verifier) records(ctx context.Context, m *journal.Manifest) error {
 			return ctx.Err()
 		}
 		if name.Segment <= before {
-			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, fmt.Sprintf("segment %d stands after segment %d", name.Segment, before))
+			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, fmt.Sprintf("segment %d stands after segment %d",
+				name.Segment, before))
 		} else if text := layout.Gap(before, name.Segment); text != "" {
 			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, text)
 		}
@@ -52,10 +53,12 @@ func (v *verifier) records(ctx context.Context, m *journal.Manifest) error {
 		targets += record.Targets
 	}
 	for segment := range parts {
-		v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, fmt.Sprintf("names parts of segment %d, and no record of it", segment))
+		v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering,
+			fmt.Sprintf("names parts of segment %d, and no record of it", segment))
 	}
 	if known && targets != m.Targets {
-		v.add(layout.RunFile(v.run, layout.ManifestName), badRows, fmt.Sprintf("says %d targets, and the records of its segments %d", m.Targets, targets))
+		v.add(layout.RunFile(v.run, layout.ManifestName), badRows,
+			fmt.Sprintf("says %d targets, and the records of its segments %d", m.Targets, targets))
 	}
 	if len(m.Records) == 0 && len(m.Tables) > 0 {
 		v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, "no segment is named, and the run is complete")
@@ -158,7 +161,8 @@ func (v *verifier) warc(ctx context.Context, m *journal.Manifest) error {
 // remedy says what removes a file of a complete run that no record names, if it may have
 // been left at the end, as after lost power, or returns "".
 func (v *verifier) remedy(m *journal.Manifest, folder, name string) string {
-	left := slices.ContainsFunc(layout.Leftovers(v.run, schema.TableNames), func(l layout.Leftover) bool { return l.Folder == folder && l.MayBe(name) })
+	left := slices.ContainsFunc(layout.Leftovers(v.run, schema.TableNames),
+		func(l layout.Leftover) bool { return l.Folder == folder && l.MayBe(name) })
 	_, isFolder := v.store.(*store.Folder)
 	switch {
 	case !m.Complete() || !left && !slices.Contains(layout.LeftFolders(v.run), path.Join(folder, name)):
@@ -208,7 +212,8 @@ func (v *verifier) unnamed(ctx context.Context, m *journal.Manifest) error {
 			// A segment that is not committed may have any files.
 			var segment int
 			fmt.Sscanf(name, "part-%d", &segment)
-			return !v.Complete && layout.IsLeftover(name) && (store.IsTemporary(name) || layout.OfRun[table] || !segments[segment])
+			return !v.Complete && layout.IsLeftover(name) && (store.IsTemporary(name) || layout.OfRun[table] ||
+				!segments[segment])
 		}); err != nil {
 			return err
 		}
@@ -228,23 +233,27 @@ func (v *verifier) unnamed(ctx context.Context, m *journal.Manifest) error {
 		return err
 	}
 	if !v.Complete {
-		if err := look(layout.CapturesFolder(v.run), func(name string) bool { _, ok := layout.SegmentNumber(name); return ok }); err != nil {
+		if err := look(layout.CapturesFolder(v.run),
+			func(name string) bool { _, ok := layout.SegmentNumber(name); return ok }); err != nil {
 			return err
 		}
 	}
 	return look(layout.RunFile(v.run), func(name string) bool {
 		switch name {
-		case path.Base(layout.CapturesFolder(v.run)), path.Base(layout.Beats(v.run)), path.Base(layout.Lists(v.run)), layout.SpoolName:
+		case path.Base(layout.CapturesFolder(v.run)), path.Base(layout.Beats(v.run)), path.Base(layout.Lists(v.run)),
+			layout.SpoolName:
 			return !v.Complete
 		case path.Base(layout.WARCFolder(v.run)):
 			return !v.Complete || len(m.WARC) > 0 || m.WARCFile != nil // left by a kill at the very end
-		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), path.Base(layout.ComparisonRecords(v.run)), layout.ExpectationsName, layout.ExpectationsRecordName:
+		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)),
+			path.Base(layout.ComparisonRecords(v.run)), layout.ExpectationsName, layout.ExpectationsRecordName:
 			return true
 		case layout.RejectedName:
 			return !v.Complete || m.RejectedFile != nil
 		}
 		// Left by a kill at the very end, or part of a check in progress.
 		stem, _, _ := strings.Cut(name, ".")
-		return store.IsTemporary(name) && (!v.Complete || slices.Contains([]string{"manifest", "expectations", "views"}, stem))
+		return store.IsTemporary(name) &&
+			(!v.Complete || slices.Contains([]string{"manifest", "expectations", "views"}, stem))
 	})
 }

@@ -49,7 +49,8 @@ func (p *problems) add(format string, args ...any) {
 func (c *segmentCheck) check(p journal.Part) *rowCheck {
 	r := &rowCheck{segment: c, part: p, within: schema.Describe(p.Table).Within, seqs: []int64{}}
 	if before := c.before; before != nil && before.part.Table == p.Table {
-		r.after, r.seq, r.inner, r.seqs, r.countedTargets = before.after || before.row > 0, before.seq, before.inner, before.seqs, before.countedTargets
+		r.after, r.seq, r.inner, r.seqs, r.countedTargets = before.after || before.row > 0, before.seq, before.inner,
+			before.seqs, before.countedTargets
 	}
 	return r
 }
@@ -147,7 +148,8 @@ func (r *rowCheck) change(c *row) {
 func (r *rowCheck) target(t *row) {
 	inner := int32(0)
 	if r.within != "" {
-		inner = math.MaxInt32                                                                // a header or another document, which come after the lines of the file
+		// a header or another document, which come after the lines of the file
+		inner = math.MaxInt32
 		if in := cmp.Or(t.GroupIndex, t.Line, t.FirstLine); in != nil && t.Document == nil { // of which one is read
 			inner = *in
 		}
@@ -169,7 +171,8 @@ func (r *rowCheck) shard(t *row) {
 	if r.segment.shards == 0 {
 		return
 	}
-	if at := journal.ShardOf(t.Host, schema.OrZero(t.RegisteredDomain), r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
+	if at := journal.ShardOf(t.Host, schema.OrZero(t.RegisteredDomain),
+		r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
 		r.misplaced.add("row %d has a host of shard %d", r.row, at)
 	}
 }
@@ -210,7 +213,8 @@ func (r *rowCheck) one(seq int64, inner int32) {
 
 func (r *rowCheck) end() {
 	s := r.segment
-	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced, badBody: r.foreign, badValue: r.unknown, badRecord: r.strange} {
+	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced,
+		badBody: r.foreign, badValue: r.unknown, badRecord: r.strange} {
 		if found.n > 1 {
 			found.first += fmt.Sprintf(" (the first of %d such rows)", found.n)
 		}

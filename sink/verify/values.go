@@ -33,21 +33,29 @@ var values = func() map[string]map[string][]string {
 			"challenge":     answer.Vendors, "front_page": texts(usage.PageOutcomes), "front_error_class": errors,
 		},
 		"answers": {
-			"outcome": outcomes, "reason": texts(answer.Reasons), "error_class": errors, "challenge": answer.Vendors, "class": classes,
-			"policy": append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...), "treatment": summary.TreatmentNames[:],
+			"outcome": outcomes, "reason": texts(answer.Reasons), "error_class": errors, "challenge": answer.Vendors,
+			"class":     classes,
+			"policy":    append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...),
+			"treatment": summary.TreatmentNames[:],
 		},
 		"sitemap_files": {"kind": summary.SitemapKinds, "outcome": summary.SitemapOutcomes, "error_class": errors},
 		"coverage":      {"class": classes},
 		"groups":        {"class": append([]string{summary.ClassEmpty}, named[robots.Class](int(robots.DisallowAll)+1)...)},
 		"rules":         {"kind": kinds},
-		"lines":         {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)), "cause": slices.Concat(slices.Sorted(maps.Keys(portable.CauseTexts)), named[lighthouse.Fault](lighthouse.NumFaults))},
-		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
+		"lines": {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses)),
+			"cause": slices.Concat(slices.Sorted(maps.Keys(portable.CauseTexts)),
+				named[lighthouse.Fault](lighthouse.NumFaults))},
+		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes,
+			"versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:], "parity": summary.ParityNames,
 			"ai_train": stances, "ai_input": stances, "search": stances},
 		"preferences": {
-			"scope": {"group", "file", "trailing", "orphan", "page", "document"}, "mechanism": named[usage.Mechanism](int(usage.TrustTxt) + 1)[1:],
-			"header": append(slices.Clone(usage.PageHeaders), usage.MetaRobots), "use": named[usage.Use](usage.NumUses),
-			"preference": named[usage.Preference](int(usage.Priced) + 1)[1:], "level": named[usage.Level](int(usage.LevelFull) + 1)[1:],
-			"remark": append([]string{usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel, usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL,
+			"scope":     {"group", "file", "trailing", "orphan", "page", "document"},
+			"mechanism": named[usage.Mechanism](int(usage.TrustTxt) + 1)[1:],
+			"header":    append(slices.Clone(usage.PageHeaders), usage.MetaRobots), "use": named[usage.Use](usage.NumUses),
+			"preference": named[usage.Preference](int(usage.Priced) + 1)[1:],
+			"level":      named[usage.Level](int(usage.LevelFull) + 1)[1:],
+			"remark": append([]string{usage.RemarkNotParsed, usage.RemarkNoStatement, usage.RemarkUnknownLabel,
+				usage.RemarkOldLabel, usage.RemarkUnknownValue, usage.RemarkRepeated, usage.RemarkNotURL,
 				usage.RemarkUnknownToken, usage.RemarkTooLong}, consent.Remarks...),
 		},
 		"documents": {"outcome": texts(consent.Outcomes)},
@@ -55,7 +63,8 @@ var values = func() map[string]map[string][]string {
 		"templates": {"kind": template.Kinds},
 		"agents":    {"kind": {"crawler", "token"}},
 		"summary":   {"stratum": summary.StratumNames()},
-		"verdicts":  {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonChallenge) + 1), "rule_kind": kinds},
+		"verdicts": {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonChallenge) + 1),
+			"rule_kind": kinds},
 	}
 }()
 
@@ -121,7 +130,8 @@ func CheckAnswer(row *schema.Answer) error {
 // CheckSitemapFile returns an error for a row of sitemap_files with a value that its columns
 // do not have.
 func CheckSitemapFile(row *schema.SitemapFile) error {
-	return checkValues("sitemap_files", row.Seq, []cell{{"kind", &row.Kind}, {"outcome", &row.Outcome}, {"error_class", row.ErrorClass}})
+	return checkValues("sitemap_files", row.Seq, []cell{{"kind", &row.Kind}, {"outcome", &row.Outcome},
+		{"error_class", row.ErrorClass}})
 }
 
 // cell is a value of an enumerated column, nil for null.

@@ -73,8 +73,8 @@ type Result struct {
 // with earlier runs against their records. For an incomplete run it verifies the
 // committed segments. A defect becomes a [Problem] and does not stop verification;
 // an error means that reading failed by the fault of the store or of this machine
-// ([store.FaultOf]), or that there is no such run ([fs.ErrNotExist]). Run calls progress after each segment with the number of parts
-// read and their total.
+// ([store.FaultOf]), or that there is no such run ([fs.ErrNotExist]). Run calls progress after
+// each segment with the number of parts read and their total.
 func Run(ctx context.Context, s store.Store, run string, progress func(parts, of int)) (*Result, error) {
 	v := &verifier{store: s, run: run, progress: progress}
 	m, err := journal.ReadManifest(s, run)
@@ -98,7 +98,8 @@ func Run(ctx context.Context, s store.Store, run string, progress func(parts, of
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	for _, check := range []func(context.Context, *journal.Manifest) error{v.records, v.parts, v.rejected, v.warc, v.unnamed} {
+	for _, check := range []func(context.Context, *journal.Manifest) error{v.records, v.parts, v.rejected, v.warc,
+		v.unnamed} {
 		if err := check(ctx, m); err != nil {
 			return nil, err
 		}
@@ -212,13 +213,15 @@ func (v *verifier) parts(ctx context.Context, m *journal.Manifest) error {
 			continue
 		}
 		if begun && f.first <= last && v.shards == 0 {
-			v.add(f.path, badOrder, fmt.Sprintf("begins with seq %d, and a segment before it ends with %d: targets are counted twice", f.first, last))
+			v.add(f.path, badOrder, fmt.Sprintf(
+				"begins with seq %d, and a segment before it ends with %d: targets are counted twice", f.first, last))
 		}
 		last, begun = max(last, f.last), true
 	}
 	known = known && slices.Contains(m.Tables, "fetches")
 	if known && targets != m.Targets {
-		v.add(layout.RunFile(v.run, layout.ManifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d", m.Targets, targets))
+		v.add(layout.RunFile(v.run, layout.ManifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d",
+			m.Targets, targets))
 	}
 	return v.runParts(ctx, m, targets, known)
 }

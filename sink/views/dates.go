@@ -20,7 +20,8 @@ func listOf(runs []*journal.Manifest) string {
 		if i > 0 {
 			out.WriteString(",")
 		}
-		fmt.Fprintf(&out, "\n  (%s, TIMESTAMPTZ %s)", Quote(m.Run), Quote(m.Date.UTC().Format("2006-01-02 15:04:05.999999+00")))
+		fmt.Fprintf(&out, "\n  (%s, TIMESTAMPTZ %s)", Quote(m.Run),
+			Quote(m.Date.UTC().Format("2006-01-02 15:04:05.999999+00")))
 	}
 	out.WriteString(") r(run, date);\n")
 	return out.String()

@@ -233,16 +233,17 @@ func filesOf(s store.Store, runs []*journal.Manifest) (files, error) {
 			}
 		}
 	}
-	return files{base: forDuckDB(s.Path("")) + "/", columns: columnsOf(s, runs), glob: func(pattern string) (names []string, err error) {
-		for _, name := range named {
-			if ok, e := path.Match(pattern, name); ok {
-				names = append(names, name)
-			} else if e != nil {
-				err = e
+	return files{base: forDuckDB(s.Path("")) + "/", columns: columnsOf(s, runs),
+		glob: func(pattern string) (names []string, err error) {
+			for _, name := range named {
+				if ok, e := path.Match(pattern, name); ok {
+					names = append(names, name)
+				} else if e != nil {
+					err = e
+				}
 			}
-		}
-		return names, err
-	}}, nil
+			return names, err
+		}}, nil
 }
 
 // completeRuns returns the complete runs of a folder with the parts that views name:

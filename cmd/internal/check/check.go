@@ -181,19 +181,27 @@ type flags struct {
 
 func newCheckFlags() *flags {
 	f := &flags{asking: asking{Shared: settings.Shared{Set: cli.NewFlagSet("check")}}}
-	f.Set.StringArrayVar(&f.agents, "agent", nil, "judge for this `AGENT`, by a file or, without one, by the robots.txt of each URL's origin; repeatable")
+	f.Set.StringArrayVar(&f.agents, "agent", nil,
+		"judge for this `AGENT`, by a file or, without one, by the robots.txt of each URL's origin; repeatable")
 	f.Set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	cli.JSONVar(f.Set, &f.json, "one array, an object for each URL")
 	f.Set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
-	f.Set.BoolVar(&f.portable, "portable", false, "show the lines of a file on which the parsers of crawlers part, and how to write them instead")
-	f.Set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, a sitemap or an access log, and print a line for each")
-	f.Set.StringVar(&f.sitemap, "sitemap", "", "judge what a sitemap lists, `URL|FILE`, for each agent, and show the lines that close any of it; of a URL, the sitemaps of an index too")
-	f.Set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
+	f.Set.BoolVar(&f.portable, "portable", false,
+		"show the lines of a file on which the parsers of crawlers part, and how to write them instead")
+	f.Set.StringVar(&f.urls, "urls", "",
+		"judge the URLs of a `FILE`, one path or absolute URL per line, a sitemap or an access log, and print a line for each")
+	f.Set.StringVar(&f.sitemap, "sitemap", "",
+		"judge what a sitemap lists, `URL|FILE`, for each agent, and show the lines that close any of it; of a URL, the "+
+			"sitemaps of an index too")
+	f.Set.StringVarP(&f.out, "out", "o", "",
+		"with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
 	f.Set.StringVar(&f.run, "run", cli.Latest, "`RUN` of --out")
-	f.Set.StringVar(&f.before, "changed-from", "", "with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
+	f.Set.StringVar(&f.before, "changed-from", "",
+		"with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
 	cli.Group(f.Set, "Questions and answers")
 	f.AddMeaning()
-	f.Set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts even if none can be reached: treat that as the hosts' failure")
+	f.Set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false,
+		"judge hosts even if none can be reached: treat that as the hosts' failure")
 	f.AddNetwork()
 	return f
 }
@@ -221,7 +229,8 @@ func Command() *cobra.Command {
 func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
 	case f.sitemap != "" && (f.urls != "" || f.before != "" || f.out != "" || f.jsonl || f.portable || f.uses):
-		return exit.Usagef("--sitemap goes with --agent and --json alone: give a robots.txt file or a host, --sitemap URL|FILE and --agent AGENT")
+		return exit.Usagef("--sitemap goes with --agent and --json alone: give a robots.txt file or a host, --sitemap " +
+			"URL|FILE and --agent AGENT")
 	case f.out != "" && (f.urls == "" || len(f.agents) != 1 || len(words) > 0 || f.jsonl || f.before != ""):
 		return exit.Usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
 	case f.out == "" && f.Set.Changed("run"):
@@ -267,9 +276,11 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 	case len(words) > 0 && isLive(words):
 		return exit.Usagef("say for which agent: robocensus check %s --agent NAME", strings.Join(words, " "))
 	case len(words) < 3:
-		return exit.Usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus check --help")
+		return exit.Usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus " +
+			"check --help")
 	case !cli.IsFile(words[0]) && cli.IsFile(words[1]):
-		return exit.Usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1], words[0])
+		return exit.Usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1],
+			words[0])
 	case strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://"):
 		return exit.Usagef("%s is a URL and not an agent: the file comes first, then the agent, then the URLs", words[1])
 	case strings.HasPrefix(words[0], "/") && !cli.IsFile(words[0]) && slices.ContainsFunc(words[2:], cli.IsFile):
@@ -312,7 +323,8 @@ func urlsOf(host string, paths []string) []string {
 }
 
 func (f *flags) checkFile(
-	ctx context.Context, path string, names, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout, stderr io.Writer,
+	ctx context.Context, path string, names, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout,
+	stderr io.Writer,
 ) error {
 	asked, err := f.findAgents(ctx, names)
 	if err != nil {
@@ -359,7 +371,8 @@ func (f *flags) findAgents(ctx context.Context, names []string) (asked []askedAg
 
 // explain explains to each agent what it may fetch, and returns the exit code of all.
 func (f *flags) explain(
-	ctx context.Context, asked []askedAgent, profiles []*robots.Profile, stdout, stderr io.Writer, explain func(e *explainer, isFirst bool),
+	ctx context.Context, asked []askedAgent, profiles []*robots.Profile, stdout, stderr io.Writer,
+	explain func(e *explainer, isFirst bool),
 ) error {
 	var all verdicts
 	var answers []explainedURL
@@ -385,7 +398,8 @@ func (f *flags) explain(
 }
 
 // explainer returns an explainer for stdout, which with --json prints nothing.
-func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent schema.Agent) (*explainer, error) {
+func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent schema.Agent) (
+	*explainer, error) {
 	e := newExplainer(stdout, profiles, registry.Robots(&agent))
 	if f.json {
 		e.out = io.Discard
@@ -407,7 +421,8 @@ func CheckURL(url string, absolute bool) error {
 		return nil
 	}
 	if !strings.Contains(url, "://") {
-		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", fetch.WithoutUser(url), map[bool]string{false: ", or begin a path with /"}[absolute])
+		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", fetch.WithoutUser(url),
+			map[bool]string{false: ", or begin a path with /"}[absolute])
 	}
 	if _, _, err := fetch.Parse(url, ""); err != nil {
 		return exit.UsageError{Err: err}
@@ -446,7 +461,8 @@ func OriginOf(word string) (fetch.Origin, error) {
 func ProfileOf(m *journal.Manifest, name string) (string, error) {
 	name = cmp.Or(name, m.FirstProfile())
 	if !slices.Contains(m.Profiles, name) {
-		return "", exit.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name, suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))
+		return "", exit.Usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name,
+			suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))
 	}
 	return name, nil
 }

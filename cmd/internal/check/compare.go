@@ -158,7 +158,8 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 	for i := range sides {
 		s := &sides[i]
-		fmt.Fprintf(out, "%c  %s, %s, profile %s: %s\n", 'A'+i, visible.Text(s.path), visible.Text(s.agent.Name), visible.Text(s.profile.Name), s.group())
+		fmt.Fprintf(out, "%c  %s, %s, profile %s: %s\n", 'A'+i, visible.Text(s.path), visible.Text(s.agent.Name),
+			visible.Text(s.profile.Name), s.group())
 		if note := cutNote(&s.file, s.profile); note != "" {
 			fmt.Fprintf(out, "   %s\n", note)
 		}
@@ -279,7 +280,8 @@ func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots
 		}
 		c := robots.Compare(sides[0].policy, sides[1].policy)
 		return relation{
-			c.Relation.String(), proof(&sides, c.Closes), proof(&sides, c.Opens), sides[0].file.Truncated, sides[1].file.Truncated,
+			c.Relation.String(), proof(&sides, c.Closes), proof(&sides, c.Opens), sides[0].file.Truncated,
+			sides[1].file.Truncated,
 		}, nil
 	})
 }

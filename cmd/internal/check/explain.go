@@ -93,7 +93,8 @@ func cutNote(f *robots.File, p *robots.Profile) string {
 	if body := f.Body(); len(body) > 0 && body[len(body)-1] != '\n' && body[len(body)-1] != '\r' {
 		last-- // its end lies beyond the limit
 	}
-	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count", words.Number(int64(p.SizeLimit)), visible.Text(p.Name), words.Number(last))
+	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count",
+		words.Number(int64(p.SizeLimit)), visible.Text(p.Name), words.Number(last))
 }
 
 // signalNotes says which content signals bind nobody, or one agent where none binds all, and
@@ -133,7 +134,8 @@ func (e *explainer) lighthouseNotes() {
 		if rest := len(faults) - 2; i == 1 && rest > 0 {
 			more = ", and " + words.Count(int64(rest), "more line")
 		}
-		fmt.Fprintf(e.out, "%s\n    an error to Lighthouse's audit: %s%s\n\n", e.lines.text(faults[i].Line), faults[i].Fault.Message(), more)
+		fmt.Fprintf(e.out, "%s\n    an error to Lighthouse's audit: %s%s\n\n", e.lines.text(faults[i].Line),
+			faults[i].Fault.Message(), more)
 	}
 }
 
@@ -221,7 +223,8 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 	}
 	switch a.Shown() {
 	case answer.Challenged:
-		return fmt.Sprintf("%sanswers with a wall in place of the file (%s, status %d)", who, words.Challenge.Of(c.Challenge), status)
+		return fmt.Sprintf("%sanswers with a wall in place of the file (%s, status %d)", who,
+			words.Challenge.Of(c.Challenge), status)
 	case answer.Success:
 		if body, _ := c.Read(a); answer.IsHTML(body) {
 			return fmt.Sprintf("%s answers with %s (%d)", c.Origin, words.Page, status)
@@ -268,10 +271,12 @@ func (e *explainer) explain(url string) {
 	first := e.readings[0]
 	v := first.Verdict(url)
 	e.verdicts.add(v.Value)
-	colour := map[robots.Value]screen.Style{robots.Permitted: screen.Green, robots.Disallowed: screen.Red, robots.Undefined: screen.Yellow}[v.Value]
-	fmt.Fprintf(e.out, "%s  %s may %s\n", screen.Paint(e.out, colour, strings.ToUpper(v.Value.String())), visible.Text(e.agent.Name), map[robots.Value]string{
-		robots.Permitted: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
-	}[v.Value]+" "+visible.Text(url))
+	colour := map[robots.Value]screen.Style{robots.Permitted: screen.Green, robots.Disallowed: screen.Red,
+		robots.Undefined: screen.Yellow}[v.Value]
+	fmt.Fprintf(e.out, "%s  %s may %s\n", screen.Paint(e.out, colour, strings.ToUpper(v.Value.String())),
+		visible.Text(e.agent.Name), map[robots.Value]string{
+			robots.Permitted: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
+		}[v.Value]+" "+visible.Text(url))
 
 	policy := first.judge.Policy(0)
 	group, why := "the group for *", ""
@@ -299,7 +304,9 @@ func (e *explainer) explain(url string) {
 	case v.Reason == robots.ReasonNoRule:
 		e.note("no rule matches in " + group + why + within(&first.File) + ": what is not forbidden is allowed")
 	case v.Reason == robots.ReasonNoGroup:
-		e.note("no group is for this agent" + within(&first.File) + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar && first.Profile.IgnoresStar])
+		e.note("no group is for this agent" + within(
+			&first.File) + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar &&
+			first.Profile.IgnoresStar])
 	case v.Reason == robots.ReasonUndefined:
 		e.note("the document leaves a choice open, and the choices differ")
 	}

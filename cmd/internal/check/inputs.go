@@ -86,7 +86,8 @@ func (in *urlInput) read(r io.Reader) error {
 	case isLog(head):
 		return in.readLog(b)
 	case in.each == nil:
-		return exit.Usagef("give an agent, by which the URLs of %s are judged; only the requests of an access log have agents of their own", in.name)
+		return exit.Usagef("give an agent, by which the URLs of %s are judged; only the requests of an access log have "+
+			"agents of their own", in.name)
 	}
 	return registry.EachSample(in.name, b, in.each)
 }
@@ -144,14 +145,18 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 	case err != nil:
 		return err
 	case result.Kind == sitemap.None && result.Is(sitemap.HTML):
-		return &userfile.Error{Path: in.name, Err: errors.New("is a web page; give a list of URLs, a sitemap or an access log")}
+		return &userfile.Error{Path: in.name,
+			Err: errors.New("is a web page; give a list of URLs, a sitemap or an access log")}
 	case result.Kind == sitemap.None:
 		return &userfile.Error{Path: in.name, Err: fmt.Errorf("is no sitemap (%s)", result.Remarks[0])}
 	case result.URLs == 0 && result.Indexed > 0:
-		return &userfile.Error{Path: in.name, Err: fmt.Errorf("is an index of %s and lists no page; give one of them, such as %s", words.Count(result.Indexed, "sitemap"), visible.Text(first))}
+		return &userfile.Error{Path: in.name,
+			Err: fmt.Errorf("is an index of %s and lists no page; give one of them, such as %s",
+				words.Count(result.Indexed, "sitemap"), visible.Text(first))}
 	}
 	if result.URLs-unread-outside == 0 && outside == 0 {
-		return &userfile.Error{Path: in.name, Err: errors.New("lists no page that can be judged; give a list of URLs or a whole sitemap")}
+		return &userfile.Error{Path: in.name,
+			Err: errors.New("lists no page that can be judged; give a list of URLs or a whole sitemap")}
 	}
 	if result.Indexed > 0 {
 		in.note("%s that it lists too not read", words.Count(result.Indexed, "sitemap"))
@@ -167,7 +172,8 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 		for i, remark := range result.Remarks {
 			remarks[i] = string(remark)
 		}
-		in.note("not all of it could be read (%s); %s judged", strings.Join(remarks, ", "), words.Count(result.URLs-unread-outside, "URL"))
+		in.note("not all of it could be read (%s); %s judged", strings.Join(remarks, ", "),
+			words.Count(result.URLs-unread-outside, "URL"))
 	}
 	return nil
 }
@@ -175,7 +181,8 @@ func (in *urlInput) readSitemap(r io.Reader) error {
 // readLog takes the requests of an access log.
 func (in *urlInput) readLog(r io.Reader) error {
 	if in.logged == nil {
-		return exit.Usagef("%s is an access log, which is judged by a robots.txt: give a file or a host in place of --out", in.name)
+		return exit.Usagef("%s is an access log, which is judged by a robots.txt: give a file or a host in place of --out",
+			in.name)
 	}
 	in.isLog = true
 	lines := bufio.NewScanner(r)

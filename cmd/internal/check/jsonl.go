@@ -40,7 +40,8 @@ type reply struct {
 	Decision
 	Agent string `json:"agent"` // the token whose group applies, * or empty
 
-	Uses *map[string]useAnswer `json:"uses,omitempty"` // nil unless asked for; without an entry if the URL may not be fetched
+	// nil unless asked for; without an entry if the URL may not be fetched
+	Uses *map[string]useAnswer `json:"uses,omitempty"`
 
 	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
 }
@@ -85,7 +86,8 @@ func (f *flags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile)
 // checkLiteral refuses own, which needs the registry.
 func checkLiteral(p *robots.Profile) error {
 	if p.ByAgent {
-		return fmt.Errorf("profile %s judges an agent as its entry in the registry says, and questions take agents literally: name the profile that judges", p.Name)
+		return fmt.Errorf("profile %s judges an agent as its entry in the registry says, and questions take agents "+
+			"literally: name the profile that judges", p.Name)
 	}
 	return nil
 }
@@ -185,7 +187,8 @@ func decodeQuestion(line []byte, into any) error {
 		return errors.New("has more than one JSON value; give one object per line")
 	}
 	if escape := loneSurrogate(line); escape != "" {
-		return fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`, escape)
+		return fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`,
+			escape)
 	}
 	if unknown {
 		return fmt.Errorf("unknown key %s; see --help for the keys", key)
@@ -253,7 +256,8 @@ func notQuestion(err error) error {
 		return errors.New(`"robots_b64" is not base64`)
 	case errors.As(err, &kind) && kind.Field == "":
 		return fmt.Errorf("expected a JSON object, got a JSON %s", kind.Value)
-	case errors.As(err, &kind) && (kind.Field == "agents" || strings.HasSuffix(kind.Field, ".agents")) && kind.Type.Kind() == reflect.Slice:
+	case errors.As(err, &kind) && (kind.Field == "agents" || strings.HasSuffix(kind.Field, ".agents")) &&
+		kind.Type.Kind() == reflect.Slice:
 		return fmt.Errorf(`%q is a JSON %s; it must be a list of strings`, kind.Field, kind.Value)
 	case errors.As(err, &kind) && kind.Type.Kind() == reflect.Struct:
 		return fmt.Errorf("%q is a JSON %s; it must be an object", kind.Field, kind.Value)

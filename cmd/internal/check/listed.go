@@ -77,7 +77,8 @@ func (f *flags) checkSitemap(
 ) error {
 	switch {
 	case len(args) < 1 || len(args) > 2 || len(args)+len(f.agents) < 2:
-		return exit.Usagef("give a robots.txt file or a host, --sitemap URL|FILE and --agent AGENT; see robocensus check --help")
+		return exit.Usagef("give a robots.txt file or a host, --sitemap URL|FILE and --agent AGENT; see robocensus check " +
+			"--help")
 	case len(profiles) > 1:
 		return exit.Usagef("--sitemap takes one profile")
 	}
@@ -191,9 +192,11 @@ func (f *flags) close(list *siteList, host fetch.Origin) error {
 	case list.Judged > 0:
 		return nil
 	case list.Outside > 0:
-		return f.notListed(fmt.Sprintf("lists no URL of %s, but %s of other origins", list.Origin, words.Count(list.Outside, "URL")))
+		return f.notListed(fmt.Sprintf("lists no URL of %s, but %s of other origins", list.Origin,
+			words.Count(list.Outside, "URL")))
 	case list.Indexed > 0:
-		return f.notListed(fmt.Sprintf("is an index of %s and lists no page that could be read", words.Count(list.Indexed, "sitemap")))
+		return f.notListed(fmt.Sprintf("is an index of %s and lists no page that could be read",
+			words.Count(list.Indexed, "sitemap")))
 	}
 	return f.notListed("lists no page")
 }
@@ -312,7 +315,8 @@ func (l *siteList) print(out io.Writer) {
 	if l.Judged == sitemap.MaxSample {
 		judged = "a sample of " + words.Number(int64(l.Judged)) + " judged"
 	}
-	fmt.Fprintf(out, "%s listed of %s; %s\n", words.Count(l.Listed, "URL"), cmp.Or(visible.Text(l.Origin), "no origin"), judged)
+	fmt.Fprintf(out, "%s listed of %s; %s\n", words.Count(l.Listed, "URL"), cmp.Or(visible.Text(l.Origin), "no origin"),
+		judged)
 	if l.Outside > 0 {
 		fmt.Fprintf(out, "  %s of other origins, not judged\n", words.Count(l.Outside, "URL"))
 	}

@@ -30,7 +30,8 @@ func liveURL(word string) string {
 }
 
 // checkLive judges URLs by the robots.txt of their origins.
-func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []*robots.Profile, stdout, stderr io.Writer) error {
+func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []*robots.Profile, stdout,
+	stderr io.Writer) error {
 	asked, err := f.findAgents(ctx, names)
 	if err != nil {
 		return err
@@ -62,7 +63,8 @@ func (f *flags) checkLive(ctx context.Context, urls, names []string, profiles []
 
 // captures fetches the robots.txt of the origin of each URL. One that has the origin of
 // the URL before it has none. Plans ask each origin for more.
-func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.Profile, plans ...fetch.Plan) ([]*fetch.Capture, error) {
+func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.Profile, plans ...fetch.Plan) (
+	[]*fetch.Capture, error) {
 	config, err := f.FetchConfig(ctx, profiles)
 	if err != nil {
 		return nil, err
@@ -101,7 +103,8 @@ func (f *flags) captures(ctx context.Context, urls []string, profiles []*robots.
 		}
 	}
 	if doubtful != nil && !reached {
-		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", outage.ErrNeverReached, doubtful)
+		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable",
+			outage.ErrNeverReached, doubtful)
 	}
 	return captures, nil
 }

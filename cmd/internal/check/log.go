@@ -28,7 +28,8 @@ func requestOf(line string) (r request, ok bool) {
 	r.status, _ = strconv.Atoi(m[2])
 	r.userAgent = m[3]
 	words := strings.Split(m[1], " ")
-	if len(words) == 3 && strings.HasPrefix(words[2], "HTTP/") && (strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://")) {
+	if len(words) == 3 && strings.HasPrefix(words[2], "HTTP/") &&
+		(strings.HasPrefix(words[1], "/") || strings.Contains(words[1], "://")) {
 		r.url = words[1]
 	}
 	return r, true

@@ -19,7 +19,8 @@ import (
 // checkPortable shows the lines of a file on which the parsers of crawlers part.
 func (f *flags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
 	if len(words) != 1 || len(f.agents) > 0 || f.urls != "" || f.jsonl || f.Set.Changed("profile") {
-		return exit.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, for every parser")
+		return exit.Usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, " +
+			"for every parser")
 	}
 	body, err := f.ReadRobots(ctx, words[0], stdin)
 	if err != nil {
@@ -65,13 +66,17 @@ func (f *flags) ownParsers(ctx context.Context) (out []portable.Crawler, err err
 func showPortable(out io.Writer, r *portable.Report) {
 	switch r.Answer {
 	case portable.NotPortable:
-		fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
+		fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing,
+			r.Questions)
 	case portable.Portable:
-		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does, and so do all documents\n", r.Questions)
+		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does, and so do all documents\n",
+			r.Questions)
 	case portable.ParsersAgree:
-		fmt.Fprintf(out, "PARSERS AGREE  every parser reads it alike, answering the %d questions asked as google does; documents do not\n", r.Questions)
+		fmt.Fprintf(out, "PARSERS AGREE  every parser reads it alike, answering the %d questions asked as google does; "+
+			"documents do not\n", r.Questions)
 	default:
-		fmt.Fprintf(out, "UNDECIDED  all parsers answer the %d questions asked as google does, and others are not asked\n", r.Questions)
+		fmt.Fprintf(out, "UNDECIDED  all parsers answer the %d questions asked as google does, and others are not asked\n",
+			r.Questions)
 	}
 	left := func(what string, n int, noun, why string) {
 		if n > 0 {
@@ -93,11 +98,13 @@ func showPortable(out io.Writer, r *portable.Report) {
 		case x.Rewritten:
 			fmt.Fprintf(out, "  instead            %s\n", x.Advice)
 		case x.Advice != "":
-			fmt.Fprintf(out, "  instead            %s; google would then answer otherwise, so the file is not rewritten so\n", x.Advice)
+			fmt.Fprintf(out, "  instead            %s; google would then answer otherwise, so the file is not rewritten so\n",
+				x.Advice)
 		default:
 			fmt.Fprintf(out, "  instead            no way of writing it is read alike by all\n")
 		}
-		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", visible.Text(x.Agent), visible.Text(asArgument(x.Path)), x.Google, x.Parser, x.Answer)
+		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", visible.Text(x.Agent),
+			visible.Text(asArgument(x.Path)), x.Google, x.Parser, x.Answer)
 		for line := range strings.Lines(x.File + string(x.FileB64)) {
 			fmt.Fprintf(out, "      %s\n", visible.Text(strings.TrimRight(line, "\r\n")))
 		}
@@ -122,7 +129,8 @@ func showDocuments(out io.Writer, all []portable.Departure) {
 		} else {
 			fmt.Fprintf(out, "  instead            no rewriting here makes it agree\n")
 		}
-		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s\n", visible.Text(x.Agent), visible.Text(asArgument(x.Path)), x.Google, x.Document, x.Answer)
+		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s\n", visible.Text(x.Agent),
+			visible.Text(asArgument(x.Path)), x.Google, x.Document, x.Answer)
 	}
 }
 

@@ -61,7 +61,8 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	}
 	lost := journal.Needed(m.Without, "fetches")
 	if !slices.Contains(m.Tables, "fetches") || len(lost) > 0 {
-		return exit.Usagef("run %s does not say how hosts answered: it lacks %s", m.Run, cmp.Or(strings.Join(lost, ", "), "the table fetches"))
+		return exit.Usagef("run %s does not say how hosts answered: it lacks %s", m.Run,
+			cmp.Or(strings.Join(lost, ", "), "the table fetches"))
 	}
 	r := lookup.Open(in, m)
 	defer r.Close()
@@ -75,7 +76,8 @@ func (f *flags) checkRun(ctx context.Context, stdin io.Reader, stdout, stderr io
 	defer progress.Count(stderr, "judged", list.judged.Load)()
 	err = f.readURLs(ctx, &urlInput{stderr: stderr, each: func(s registry.Sample) error {
 		if s.Origin == nil {
-			return &userfile.Error{Path: list.name, Line: s.Line, Err: errors.New("is a path; give absolute URLs, whose hosts are looked up in the run")}
+			return &userfile.Error{Path: list.name, Line: s.Line,
+				Err: errors.New("is a path; give absolute URLs, whose hosts are looked up in the run")}
 		}
 		if block.add(s); block.isFull() {
 			return block.judge(ctx)
@@ -97,7 +99,8 @@ func AgentOf(r *past.Registry, name string) (agent schema.Agent, remark string) 
 			return a, ""
 		}
 	}
-	return schema.Agent{Name: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", visible.Text(name))
+	return schema.Agent{Name: name, Tokens: []string{name}},
+		fmt.Sprintf("the run has no agent %s: taken as a product token\n", visible.Text(name))
 }
 
 // A RunChecker judges URLs by what a run holds.
@@ -154,7 +157,8 @@ func (c *RunChecker) readsRules() bool {
 // hasRules reports whether the run has the tables groups and rules, whole.
 func (c *RunChecker) hasRules() bool {
 	for _, table := range []string{"groups", "rules"} {
-		if !slices.Contains(c.run.Tables, table) || slices.ContainsFunc(c.run.Without, func(column string) bool { return strings.HasPrefix(column, table+".") }) {
+		if !slices.Contains(c.run.Tables, table) ||
+			slices.ContainsFunc(c.run.Without, func(column string) bool { return strings.HasPrefix(column, table+".") }) {
 			return false
 		}
 	}

@@ -26,7 +26,8 @@ import (
 
 // checkURLs judges the URLs of a list by one file, a line each. With --changed-from it
 // prints only those that another file decides differently.
-func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout, stderr io.Writer) error {
+func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout,
+	stderr io.Writer) error {
 	switch {
 	case f.jsonl:
 		return exit.Usagef("--urls and --jsonl exclude each other: give one of them")
@@ -65,7 +66,8 @@ func (f *flags) checkURLs(ctx context.Context, args []string, profiles []*robots
 		}
 		before = fileCapture(body)
 	}
-	judges := &agentJudges{flags: f, profiles: profiles, capture: capture, before: before, known: make(map[string]*agentJudge)}
+	judges := &agentJudges{flags: f, profiles: profiles, capture: capture, before: before,
+		known: make(map[string]*agentJudge)}
 	in := &urlInput{stderr: stderr, origin: list.origin}
 	if len(agents) > 0 {
 		list.take(judges.of(agents[0].Agent))
@@ -160,7 +162,8 @@ func (j *agentJudges) sender(ctx context.Context, userAgent string, asked []aske
 }
 
 // captureOf returns the capture of a file, or fetches that of a URL's origin.
-func (f *flags) captureOf(ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader) (*fetch.Capture, error) {
+func (f *flags) captureOf(ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader) (
+	*fetch.Capture, error) {
 	if isLive([]string{name}) {
 		captures, err := f.captures(ctx, []string{liveURL(name)}, profiles)
 		if err != nil {
@@ -213,7 +216,8 @@ func (l *URLJudge) Why(v robots.Verdict) string {
 		return l.Unknown
 	}
 	if v.Rule < 0 || !l.answer.AsksRules() {
-		if l.File.RefusedAt() == 0 && (v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules()) {
+		if l.File.RefusedAt() == 0 && (v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow ||
+			v.Reason == robots.ReasonUndefined && !l.answer.AsksRules()) {
 			return words.Reason.Of(string(l.answer.Reason))
 		}
 		return noLine(v.Reason, &l.File)
@@ -222,7 +226,8 @@ func (l *URLJudge) Why(v robots.Verdict) string {
 		rule := &l.File.Rules[v.Rule]
 		l.lines[v.Rule] = l.file.text(rule.Line)
 		if l.body == nil {
-			l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, Shortened(visible.Text(RuleText(rule.Kind.String(), schema.Text(rule.Pattern)))))
+			l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line,
+				Shortened(visible.Text(RuleText(rule.Kind.String(), schema.Text(rule.Pattern)))))
 		}
 	}
 	return l.lines[v.Rule]
@@ -280,7 +285,8 @@ func (l *urlList) judgeRequest(r request) error {
 func (l *urlList) judge(s registry.Sample) error {
 	l.judged.Add(1)
 	if s.Origin != nil && l.origin != nil && *s.Origin != *l.origin {
-		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
+		return &userfile.Error{Path: l.name, Line: s.Line,
+			Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
 	}
 	v := l.after.verdict(s.URL)
 	var was *robots.Verdict
@@ -308,7 +314,8 @@ func (l *URLJudge) verdict(url string) robots.Verdict {
 }
 
 // text appends a line about a URL, or the object for it. was is nil without a file before.
-func (l *urlList) text(out []byte, url string, after *URLJudge, v robots.Verdict, before *URLJudge, was *robots.Verdict) ([]byte, error) {
+func (l *urlList) text(out []byte, url string, after *URLJudge, v robots.Verdict, before *URLJudge,
+	was *robots.Verdict) ([]byte, error) {
 	if l.json {
 		object := judgedURL{URL: url, judgement: after.judgement(v)}
 		if was != nil {

@@ -24,7 +24,8 @@ var errSize = errors.New("expected a size such as 512M or 2G")
 func (s *Size) Set(text string) error {
 	digits := strings.TrimRight(strings.ToUpper(text), "KMGTIB")
 	shift, ok := map[string]uint{
-		"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40,
+		"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40,
+		"TB": 40, "TIB": 40,
 	}[strings.ToUpper(text[len(digits):])]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64>>shift {
@@ -66,7 +67,8 @@ func ProcessMemory(given Size, concurrency int) (int64, error) {
 		return 0, exit.Usagef("%s: a run needs at least %d MiB", source, minMemory>>20)
 	}
 	if most := pipeline.MostConcurrency(memory); int64(concurrency) > most {
-		return 0, exit.Usagef("--concurrency %d: %s, %d MiB, has room for %d concurrent requests; lower it, or give more --memory", concurrency, source, memory>>20, most)
+		return 0, exit.Usagef("--concurrency %d: %s, %d MiB, has room for %d concurrent requests; lower it, or give more "+
+			"--memory", concurrency, source, memory>>20, most)
 	}
 	return memory, nil
 }

@@ -82,7 +82,8 @@ func findRuns(in store.Store, names ...*string) error {
 
 // RunOf reads a run for a command with the flag --incomplete, by [journal.ReadManifest] or
 // without its parts. It must be complete, unless the flag is given.
-func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, string) (*journal.Manifest, error)) (*journal.Manifest, error) {
+func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, string) (*journal.Manifest, error)) (
+	*journal.Manifest, error) {
 	m, err := readRun(in, name, read)
 	if err == nil && !m.Complete() && !incomplete {
 		err = exit.Usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
@@ -90,7 +91,8 @@ func RunOf(in store.Store, name string, incomplete bool, read func(store.Store, 
 	return m, err
 }
 
-func readRun(in store.Store, name string, read func(store.Store, string) (*journal.Manifest, error)) (*journal.Manifest, error) {
+func readRun(in store.Store, name string, read func(store.Store, string) (*journal.Manifest, error)) (
+	*journal.Manifest, error) {
 	m, err := read(in, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, NoRun(in, name)
@@ -205,6 +207,7 @@ func Writable(dir string) error {
 	if !publish.IsDataSet(dir) {
 		return nil
 	}
-	return &userfile.Error{Path: dir, Err: errors.New("is a data set of robocensus publish, and what this command writes would break its checksums: " +
-		"give another --out, such as a copy of the folder without checksums.sha256")}
+	return &userfile.Error{Path: dir,
+		Err: errors.New("is a data set of robocensus publish, and what this command writes would break its checksums: " +
+			"give another --out, such as a copy of the folder without checksums.sha256")}
 }

@@ -26,7 +26,8 @@ func CompleteFlag(c *cobra.Command, name string, words ...string) {
 
 // CompleteList does the same for a flag that takes a list of words with commas.
 func CompleteList(c *cobra.Command, name string, words []string) {
-	c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+	c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (out []string,
+		_ cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
 		for _, word := range words {
 			if !slices.Contains(strings.Split(before, ","), word) {

@@ -93,7 +93,8 @@ func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "a small web answers at %s; asking the hosts of a list of %d lines …\n", addr, bytes.Count(hosts, []byte("\n"))-1)
+	fmt.Fprintf(stderr, "a small web answers at %s; asking the hosts of a list of %d lines …\n", addr,
+		bytes.Count(hosts, []byte("\n"))-1)
 	return f.Execute(ctx, c, stdout, stderr)
 }
 

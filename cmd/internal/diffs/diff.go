@@ -140,11 +140,15 @@ var formats = []string{"text", "json", "markdown", "csv", "ndjson"}
 // showNext says where the rest of a comparison is.
 func showNext(p *screen.Text, c diff.Config, r *diff.Result) {
 	if r.Changes > 0 {
-		p.Line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). All of them, a page of figures, or one host:\n  robocensus diff --out %s %s %s --list\n  robocensus report --out %[2]s %[4]s --against %[3]s --html changes.html\n  robocensus history HOST --out %[2]s",
-			words.Count(r.Changes, "row"), screen.ShellWord(c.In.Path(".")), screen.ShellWord(r.Before), screen.ShellWord(r.After)))
+		p.Line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). All of them, a page of figures, or one host:\n"+
+			"  robocensus diff --out %s %s %s --list\n  robocensus report --out %[2]s %[4]s --against %[3]s --html "+
+			"changes.html\n  robocensus history HOST --out %[2]s",
+			words.Count(r.Changes, "row"), screen.ShellWord(c.In.Path(".")), screen.ShellWord(r.Before),
+			screen.ShellWord(r.After)))
 	}
 	if slices.ContainsFunc(r.Expectations, func(x *expect.Promise) bool { return x.State == expect.Broken }) {
-		p.Line("What breaks a promise is in " + p.Foreign(store.Join(c.In.Path("."), "changes", "run="+r.After, "against="+r.Before, "expectations.csv")))
+		p.Line("What breaks a promise is in " + p.Foreign(store.Join(c.In.Path("."), "changes", "run="+r.After,
+			"against="+r.Before, "expectations.csv")))
 	}
 }
 

@@ -38,7 +38,8 @@ type groupMoved struct {
 // text tells it in a sentence.
 func (g *groupMoved) text(p screen.Page) string {
 	return fmt.Sprintf("%s %s: %s of %s shut %s out since, of the others %s of %s", p.Foreign(g.Label), p.Foreign(g.Value),
-		words.Number(g.here.n), words.Count(g.here.of, "host"), p.Foreign(g.agent), words.Number(g.others.n), words.Number(g.others.of))
+		words.Number(g.here.n), words.Count(g.here.of, "host"), p.Foreign(g.agent), words.Number(g.others.n),
+		words.Number(g.others.of))
 }
 
 // groupsMoved compares, for each label of the later run, how many hosts with each value shut an
@@ -57,50 +58,53 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 		return nil, fmt.Errorf("look for the comparison: %w", err)
 	}
 	isNew, shut := make(map[string]bool), make(map[string]map[string]bool) // by origin; by agent and origin
-	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part}, rowio.Selection{Columns: []string{"origin", "kind", "agent", "profile", "before", "after"}}, func(batch []schema.Change) error {
-		for i := range batch {
-			row := &batch[i]
-			out := robots.DisallowAll.String()
-			switch {
-			case row.Kind == "host_new":
-				isNew[strings.Clone(row.Origin)] = true
-			case row.Kind != "policy_class" || row.Agent == nil || row.Profile != nil && *row.Profile != m.FirstProfile():
-			case schema.OrZero(row.After) == out && schema.OrZero(row.Before) != out:
-				agent := strings.Clone(*row.Agent)
-				if shut[agent] == nil {
-					shut[agent] = make(map[string]bool)
+	err = rowio.Of(ctx, c.In, []journal.Part{*record.Part},
+		rowio.Selection{Columns: []string{"origin", "kind", "agent", "profile", "before", "after"}},
+		func(batch []schema.Change) error {
+			for i := range batch {
+				row := &batch[i]
+				out := robots.DisallowAll.String()
+				switch {
+				case row.Kind == "host_new":
+					isNew[strings.Clone(row.Origin)] = true
+				case row.Kind != "policy_class" || row.Agent == nil || row.Profile != nil && *row.Profile != m.FirstProfile():
+				case schema.OrZero(row.After) == out && schema.OrZero(row.Before) != out:
+					agent := strings.Clone(*row.Agent)
+					if shut[agent] == nil {
+						shut[agent] = make(map[string]bool)
+					}
+					shut[agent][strings.Clone(row.Origin)] = true
 				}
-				shut[agent][strings.Clone(row.Origin)] = true
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil || len(shut) == 0 {
 		return nil, err
 	}
 	agents := slices.Sorted(maps.Keys(shut))
 	hosts := make(map[summary.LabelValue]int64)
 	closed := make(map[summary.LabelValue][]int64) // by agent
-	err = rowio.Of(ctx, c.In, m.PartsOf("labels"), rowio.Selection{Columns: []string{"origin", "label", "value"}}, func(batch []schema.Label) error {
-		for i := range batch {
-			row := &batch[i]
-			if isNew[row.Origin] {
-				continue
-			}
-			v := summary.LabelValue{Label: row.Label, Value: row.Value}
-			if hosts[v] == 0 {
-				v = summary.LabelValue{Label: strings.Clone(row.Label), Value: strings.Clone(row.Value)}
-				closed[v] = make([]int64, len(agents))
-			}
-			hosts[v]++
-			for k, agent := range agents {
-				if shut[agent][row.Origin] {
-					closed[v][k]++
+	err = rowio.Of(ctx, c.In, m.PartsOf("labels"), rowio.Selection{Columns: []string{"origin", "label", "value"}},
+		func(batch []schema.Label) error {
+			for i := range batch {
+				row := &batch[i]
+				if isNew[row.Origin] {
+					continue
+				}
+				v := summary.LabelValue{Label: row.Label, Value: row.Value}
+				if hosts[v] == 0 {
+					v = summary.LabelValue{Label: strings.Clone(row.Label), Value: strings.Clone(row.Value)}
+					closed[v] = make([]int64, len(agents))
+				}
+				hosts[v]++
+				for k, agent := range agents {
+					if shut[agent][row.Origin] {
+						closed[v][k]++
+					}
 				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +112,8 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 }
 
 // surest returns the values whose hosts moved more than the others by more than chance.
-func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summary.LabelValue][]int64) (out []groupMoved) {
+func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summary.LabelValue][]int64) (
+	out []groupMoved) {
 	ofLabel, closedOf := make(map[string]int64), make(map[string][]int64)
 	for v, n := range hosts {
 		ofLabel[v.Label] += n

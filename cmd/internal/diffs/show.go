@@ -23,13 +23,16 @@ func headline(r *diff.Result) string {
 	case r.Compared == 0:
 		return "no host is in both runs; " + apart
 	case !r.Policies:
-		return fmt.Sprintf("no policy is compared: %s in both runs, %s with a change of another kind; %s", words.Count(r.Compared, "host"), words.Number(r.Changed), apart)
+		return fmt.Sprintf("no policy is compared: %s in both runs, %s with a change of another kind; %s",
+			words.Count(r.Compared, "host"), words.Number(r.Changed), apart)
 	case r.Unread == r.Compared:
-		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s", words.Count(r.Compared, "host"), apart)
+		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s",
+			words.Count(r.Compared, "host"), apart)
 	}
 	out := fmt.Sprintf("%s compared, %s with a change", words.Count(r.Compared, "host"), words.Number(r.Changed))
 	if r.Unread > 0 { // of these only the reachability is
-		out = fmt.Sprintf("%s in both runs, %s of them compared (%s could not be read in one run or in both), %s with a change",
+		out = fmt.Sprintf("%s in both runs, %s of them compared (%s could not be read in one run or in both), %s with a "+
+			"change",
 			words.Count(r.Compared, "host"), words.Number(r.Compared-r.Unread), words.Number(r.Unread), words.Number(r.Changed))
 	}
 	if r.Compared >= words.Few {
@@ -73,9 +76,11 @@ func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
 	}
 	rows = nil
 	for _, k := range r.Kinds {
-		rows = append(rows, []string{visible.Text(k.Severity), visible.Text(words.Kind(k.Kind)), words.Number(k.Hosts), words.Number(k.Count)})
+		rows = append(rows, []string{visible.Text(k.Severity), visible.Text(words.Kind(k.Kind)), words.Number(k.Hosts),
+			words.Number(k.Count)})
 	}
-	p.Table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
+	p.Table("What changed, on how many hosts, in how many rows of the table changes",
+		[]string{"severity", "kind", "hosts", "rows"}, 2, rows)
 	showAgents(p, r)
 	showGroups(p, groups)
 	showWords(p, r)
@@ -89,7 +94,8 @@ func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
 		}
 		rows = append(rows, row)
 	}
-	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "in both runs", "changed"}, change.Severities...), 1, rows)
+	p.Table("Hosts by rank, and by most severe change", append([]string{"rank", "in both runs", "changed"},
+		change.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Together {
 		rows = append(rows, []string{visible.Text(e.Severity), p.Foreign(e.Origin), ToldOfHost(p, &e), words.Number(e.Hosts)})
@@ -165,12 +171,14 @@ func showAgents(p screen.Page, r *diff.Result) {
 			rows = append(rows, append([]string{named(c.Category, c.Profile)}, counts(c.Counts)...))
 		}
 	}
-	p.Table("Hosts that closed some path to any agent of a category, or shut one out entirely; and that opened", append([]string{"category"}, head...), 1, rows)
+	p.Table("Hosts that closed some path to any agent of a category, or shut one out entirely; and that opened",
+		append([]string{"category"}, head...), 1, rows)
 	rows = nil
 	for _, a := range mostMoved(agents) {
 		rows = append(rows, append([]string{p.Foreign(a.Category), named(a.Agent, a.Profile)}, counts(a.Counts)...))
 	}
-	p.Table("Hosts that closed some path to an agent, or shut it out entirely; and that opened", append([]string{"category", "agent"}, head...), 2, rows)
+	p.Table("Hosts that closed some path to an agent, or shut it out entirely; and that opened",
+		append([]string{"category", "agent"}, head...), 2, rows)
 	if len(agents) > shownAgents {
 		p.Line(fmt.Sprintf("and %s: --format json has all", restOf(shownAgents, agents)))
 	}
@@ -202,7 +210,8 @@ func restOf(shown int, rows []diff.Agent) string {
 	if len(named) == len(rows) {
 		return fmt.Sprintf("%s more %s", words.Number(n), words.Agree(n, "agent", "agents"))
 	}
-	return fmt.Sprintf("%s more %s, for %s under several profiles", words.Number(n), words.Agree(n, "row", "rows"), words.Count(int64(len(named)), "agent"))
+	return fmt.Sprintf("%s more %s, for %s under several profiles", words.Number(n), words.Agree(n, "row", "rows"),
+		words.Count(int64(len(named)), "agent"))
 }
 
 // showWords tells hosts that closed or opened because their template did from those that
@@ -212,7 +221,10 @@ func showWords(p screen.Page, r *diff.Result) {
 	var rows [][]string
 	shown, left := 0, int64(0)
 	for _, a := range r.Agents {
-		of := slices.DeleteFunc(slices.Clone(r.Words), func(w diff.Words) bool { return w.Agent != a.Agent || w.Profile != a.Profile })
+		of := slices.DeleteFunc(slices.Clone(r.Words), func(w diff.Words) bool {
+			return w.Agent != a.Agent ||
+				w.Profile != a.Profile
+		})
 		if !slices.ContainsFunc(of, func(w diff.Words) bool { return w.Template != nil }) {
 			continue
 		}
@@ -229,7 +241,8 @@ func showWords(p screen.Page, r *diff.Result) {
 			if w.Template != nil {
 				whose = p.Foreign(*w.Template)
 			}
-			rows = append(rows, []string{name, whose, words.Number(w.Closed), words.Number(w.ShutOut), words.Number(w.Opened), words.Number(w.LetIn)})
+			rows = append(rows, []string{name, whose, words.Number(w.Closed), words.Number(w.ShutOut), words.Number(w.Opened),
+				words.Number(w.LetIn)})
 			name = ""
 		}
 	}
@@ -239,7 +252,8 @@ func showWords(p screen.Page, r *diff.Result) {
 	title := "Whose words closed to an agent, and opened"
 	for _, t := range r.Profiles {
 		if moved := t.Closed + t.Opened - t.Both; !several && moved > 0 {
-			title += fmt.Sprintf(": of %s that closed or opened, %s did so in the words of a template alone", words.Count(moved, "host"), words.Number(t.Template))
+			title += fmt.Sprintf(": of %s that closed or opened, %s did so in the words of a template alone",
+				words.Count(moved, "host"), words.Number(t.Template))
 		}
 	}
 	p.Table(title, []string{"agent", "words", "closed", "shut out", "opened", "let in"}, 2, rows)
@@ -261,7 +275,8 @@ func showUses(p screen.Page, r *diff.Result) {
 		rows = append(rows, row)
 	}
 	if rows != nil {
-		p.Table("Hosts whose file states something else to an agent about a use, and how many did so in the words of a template alone",
+		p.Table("Hosts whose file states something else to an agent about a use, and how many did so in the words of a "+
+			"template alone",
 			[]string{"use", "refuse", "permit", "by path", "no more", "undecided", "template"}, 1, rows)
 	}
 }
@@ -326,7 +341,8 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 	}
 	text := []string{visible.Text(words.Kind(e.Kind))}
 	if e.Identity != nil { // which says more than the agent
-		return fmt.Sprintf("%s to %s: %s → %s", text[0], p.Foreign(*e.Identity), side(e.Before, nil), side(e.After, nil)) + alikeMore(e)
+		return fmt.Sprintf("%s to %s: %s → %s", text[0], p.Foreign(*e.Identity), side(e.Before, nil),
+			side(e.After, nil)) + alikeMore(e)
 	}
 	for _, s := range []*string{e.Agent, e.URL} {
 		if s != nil {

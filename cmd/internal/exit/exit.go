@@ -109,7 +109,8 @@ func CodeOf(err error) int {
 	var part *rowio.PartError
 	var lost *sink.LostError
 	switch {
-	case errors.As(err, &usage), errors.Is(err, journal.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, journal.ErrNotResumable),
+	case errors.As(err, &usage), errors.Is(err, journal.ErrRunExists), errors.Is(err, sink.ErrRunBusy),
+		errors.Is(err, journal.ErrNotResumable),
 		errors.Is(err, diff.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
 		return Usage
 	case errors.Is(err, ErrInterrupted):
@@ -127,7 +128,8 @@ func CodeOf(err error) int {
 		return Usage
 	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
 		return IO
-	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, journal.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
+	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, journal.ErrDamaged),
+		errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
 		errors.Is(err, publish.ErrDamaged):
 		return Input
 	}

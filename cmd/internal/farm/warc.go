@@ -36,7 +36,8 @@ type Archive struct {
 
 // IsArchive reports whether a name selects a form of [Archive.Write].
 func IsArchive(name string) bool {
-	return slices.ContainsFunc([]string{".warc.gz", ".warc.zst", ".warc", ".arc.gz", ".arc"}, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	return slices.ContainsFunc([]string{".warc.gz", ".warc.zst", ".warc", ".arc.gz", ".arc"},
+		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
 // archiveLimit is the length in bytes to which Common Crawl truncates bodies.
@@ -57,7 +58,8 @@ func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captur
 	case strings.HasSuffix(name, ".warc.gz"), strings.HasSuffix(name, ".arc.gz"):
 		w.compressor, err = gzip.NewWriterLevel(nil, 6)
 	case strings.HasSuffix(name, ".warc.zst"):
-		w.compressor, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+		w.compressor, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(1<<20))
 	case !IsArchive(name):
 		err = fmt.Errorf("%s: want a name that ends in .warc.gz, .warc.zst, .warc, .arc.gz or .arc", name)
 	}
@@ -140,9 +142,11 @@ func (w *warcWriter) info(file string) {
 		w.arcRecord("filedesc://"+file, "0.0.0.0", archiveStart, "text/plain", nil)
 		return
 	}
-	w.block = append(w.block[:0], "isPartOf: robofarm\r\npublisher: robofarm\r\ndescription: captures that nobody made, to try a reader on\r\n"+
+	w.block = append(w.block[:0], "isPartOf: robofarm\r\npublisher: robofarm\r\n"+
+		"description: captures that nobody made, to try a reader on\r\n"+
 		"software: robofarm\r\nformat: WARC File Format 1.0\r\n"...)
-	w.record("warcinfo", "application/warc-fields", w.infoID, archiveStart, []warc.Field{{Name: "WARC-Filename", Value: file}}, nil)
+	w.record("warcinfo", "application/warc-fields", w.infoID, archiveStart,
+		[]warc.Field{{Name: "WARC-Filename", Value: file}}, nil)
 }
 
 // capture writes the records of one fetch: request, response, metadata.
@@ -161,8 +165,11 @@ func (w *warcWriter) capture(n int, host string, body []byte, other int) {
 	}
 
 	_, authority, _ := strings.Cut(strings.TrimSuffix(url, "/robots.txt"), "://")
-	w.block = fmt.Appendf(w.block[:0], "GET /robots.txt HTTP/1.1\r\nUser-Agent: robofarm\r\nAccept-Encoding: gzip\r\nHost: %s\r\nConnection: Keep-Alive\r\n\r\n", authority)
-	w.record("request", "application/http; msgtype=request", request, date, about("", warc.Field{Name: "WARC-IP-Address", Value: address}), nil)
+	w.block = fmt.Appendf(w.block[:0],
+		"GET /robots.txt HTTP/1.1\r\nUser-Agent: robofarm\r\nAccept-Encoding: gzip\r\nHost: %s\r\n"+
+			"Connection: Keep-Alive\r\n\r\n", authority)
+	w.record("request", "application/http; msgtype=request", request, date,
+		about("", warc.Field{Name: "WARC-IP-Address", Value: address}), nil)
 
 	head, body, mime := archiveAnswer(date, url, body, int(drawn>>48%1000) < 10*other, drawn)
 	fields := []warc.Field{{Name: "WARC-IP-Address", Value: address}, {Name: "WARC-Identified-Payload-Type", Value: mime}}
@@ -177,7 +184,8 @@ func (w *warcWriter) capture(n int, host string, body []byte, other int) {
 	whole := sha1.New()
 	whole.Write(w.block)
 	whole.Write(body)
-	fields = append(fields, warc.Field{Name: "WARC-Block-Digest", Value: "sha1:" + base32.StdEncoding.EncodeToString(whole.Sum(nil))})
+	fields = append(fields, warc.Field{Name: "WARC-Block-Digest", Value: "sha1:" + base32.StdEncoding.EncodeToString(
+		whole.Sum(nil))})
 	response := w.newID()
 	w.record("response", "application/http; msgtype=response", response, date, about(request, fields...), body)
 
@@ -227,13 +235,15 @@ func archiveAddress(host string, drawn uint64) string {
 
 // archiveAnswer returns the status line and headers of an answer, without
 // Content-Length and the empty line, and its body and media type.
-func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, drawn uint64) (head string, _ []byte, mime string) {
+func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, drawn uint64) (head string, _ []byte,
+	mime string) {
 	at := date.Format("Mon, 02 Jan 2006 15:04:05 GMT")
 	server := [...]string{"nginx", "Apache", "cloudflare", "Microsoft-IIS/10.0", "LiteSpeed"}[drawn>>24%5]
 	common := "Date: " + at + "\r\nServer: " + server + "\r\n"
 	if otherwise {
 		page := func(status string) (string, []byte, string) {
-			text := "<html>\r\n<head><title>" + status + "</title></head>\r\n<body>\r\n<h1>" + status + "</h1>\r\n</body>\r\n</html>\r\n"
+			text := "<html>\r\n<head><title>" + status + "</title></head>\r\n<body>\r\n<h1>" + status +
+				"</h1>\r\n</body>\r\n</html>\r\n"
 			return "HTTP/1.1 " + status + "\r\n" + common + "Content-Type: text/html\r\n", []byte(text), "text/html"
 		}
 		switch drawn >> 32 % 10 {
@@ -252,7 +262,8 @@ func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, draw
 	case 0:
 		head += "X-Crawler-Transfer-Encoding: chunked\r\nX-Crawler-Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
 	case 1:
-		head += fmt.Sprintf("X-Crawler-Content-Encoding: gzip\r\nX-Crawler-Content-Length: %d\r\nVary: Accept-Encoding\r\n", len(body)/3+20)
+		head += fmt.Sprintf("X-Crawler-Content-Encoding: gzip\r\nX-Crawler-Content-Length: %d\r\nVary: Accept-Encoding\r\n",
+			len(body)/3+20)
 	case 2:
 		head += "X-Crawler-Transfer-Encoding: chunked\r\nCache-Control: max-age=3600\r\n"
 	default:

@@ -126,7 +126,8 @@ type logger struct {
 // does, because a silent run seems to hang.
 func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	if !s.CutOff.IsZero() {
-		l.out.Warn("no host can be reached; waiting, and nothing that fails now is recorded", "since", s.CutOff.UTC().Format(time.RFC3339), "fetched", s.Fetched)
+		l.out.Warn("no host can be reached; waiting, and nothing that fails now is recorded", "since",
+			s.CutOff.UTC().Format(time.RFC3339), "fetched", s.Fetched)
 		return
 	}
 	if s.Fetched == l.last.Fetched && (s.Phase == pipeline.Fetching || s.Phase == pipeline.Finished) {
@@ -152,7 +153,8 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 // leftOf estimates how long a run still takes, 0 if nobody knows: to ask, and to write what was
 // answered into tables, which may be the slower of the two and ends later.
 func leftOf(s pipeline.Snapshot, elapsed time.Duration) time.Duration {
-	if s.Phase != pipeline.Fetching && s.Phase != pipeline.Writing || s.Total <= 0 || s.Done <= 0 || s.Fetched <= s.Earlier {
+	if s.Phase != pipeline.Fetching && s.Phase != pipeline.Writing || s.Total <= 0 || s.Done <= 0 ||
+		s.Fetched <= s.Earlier {
 		return 0
 	}
 	// Of the lines that are done, this process has the share that it has of the hosts.

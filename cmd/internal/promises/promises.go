@@ -107,7 +107,8 @@ func foundWords(found string) string {
 		return words.Kind(kind) + of + ": " + told(before) + " → " + told(after)
 	}
 	if verdict, reason, ok := strings.Cut(found, " by "); ok && (verdict == "allow" || verdict == "disallow") {
-		return map[string]string{"allow": "allowed", "disallow": "disallowed"}[verdict] + " by " + words.Plain(strings.ReplaceAll(reason, "_", " "))
+		return map[string]string{"allow": "allowed", "disallow": "disallowed"}[verdict] +
+			" by " + words.Plain(strings.ReplaceAll(reason, "_", " "))
 	}
 	if text, ok := words.Reason[found]; ok {
 		return text

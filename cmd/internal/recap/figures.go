@@ -18,7 +18,8 @@ var answers = []struct {
 	name     string
 	evidence []answer.Evidence
 }{
-	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored, answer.TurnsAway, answer.BehindWall}},
+	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored,
+		answer.TurnsAway, answer.BehindWall}},
 	{"server error", []answer.Evidence{answer.ServerFails}},
 	{"could not be reached", []answer.Evidence{answer.NotReached}},
 	{"no usable answer", []answer.Evidence{answer.BrokenAnswer}},
@@ -57,8 +58,10 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 	by := func(metric string) map[string]int64 { return sums.By(metric, profile, counters.Key) }
 	decided := sums.Decided(profile)
 	f := &figures{
-		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(), Reasons: decided.Named(), Failures: by("network_failure"),
-		refusals: by("refusal"), decided: decided, pages: sums.Pages(profile), Walls: sums.Walls(profile), others: by("answer_let_in"),
+		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(),
+		Reasons: decided.Named(), Failures: by("network_failure"),
+		refusals: by("refusal"), decided: decided, pages: sums.Pages(profile), Walls: sums.Walls(profile),
+		others: by("answer_let_in"),
 	}
 	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	f.hasTraining, f.training = training != nil, training["some"]+training["all"]

@@ -41,7 +41,8 @@ func WriteByLabel(ctx context.Context, in store.Store, run, label string, incomp
 	case len(names) == 0:
 		return exit.Usagef("--by: run %s has no labels: give them to robocensus run with --label or --labels", m.Run)
 	case at < 0:
-		return exit.Usagef("--by: run %s has no label %q%s: it has %s", m.Run, label, suggest.Remark(label, names), strings.Join(names, ", "))
+		return exit.Usagef("--by: run %s has no label %q%s: it has %s", m.Run, label, suggest.Remark(label, names),
+			strings.Join(names, ", "))
 	}
 	showGroups(&screen.Text{Out: stdout}, m, names[at], labels.Groups(names[at], m.FirstProfile()))
 	return nil
@@ -55,13 +56,17 @@ func showGroups(p *screen.Text, m *journal.Manifest, label string, groups []repo
 	}
 	for _, g := range groups[:min(len(groups), mostGroups)] {
 		rows = append(rows, []string{
-			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Closed), words.Percent(g.Closed, g.Hosts), words.Share(g.Low) + " to " + words.Share(g.High), g.Difference(),
+			p.Foreign(g.Value), words.Number(g.Hosts), words.Number(g.Closed), words.Percent(g.Closed, g.Hosts),
+			words.Share(g.Low) + " to " + words.Share(g.High), g.Difference(),
 		})
 	}
-	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, screen.Date(m.Date), words.Count(hosts, "host"), p.Foreign(label)))
-	p.Table("Hosts that shut out an agent for AI training, by "+p.Foreign(label), []string{label, "hosts", "shut out", "share", "interval", "than the rest"}, 1, rows)
+	p.Line(fmt.Sprintf("run %s of %s: %s with %s", m.Run, screen.Date(m.Date), words.Count(hosts, "host"),
+		p.Foreign(label)))
+	p.Table("Hosts that shut out an agent for AI training, by "+p.Foreign(label),
+		[]string{label, "hosts", "shut out", "share", "interval", "than the rest"}, 1, rows)
 	if more := len(groups) - len(rows); more > 0 {
-		p.Line(fmt.Sprintf("and %s more with smaller shares: robocensus export label_counts --where label=%s has all", words.Number(int64(more)), screen.ShellWord(label)))
+		p.Line(fmt.Sprintf("and %s more with smaller shares: robocensus export label_counts --where label=%s has all",
+			words.Number(int64(more)), screen.ShellWord(label)))
 	}
 	p.Line(report.HowDiffer(len(groups)))
 	if text := report.Folded(groups); text != "" {

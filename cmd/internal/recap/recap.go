@@ -79,12 +79,15 @@ func Summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	}
 	switch {
 	case last != c.Run:
-		p.Line(fmt.Sprintf("\nviews.sql shows run %s, the last complete one by date and ID. Its schema history has this\none too: SELECT ... FROM history.fetches WHERE run = '%s'", last, c.Run))
+		p.Line(fmt.Sprintf("\nviews.sql shows run %s, the last complete one by date and ID. Its schema history has this\n"+
+			"one too: SELECT ... FROM history.fetches WHERE run = '%s'", last, c.Run))
 	case slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.Reasons) == 0):
 		p.Line("\nAsk DuckDB about the last complete run, for example who is shut out most often:\n  " + askDuckDB(c.Dir))
 	}
 	if last == c.Run && slices.Contains(c.Tables, "summary") && slices.Contains(c.Tables, "policies") {
-		p.Line(fmt.Sprintf("\nDraw a page of figures, or look at one host:\n  robocensus report --out %[1]s latest --html report.html\n  robocensus show HOST --out %[1]s", screen.ShellWord(c.Dir)))
+		p.Line(fmt.Sprintf("\nDraw a page of figures, or look at one host:\n"+
+			"  robocensus report --out %[1]s latest --html report.html\n  robocensus show HOST --out %[1]s",
+			screen.ShellWord(c.Dir)))
 	}
 }
 
@@ -105,7 +108,8 @@ func showFigures(p *screen.Text, f *figures, profiles []string) {
 	showOthers(p, f)
 	showShutOut(p, f)
 	if len(profiles) > 1 {
-		p.Line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.Foreign(profiles[0]), len(profiles)))
+		p.Line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.",
+			p.Foreign(profiles[0]), len(profiles)))
 	}
 }
 
@@ -118,7 +122,8 @@ func showOthers(p *screen.Text, f *figures) {
 		walls, total = append(walls, words.Challenge.Of(vendor)+" "+words.Number(f.Walls[vendor])), total+f.Walls[vendor]
 	}
 	if total > 0 {
-		p.Line(fmt.Sprintf("\nA wall answered in place of the file on %s, which count as unread: %s.", words.Count(total, f.noun), p.Foreign(strings.Join(walls, ", "))))
+		p.Line(fmt.Sprintf("\nA wall answered in place of the file on %s, which count as unread: %s.",
+			words.Count(total, f.noun), p.Foreign(strings.Join(walls, ", "))))
 	}
 	all := summary.MetOf(f.others)
 	if len(all) == 0 {
@@ -133,7 +138,8 @@ func showOthers(p *screen.Text, f *figures) {
 		}
 		rows = append(rows, []string{name, words.Number(away), words.Number(hosts), words.Percent(away, hosts)})
 	}
-	p.Table("Turned away, of the hosts that let the agent in on paper and answered us", []string{"identity", "turned away", "hosts", "share"}, 1, rows)
+	p.Table("Turned away, of the hosts that let the agent in on paper and answered us",
+		[]string{"identity", "turned away", "hosts", "share"}, 1, rows)
 	if !all[0].Control {
 		p.Line("There is no control: a host may refuse any second request.")
 	}
@@ -163,7 +169,8 @@ func askDuckDB(dir string) string {
 		return "gcloud storage cp " + script + " . && " + ask
 	case "azblob":
 		container, folder, _ := strings.Cut(rest, "/")
-		return "az storage blob download --file views.sql --container-name " + screen.ShellWord(container) + " --name " + screen.ShellWord(store.Join(folder, "views.sql")) + " && " + ask
+		return "az storage blob download --file views.sql --container-name " + screen.ShellWord(container) +
+			" --name " + screen.ShellWord(store.Join(folder, "views.sql")) + " && " + ask
 	}
 	return "cd " + screen.ShellWord(dir) + " && " + ask
 }
@@ -172,10 +179,13 @@ func askDuckDB(dir string) string {
 // URLs without a word.
 func rejectedTexts(kinds map[string]rejected.Kind) (out []string) {
 	if k := kinds["not_adjacent"]; k.N > 0 {
-		out = append(out, words.Count(k.N, "URL")+" not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 for a list of URLs)")
+		out = append(out, words.Count(k.N, "URL")+
+			" not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 "+
+			"for a list of URLs)")
 	}
 	if k := kinds["damaged_record"]; k.N > 0 {
-		out = append(out, fmt.Sprintf("the archives cannot be read at %s (%s): captures may be missing", words.Count(k.N, "place"), visible.Text(k.First)))
+		out = append(out, fmt.Sprintf("the archives cannot be read at %s (%s): captures may be missing",
+			words.Count(k.N, "place"), visible.Text(k.First)))
 	}
 	return out
 }
@@ -189,7 +199,9 @@ func skippedTexts(c *source.Config, s rejected.Skipped) (out []string) {
 	for _, kind := range []struct {
 		n          int64
 		noun, what string
-	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherSubsets, "capture", "of other subsets"}, {s.OtherHosts, capture, "of other hosts"}, {s.NotSampled, record, "outside the sample"}, {s.Earlier, "earlier capture", "of the same hosts"}, {s.OtherRecords, "record", "of other kinds"}} {
+	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherSubsets, "capture", "of other subsets"},
+		{s.OtherHosts, capture, "of other hosts"}, {s.NotSampled, record, "outside the sample"},
+		{s.Earlier, "earlier capture", "of the same hosts"}, {s.OtherRecords, "record", "of other kinds"}} {
 		if kind.n > 0 {
 			out = append(out, words.Count(kind.n, kind.noun)+" "+kind.what)
 		}
@@ -210,9 +222,11 @@ func showAnswers(p *screen.Text, profile string, f *figures) {
 	}
 	switch {
 	case isStored:
-		p.Line(fmt.Sprintf("The rules of %s of %s decide%s.", words.Number(files), words.Count(f.targets, "stored file"), shareOf(files)))
+		p.Line(fmt.Sprintf("The rules of %s of %s decide%s.", words.Number(files), words.Count(f.targets, "stored file"),
+			shareOf(files)))
 	case files > 0:
-		p.Line(fmt.Sprintf("%s of %s answered%s, and the rules of %s decide%s.", words.Number(answered), words.Count(f.targets, f.noun), shareOf(answered), words.Number(files), shareOf(files)))
+		p.Line(fmt.Sprintf("%s of %s answered%s, and the rules of %s decide%s.", words.Number(answered),
+			words.Count(f.targets, f.noun), shareOf(answered), words.Number(files), shareOf(files)))
 	default:
 		p.Line(fmt.Sprintf("%s of %s answered%s.", words.Number(answered), words.Count(f.targets, f.noun), shareOf(answered)))
 	}
@@ -254,9 +268,12 @@ func showShutOut(p *screen.Text, f *figures) {
 	if f.hasTraining {
 		text := "\n" + words.Count(f.training, f.noun)
 		if files >= words.Few {
-			text += fmt.Sprintf(" (%s) %s an agent for AI training; %s of those with rules.", words.Percent(f.training, f.targets), words.Agree(f.training, "shuts out", "shut out"), words.Percent(f.training, files))
+			text += fmt.Sprintf(" (%s) %s an agent for AI training; %s of those with rules.",
+				words.Percent(f.training, f.targets), words.Agree(f.training, "shuts out", "shut out"),
+				words.Percent(f.training, files))
 		} else {
-			text += fmt.Sprintf(" %s an agent for AI training, of %s with rules.", words.Agree(f.training, "shuts out", "shut out"), words.Number(files))
+			text += fmt.Sprintf(" %s an agent for AI training, of %s with rules.",
+				words.Agree(f.training, "shuts out", "shut out"), words.Number(files))
 		}
 		p.Line(text)
 	}
@@ -272,11 +289,13 @@ func showShutOut(p *screen.Text, f *figures) {
 	var rows [][]string
 	for _, a := range f.agents[:min(len(f.agents), topAgents)] {
 		rows = append(rows, []string{
-			visible.Text(a.Category), p.Foreign(a.Agent), words.Number(a.Closed), words.Percent(a.Closed, f.targets), words.Percent(a.Closed, files),
+			visible.Text(a.Category), p.Foreign(a.Agent), words.Number(a.Closed), words.Percent(a.Closed, f.targets),
+			words.Percent(a.Closed, files),
 			words.Number(a.ByName), words.Number(a.Partial),
 		})
 	}
-	p.Table("Shut out most often, by "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "with rules", "by name", "partly"}, 2, rows)
+	p.Table("Shut out most often, by "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s",
+		"with rules", "by name", "partly"}, 2, rows)
 	counts := make([]int64, len(f.agents))
 	for i, a := range f.agents {
 		counts[i] = a.Closed
@@ -284,7 +303,8 @@ func showShutOut(p *screen.Text, f *figures) {
 	if text := words.More(counts, len(rows), f.noun); text != "" {
 		p.Line(text + " (report --html has all)")
 	}
-	p.Line(fmt.Sprintf("with rules: of the %s whose rules decide; by name: in its own group;\npartly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
+	p.Line(fmt.Sprintf("with rules: of the %s whose rules decide; by name: in its own group;\n"+
+		"partly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
 }
 
 const firstQuery = `SELECT agent, category,

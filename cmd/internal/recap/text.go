@@ -22,7 +22,8 @@ import (
 func WriteText(ctx context.Context, in store.Store, run string, incomplete bool, stdout io.Writer) error {
 	m, err := cli.RunOf(in, run, incomplete, journal.ReadManifest)
 	if err == nil && !slices.Contains(m.Tables, "summary") {
-		err = exit.UsageError{Err: fmt.Errorf("%w: run %s has no table summary; choose a run that has it", report.ErrNoSummary, run)}
+		err = exit.UsageError{Err: fmt.Errorf("%w: run %s has no table summary; choose a run that has it",
+			report.ErrNoSummary, run)}
 	}
 	if err != nil {
 		return err

@@ -32,7 +32,8 @@ func writeTar(path string, entries []entry, when time.Time) error {
 		}
 		files := tar.NewWriter(packed)
 		for _, e := range entries {
-			header := &tar.Header{Format: tar.FormatUSTAR, Name: e.name, Size: int64(len(e.content)), Mode: e.mode(), ModTime: when}
+			header := &tar.Header{Format: tar.FormatUSTAR, Name: e.name, Size: int64(len(e.content)), Mode: e.mode(),
+				ModTime: when}
 			if err := files.WriteHeader(header); err != nil {
 				return err
 			}

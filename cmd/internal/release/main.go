@@ -71,7 +71,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(work)
 	r := release{
-		version: *version, out: *out, man: *man, commands: []string{"./cmd/robocensus", "./cmd/robofarm"}, time: time.Unix(seconds, 0).UTC(), work: work,
+		version: *version, out: *out, man: *man, commands: []string{"./cmd/robocensus", "./cmd/robofarm"},
+		time: time.Unix(seconds, 0).UTC(), work: work,
 	}
 	for _, platform := range platforms {
 		if err := r.archive(ctx, platform); err != nil {
@@ -106,7 +107,9 @@ func (r *release) archive(ctx context.Context, platform string) error {
 	var entries []entry
 	for _, command := range r.commands {
 		binary := r.binary(platform, command)
-		if _, err := r.goTool(ctx, platform, "build", "-ldflags", "-s -X github.com/robocensus/robocensus/cmd/internal/cli.ToolVersion="+r.version, "-o", binary, command); err != nil {
+		if _, err := r.goTool(ctx, platform, "build", "-ldflags",
+			"-s -X github.com/robocensus/robocensus/cmd/internal/cli.ToolVersion="+r.version, "-o", binary,
+			command); err != nil {
 			return err
 		}
 		content, err := os.ReadFile(binary)
@@ -160,7 +163,8 @@ func (r *release) licences(ctx context.Context, platform string) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	modules := append(strings.Split(strings.TrimSpace(string(listed)), "\n"), "Go, "+runtime.Version()+"\t"+strings.TrimSpace(string(root)))
+	modules := append(strings.Split(strings.TrimSpace(string(listed)), "\n"), "Go, "+runtime.Version()+
+		"\t"+strings.TrimSpace(string(root)))
 	slices.Sort(modules)
 	var text strings.Builder
 	for _, module := range slices.Compact(modules) {
@@ -191,14 +195,17 @@ func (r *release) licences(ctx context.Context, platform string) ([]byte, error)
 // isLicence reports whether a file must accompany binaries: a licence or a notice.
 func isLicence(name string) bool {
 	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "PATENTS"}, func(begin string) bool { return strings.HasPrefix(name, begin) }) &&
+	return slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "PATENTS"},
+		func(begin string) bool { return strings.HasPrefix(name, begin) }) &&
 		!strings.HasSuffix(name, ".GO")
 }
 
 // listModules writes the list of the modules in robocensus, from its binary.
 func (r *release) listModules(ctx context.Context, platform, tool string) error {
-	_, err := r.goTool(ctx, runtime.GOOS+"/"+runtime.GOARCH, "run", tool, "bin", "-json", "-std", "-noserial", "-notimestamp",
-		"-version", r.version, "-output", filepath.Join(r.out, r.name(platform)+".cdx.json"), r.binary(platform, r.commands[0]))
+	_, err := r.goTool(ctx, runtime.GOOS+"/"+runtime.GOARCH, "run", tool, "bin", "-json", "-std", "-noserial",
+		"-notimestamp",
+		"-version", r.version, "-output", filepath.Join(r.out, r.name(platform)+".cdx.json"),
+		r.binary(platform, r.commands[0]))
 	return err
 }
 
@@ -206,7 +213,8 @@ func (r *release) listModules(ctx context.Context, platform, tool string) error 
 func (r *release) goTool(ctx context.Context, platform string, args ...string) ([]byte, error) {
 	system, architecture, _ := strings.Cut(platform, "/")
 	c := exec.CommandContext(ctx, "go", args...)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+architecture, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOEXPERIMENT=")
 	var failure strings.Builder
 	c.Stderr = &failure
 	output, err := c.Output()

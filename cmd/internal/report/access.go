@@ -93,10 +93,13 @@ func (d *data) aiTraining() *draw.Figure {
 		}
 	}
 	perStratum := d.sums.By("targets", d.profile, of)
-	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all"}, {Key: "some", Class: "partly", Name: "shut out some"}}
+	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all"},
+		{Key: "some", Class: "partly", Name: "shut out some"}}
 	f := &draw.Figure{
 		ID: "ai-training", Of: "Shares of " + d.bases() + ".",
-		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
+		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a "+
+			"crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, "+
+			"shuts nobody out here. %s covered.",
 			words.Verbed(agents, "agent for AI training is", "agents for AI training are")),
 		Legend: kinds.Legend(), Names: words.Rank,
 		Head: []string{"stratum", "hosts", "with_rules", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
@@ -111,9 +114,11 @@ func (d *data) aiTraining() *draw.Figure {
 	case some == 0:
 		f.Title = fmt.Sprintf("%s %s every agent for AI training", d.ofBoth(all), d.agree(all, "shuts out", "shut out"))
 	case all == 0:
-		f.Title = fmt.Sprintf("%s %s some agents for AI training, none all of them", d.ofBoth(some), d.agree(some, "shuts out", "shut out"))
+		f.Title = fmt.Sprintf("%s %s some agents for AI training, none all of them", d.ofBoth(some),
+			d.agree(some, "shuts out", "shut out"))
 	default:
-		f.Title = fmt.Sprintf("%s %s agents for AI training: %s all of them, %s some", d.ofBoth(all+some), d.agree(all+some, "shuts out", "shut out"), words.ShareOf(all, d.hosts, "hosts"), words.Percent(some, d.hosts))
+		f.Title = fmt.Sprintf("%s %s agents for AI training: %s all of them, %s some", d.ofBoth(all+some),
+			d.agree(all+some, "shuts out", "shut out"), words.ShareOf(all, d.hosts, "hosts"), words.Percent(some, d.hosts))
 	}
 	type line struct {
 		name         string
@@ -132,9 +137,11 @@ func (d *data) aiTraining() *draw.Figure {
 	}
 	for _, l := range lines {
 		n, shares := l.by["all"]+l.by["some"], kinds.Shares(l.by)
-		tracks := []draw.Track{{Label: "hosts", Whole: l.hosts, Shares: shares, Values: []string{words.ShareOf(n, l.hosts, "hosts")}}}
+		tracks := []draw.Track{{Label: "hosts", Whole: l.hosts, Shares: shares,
+			Values: []string{words.ShareOf(n, l.hosts, "hosts")}}}
 		if d.files != d.hosts {
-			tracks = append(tracks, draw.Track{Label: "with rules", Whole: l.files, Shares: shares, Values: []string{withRules(n, l.files)}})
+			tracks = append(tracks, draw.Track{Label: "with rules", Whole: l.files, Shares: shares,
+				Values: []string{withRules(n, l.files)}})
 		}
 		f.AddBar(l.name, words.Hosts(l.hosts), tracks...)
 	}
@@ -142,8 +149,11 @@ func (d *data) aiTraining() *draw.Figure {
 	f.Axis = strings.TrimSuffix(f.Axis, " of hosts") // of either base
 	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
 		counters.SumIf("metric = 'targets'", "hosts"), counters.WithRules("") + "::BIGINT AS with_rules",
-		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"), counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
-	}, ",\n  ") + "\n" + d.from("targets outcome challenge challenge_outcome category", false) + " AND (profile IS NULL OR profile = " + views.Quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
+		counters.SumIf(ofCategory("all"), "shut_out_all"), counters.SumIf(ofCategory("some"), "shut_out_some"),
+		counters.SumIf(ofCategory("none"), "shut_out_none"), counters.SumIf(ofCategory("unknown"), "unknown"),
+	}, ",\n  ") + "\n" + d.from("targets outcome challenge challenge_outcome category", false) +
+		" AND (profile IS NULL OR profile = " + views.Quote(d.profile) +
+		")\nGROUP BY stratum ORDER BY " + counters.StratumOrder
 	return f
 }
 
@@ -183,23 +193,30 @@ func (d *data) agents() *draw.Figure {
 	slices.SortStableFunc(all, func(a, b counters.Fate) int {
 		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.Names, a.Names))
 	})
-	kinds := draw.Kinds{{Key: "by_name", Class: "closed", Name: "shut out by name"}, {Key: "by_fallback", Class: "broken", Name: "by another crawler's name"}, {Key: "by_star", Class: "star", Name: "by the group for all (*)"}}
+	kinds := draw.Kinds{{Key: "by_name", Class: "closed", Name: "shut out by name"},
+		{Key: "by_fallback", Class: "broken", Name: "by another crawler's name"},
+		{Key: "by_star", Class: "star", Name: "by the group for all (*)"}}
 	f := &draw.Figure{
 		ID: "agents", Of: "Shares of " + d.bases() + ".", Title: "No host shuts out any of the agents",
-		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
+		Note: "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so " +
+			"does the group of a crawler that the agent follows where none names it.",
 		Legend: kinds.Legend(), Heads: d.heads(), Head: append([]string{"agent", "category", "shut_out"}, kinds.Keys()...),
 	}
 	if top := all[0]; top.Closed > 0 {
-		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.Agent, words.Count(int64(len(all)), "agent"), d.ofBoth(top.Closed))
+		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.Agent, words.Count(int64(len(all)), "agent"),
+			d.ofBoth(top.Closed))
 		if most := namesOf(all, func(a counters.Fate) bool { return a.Closed == top.Closed }); len(most) > 1 {
-			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.Closed))
+			f.Title = fmt.Sprintf("%s are shut out most often of %s, each by %s", words.Tied(most, "agents"),
+				words.Count(int64(len(all)), "agent"), d.ofBoth(top.Closed))
 		}
 	}
 	for _, a := range all {
-		counts := map[string]int64{"by_name": a.ByName, "by_fallback": a.ByFallback, "by_star": a.Closed - a.ByName - a.ByFallback}
+		counts := map[string]int64{"by_name": a.ByName, "by_fallback": a.ByFallback,
+			"by_star": a.Closed - a.ByName - a.ByFallback}
 		f.AddRow([]string{a.Agent, a.Category, counters.Digits(a.Closed)}, kinds.Numbers(counts)...)
 		if a.Closed > 0 {
-			f.AddBar(a.Agent, words.Category.Of(a.Category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(counts), Values: d.shares(a.Closed)})
+			f.AddBar(a.Agent, words.Category.Of(a.Category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(counts),
+				Values: d.shares(a.Closed)})
 		}
 	}
 	f.Fit("hosts")
@@ -215,15 +232,20 @@ func (d *data) agents() *draw.Figure {
 			left += a.Closed
 		}
 		if left > 0 {
-			f.Examples.Rest = fmt.Sprintf("and %s more: robocensus export --out DIR %s policies --format csv --agent NAME --where class=disallow_all", words.Number(left), d.run)
+			f.Examples.Rest = fmt.Sprintf(
+				"and %s more: robocensus export --out DIR %s policies --format csv --agent NAME --where class=disallow_all",
+				words.Number(left), d.run)
 		}
 		for i := range f.Examples.Rows {
 			f.Examples.Rows[i].Text = words.Match.Of(f.Examples.Rows[i].Text)
 		}
 	}
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  shut_out - by_name - by_fallback AS by_star\n%s\nGROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent", categoryOf,
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  shut_out - by_name - by_fallback AS by_star\n%s\n"+
+		"GROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent",
+		categoryOf,
 		counters.SumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"),
-		counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "by_name"), counters.SumIf("metric = 'policy_fallback' AND key = 'disallow_all'", "by_fallback"),
+		counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "by_name"),
+		counters.SumIf("metric = 'policy_fallback' AND key = 'disallow_all'", "by_fallback"),
 		d.from("policy policy_explicit policy_fallback", true))
 	return f
 }
@@ -236,31 +258,40 @@ func (d *data) named() *draw.Figure {
 		return nil
 	}
 	var kinds draw.Kinds
-	for _, k := range []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"}, {"allow_all", "allow"}} {
+	for _, k := range []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"},
+		{"allow_all", "allow"}} {
 		kinds = append(kinds, draw.Kind{Key: k.key, Class: k.class, Name: words.Class.Of(k.key)})
 	}
 	f := &draw.Figure{
 		ID: "named", Of: "Shares of " + d.bases() + ".",
-		Note:   "A file names an agent where it has a group for one of the agent's own names. The colour shows what the group says.",
-		Legend: kinds.Legend(), Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
+		Note: "A file names an agent where it has a group for one of the agent's own names. The colour shows what the " +
+			"group says.",
+		Legend: kinds.Legend(), Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed",
+			"open"},
 	}
 	top := all[0]
-	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.Agent, d.ofBoth(top.Names), words.Number(top.Named["disallow_all"]))
+	f.Title = fmt.Sprintf("%s is named most often: by %s, of which %s shut it out", top.Agent, d.ofBoth(top.Names),
+		words.Number(top.Named["disallow_all"]))
 	if most := namesOf(all, func(a counters.Fate) bool { return a.Names == top.Names }); len(most) > 1 {
-		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", words.Tied(most, "agents"), words.Count(int64(len(all)), "agent"), d.ofBoth(top.Names))
+		f.Title = fmt.Sprintf("%s are named most often of %s, each by %s", words.Tied(most, "agents"),
+			words.Count(int64(len(all)), "agent"), d.ofBoth(top.Names))
 	}
 	rest(f, all, func(a counters.Fate) int64 { return a.Names })
 	for _, a := range all {
 		f.AddRow([]string{a.Agent, a.Category, counters.Digits(a.Names)}, kinds.Numbers(a.Named)...)
 		if a.Names > 0 {
-			f.AddBar(a.Agent, words.Category.Of(a.Category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(a.Named), Values: d.shares(a.Names)})
+			f.AddBar(a.Agent, words.Category.Of(a.Category), draw.Track{Whole: d.hosts, Shares: kinds.Shares(a.Named),
+				Values: d.shares(a.Names)})
 		}
 	}
 	f.Fit("hosts")
 	f.Shorten()
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf,
-		counters.SumIf("metric = 'policy_explicit'", "named"), counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "shut_out"),
-		counters.SumIf("metric = 'policy_explicit' AND key = 'partial'", "partly_closed"), counters.SumIf("metric = 'policy_explicit' AND key = 'allow_all'", "open"),
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent",
+		categoryOf,
+		counters.SumIf("metric = 'policy_explicit'", "named"),
+		counters.SumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "shut_out"),
+		counters.SumIf("metric = 'policy_explicit' AND key = 'partial'", "partly_closed"),
+		counters.SumIf("metric = 'policy_explicit' AND key = 'allow_all'", "open"),
 		d.from("policy policy_explicit", true))
 	return f
 }
@@ -276,14 +307,18 @@ func (d *data) categories() *draw.Figure {
 	if len(names) < 2 || closed[names[0]] == 0 {
 		return nil
 	}
-	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all agents of the category"}, {Key: "some", Class: "partly", Name: "shut out some"}}
+	kinds := draw.Kinds{{Key: "all", Class: "closed", Name: "shut out all agents of the category"},
+		{Key: "some", Class: "partly", Name: "shut out some"}}
 	f := &draw.Figure{
-		ID: "categories", Note: d.freeNote(names), Of: "Shares of " + d.bases() + ".", Legend: kinds.Legend(), Heads: d.heads(), Names: words.Category.Of,
+		ID: "categories", Note: d.freeNote(names), Of: "Shares of " + d.bases() + ".", Legend: kinds.Legend(),
+		Heads: d.heads(), Names: words.Category.Of,
 		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	top := by[names[0]]
-	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s %s at least one of its agents, and %s all of them",
-		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), d.agree(closed[names[0]], "shuts out", "shut out"), words.ShareOf(top["all"], d.hosts, "hosts"))
+	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s %s at least one of its agents, and "+
+		"%s all of them",
+		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), d.agree(closed[names[0]], "shuts out", "shut out"),
+		words.ShareOf(top["all"], d.hosts, "hosts"))
 	if closed[names[1]] == closed[names[0]] {
 		tied := 0
 		for _, n := range closed {
@@ -296,11 +331,14 @@ func (d *data) categories() *draw.Figure {
 	for _, name := range names {
 		n := by[name]
 		f.AddRow([]string{name}, n["all"], n["some"], n["none"], n["unknown"])
-		f.AddBar(words.Category.Of(name), "", draw.Track{Whole: d.hosts, Shares: kinds.Shares(n), Values: d.shares(closed[name])})
+		f.AddBar(words.Category.Of(name), "", draw.Track{Whole: d.hosts, Shares: kinds.Shares(n),
+			Values: d.shares(closed[name])})
 	}
 	f.Fit("hosts")
 	f.Shorten()
-	f.SQL = "SELECT category,\n  " + strings.Join([]string{counters.SumIf("key = 'all'", "shut_out_all"), counters.SumIf("key = 'some'", "shut_out_some"), counters.SumIf("key = 'none'", "shut_out_none"), counters.SumIf("key = 'unknown'", "unknown")}, ",\n  ") +
+	f.SQL = "SELECT category,\n  " + strings.Join([]string{counters.SumIf("key = 'all'", "shut_out_all"),
+		counters.SumIf("key = 'some'", "shut_out_some"), counters.SumIf("key = 'none'", "shut_out_none"),
+		counters.SumIf("key = 'unknown'", "unknown")}, ",\n  ") +
 		"\n" + d.from("category", true) + "\nGROUP BY category ORDER BY shut_out_all + shut_out_some DESC, category"
 	return f
 }
@@ -317,7 +355,8 @@ func (d *data) freeNote(categories []string) string {
 		return ""
 	}
 	slices.Sort(agents)
-	return fmt.Sprintf("The group for all (*) does not bind %s: of %s it shuts out some agents and never all.", past.Some(agents, mostFree), words.And(of))
+	return fmt.Sprintf("The group for all (*) does not bind %s: of %s it shuts out some agents and never all.",
+		past.Some(agents, mostFree), words.And(of))
 }
 
 // mostFree is how many agents that ignore the group for all are named.
@@ -335,8 +374,11 @@ func (d *data) deadNames() *draw.Figure {
 	lines := sum(d.sums.By("dead_name_lines", d.profile, counters.Key))
 	f := &draw.Figure{
 		ID: "dead-names", Of: d.ofFiles(), Names: words.Plain,
-		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files), words.Count(d.texts, "file"), words.Agree(files, "names an agent", "name agents"), words.Verbed(lines, "line addresses nobody", "lines address nobody")),
-		Note:  "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has them as named_only; they are not agents, and count in no other figure.",
+		Title: fmt.Sprintf("%s of %s %s that no operator is known to send; %s", words.Number(files),
+			words.Count(d.texts, "file"), words.Agree(files, "names an agent", "name agents"),
+			words.Verbed(lines, "line addresses nobody", "lines address nobody")),
+		Note: "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has " +
+			"them as named_only; they are not agents, and count in no other figure.",
 	}
 	d.byKey(f, "dead_name", "name", "files", false, all, "star", d.texts)
 	f.SQL = strings.Replace(f.SQL, "WHERE ", "WHERE key <> 'any' AND ", 1)
@@ -354,6 +396,7 @@ func rest(f *draw.Figure, all []counters.Fate, by func(counters.Fate) int64) {
 		}
 	}
 	if text := words.More(counts, min(len(counts), draw.MostBars), "host"); text != "" {
-		f.Note, f.Cut = strings.TrimSpace("Not drawn: "+strings.TrimPrefix(text, "and ")+"; the numbers below have them. "+f.Note), 0
+		f.Note, f.Cut = strings.TrimSpace("Not drawn: "+strings.TrimPrefix(text, "and ")+
+			"; the numbers below have them. "+f.Note), 0
 	}
 }

@@ -22,15 +22,23 @@ type answerKind struct {
 
 var answerKinds = []answerKind{
 	{"file", "allow", "has a file", "has a file", "have a file", []answer.Evidence{answer.ShowsFile}},
-	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []answer.Evidence{answer.ShowsNoFile}},
-	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere", []answer.Evidence{answer.ShowsDeadRedirect}},
-	{"turned_away", "away", "turns a census away", "turns a census away", "turn a census away", []answer.Evidence{answer.TurnsAway}},
-	{"server_error", "partly", "server error", "gives a server error", "give a server error", []answer.Evidence{answer.ServerFails}},
-	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []answer.Evidence{answer.NotReached}},
-	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []answer.Evidence{answer.BrokenAnswer}},
+	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it",
+		[]answer.Evidence{answer.ShowsNoFile}},
+	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere",
+		[]answer.Evidence{answer.ShowsDeadRedirect}},
+	{"turned_away", "away", "turns a census away", "turns a census away", "turn a census away",
+		[]answer.Evidence{answer.TurnsAway}},
+	{"server_error", "partly", "server error", "gives a server error", "give a server error",
+		[]answer.Evidence{answer.ServerFails}},
+	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached",
+		[]answer.Evidence{answer.NotReached}},
+	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer",
+		[]answer.Evidence{answer.BrokenAnswer}},
 	{"wall", "wall", "is behind a wall", "is behind a wall", "are behind a wall", []answer.Evidence{answer.BehindWall}},
-	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []answer.Evidence{answer.OnlyMemory}},
-	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored",
+	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer",
+		"are down and judged by earlier answers", []answer.Evidence{answer.OnlyMemory}},
+	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored",
+		"were not asked, or their answers are not stored",
 		[]answer.Evidence{answer.SpecialAddress, answer.NoRouteHere, answer.NotStored, answer.ShowsNothing}},
 }
 
@@ -83,7 +91,8 @@ func (d *data) answers() *draw.Figure {
 		k := &answerKinds[1]
 		k.name, k.one, k.many = "has none", "has none", "have none"
 	}
-	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank, Head: []string{"stratum"}}
+	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank,
+		Head: []string{"stratum"}}
 	var said []string
 	columns := []string{"stratum"}
 	for i, k := range answerKinds {
@@ -113,14 +122,16 @@ func (d *data) answers() *draw.Figure {
 		f.Note = words.Verbed(pages, "of the files is a page", "of the files are pages") + " of HTML. " + f.Note
 	}
 	if d.profile == "google" && d.sums.Decided(d.profile).Named()[string(answer.Throttled)] > 0 {
-		f.Note = "Status 429 closes a host under google as a server error does; until November 2026 it opened it, as it still does under google-2019. " + f.Note
+		f.Note = "Status 429 closes a host under google as a server error does; until November 2026 it opened it, as it " +
+			"still does under google-2019. " + f.Note
 	}
 	if why := d.failures(); why != "" {
 		f.Note = "Why hosts cannot be reached: " + why + ". " + f.Note
 	}
 	others := d.sums.By("reason", d.profile, counters.Key)
 	delete(others, string(answer.Success))
-	f.Examples = d.examples.List("Examples of answers other than a robots.txt", "status and last URL, or error", "reason", words.Reason.Of, counters.Ranked(others)...)
+	f.Examples = d.examples.List("Examples of answers other than a robots.txt", "status and last URL, or error",
+		"reason", words.Reason.Of, counters.Ranked(others)...)
 	for _, stratum := range counters.Ascending(byStratum) {
 		n, whole := make([]int64, len(answerKinds)), int64(0)
 		for reason, count := range d.sums.DecidedIn(d.profile, stratum).Named() {
@@ -135,7 +146,8 @@ func (d *data) answers() *draw.Figure {
 		f.AddBar(words.Rank(stratum), "", draw.Track{Whole: whole, Shares: shares, Values: []string{words.Hosts(whole)}})
 	}
 	f.Fill("hosts")
-	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason challenge turned_away_reason", true), counters.StratumOrder)
+	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "),
+		d.from("reason challenge turned_away_reason", true), counters.StratumOrder)
 	return f
 }
 
@@ -149,7 +161,8 @@ func (k *answerKind) column(reasons []string) string {
 		return counters.SumIf("metric = 'turned_away_reason'", k.key)
 	}
 	in := " IN (" + strings.Join(reasons, ", ") + ")"
-	return "(coalesce(sum(count) FILTER (metric = 'reason' AND key" + in + "), 0)\n    - coalesce(sum(count) FILTER (metric IN ('challenge', 'turned_away_reason') AND split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
+	return "(coalesce(sum(count) FILTER (metric = 'reason' AND key" + in +
+		"), 0)\n    - coalesce(sum(count) FILTER (metric IN ('challenge', 'turned_away_reason') AND split_part(key, ' ', 2)" + in + "), 0))::BIGINT AS " + k.key
 }
 
 // meaning says what the answers mean under the profile.
@@ -160,14 +173,16 @@ func (d *data) meaning() string {
 	var means []string
 	for _, m := range []struct{ key, words string }{
 		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed without rules at"},
-		{"full_disallow", "everything is closed until they answer again at"}, {"undefined", "the document leaves the policy open for"},
+		{"full_disallow", "everything is closed until they answer again at"},
+		{"undefined", "the document leaves the policy open for"},
 		{"wall", "a wall hides the policy of"},
 	} {
 		if n := outcomes[m.key]; n > 0 {
 			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, words.Hosts(n), words.Percent(n, d.hosts)))
 		}
 	}
-	return fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile, words.And(means))
+	return fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile,
+		words.And(means))
 }
 
 // errors shows how attempts failed.
@@ -187,7 +202,8 @@ func (d *data) errors() *draw.Figure {
 		at = "all " + d.all()
 	}
 	class, most, each := counters.Leading(all, counters.Quoted(words.ErrorClass.Of))
-	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s%s)", at, class, words.Number(most), each)
+	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s%s)", at, class,
+		words.Number(most), each)
 	if len(all) == 1 {
 		f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, with %s", at, class)
 	}

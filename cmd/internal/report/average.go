@@ -36,7 +36,8 @@ func (d *data) beforeAverage() *draw.Figure {
 		n, known [2]int64 // hosts that shut an agent out, and hosts whose policy is known, added up over the agents
 	}
 	ofAgent := func(l counters.Label) string { return l.Agent }
-	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent), d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
+	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent),
+		d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
 	by := map[string]shutOut{allAgents: {}}
 	for agent, n := range after {
 		was, ok := before[agent]
@@ -62,8 +63,10 @@ func (d *data) beforeAverage() *draw.Figure {
 	of := [2]int64{all.known[0] / all.agents, all.known[1] / all.agents}
 	mean := func(n, of int64) string { return fmt.Sprintf("%.1f", float64(n)/float64(max(1, of))) }
 	f := &draw.Figure{
-		ID: "before-average", Of: fmt.Sprintf("Agents that a host shuts out on average, of %s of %s and %s of %s.", words.The(of[0], base), d.before.date, words.The(of[1], base), words.Day(d.manifest.Date)),
-		Note:   "A mean over hosts, of the agents that both runs have: a host that shuts out all of them counts as much as many that shut out one each.",
+		ID: "before-average", Of: fmt.Sprintf("Agents that a host shuts out on average, of %s of %s and %s of %s.",
+			words.The(of[0], base), d.before.date, words.The(of[1], base), words.Day(d.manifest.Date)),
+		Note: "A mean over hosts, of the agents that both runs have: a host that shuts out all of them counts as much " +
+			"as many that shut out one each.",
 		Legend: d.beforeLegend(), Head: []string{"category", "agents", "before", "after", "of_before", "of_after"},
 		Names: func(category string) string {
 			if category == allAgents {
@@ -71,14 +74,16 @@ func (d *data) beforeAverage() *draw.Figure {
 			}
 			return words.Category.Of(category)
 		},
-		Title: fmt.Sprintf("The average host shuts out %s → %s of %s", mean(all.n[0], of[0]), mean(all.n[1], of[1]), words.Count(all.agents, "agent")),
+		Title: fmt.Sprintf("The average host shuts out %s → %s of %s", mean(all.n[0], of[0]), mean(all.n[1], of[1]),
+			words.Count(all.agents, "agent")),
 	}
 	if hosts, same := d.changes.Compared(); hosts > 0 {
 		every := "every agent"
 		if len(d.changes.Notes) > 0 {
 			every += " that was compared"
 		}
-		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch what it could before", words.OfHosts(same, hosts), every)
+		f.Title += fmt.Sprintf("; at %s whose policies were compared %s may fetch what it could before",
+			words.OfHosts(same, hosts), every)
 	}
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(-isFirst(a == allAgents, b == allAgents), cmp.Compare(a, b))
@@ -90,7 +95,8 @@ func (d *data) beforeAverage() *draw.Figure {
 		var tracks []draw.Track
 		for i, name := range []string{"before", "after"} {
 			tracks = append(tracks, draw.Track{
-				Label: name, Whole: of[i] * s.agents, Shares: []draw.Share{{Class: beforeClasses[i], Name: name + ", hosts × agents", N: s.n[i]}},
+				Label: name, Whole: of[i] * s.agents,
+				Shares: []draw.Share{{Class: beforeClasses[i], Name: name + ", hosts × agents", N: s.n[i]}},
 				Values: []string{mean(s.n[i], of[i]) + " of " + words.Number(s.agents)},
 			})
 		}

@@ -76,7 +76,8 @@ type moved struct {
 // are, and the sum of counters that gives them.
 func (d *data) beforeBase() (of [2]int64, base, sum string) {
 	if d.byRules() {
-		return [2]int64{d.before.files, d.files}, "hosts with rules", counters.WithRules("profile = " + views.Quote(d.profile))
+		return [2]int64{d.before.files, d.files}, "hosts with rules",
+			counters.WithRules("profile = " + views.Quote(d.profile))
 	}
 	return [2]int64{d.before.hosts, d.hosts}, "hosts", "sum(count) FILTER (metric = 'targets')"
 }
@@ -85,17 +86,21 @@ func (d *data) beforeBase() (of [2]int64, base, sum string) {
 var beforeClasses = [2]string{"star", "closed"}
 
 func (d *data) beforeLegend() []draw.Legend {
-	return []draw.Legend{{Class: beforeClasses[0], Name: d.before.date}, {Class: beforeClasses[1], Name: words.Day(d.manifest.Date)}}
+	return []draw.Legend{{Class: beforeClasses[0], Name: d.before.date},
+		{Class: beforeClasses[1], Name: words.Day(d.manifest.Date)}}
 }
 
 // beforeAfter draws shares of two runs in pairs. metric and condition choose the counters
 // of both, and head names the label. title says what the shares of the first are.
-func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string, all []moved, title func(shares string) string) *draw.Figure {
+func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string, all []moved,
+	title func(shares string) string) *draw.Figure {
 	of, base, whole := d.beforeBase()
 	f.Title = title(words.ArrowOf(all[0].n[0], of[0], all[0].n[1], of[1], base))
-	f.Of = fmt.Sprintf("Shares of %s of %s and %s of %s.", words.The(of[0], base), d.before.date, words.The(of[1], base), words.Day(d.manifest.Date))
+	f.Of = fmt.Sprintf("Shares of %s of %s and %s of %s.", words.The(of[0], base), d.before.date, words.The(of[1], base),
+		words.Day(d.manifest.Date))
 	if base != "hosts" {
-		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
+		f.Note = "Hosts with rules are those whose rules decide: an outage in one of the runs lowers shares of all " +
+			"hosts. Those that it hides may be of another kind; who lost and who moved, below, is counted host by host. " + f.Note
 	}
 	f.Legend = d.beforeLegend()
 	f.Head = []string{head, "before", "after", "of_before", "of_after"}
@@ -103,7 +108,9 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 		f.AddRow([]string{m.name}, m.n[0], m.n[1], of[0], of[1])
 		var tracks []draw.Track
 		for i, name := range []string{"before", "after"} {
-			tracks = append(tracks, draw.Track{Label: name, Whole: of[i], Shares: []draw.Share{{Class: beforeClasses[i], Name: name, N: m.n[i]}}, Values: []string{words.Percent(m.n[i], of[i])}})
+			tracks = append(tracks, draw.Track{Label: name, Whole: of[i],
+				Shares: []draw.Share{{Class: beforeClasses[i], Name: name, N: m.n[i]}},
+				Values: []string{words.Percent(m.n[i], of[i])}})
 		}
 		f.AddBar(f.Cell(0, m.name), m.sub, tracks...)
 	}
@@ -116,8 +123,11 @@ func (d *data) beforeAfter(f *draw.Figure, head, metric, condition, order string
 	total := func(run string) string {
 		return fmt.Sprintf("(SELECT %s FROM history.summary WHERE %s)::BIGINT", whole, runs(run))
 	}
-	f.SQL = fmt.Sprintf("FROM (SELECT %s,\n    %s AS before,\n    %s AS after,\n    %s AS of_before,\n    %s AS of_after\n  FROM history.summary WHERE run IN (%s, %s) AND metric = %s AND profile = %s\n  GROUP BY %[1]s HAVING count(DISTINCT run) = 2 AND before + after > 0)\nORDER BY %[10]s, %[1]s",
-		head, sum(d.against), sum(d.run), total(d.against), total(d.run), views.Quote(d.against), views.Quote(d.run), views.Quote(metric), views.Quote(d.profile), order)
+	f.SQL = fmt.Sprintf("FROM (SELECT %s,\n    %s AS before,\n    %s AS after,\n    %s AS of_before,\n"+
+		"    %s AS of_after\n  FROM history.summary WHERE run IN (%s, %s) AND metric = %s AND profile = %s\n"+
+		"  GROUP BY %[1]s HAVING count(DISTINCT run) = 2 AND before + after > 0)\nORDER BY %[10]s, %[1]s",
+		head, sum(d.against), sum(d.run), total(d.against), total(d.run), views.Quote(d.against), views.Quote(d.run),
+		views.Quote(metric), views.Quote(d.profile), order)
 	return f
 }
 
@@ -145,12 +155,15 @@ func (d *data) beforeCategories() *draw.Figure {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b moved) int {
-		return cmp.Or(-isFirst(a.name == counters.Headline, b.name == counters.Headline), cmp.Compare(b.n[1], a.n[1]), cmp.Compare(b.n[0], a.n[0]), cmp.Compare(a.name, b.name))
+		return cmp.Or(-isFirst(a.name == counters.Headline, b.name == counters.Headline), cmp.Compare(b.n[1], a.n[1]),
+			cmp.Compare(b.n[0], a.n[0]), cmp.Compare(a.name, b.name))
 	})
 	return d.beforeAfter(&draw.Figure{
 		ID: "before-categories", Names: words.Category.Of,
-		Note: "A host counts where its file lets at least one agent of the category fetch nothing, by name or by the group for all (*). Categories that both runs have.",
-	}, "category", "category", "key IN ('all', 'some')", "category = "+views.Quote(counters.Headline)+" DESC, after DESC, before DESC", all, func(shares string) string {
+		Note: "A host counts where its file lets at least one agent of the category fetch nothing, by name or by the " +
+			"group for all (*). Categories that both runs have.",
+	}, "category", "category", "key IN ('all', 'some')", "category = "+views.Quote(counters.Headline)+
+		" DESC, after DESC, before DESC", all, func(shares string) string {
 		if all[0].name == counters.Headline {
 			return shares + " shut out an agent for AI training"
 		}
@@ -176,7 +189,8 @@ func (d *data) beforeAgents() *draw.Figure {
 		return nil
 	}
 	ofAgent := func(l counters.Label) string { return l.Agent }
-	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent), d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
+	before, after, category := d.before.sums.Pivot("policy", d.profile, ofAgent),
+		d.sums.Pivot("policy", d.profile, ofAgent), d.sums.Agents(d.profile)
 	var all []moved
 	for agent, n := range after {
 		if was, ok := before[agent]; ok && n["disallow_all"]+was["disallow_all"] > 0 {
@@ -204,17 +218,20 @@ func (d *data) beforeAgents() *draw.Figure {
 		}
 	}
 	return d.beforeAfter(&draw.Figure{
-		ID:   "before-agents",
-		Note: "Agents that both runs have and that some host shuts out, the greatest difference first: by name, by the name of a crawler that they follow, or by the group for all (*).",
-	}, "agent", "policy", "key = 'disallow_all'", "abs(after * of_before - before * of_after) DESC", all, func(shares string) string {
-		switch {
-		case by(all[0]) == 0:
-			return "No agent is shut out by another share of hosts than before"
-		case same == len(most) && same > 1:
-			return fmt.Sprintf("%s moved most: %s shut each of them out", words.Tied(most, "agents"), shares)
-		case len(most) > 1:
-			return fmt.Sprintf("%s moved most, such as %s: %s shut it out", words.Count(int64(len(most)), "agent"), all[0].name, shares)
-		}
-		return fmt.Sprintf("%s moved most: %s shut it out", all[0].name, shares)
-	})
+		ID: "before-agents",
+		Note: "Agents that both runs have and that some host shuts out, the greatest difference first: by name, by the " +
+			"name of a crawler that they follow, or by the group for all (*).",
+	}, "agent", "policy", "key = 'disallow_all'", "abs(after * of_before - before * of_after) DESC", all,
+		func(shares string) string {
+			switch {
+			case by(all[0]) == 0:
+				return "No agent is shut out by another share of hosts than before"
+			case same == len(most) && same > 1:
+				return fmt.Sprintf("%s moved most: %s shut each of them out", words.Tied(most, "agents"), shares)
+			case len(most) > 1:
+				return fmt.Sprintf("%s moved most, such as %s: %s shut it out", words.Count(int64(len(most)), "agent"),
+					all[0].name, shares)
+			}
+			return fmt.Sprintf("%s moved most: %s shut it out", all[0].name, shares)
+		})
 }

@@ -19,7 +19,8 @@ func (d *data) ofFiles() string {
 	case more == 0:
 		return fmt.Sprintf("Shares of %s, one of each host with rules.", words.Count(d.files, "file"))
 	case more > 0:
-		return fmt.Sprintf("Shares of %s: those of the %s whose rules decide, and %s that the profile leaves open.", words.Count(d.texts, "file"), words.Hosts(d.files), words.Number(more))
+		return fmt.Sprintf("Shares of %s: those of the %s whose rules decide, and %s that the profile leaves open.",
+			words.Count(d.texts, "file"), words.Hosts(d.files), words.Number(more))
 	}
 	return fmt.Sprintf("Shares of the %s whose text was counted.", words.Count(d.texts, "file"))
 }
@@ -32,7 +33,8 @@ func (d *data) sizes() *draw.Figure {
 	cut := d.sums.By("body", d.profile, counters.Key)["truncated"]
 	f := &draw.Figure{
 		ID: "sizes", Of: d.ofFiles(),
-		Title:   fmt.Sprintf("The median file has %s bytes, and nine in ten at most %s; %s the size limit", about(bins.Quantile(0.5)), words.Number(bins.Quantile(0.9)), reach(cut, d.texts)),
+		Title: fmt.Sprintf("The median file has %s bytes, and nine in ten at most %s; %s the size limit",
+			about(bins.Quantile(0.5)), words.Number(bins.Quantile(0.9)), reach(cut, d.texts)),
 		Note:    "Bytes after decoding; what lies beyond the limit is not counted. A column is labelled with its least value.",
 		Columns: draw.Histogram(bins, d.texts, short, words.Number, "file", "bytes"),
 	}
@@ -56,7 +58,8 @@ func (d *data) features() *draw.Figure {
 	f := &draw.Figure{
 		ID: "features", Of: d.ofFiles(), Names: words.Feature.Of,
 		Title: fmt.Sprintf("%s %s a group for all (*), %s a wildcard in a rule, %s a sitemap",
-			words.ShareOf(all["star_group"], d.texts, "files"), words.AgreeOf(all["star_group"], d.texts, "has", "have"), words.Percent(all["wildcard"], d.texts), words.Percent(all["sitemap"], d.texts)),
+			words.ShareOf(all["star_group"], d.texts, "files"), words.AgreeOf(all["star_group"], d.texts, "has", "have"),
+			words.Percent(all["wildcard"], d.texts), words.Percent(all["sitemap"], d.texts)),
 	}
 	d.byKey(f, "feature", "feature", "files", false, all, "allow", d.texts)
 	return f
@@ -75,9 +78,12 @@ func (d *data) delays() *draw.Figure {
 		}
 	}
 	f := &draw.Figure{
-		ID: "delays", Of: fmt.Sprintf("Shares of %s with a crawl delay, in %s.", words.Count(groups, "group"), words.Count(on, "file")),
-		Title: fmt.Sprintf("%s %s for a crawl delay; %s %s for %s", words.ShareOf(on, d.texts, "files"), words.AgreeOf(on, d.texts, "asks", "ask"),
-			words.ShareOf(most.Count, groups, "groups with one"), words.AgreeOf(most.Count, groups, "asks", "ask"), seconds(most.Bin)),
+		ID: "delays", Of: fmt.Sprintf("Shares of %s with a crawl delay, in %s.", words.Count(groups, "group"),
+			words.Count(on, "file")),
+		Title: fmt.Sprintf("%s %s for a crawl delay; %s %s for %s", words.ShareOf(on, d.texts, "files"),
+			words.AgreeOf(on, d.texts, "asks", "ask"),
+			words.ShareOf(most.Count, groups, "groups with one"), words.AgreeOf(most.Count, groups, "asks", "ask"),
+			seconds(most.Bin)),
 		Note:    "Whole seconds. A column is labelled with its least value.",
 		Columns: draw.Histogram(bins, groups, short, words.Number, "group", "seconds"),
 	}
@@ -88,7 +94,8 @@ func (d *data) delays() *draw.Figure {
 			keys = append(keys, b.String())
 		}
 	}
-	f.Examples = d.examples.List("Some of the longest", "seconds", "crawl_delay", func(bin string) string { return draw.BinName(bin) + " s" }, keys...)
+	f.Examples = d.examples.List("Some of the longest", "seconds", "crawl_delay",
+		func(bin string) string { return draw.BinName(bin) + " s" }, keys...)
 	return f
 }
 
@@ -113,9 +120,11 @@ func (d *data) sitemaps() *draw.Figure {
 	f := &draw.Figure{
 		ID: "sitemaps", Of: d.ofFiles(),
 		Title: fmt.Sprintf("%s %s a sitemap; of %s, %s %s to another host and %s %s",
-			words.ShareOf(with, d.texts, "files"), words.AgreeOf(with, d.texts, "names", "name"), words.Count(lines, "sitemap line"),
+			words.ShareOf(with, d.texts, "files"), words.AgreeOf(with, d.texts, "names", "name"),
+			words.Count(lines, "sitemap line"),
 			words.Percent(kinds["other_host"], lines), words.AgreeOf(kinds["other_host"], lines, "leads", "lead"),
-			words.Percent(kinds["relative"], lines), words.AgreeOf(kinds["relative"], lines, "is not an absolute URL", "are not absolute URLs")),
+			words.Percent(kinds["relative"], lines), words.AgreeOf(kinds["relative"], lines, "is not an absolute URL",
+				"are not absolute URLs")),
 		Note:    "Sitemap lines in a file. A column is labelled with its least value.",
 		Columns: draw.Histogram(bins, d.texts, short, words.Number, "file", "sitemap lines"),
 	}
@@ -143,7 +152,8 @@ func (d *data) fields() *draw.Figure {
 	f := &draw.Figure{
 		ID: "fields", Of: d.ofFiles(), Names: fieldName,
 		Title: commonest("extension", all, d.texts, fieldName),
-		Note:  "Fields that the documents do not define. They change no verdict. A crawl-delay counts here wherever it stands, as a feature only where it is a number in a group.",
+		Note: "Fields that the documents do not define. They change no verdict. A crawl-delay counts here wherever it " +
+			"stands, as a feature only where it is a number in a group.",
 	}
 	d.byKey(f, "field", "field", "files", false, all, "allow", d.texts)
 	return f
@@ -164,15 +174,18 @@ func (d *data) flaws() *draw.Figure {
 	f := &draw.Figure{
 		ID: "flaws", Of: d.ofFiles(), Names: words.LineClass.Of,
 		Title: commonest("flaw", on, d.texts, counters.Quoted(words.LineClass.Of)),
-		Note:  "A file counts once for each flaw that it has. A line without a field is one that is not “field: value”, as in a page of HTML.",
-		Head:  []string{"flaw", "files", "lines"},
+		Note: "A file counts once for each flaw that it has. A line without a field is one that is not “field: value”, " +
+			"as in a page of HTML.",
+		Head: []string{"flaw", "files", "lines"},
 	}
 	keyBars(f, on, "partly", "files", d.texts)
 	for _, k := range top {
 		f.AddRow([]string{k}, on[k], lines[k])
 	}
-	f.SQL = "SELECT key AS flaw,\n  " + counters.SumIf("metric = 'line_class_hosts'", "files") + ",\n  " + counters.SumIf("metric = 'line_class'", "lines") + "\n" +
-		d.from("line_class line_class_hosts", false) + " AND key NOT IN ('extension', 'comment')\nGROUP BY key ORDER BY files DESC, key"
+	f.SQL = "SELECT key AS flaw,\n  " + counters.SumIf("metric = 'line_class_hosts'", "files") +
+		",\n  " + counters.SumIf("metric = 'line_class'", "lines") + "\n" +
+		d.from("line_class line_class_hosts", false) +
+		" AND key NOT IN ('extension', 'comment')\nGROUP BY key ORDER BY files DESC, key"
 	f.Examples = d.examples.List("Examples", "text", "line_class", words.LineClass.Of, top...)
 	return f
 }
@@ -192,8 +205,10 @@ func (d *data) bodies() *draw.Figure {
 			told("html", "is", "are"), told("bom", "begins", "begin"), told("only_comments", "has", "have")),
 	}
 	if n := all["only_comments"]; n > 0 {
-		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for sites that used to answer 404. Without such files %s %s a robots.txt, with them %s.",
-			words.ShareOf(d.texts-n, d.hosts, "hosts"), words.AgreeOf(d.texts-n, d.hosts, "has", "have"), words.Percent(d.texts, d.hosts))
+		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for "+
+			"sites that used to answer 404. Without such files %s %s a robots.txt, with them %s.",
+			words.ShareOf(d.texts-n, d.hosts, "hosts"), words.AgreeOf(d.texts-n, d.hosts, "has", "have"),
+			words.Percent(d.texts, d.hosts))
 	}
 	d.byKey(f, "body", "body", "files", false, all, "partly", d.texts)
 	return f

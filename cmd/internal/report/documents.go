@@ -16,8 +16,10 @@ var documentKinds = []struct {
 	class    string
 	outcomes []consent.Outcome
 }{
-	{"allow", []consent.Outcome{consent.Present}}, {"partly", []consent.Outcome{consent.Invalid}}, {"star", []consent.Outcome{consent.Soft404}},
-	{"open", []consent.Outcome{consent.Absent}}, {"closed", []consent.Outcome{consent.Refused}}, {"unknown", []consent.Outcome{consent.Unreachable, consent.NotAsked}},
+	{"allow", []consent.Outcome{consent.Present}}, {"partly", []consent.Outcome{consent.Invalid}},
+	{"star", []consent.Outcome{consent.Soft404}},
+	{"open", []consent.Outcome{consent.Absent}}, {"closed", []consent.Outcome{consent.Refused}},
+	{"unknown", []consent.Outcome{consent.Unreachable, consent.NotAsked}},
 }
 
 // documents shows which documents of consent hosts have (--documents), each of the hosts
@@ -37,8 +39,11 @@ func (d *data) documents() *draw.Figure {
 		asked[name] += n
 	}
 	f := &draw.Figure{
-		ID: "documents", Of: "Shares of the hosts that were to be asked for each document.", Names: documentName, Head: []string{"document", "hosts"},
-		Note: "A document is there if the answer is 200, has the shape of its kind, and is not the page that the host gives at a path of the same folder and extension that cannot exist: a host with its home page for everything has none of them. " +
+		ID: "documents", Of: "Shares of the hosts that were to be asked for each document.", Names: documentName,
+		Head: []string{"document", "hosts"},
+		Note: "A document is there if the answer is 200, has the shape of its kind, and is not the page that the host " +
+			"gives at a path of the same folder and extension that cannot exist: a host with its home page for everything " +
+			"has none of them. " +
 			"It was asked for only where robots.txt lets this census fetch it.",
 	}
 	for _, k := range documentKinds {
@@ -56,7 +61,8 @@ func (d *data) documents() *draw.Figure {
 		f.Title = fmt.Sprintf("The document that most hosts have is %s: %s", first, words.OfHosts(there[first], asked[first]))
 	}
 	for _, name := range counters.Ranked(asked) {
-		track := draw.Track{Whole: asked[name], Values: []string{words.Percent(by[name][string(consent.Present)], asked[name])}}
+		track := draw.Track{Whole: asked[name],
+			Values: []string{words.Percent(by[name][string(consent.Present)], asked[name])}}
 		for _, k := range documentKinds {
 			n := int64(0)
 			for _, outcome := range k.outcomes {
@@ -68,7 +74,8 @@ func (d *data) documents() *draw.Figure {
 	}
 	f.Fill("hosts")
 	d.keyRows(f, "document", "document", "hosts", false, all)
-	f.Examples = d.examples.List("Examples", "URL", "document", func(name string) string { return name }, counters.Ranked(there)...)
+	f.Examples = d.examples.List("Examples", "URL", "document", func(name string) string { return name },
+		counters.Ranked(there)...)
 	return f
 }
 
@@ -113,24 +120,31 @@ func (d *data) documentRefusals() *draw.Figure {
 		}
 	}
 	f := &draw.Figure{
-		ID: "document-refusals", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.", words.Count(hosts, "host")), Names: placesName,
-		Note: "A place counts that refuses the training of models to some agent on some path: robots.txt in any of the ways of the figure on refusals, and beside it header and HTML of the front page and the documents that hosts have. " +
+		ID: "document-refusals", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.",
+			words.Count(hosts, "host")), Names: placesName,
+		Note: "A place counts that refuses the training of models to some agent on some path: robots.txt in any of the " +
+			"ways of the figure on refusals, and beside it header and HTML of the front page and the documents that hosts have. " +
 			"Documents that nobody names, and defaults that nobody has written, do not count.",
-		Legend: []draw.Legend{{Class: "closed", Name: "in this place alone"}, {Class: "star", Name: "in this place and others"}, {Class: "partly", Name: "in exactly these places"}},
-		Title:  fmt.Sprintf("No host of %s refuses AI training", words.Number(hosts)),
+		Legend: []draw.Legend{{Class: "closed", Name: "in this place alone"},
+			{Class: "star", Name: "in this place and others"}, {Class: "partly", Name: "in exactly these places"}},
+		Title: fmt.Sprintf("No host of %s refuses AI training", words.Number(hosts)),
 	}
 	if refusing > 0 {
-		f.Title = fmt.Sprintf("AI training is refused by %s; by %s elsewhere than in robots.txt alone", words.OfHosts(refusing, hosts), words.Number(beside))
+		f.Title = fmt.Sprintf("AI training is refused by %s; by %s elsewhere than in robots.txt alone",
+			words.OfHosts(refusing, hosts), words.Number(beside))
 	}
 	for _, place := range counters.Ranked(in) {
 		f.AddBar(placesName(place), "", draw.Track{
-			Whole: hosts, Shares: []draw.Share{{Class: "closed", Name: "in this place alone", N: alone[place]}, {Class: "star", Name: "in this place and others", N: in[place] - alone[place]}},
+			Whole: hosts, Shares: []draw.Share{{Class: "closed", Name: "in this place alone", N: alone[place]},
+				{Class: "star", Name: "in this place and others", N: in[place] - alone[place]}},
 			Values: []string{words.Percent(in[place], hosts)},
 		})
 	}
 	for _, set := range counters.Ranked(sets) {
 		if strings.Contains(set, "+") {
-			f.AddBar(placesName(set), "", draw.Track{Whole: hosts, Shares: []draw.Share{{Class: "partly", Name: "in exactly these places", N: sets[set]}}, Values: []string{words.Percent(sets[set], hosts)}})
+			f.AddBar(placesName(set), "", draw.Track{Whole: hosts,
+				Shares: []draw.Share{{Class: "partly", Name: "in exactly these places", N: sets[set]}},
+				Values: []string{words.Percent(sets[set], hosts)}})
 		}
 	}
 	f.Fit("hosts")
@@ -149,10 +163,13 @@ func (d *data) documentContraries() *draw.Figure {
 	hosts := sum(d.sums.By("document_refusal", d.profile, counters.Key))
 	keys := counters.Ranked(pairs)
 	f := &draw.Figure{
-		ID: "document-contraries", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.", words.Count(hosts, "host")), Names: contraryName,
-		Note:   "One place refuses the training of models to some agent on some path, another permits it, free or for money. The paths may differ: then both may be meant.",
+		ID: "document-contraries", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.",
+			words.Count(hosts, "host")), Names: contraryName,
+		Note: "One place refuses the training of models to some agent on some path, another permits it, free or for " +
+			"money. The paths may differ: then both may be meant.",
 		Legend: []draw.Legend{{Class: "star", Name: "hosts"}},
-		Title:  fmt.Sprintf("What is said in two places differs most often so: %s, on %s", contraryName(keys[0]), words.OfHosts(pairs[keys[0]], hosts)),
+		Title: fmt.Sprintf("What is said in two places differs most often so: %s, on %s", contraryName(keys[0]),
+			words.OfHosts(pairs[keys[0]], hosts)),
 	}
 	d.byKey(f, "document_contrary", "places", "hosts", true, pairs, "star", hosts)
 	f.Examples = d.examples.List("Examples", "statements", "document_contrary", contraryName, keys...)

@@ -60,20 +60,27 @@ func (d *data) turnedAway() *draw.Figure {
 		top = met[most[0]]
 	}
 	f := &draw.Figure{
-		ID: "turned-away", Of: "Shares of the hosts that let the agent in on paper, in part or whole, and gave us a file, or said that there is none.",
-		Note:   "After its own answer, each host was asked once more under each identity. A server can tell an identity from the crawler whose name it uses by its address and its TLS handshake, so what it answers to the name is not always what it answers to the crawler.",
-		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "partly", Name: "refused, by another 4xx"}, {Class: "broken", Name: "a server error, or a redirect to nowhere"}, {Class: "unknown", Name: "no answer"}},
-		Head:   []string{"identity", "is_control", "let_in", "challenged", "refused", "failing", "unreached"},
+		ID: "turned-away", Of: "Shares of the hosts that let the agent in on paper, in part or whole, and gave us a " +
+			"file, or said that there is none.",
+		Note: "After its own answer, each host was asked once more under each identity. A server can tell an identity " +
+			"from the crawler whose name it uses by its address and its TLS handshake, so what it answers to the name is " +
+			"not always what it answers to the crawler.",
+		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "partly", Name: "refused, by another 4xx"},
+			{Class: "broken", Name: "a server error, or a redirect to nowhere"}, {Class: "unknown", Name: "no answer"}},
+		Head: []string{"identity", "is_control", "let_in", "challenged", "refused", "failing", "unreached"},
 	}
 	switch {
 	case top == nil:
 		hosts, away := control.Compared()
-		f.Title = fmt.Sprintf("Our own second request is turned away by %s that gave us an answer before", words.ShareOf(away, hosts, "hosts"))
+		f.Title = fmt.Sprintf("Our own second request is turned away by %s that gave us an answer before",
+			words.ShareOf(away, hosts, "hosts"))
 	default:
 		hosts, away := top.Compared()
-		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name, words.ShareOf(away, hosts, "hosts"))
+		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name,
+			words.ShareOf(away, hosts, "hosts"))
 		if len(most) > 1 {
-			f.Title = fmt.Sprintf("%s are turned away most, each by %s that let it in on paper", words.Tied(most, "identities"), words.ShareOf(away, hosts, "hosts"))
+			f.Title = fmt.Sprintf("%s are turned away most, each by %s that let it in on paper",
+				words.Tied(most, "identities"), words.ShareOf(away, hosts, "hosts"))
 		}
 		if away == 0 {
 			f.Title = "No identity is turned away by a host that lets it in on paper"
@@ -82,23 +89,32 @@ func (d *data) turnedAway() *draw.Figure {
 		}
 	}
 	if control == nil {
-		f.Note += " There was no control, an identity without a user agent of its own: a host may refuse any second request, and nothing is subtracted for that."
+		f.Note += " There was no control, an identity without a user agent of its own: a host may refuse any second " +
+			"request, and nothing is subtracted for that."
 	} else {
 		hosts, away := control.Compared()
-		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have happened to anybody.", words.Percent(away, hosts))
+		f.Note += fmt.Sprintf(" The control, our own user agent once more, was turned away by %s; that much would have "+
+			"happened to anybody.", words.Percent(away, hosts))
 	}
 	for _, m := range all {
 		hosts, away := m.Compared()
-		f.AddRow([]string{m.Name, fmt.Sprint(m.Control)}, hosts, m.By[summary.Challenged], m.By[summary.Refused], m.By[summary.Failing], m.By[summary.Unreached])
-		f.AddBar(identityName(m.Name, m.Control), "of "+words.Hosts(hosts), draw.Track{Whole: hosts, Values: []string{words.Percent(away, hosts)}, Shares: []draw.Share{
-			{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]}, {Class: "partly", Name: "refused", N: m.By[summary.Refused]},
-			{Class: "broken", Name: "an error", N: m.By[summary.Failing]}, {Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]},
-		}})
+		f.AddRow([]string{m.Name, fmt.Sprint(m.Control)}, hosts, m.By[summary.Challenged], m.By[summary.Refused],
+			m.By[summary.Failing], m.By[summary.Unreached])
+		f.AddBar(identityName(m.Name, m.Control), "of "+words.Hosts(hosts),
+			draw.Track{Whole: hosts, Values: []string{words.Percent(away, hosts)}, Shares: []draw.Share{
+				{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]},
+				{Class: "partly", Name: "refused", N: m.By[summary.Refused]},
+				{Class: "broken", Name: "an error", N: m.By[summary.Failing]},
+				{Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]},
+			}})
 	}
 	f.Fit("these hosts")
-	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
-		summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in"), counters.SumIf("key LIKE '% challenged'", "challenged"),
-		counters.SumIf("key LIKE '% refused'", "refused"), counters.SumIf("key LIKE '% failing'", "failing"), counters.SumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
+	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n"+
+		"  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
+		summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in"),
+		counters.SumIf("key LIKE '% challenged'", "challenged"),
+		counters.SumIf("key LIKE '% refused'", "refused"), counters.SumIf("key LIKE '% failing'", "failing"),
+		counters.SumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
 	return f
 }
 
@@ -116,7 +132,8 @@ func (d *data) unsubtracted() string {
 	for _, m := range summary.MetOf(d.sums.By("answer_let_in", d.profile, counters.Key)) {
 		if m.Control {
 			hosts, away := m.Compared()
-			return fmt.Sprintf("Nothing is subtracted here: the control, our own user agent once more, was turned away by %s that let it in on paper.", words.ShareOf(away, hosts, "hosts"))
+			return fmt.Sprintf("Nothing is subtracted here: the control, our own user agent once more, was turned away by "+
+				"%s that let it in on paper.", words.ShareOf(away, hosts, "hosts"))
 		}
 	}
 	return "There was no control, so nothing can be subtracted for hosts that refuse any second request."
@@ -142,14 +159,17 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 		return nil
 	}
 	keys := counters.Ascending(by)
-	f := &draw.Figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities but the control.", Note: d.unsubtracted(), Names: name,
+	f := &draw.Figure{ID: id, Of: "Shares of the answers of hosts that let an identity in on paper, of all identities " +
+		"but the control.", Note: d.unsubtracted(), Names: name,
 		Head: []string{column, "answers", "turned_away"}}
 	hostsOf, awayOf, letIn := make(map[string]int64), make(map[string]int64), make(map[string]int64)
 	for _, k := range keys {
 		hosts, away := by[k].Compared()
 		hostsOf[k], awayOf[k], letIn[k] = hosts, away, hosts-away
 		f.AddRow([]string{k}, hosts, away)
-		f.AddBar(f.Cell(0, k), "of "+words.Count(hosts, "answer"), draw.Track{Whole: hosts, Shares: []draw.Share{{Class: "closed", Name: "turned away", N: away}}, Values: []string{words.Percent(away, hosts)}})
+		f.AddBar(f.Cell(0, k), "of "+words.Count(hosts, "answer"),
+			draw.Track{Whole: hosts, Shares: []draw.Share{{Class: "closed", Name: "turned away", N: away}},
+				Values: []string{words.Percent(away, hosts)}})
 	}
 	f.Fit("answers")
 	f.Title = "No answer turns an identity away"
@@ -179,7 +199,9 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 		shown, grouped, order = column, column, "TRY_CAST(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
 	}
 	f.SQL = fmt.Sprintf("SELECT %s, %s,\n  %s\n%s AND key NOT LIKE '%s%%'\nGROUP BY %s ORDER BY %s", shown,
-		counters.SumIf("key NOT LIKE '% incomparable'", "answers"), counters.SumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"), d.from("answer_let_in", true), summary.Control, grouped, order)
+		counters.SumIf("key NOT LIKE '% incomparable'", "answers"),
+		counters.SumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"),
+		d.from("answer_let_in", true), summary.Control, grouped, order)
 	return f
 }
 
@@ -212,11 +234,16 @@ func (d *data) servedOtherwise() *draw.Figure {
 		return nil
 	}
 	kinds := draw.Kinds{
-		{Key: "same_bytes", Class: "allow", Name: "the same bytes"}, {Key: "equal", Class: "open", Name: "other bytes, the same meaning"}, {Key: "stricter", Class: "closed", Name: "stricter"},
-		{Key: "looser", Class: "star", Name: "looser"}, {Key: "mixed", Class: "partly", Name: "stricter and looser"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
+		{Key: "same_bytes", Class: "allow", Name: "the same bytes"},
+		{Key: "equal", Class: "open", Name: "other bytes, the same meaning"},
+		{Key: "stricter", Class: "closed", Name: "stricter"},
+		{Key: "looser", Class: "star", Name: "looser"}, {Key: "mixed", Class: "partly", Name: "stricter and looser"},
+		{Key: "undecided", Class: "unknown", Name: "undecided"},
 	}
 	f := &draw.Figure{ID: "served-otherwise", Of: "Shares of the hosts that served a file to both, us and the identity.",
-		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the identity's agent. The control's bar, if there is one, shows how many serve another file to a second request of our own; nothing is subtracted from the others.",
+		Note: "The file that a host serves to an identity, against the one that it served to us: what it means to the " +
+			"identity's agent. The control's bar, if there is one, shows how many serve another file to a second request of " +
+			"our own; nothing is subtracted from the others.",
 		Head: append([]string{"identity"}, kinds.Keys()...), Legend: kinds.Legend()}
 	names := slices.Sorted(maps.Keys(by))
 	otherOf, allOf := make(map[string]int64), make(map[string]int64)
@@ -224,7 +251,8 @@ func (d *data) servedOtherwise() *draw.Figure {
 		s := by[name]
 		otherOf[name], allOf[name] = s.other, s.all
 		f.AddRow([]string{s.name}, kinds.Numbers(s.by)...)
-		f.AddBar(identityName(s.name, strings.HasPrefix(name, summary.Control)), "of "+words.Hosts(s.all), draw.Track{Whole: s.all, Shares: kinds.Shares(s.by), Values: []string{words.Percent(s.other, s.all) + " otherwise"}})
+		f.AddBar(identityName(s.name, strings.HasPrefix(name, summary.Control)), "of "+words.Hosts(s.all),
+			draw.Track{Whole: s.all, Shares: kinds.Shares(s.by), Values: []string{words.Percent(s.other, s.all) + " otherwise"}})
 	}
 	f.Fill("these hosts")
 	f.Title = "No host serves a file of another meaning to an identity"
@@ -237,7 +265,8 @@ func (d *data) servedOtherwise() *draw.Figure {
 		if len(most) > 1 {
 			whom = "each of " + words.Tied(most, "identities")
 		}
-		f.Title = fmt.Sprintf("%s %s %s a file of another meaning", strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1),
+		f.Title = fmt.Sprintf("%s %s %s a file of another meaning",
+			strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1),
 			words.AgreeOf(top.other, top.all, "serves", "serve"), whom)
 	}
 	var sums []string
@@ -248,7 +277,9 @@ func (d *data) servedOtherwise() *draw.Figure {
 		}
 		sums = append(sums, counters.SumIf(condition, k))
 	}
-	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity,\n  %s\n%s\nGROUP BY split_part(key, ' ', 1) ORDER BY split_part(key, ' ', 1)", summary.Control, strings.Join(sums, ",\n  "), d.from("answer_policy", true))
+	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity,\n  %s\n%s\n"+
+		"GROUP BY split_part(key, ' ', 1) ORDER BY split_part(key, ' ', 1)", summary.Control, strings.Join(sums, ",\n  "),
+		d.from("answer_policy", true))
 	return f
 }
 
@@ -269,7 +300,8 @@ func (d *data) wallsFor() *draw.Figure {
 		title = fmt.Sprintf("The commonest walls are those for %s, on %s each", top, share)
 	}
 	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name, Title: title,
-		Note: "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us with a wall too. " + d.unsubtracted()}
+		Note: "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us " +
+			"with a wall too. " + d.unsubtracted()}
 	d.byKey(f, "answer_challenge", "identity_and_vendor", "hosts", true, all, "closed", d.hosts)
 	return f
 }
@@ -283,14 +315,18 @@ func (d *data) walls() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "walls", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Challenge.Of, Head: []string{"vendor", "hosts"},
-		Title: fmt.Sprintf("A wall answered in place of the file on %s, which %s as unread", words.ShareOf(n, d.hosts, "hosts"), words.AgreeOf(n, d.hosts, "counts", "count")),
-		Note:  "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks in header, status or page, which its vendor documents or others have observed; a wall without such a mark counts as what its status says.",
+		Title: fmt.Sprintf("A wall answered in place of the file on %s, which %s as unread",
+			words.ShareOf(n, d.hosts, "hosts"), words.AgreeOf(n, d.hosts, "counts", "count")),
+		Note: "A wall is a page that keeps robots out: a test, or a refusal by a product. It is known by marks in " +
+			"header, status or page, which its vendor documents or others have observed; a wall without such a mark counts " +
+			"as what its status says.",
 	}
 	for _, k := range counters.Ranked(all) {
 		f.AddRow([]string{k}, all[k])
 	}
 	keyBars(f, all, "unknown", "hosts", d.hosts)
-	f.SQL = fmt.Sprintf("SELECT split_part(key, ' ', 1) AS vendor, sum(count)::BIGINT AS hosts\n%s\nGROUP BY vendor ORDER BY hosts DESC, vendor", d.from("challenge", true))
+	f.SQL = fmt.Sprintf("SELECT split_part(key, ' ', 1) AS vendor, sum(count)::BIGINT AS hosts\n%s\n"+
+		"GROUP BY vendor ORDER BY hosts DESC, vendor", d.from("challenge", true))
 	f.Examples = d.examples.List("Examples", "status", "challenge", words.Challenge.Of, counters.Ranked(all)...)
 	return f
 }

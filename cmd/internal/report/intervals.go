@@ -17,9 +17,12 @@ func (d *data) intervals() *draw.Figure {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "intervals", Of: "Shares of " + d.all() + " that shut the agent out, with the interval of 95%.", Head: []string{"agent", "shut_out", "hosts"},
-		Note: "The interval holds the true share in 95% of samples, if the hosts were drawn at random, one by one: Wilson's score interval. A list that is no sample, such as the first million of a ranking, has no such error. " +
-			"Several hosts of one registered domain make it wider: robocensus series --clustered --agent NAME allows for that. Each interval is by itself; with many, one in twenty misses.",
+		ID: "intervals", Of: "Shares of " + d.all() + " that shut the agent out, with the interval of 95%.",
+		Head: []string{"agent", "shut_out", "hosts"},
+		Note: "The interval holds the true share in 95% of samples, if the hosts were drawn at random, one by one: " +
+			"Wilson's score interval. A list that is no sample, such as the first million of a ranking, has no such error. " +
+			"Several hosts of one registered domain make it wider: robocensus series --clustered --agent NAME allows for " +
+			"that. Each interval is by itself; with many, one in twenty misses.",
 	}
 	var all []draw.Spread
 	var names []string
@@ -33,7 +36,8 @@ func (d *data) intervals() *draw.Figure {
 			}
 			f.Title = lead + d.ofAll(a.Closed) + "; if these are a sample, by " + said + " of all"
 		}
-		all = append(all, draw.Spread{Name: a.Agent, Sub: words.Category.Of(a.Category), At: share, Low: low, High: high, Class: "closed", Value: words.Percent(a.Closed, d.hosts) + ", " + said})
+		all = append(all, draw.Spread{Name: a.Agent, Sub: words.Category.Of(a.Category), At: share, Low: low, High: high,
+			Class: "closed", Value: words.Percent(a.Closed, d.hosts) + ", " + said})
 		names = append(names, a.Agent)
 		f.AddRow([]string{a.Agent}, a.Closed, d.hosts)
 	}

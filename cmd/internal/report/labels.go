@@ -90,7 +90,8 @@ func (l Labels) Groups(label, profile string) []LabelGroup {
 		return 0
 	}
 	slices.SortFunc(all, func(a, b LabelGroup) int {
-		return cmp.Or(isFew(a)-isFew(b), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(isFew(a)-isFew(b), cmp.Compare(b.Share, a.Share), cmp.Compare(b.Hosts, a.Hosts),
+			cmp.Compare(a.Value, b.Value))
 	})
 	return all
 }
@@ -100,15 +101,18 @@ func (g *LabelGroup) Difference() string { return [...]string{"less", "", "more"
 
 // HowDiffer says how groups were compared.
 func HowDiffer(groups int) string {
-	return fmt.Sprintf("more, less: than the other hosts with the label, by more than chance (95%% for all %d together, Bonferroni; as if the hosts were drawn at random, one by one)", groups)
+	return fmt.Sprintf("more, less: than the other hosts with the label, by more than chance (95%% for all %d "+
+		"together, Bonferroni; as if the hosts were drawn at random, one by one)", groups)
 }
 
 // Folded says that some values are not counted apart, "" if all are.
 func Folded(groups []LabelGroup) string {
-	if len(groups) <= summary.MostValues || !slices.ContainsFunc(groups, func(g LabelGroup) bool { return g.Value == summary.Other }) {
+	if len(groups) <= summary.MostValues ||
+		!slices.ContainsFunc(groups, func(g LabelGroup) bool { return g.Value == summary.Other }) {
 		return ""
 	}
-	return "Only the " + words.Number(summary.MostValues) + " most frequent values are counted apart; the others are " + summary.Other + "."
+	return "Only the " + words.Number(summary.MostValues) +
+		" most frequent values are counted apart; the others are " + summary.Other + "."
 }
 
 // labelFigures shows, for each label, what share of the hosts of each value shut out an
@@ -130,7 +134,8 @@ func (d *data) labelFigures() (out []*draw.Figure) {
 				differ++
 				value += ", " + g.Difference()
 			}
-			bars = append(bars, draw.Spread{Name: visible.Text(g.Value), Sub: words.Hosts(g.Hosts), At: g.Share, Low: g.Low, High: g.High, Class: "closed", Value: value})
+			bars = append(bars, draw.Spread{Name: visible.Text(g.Value), Sub: words.Hosts(g.Hosts), At: g.Share, Low: g.Low,
+				High: g.High, Class: "closed", Value: value})
 			f.AddRow([]string{g.Value}, g.Closed, g.Hosts)
 		}
 		first, last := groups[0], groups[len(groups)-1]
@@ -138,9 +143,12 @@ func (d *data) labelFigures() (out []*draw.Figure) {
 			last = groups[few-1]
 		}
 		f.Title = fmt.Sprintf("By %s, AI crawlers are shut out by %s with %s, and by %s with %s", name,
-			words.ShareOf(first.Closed, first.Hosts, "hosts"), visible.Text(first.Value), words.Percent(last.Closed, last.Hosts), visible.Text(last.Value))
-		f.Of = fmt.Sprintf("Shares of the hosts with each value of %s that shut out an agent for AI training, with the interval of 95%%. %s of %s have the label.", name, words.Number(hosts), d.all())
-		f.Note = fmt.Sprintf("%d of %d values differ from the rest. %s. %s", differ, len(groups), HowDiffer(len(groups)), Folded(groups))
+			words.ShareOf(first.Closed, first.Hosts, "hosts"), visible.Text(first.Value),
+			words.Percent(last.Closed, last.Hosts), visible.Text(last.Value))
+		f.Of = fmt.Sprintf("Shares of the hosts with each value of %s that shut out an agent for AI training, with the "+
+			"interval of 95%%. %s of %s have the label.", name, words.Number(hosts), d.all())
+		f.Note = fmt.Sprintf("%d of %d values differ from the rest. %s. %s", differ, len(groups), HowDiffer(len(groups)),
+			Folded(groups))
 		f.Forest(bars, false)
 		f.SQL = fmt.Sprintf(`SELECT value,
   coalesce(sum(count) FILTER (metric = 'category' AND category = %s AND key IN ('all', 'some') AND profile = %s), 0)::BIGINT AS shut_out,

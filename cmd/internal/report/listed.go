@@ -39,7 +39,8 @@ func (c *aCoverage) mostlyClosed() int64 {
 // coverages adds up the metric coverage_closed by agent, for policies of a class or, if it
 // is "", for all.
 func (d *data) coverages(class string) (out []aCoverage) {
-	for agent, counts := range d.sums.Pivot("coverage_closed", d.profile, func(l counters.Label) string { return l.Agent }) {
+	for agent, counts := range d.sums.Pivot("coverage_closed", d.profile,
+		func(l counters.Label) string { return l.Agent }) {
 		c := aCoverage{agent: agent, bands: make(map[string]int64)}
 		for key, n := range counts {
 			if of, band := counters.CutLast(key); class == "" || of == class {
@@ -81,8 +82,10 @@ func (d *data) coverage() *draw.Figure {
 		return cmp.Or(cmp.Compare(b.mostlyClosed(), a.mostlyClosed()), cmp.Compare(a.agent, b.agent))
 	})
 	f := &draw.Figure{
-		ID: "coverage", Of: fmt.Sprintf("Shares of the %s that list pages of their own in sitemaps.", words.Hosts(all[0].hosts)), Legend: closedBands.Legend(),
-		Note: "Of each host a sample of the pages that its sitemaps list is judged: whether the agent may fetch them. Half of the hosts let it fetch at most the median of what they list, a quarter at most the lower quartile; " +
+		ID: "coverage", Of: fmt.Sprintf("Shares of the %s that list pages of their own in sitemaps.",
+			words.Hosts(all[0].hosts)), Legend: closedBands.Legend(),
+		Note: "Of each host a sample of the pages that its sitemaps list is judged: whether the agent may fetch them. " +
+			"Half of the hosts let it fetch at most the median of what they list, a quarter at most the lower quartile; " +
 			"percentages of a host are rounded down.",
 		Title: "No host closes more than half of what it lists to any agent",
 		Head:  append(append([]string{"agent"}, bandHeads()...), "lower_quartile", "median", "upper_quartile"),
@@ -93,10 +96,12 @@ func (d *data) coverage() *draw.Figure {
 			most[c.agent] = c.mostlyClosed()
 		}
 		leading, n, each := counters.Leading(most, words.Plain)
-		f.Title = fmt.Sprintf("More than half of what a host lists is closed most often to %s: by %s%s", leading, words.OfHosts(n, all[0].hosts), each)
+		f.Title = fmt.Sprintf("More than half of what a host lists is closed most often to %s: by %s%s", leading,
+			words.OfHosts(n, all[0].hosts), each)
 	}
 	for _, c := range all {
-		f.AddBar(c.agent, "", draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands), Values: []string{"median " + words.Number(quarters[c.agent][1]) + "%"}})
+		f.AddBar(c.agent, "", draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands),
+			Values: []string{"median " + words.Number(quarters[c.agent][1]) + "%"}})
 		f.AddRow([]string{c.agent}, append(append(closedBands.Numbers(c.bands), c.hosts), quarters[c.agent]...)...)
 	}
 	f.Fill("hosts")
@@ -146,22 +151,30 @@ func (d *data) coveragePartly() *draw.Figure {
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b aCoverage) int { return cmp.Or(cmp.Compare(b.hosts, a.hosts), cmp.Compare(a.agent, b.agent)) })
+	slices.SortFunc(all, func(a, b aCoverage) int {
+		return cmp.Or(cmp.Compare(b.hosts, a.hosts),
+			cmp.Compare(a.agent, b.agent))
+	})
 	f := &draw.Figure{
-		ID: "coverage-partly", Of: "Shares of the hosts that list pages of their own in sitemaps and are partly closed to the agent.", Legend: closedBands.Legend(),
-		Note: "A host is partly closed to an agent if its rules close some path and not all. A rule may close what no sitemap lists.",
+		ID: "coverage-partly", Of: "Shares of the hosts that list pages of their own in sitemaps and are partly closed " +
+			"to the agent.", Legend: closedBands.Legend(),
+		Note: "A host is partly closed to an agent if its rules close some path and not all. A rule may close what no " +
+			"sitemap lists.",
 		Head: append([]string{"agent"}, bandHeads()...),
 	}
 	var cases, few, most int64
 	for _, c := range all {
 		cases, few, most = cases+c.hosts, few+c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], most+c.mostlyClosed()
-		f.AddBar(c.agent, words.Hosts(c.hosts), draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands), Values: []string{words.Percent(c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], c.hosts) + " below 1%"}})
+		f.AddBar(c.agent, words.Hosts(c.hosts), draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands),
+			Values: []string{words.Percent(c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], c.hosts) + " below 1%"}})
 		f.AddRow([]string{c.agent}, append(closedBands.Numbers(c.bands), c.hosts)...)
 	}
-	f.Title = fmt.Sprintf("Hosts that are partly closed to an agent close less than 1%% of what they list in %s, and more than half in %s", words.OfCount(few, cases, "case"), words.Number(most))
+	f.Title = fmt.Sprintf("Hosts that are partly closed to an agent close less than 1%% of what they list in %s, and "+
+		"more than half in %s", words.OfCount(few, cases, "case"), words.Number(most))
 	f.Fill("hosts")
 	f.Shorten()
-	f.SQL = fmt.Sprintf("SELECT agent,\n  %s\n%s AND starts_with(key, 'partial ')\nGROUP BY agent ORDER BY hosts DESC, agent", bandColumns(), d.from("coverage_closed", true))
+	f.SQL = fmt.Sprintf("SELECT agent,\n  %s\n%s AND starts_with(key, 'partial ')\n"+
+		"GROUP BY agent ORDER BY hosts DESC, agent", bandColumns(), d.from("coverage_closed", true))
 	return f
 }
 
@@ -176,8 +189,10 @@ func (d *data) listedClosed() *draw.Figure {
 		hosts[c.agent] = c.hosts
 	}
 	f := &draw.Figure{
-		ID: "listed-closed", Of: "Shares of the hosts that list pages of their own in sitemaps.", Names: listedCause, Head: []string{"agent_and_rule", "hosts"},
-		Note:   "A host closes to the crawler of a search engine a page that its own sitemap lists, among those that were judged. It counts once for each kind of rule that closes one.",
+		ID: "listed-closed", Of: "Shares of the hosts that list pages of their own in sitemaps.", Names: listedCause,
+		Head: []string{"agent_and_rule", "hosts"},
+		Note: "A host closes to the crawler of a search engine a page that its own sitemap lists, among those that " +
+			"were judged. It counts once for each kind of rule that closes one.",
 		Legend: []draw.Legend{{Class: "closed", Name: "hosts"}},
 	}
 	keys := counters.Ranked(by)
@@ -188,13 +203,16 @@ func (d *data) listedClosed() *draw.Figure {
 		if strings.HasSuffix(k, " any") {
 			told = append(told, fmt.Sprintf("to %s on %s", agentOf(k), words.OfHosts(by[k], of)))
 		}
-		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: "hosts", N: by[k]}}, Values: []string{words.Percent(by[k], of)}})
+		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: "hosts", N: by[k]}},
+			Values: []string{words.Percent(by[k], of)}})
 		f.AddRow([]string{k}, by[k])
 	}
 	f.Title = "A page is both listed and closed " + words.And(told)
 	f.Fit("hosts")
-	f.SQL = "SELECT agent || ' ' || key AS agent_and_rule, sum(count)::BIGINT AS hosts\n" + d.from("listed_closed", true) + "\nGROUP BY agent, key ORDER BY agent, hosts DESC, agent_and_rule"
-	f.Examples = d.examples.List("Examples", "page", "listed_closed", listedCause, slices.DeleteFunc(keys, func(k string) bool { return strings.HasSuffix(k, " any") })...)
+	f.SQL = "SELECT agent || ' ' || key AS agent_and_rule, sum(count)::BIGINT AS hosts\n" + d.from("listed_closed",
+		true) + "\nGROUP BY agent, key ORDER BY agent, hosts DESC, agent_and_rule"
+	f.Examples = d.examples.List("Examples", "page", "listed_closed", listedCause,
+		slices.DeleteFunc(keys, func(k string) bool { return strings.HasSuffix(k, " any") })...)
 	return f
 }
 
@@ -217,10 +235,14 @@ func (d *data) sitemapHosts() *draw.Figure {
 	}
 	asked := sum(all)
 	f := &draw.Figure{
-		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)), Names: words.SitemapHost.Of,
-		Note:   "A host is asked for the sitemaps that its robots.txt names, or else for /sitemap.xml, and for those of their indexes, so far as the limits allow. It counts once, for the first of these that holds: pages of its own, pages of other sites, and so on.",
+		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)),
+		Names: words.SitemapHost.Of,
+		Note: "A host is asked for the sitemaps that its robots.txt names, or else for /sitemap.xml, and for those of " +
+			"their indexes, so far as the limits allow. It counts once, for the first of these that holds: pages of its " +
+			"own, pages of other sites, and so on.",
 		Legend: []draw.Legend{{Class: "allow", Name: "hosts"}},
-		Title:  fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps", words.OfHosts(all[summary.HostLists], asked)),
+		Title: fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps",
+			words.OfHosts(all[summary.HostLists], asked)),
 	}
 	d.byKey(f, "sitemap_host", "lists", "hosts", false, all, "allow", asked)
 	return f
@@ -239,8 +261,10 @@ func (d *data) sitemapFiles() *draw.Figure {
 		}
 	}
 	f := &draw.Figure{
-		ID: "sitemap-files", Of: fmt.Sprintf("Shares of the %s that hosts were to be asked for.", words.Count(files, "sitemap")), Names: sitemapFile,
-		Note:   "A sitemap is an index, or lists pages in XML, text, RSS or Atom. Of a damaged one counts what comes before the damage.",
+		ID: "sitemap-files", Of: fmt.Sprintf("Shares of the %s that hosts were to be asked for.",
+			words.Count(files, "sitemap")), Names: sitemapFile,
+		Note: "A sitemap is an index, or lists pages in XML, text, RSS or Atom. Of a damaged one counts what comes " +
+			"before the damage.",
 		Legend: []draw.Legend{{Class: "allow", Name: "sitemaps"}},
 		Title:  fmt.Sprintf("There and whole: %s", words.OfCount(read, files, "sitemap")),
 	}
@@ -268,10 +292,13 @@ func (d *data) sitemapFaults() *draw.Figure {
 	}
 	asked := sum(d.sums.By("sitemap_host", d.profile, counters.Key))
 	f := &draw.Figure{
-		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)), Names: words.SitemapFault.Of,
-		Note:   "A host counts once for each of these that a sitemap has which its robots.txt names. It is not there if the answer is an error, or none, or no sitemap.",
+		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)),
+		Names: words.SitemapFault.Of,
+		Note: "A host counts once for each of these that a sitemap has which its robots.txt names. It is not there if " +
+			"the answer is an error, or none, or no sitemap.",
 		Legend: []draw.Legend{{Class: "partly", Name: "hosts"}},
-		Title: fmt.Sprintf("robots.txt names a sitemap that is not there on %s asked for sitemaps, and closes one that it names on %s",
+		Title: fmt.Sprintf("robots.txt names a sitemap that is not there on %s asked for sitemaps, and closes one that "+
+			"it names on %s",
 			words.OfHosts(all[summary.FaultDead], asked), words.Number(all[summary.FaultClosed])),
 	}
 	d.byKey(f, "sitemap_fault", "fault", "hosts", false, all, "partly", asked)

@@ -22,8 +22,11 @@ func (d *data) times() *draw.Figure {
 	timed, slow := bins.Total(), d.sums.Total("tld_slow")
 	f := &draw.Figure{
 		ID: "times", Of: fmt.Sprintf("Shares of the %s asked over the network.", words.Hosts(timed)),
-		Title:   fmt.Sprintf("The median fetch takes about %s, and nine in ten at most %s; %s take %s or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), words.Percent(slow, timed), microsName(summary.SlowMicros)),
-		Note:    "The whole fetch, with redirects and retries, whether it succeeds or not. A column is labelled with its least value.",
+		Title: fmt.Sprintf("The median fetch takes about %s, and nine in ten at most %s; %s take %s or more",
+			microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), words.Percent(slow, timed),
+			microsName(summary.SlowMicros)),
+		Note: "The whole fetch, with redirects and retries, whether it succeeds or not. A column is labelled with its " +
+			"least value.",
 		Columns: draw.Histogram(bins, timed, microsName, microsName, "host", "time"),
 	}
 	d.bins(f, "total_us", "hosts", bins)
@@ -48,7 +51,8 @@ func (d *data) enough() int64 {
 
 // network compares failures and slow answers of parts of the network, worst first.
 func (d *data) network(metric, what, prefix string) *draw.Figure {
-	all, failed, slow := d.sums.By(metric, d.profile, counters.Key), d.sums.By(metric+"_failed", d.profile, counters.Key), d.sums.By(metric+"_slow", d.profile, counters.Key)
+	all, failed, slow := d.sums.By(metric, d.profile, counters.Key),
+		d.sums.By(metric+"_failed", d.profile, counters.Key), d.sums.By(metric+"_slow", d.profile, counters.Key)
 	var names []string
 	for k, n := range all {
 		if n >= d.enough() && k != "none" { // none: the host did not answer
@@ -72,13 +76,18 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 		return prefix + k
 	}
 	f := &draw.Figure{
-		ID: strings.ReplaceAll(metric, "_", "-"), Of: fmt.Sprintf("Shares of the hosts of each %s, the worst first, of %s with at least %s.", what, words.Number(int64(len(names))), words.Hosts(d.enough())),
-		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: %s or more, failed or not. Of all %s, %s failed and %s were slow.",
-			microsName(summary.SlowMicros), d.all(), words.Percent(d.sums.Total(metric+"_failed"), d.hosts), words.Percent(d.sums.Total(metric+"_slow"), d.hosts)),
+		ID: strings.ReplaceAll(metric, "_", "-"),
+		Of: fmt.Sprintf("Shares of the hosts of each %s, the worst first, of %s with at least %s.", what,
+			words.Number(int64(len(names))), words.Hosts(d.enough())),
+		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: %s or more, failed or not. Of all %s, %s failed "+
+			"and %s were slow.",
+			microsName(summary.SlowMicros), d.all(), words.Percent(d.sums.Total(metric+"_failed"), d.hosts),
+			words.Percent(d.sums.Total(metric+"_slow"), d.hosts)),
 		Head: []string{metric, "hosts", "failed", "slow"}, Names: shown,
 	}
 	counts := map[string]map[string]int64{"failed": failed, "slow": slow}
-	kinds := slices.DeleteFunc(draw.Kinds{{Key: "failed", Class: "closed", Name: "failed"}, {Key: "slow", Class: "partly", Name: "slow"}}, func(of draw.Kind) bool {
+	kinds := slices.DeleteFunc(draw.Kinds{{Key: "failed", Class: "closed", Name: "failed"},
+		{Key: "slow", Class: "partly", Name: "slow"}}, func(of draw.Kind) bool {
 		return !slices.ContainsFunc(names, func(k string) bool { return counts[of.Key][k] > 0 }) // no host of any part
 	})
 	f.Legend = kinds.Legend()
@@ -93,14 +102,16 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 			what += " are commonest"
 		}
 		if len(most) == 1 {
-			said = append(said, fmt.Sprintf("%s for %s (%s of %s)", what, shown(k), words.Percent(n[k], all[k]), words.Hosts(all[k])))
+			said = append(said, fmt.Sprintf("%s for %s (%s of %s)", what, shown(k), words.Percent(n[k], all[k]),
+				words.Hosts(all[k])))
 			return
 		}
 		for i := range most {
 			most[i] = shown(most[i])
 		}
 		slices.Sort(most)
-		said = append(said, fmt.Sprintf("%s for %s (%s each)", what, words.Tied(most, "of them"), words.Percent(n[k], all[k])))
+		said = append(said, fmt.Sprintf("%s for %s (%s each)", what, words.Tied(most, "of them"),
+			words.Percent(n[k], all[k])))
 	}
 	tell("failures", failed)
 	tell("slow answers", slow)
@@ -110,7 +121,9 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 			var tracks []draw.Track
 			for _, of := range kinds {
 				n := counts[of.Key][k]
-				tracks = append(tracks, draw.Track{Label: of.Name, Whole: all[k], Shares: []draw.Share{{Class: of.Class, Name: of.Name, N: n}}, Values: []string{words.Percent(n, all[k]) + " " + of.Name}})
+				tracks = append(tracks, draw.Track{Label: of.Name, Whole: all[k],
+					Shares: []draw.Share{{Class: of.Class, Name: of.Name, N: n}},
+					Values: []string{words.Percent(n, all[k]) + " " + of.Name}})
 			}
 			f.AddBar(shown(k), words.Hosts(all[k]), tracks...)
 		}
@@ -120,8 +133,10 @@ func (d *data) network(metric, what, prefix string) *draw.Figure {
 	if metric == "server" {
 		f.Examples = d.examples.List("Others", "Server header", "server", nil, "other")
 	}
-	f.SQL = fmt.Sprintf("SELECT key AS %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY key HAVING hosts >= %d AND key <> 'none'\nORDER BY greatest(failed, slow) / hosts DESC, hosts DESC, key LIMIT %d", metric,
-		counters.SumIf("metric = "+views.Quote(metric), "hosts"), counters.SumIf("metric = "+views.Quote(metric+"_failed"), "failed"), counters.SumIf("metric = "+views.Quote(metric+"_slow"), "slow"),
+	f.SQL = fmt.Sprintf("SELECT key AS %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY key HAVING hosts >= %d AND key <> 'none'\n"+
+		"ORDER BY greatest(failed, slow) / hosts DESC, hosts DESC, key LIMIT %d", metric,
+		counters.SumIf("metric = "+views.Quote(metric), "hosts"), counters.SumIf("metric = "+views.Quote(metric+"_failed"),
+			"failed"), counters.SumIf("metric = "+views.Quote(metric+"_slow"), "slow"),
 		d.from(metric+" "+metric+"_failed "+metric+"_slow", false), d.enough(), networkListed)
 	return f
 }

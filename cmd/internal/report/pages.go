@@ -18,20 +18,26 @@ func (d *data) frontPages() *draw.Figure {
 		return nil
 	}
 	asked, read := sum(outcomes), outcomes[string(usage.PageRead)]
-	stated, refusing := d.sums.By("page_preference", d.profile, counters.Key), d.sums.By("page_refusal", d.profile, counters.Key)
+	stated, refusing := d.sums.By("page_preference", d.profile, counters.Key),
+		d.sums.By("page_refusal", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "front-pages", Of: fmt.Sprintf("Shares of the %s whose front page was read.", words.Count(read, "host")),
-		Note: "After robots.txt had answered, the front page was asked for where robots.txt lets this census fetch it, and only its header was read: Content-Usage, X-Robots-Tag and TDM-Reservation. It speaks for that page and no other. " +
+		Note: "After robots.txt had answered, the front page was asked for where robots.txt lets this census fetch it, " +
+			"and only its header was read: Content-Usage, X-Robots-Tag and TDM-Reservation. It speaks for that page and no " +
+			"other. " +
 			"No other figure counts headers: they cover robots.txt alone.",
-		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}}, Head: []string{"counter", "hosts"}, Names: pageName,
+		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}},
+		Head:   []string{"counter", "hosts"}, Names: pageName,
 		Title: fmt.Sprintf("No front page of the %s read refuses AI training in its header",
 			words.Verbed(read, "that was", "that were")),
 	}
 	if n := refusing["any"]; n > 0 {
-		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these hosts does not", words.OfHosts(n, read), words.Number(refusing["alone"]))
+		f.Title = fmt.Sprintf("The front page of %s refuses AI training in its header; the robots.txt of %s of these "+
+			"hosts does not", words.OfHosts(n, read), words.Number(refusing["alone"]))
 	}
 	if asked > read {
-		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Hosts(asked), words.Verbed(asked-read, "front page was", "front pages were"), pagesUnread(outcomes))
+		f.Note += fmt.Sprintf(" Of %s, %s not read: %s.", words.Hosts(asked),
+			words.Verbed(asked-read, "front page was", "front pages were"), pagesUnread(outcomes))
 	}
 	seen := make(map[string]bool)
 	for _, k := range counters.Ranked(stated) {
@@ -53,8 +59,10 @@ func (d *data) frontPages() *draw.Figure {
 			f.AddRow([]string{m.metric + " " + k}, m.by[k])
 		}
 	}
-	f.SQL = fmt.Sprintf("SELECT metric || ' ' || key AS counter, sum(count)::BIGINT AS hosts\n%s\nGROUP BY metric, key ORDER BY metric, hosts DESC, key", d.from("front_page page_preference page_refusal", false))
-	f.Examples = d.examples.List("Examples", "text", "page_preference", words.PageHeader.Of, counters.Ranked(headersOf(stated))...)
+	f.SQL = fmt.Sprintf("SELECT metric || ' ' || key AS counter, sum(count)::BIGINT AS hosts\n%s\n"+
+		"GROUP BY metric, key ORDER BY metric, hosts DESC, key", d.from("front_page page_preference page_refusal", false))
+	f.Examples = d.examples.List("Examples", "text", "page_preference", words.PageHeader.Of,
+		counters.Ranked(headersOf(stated))...)
 	return f
 }
 
@@ -88,7 +96,9 @@ func pageName(counter string) string {
 	case "page_preference":
 		header, said, _ := strings.Cut(k, " ")
 		use, preference := counters.CutLast(said)
-		return words.PageHeader.Of(header) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted", "disallow": "refused"}[preference]
+		return words.PageHeader.Of(header) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted",
+			"disallow": "refused"}[preference]
 	}
-	return map[string]string{"any": "refuses AI training in some header", "alone": "refuses AI training, and robots.txt does not"}[k]
+	return map[string]string{"any": "refuses AI training in some header",
+		"alone": "refuses AI training, and robots.txt does not"}[k]
 }

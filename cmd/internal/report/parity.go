@@ -13,12 +13,16 @@ import (
 
 // parityKinds are what a file means to a crawler's own parser, beside google's reading.
 var parityKinds = draw.Kinds{
-	{Key: summary.LetIn, Class: "allow", Name: "shut out, but let in by its own parser"}, {Key: summary.KeptOut, Class: "closed", Name: "let in, but shut out by its own parser"},
-	{Key: "different", Class: "partly", Name: "different on some paths"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
-	{Key: "escapes_only", Class: "star", Name: "different on needless escapes only"}, {Key: "equal", Class: "open", Name: "the same"},
+	{Key: summary.LetIn, Class: "allow", Name: "shut out, but let in by its own parser"},
+	{Key: summary.KeptOut, Class: "closed", Name: "let in, but shut out by its own parser"},
+	{Key: "different", Class: "partly", Name: "different on some paths"},
+	{Key: "undecided", Class: "unknown", Name: "undecided"},
+	{Key: "escapes_only", Class: "star", Name: "different on needless escapes only"},
+	{Key: "equal", Class: "open", Name: "the same"},
 }
 
-const parityNote = "For crawlers whose parser is documented, the file is read as that parser reads it and as Google's does, and compared on every path but /robots.txt. "
+const parityNote = "For crawlers whose parser is documented, the file is read as that parser reads it and as " +
+	"Google's does, and compared on every path but /robots.txt. "
 
 // parity shows for how many of the files that name a crawler its own parser reads them
 // otherwise.
@@ -35,22 +39,28 @@ func (d *data) parity() *draw.Figure {
 	on := d.sums.By("parity_hosts", d.profile, counters.Key)
 	f := &draw.Figure{
 		ID: "parity", Of: "Shares of the files that name the crawler.",
-		Title: fmt.Sprintf("%s %s open to it by its own parser", words.ShareOf(on[summary.LetIn], d.files, "hosts with rules"),
-			words.AgreeOf(on[summary.LetIn], d.files, "shuts out a crawler under its own name and is", "shut out a crawler under its own name and are")),
+		Title: fmt.Sprintf("%s %s open to it by its own parser",
+			words.ShareOf(on[summary.LetIn], d.files, "hosts with rules"),
+			words.AgreeOf(on[summary.LetIn], d.files, "shuts out a crawler under its own name and is",
+				"shut out a crawler under its own name and are")),
 		Note: parityNote + "What differs on URLs with needless escapes only counts apart.",
-		Head: append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(), Heads: []string{"named by", "different"},
+		Head: append([]string{"agent", "category", "named"}, parityKinds.Keys()...), Legend: parityKinds.Legend(),
+		Heads: []string{"named by", "different"},
 	}
 	for _, agent := range agents {
 		n := by[agent]
 		different := n[summary.LetIn] + n[summary.KeptOut] + n["different"]
 		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, parityKinds.Numbers(n)...)
 		f.AddBar(agent, words.Category.Of(category[agent]), draw.Track{
-			Whole: named[agent], Shares: parityKinds.Shares(n), Values: []string{words.Number(named[agent]), words.Percent(different, named[agent])},
+			Whole: named[agent], Shares: parityKinds.Shares(n),
+			Values: []string{words.Number(named[agent]), words.Percent(different, named[agent])},
 		})
 	}
 	f.Fill("the files that name the crawler")
 	f.Shorten()
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(parityKinds.Keys()...), d.from("parity", false))
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\n"+
+		"GROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(parityKinds.Keys()...),
+		d.from("parity", false))
 	return f
 }
 
@@ -66,11 +76,14 @@ func (d *data) parityCauses() *draw.Figure {
 	f := &draw.Figure{
 		ID: "parity-causes", Of: "Shares of the files that name a crawler whose parser is documented.", Names: parityCause,
 		Title: fmt.Sprintf("%s %s", words.OfCount(different, named, "file"),
-			words.AgreeOf(different, named, "means something else to the parser of a crawler that it names", "mean something else to the parser of a crawler that they name")),
-		Note: parityNote + "The cause is the first simplification of the file after which both readings agree; several where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
+			words.AgreeOf(different, named, "means something else to the parser of a crawler that it names",
+				"mean something else to the parser of a crawler that they name")),
+		Note: parityNote + "The cause is the first simplification of the file after which both readings agree; several " +
+			"where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
 	}
 	d.byKey(f, "parity_cause_hosts", "cause", "files", false, all, "partly", named)
-	if f.Examples = d.examples.List("Examples", "what the file as a whole is to the crawler", "parity_cause", parityCause, counters.Ranked(all)...); f.Examples != nil {
+	if f.Examples = d.examples.List("Examples", "what the file as a whole is to the crawler", "parity_cause",
+		parityCause, counters.Ranked(all)...); f.Examples != nil {
 		for i := range f.Examples.Rows {
 			f.Examples.Rows[i].Text = parityText(f.Examples.Rows[i].Text)
 		}
@@ -87,9 +100,11 @@ func parityText(text string) string {
 	case !ok:
 		return text
 	case class == google:
-		return fmt.Sprintf("%s: %s as Google's parser reads it, and as %s does, on other paths", agent, words.Class.Of(google), parser)
+		return fmt.Sprintf("%s: %s as Google's parser reads it, and as %s does, on other paths", agent,
+			words.Class.Of(google), parser)
 	}
-	return fmt.Sprintf("%s: %s as Google's parser reads it, %s as %s does", agent, words.Class.Of(google), words.Class.Of(class), parser)
+	return fmt.Sprintf("%s: %s as Google's parser reads it, %s as %s does", agent, words.Class.Of(google),
+		words.Class.Of(class), parser)
 }
 
 // parityCause returns the display name of a cause.

@@ -63,7 +63,8 @@ func (d *data) ranks() *draw.Figure {
 		}
 	}
 	f := &draw.Figure{
-		ID: "ranks", Of: "Shares of the hosts of each band of rank that shut the agent out: the darker, the more.", Heat: new(draw.Heat),
+		ID: "ranks", Of: "Shares of the hosts of each band of rank that shut the agent out: the darker, the more.",
+		Heat: new(draw.Heat),
 		Head: []string{"agent", "stratum", "shut_out", "hosts"},
 	}
 	for _, band := range bands {
@@ -75,7 +76,8 @@ func (d *data) ranks() *draw.Figure {
 		row, of := draw.HeatRow{Name: a.Agent, Sub: words.Category.Of(a.Category)}, []float64(nil)
 		for _, band := range bands {
 			n := closed[[2]string{a.Agent, band}]
-			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]), Tip: fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
+			row.Cells = append(row.Cells, draw.HeatCell{Text: words.Percent(n, hostsOf[band]),
+				Tip: fmt.Sprintf("%s, %s: %s of %s", a.Agent, words.Rank(band), words.Number(n), words.Hosts(hostsOf[band]))})
 			of = append(of, float64(n)/float64(max(1, hostsOf[band])))
 		}
 		f.Heat.Rows, shares, names = append(f.Heat.Rows, row), append(shares, of), append(names, a.Agent)
@@ -123,14 +125,17 @@ func (d *data) together() *draw.Figure {
 		}
 	}
 	named := func(a counters.Fate) int64 { return a.ByName + a.ByFallback }
-	training := slices.DeleteFunc(d.sums.Fates(d.profile), func(a counters.Fate) bool { return a.Category != counters.Headline })
+	training := slices.DeleteFunc(d.sums.Fates(d.profile),
+		func(a counters.Fate) bool { return a.Category != counters.Headline })
 	agents := leadingFates(training, mostTogether, named)
 	if len(both) == 0 || len(agents) < 2 {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "together", Of: "Of the hosts that shut out the agent of a row by name, the share that shut out the agent of a column by name too.", Heat: new(draw.Heat),
-		Note: "By name: by a group for one of the agent's own names, or of a crawler that it follows. A group for all (*) shuts out all of them and is not counted. The leading agents for AI training.",
+		ID: "together", Of: "Of the hosts that shut out the agent of a row by name, the share that shut out the agent of " +
+			"a column by name too.", Heat: new(draw.Heat),
+		Note: "By name: by a group for one of the agent's own names, or of a crawler that it follows. A group for all " +
+			"(*) shuts out all of them and is not counted. The leading agents for AI training.",
 		Head: []string{"agent", "other", "common", "hosts"},
 	}
 	var shares [][]float64
@@ -141,7 +146,8 @@ func (d *data) together() *draw.Figure {
 		row, of := draw.HeatRow{Name: a.Agent, Sub: words.Hosts(named(a))}, []float64(nil)
 		for _, b := range agents {
 			n := both[[2]string{a.Agent, b.Agent}]
-			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.Agent, b.Agent, words.Number(n), words.Hosts(named(a)))}
+			cell := draw.HeatCell{Text: words.Percent(n, named(a)), Tip: fmt.Sprintf("%s, and %s too: %s of %s", a.Agent,
+				b.Agent, words.Number(n), words.Hosts(named(a)))}
 			share := float64(n) / float64(named(a))
 			if a.Agent == b.Agent {
 				cell, share = draw.HeatCell{Text: "–", Tip: a.Agent}, 0
@@ -164,7 +170,8 @@ func (d *data) together() *draw.Figure {
 	if len(others) > 1 {
 		other = "each of " + words.Tied(others, "others")
 	}
-	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)), first.Agent, words.Percent(n, named(first)), other)
+	f.Title = fmt.Sprintf("Of the %s that shut out %s by name, %s shut out %s too", words.Hosts(named(first)),
+		first.Agent, words.Percent(n, named(first)), other)
 	slices.Sort(names)
 	of := make(map[string]int64)
 	for _, a := range agents {

@@ -62,7 +62,8 @@ var ErrNoSummary = errors.New("no report")
 // have not been compared, or [ErrNoSummary] if the run did not write the table summary.
 func Page(ctx context.Context, in store.Store, m *journal.Manifest, against string) (_ []byte, err error) {
 	if !slices.Contains(m.Tables, "summary") {
-		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it", ErrNoSummary, m.Run)
+		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it",
+			ErrNoSummary, m.Run)
 	}
 	d := &data{run: m.Run, against: against, manifest: m, examples: make(counters.Examples)}
 	if len(m.Profiles) > 0 {
@@ -181,23 +182,28 @@ func (d *data) all() string {
 
 func (d *data) page() *draw.Page {
 	m := d.manifest
-	p := &draw.Page{Title: fmt.Sprintf("Crawl policies of %s, %s", d.all(), words.Day(m.Date)), Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
+	p := &draw.Page{Title: fmt.Sprintf("Crawl policies of %s, %s", d.all(), words.Day(m.Date)),
+		Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
 	if d.changes != nil {
 		p.Drawn = "Drawn from the tables summary, examples and changes alone"
 		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.Since, "run ")
 	}
 	p.Facts = []draw.Fact{{Name: "source", Value: d.source()}, {Name: "profile", Value: d.profile}}
 	if share := m.Sample(); share < 1 {
-		p.Facts = append(p.Facts, draw.Fact{Name: "sample", Value: fmt.Sprintf("%v of the registered domains, by hash (--sample)", share)})
+		p.Facts = append(p.Facts, draw.Fact{Name: "sample",
+			Value: fmt.Sprintf("%v of the registered domains, by hash (--sample)", share)})
 	}
 	if limit := m.Limit(); limit > 0 {
-		p.Facts = append(p.Facts, draw.Fact{Name: "limit", Value: fmt.Sprintf("the first %s at most (--limit)", words.Hosts(limit))})
+		p.Facts = append(p.Facts, draw.Fact{Name: "limit", Value: fmt.Sprintf("the first %s at most (--limit)",
+			words.Hosts(limit))})
 	}
 	if !m.Complete() {
 		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
 	}
 	if len(m.Profiles) > 1 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s, and where the others differ from it; the tables hold all of them.", len(m.Profiles), d.profile))
+		p.Remarks = append(p.Remarks, fmt.Sprintf(
+			"The run judges every file under %d profiles. The page shows the first, %s, and where the others differ from "+
+				"it; the tables hold all of them.", len(m.Profiles), d.profile))
 	}
 	if !slices.Contains(m.Tables, "examples") {
 		p.Remarks = append(p.Remarks, "The page has no examples, because the run has no table examples.")
@@ -210,7 +216,8 @@ func (d *data) page() *draw.Page {
 	if d.archived && d.captured != d.hosts {
 		several := "An archive may have several captures of a host, and each of them counts as a host here."
 		if slices.Contains(m.Tables, "fetches") && m.Complete() {
-			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", views.Quote(m.Run))
+			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.",
+				views.Quote(m.Run))
 		}
 		p.Remarks = append(p.Remarks, several)
 	}
@@ -223,7 +230,9 @@ func (d *data) page() *draw.Page {
 		if d.hosts == 1 {
 			nobody, attempts = "The only host has not", "attempt"
 		}
-		p.Remarks = append(p.Remarks, fmt.Sprintf("%s said what crawlers may do there, so the page says nothing about policies. It shows how the %s failed.", nobody, attempts))
+		p.Remarks = append(p.Remarks, fmt.Sprintf(
+			"%s said what crawlers may do there, so the page says nothing about policies. It shows how the %s failed.", nobody,
+			attempts))
 	} else {
 		p.Tiles = d.tiles()
 	}
@@ -236,7 +245,8 @@ func (d *data) page() *draw.Page {
 		}
 	}
 	if c := d.changes; c != nil {
-		add("What changed since "+c.Since, append([]*draw.Figure{d.beforeCategories(), d.beforeAgents(), d.beforeAverage()}, c.Figures(d.all())...)...)
+		add("What changed since "+c.Since, append([]*draw.Figure{d.beforeCategories(), d.beforeAgents(), d.beforeAverage()},
+			c.Figures(d.all())...)...)
 	}
 	if d.known == 0 {
 		add("How the attempts failed", d.errors(), d.answers(), d.walls())
@@ -245,19 +255,24 @@ func (d *data) page() *draw.Page {
 	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
 	add("Which site lets whom in?", d.eachSite())
 	add("How do groups of hosts differ?", d.labelFigures()...)
-	add("What may be done with their content?", d.refusals(), d.frontPages(), d.documentRefusals(), d.documentContraries(), d.documents(), d.preferences(), d.signalReach(), d.preferenceRemarks())
-	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(), d.named(), d.deadNames(), d.versusStar())
-	add("How much of what sites list may agents fetch?", d.coverage(), d.coveragePartly(), d.listedClosed(), d.sitemapHosts(), d.sitemapFiles(), d.sitemapFaults())
+	add("What may be done with their content?", d.refusals(), d.frontPages(), d.documentRefusals(),
+		d.documentContraries(), d.documents(), d.preferences(), d.signalReach(), d.preferenceRemarks())
+	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(),
+		d.named(), d.deadNames(), d.versusStar())
+	add("How much of what sites list may agents fetch?", d.coverage(), d.coveragePartly(), d.listedClosed(),
+		d.sitemapHosts(), d.sitemapFiles(), d.sitemapFaults())
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
 	add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
 		d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),
-		d.turnedAwayBy("turned-away-categories", "category", func(l counters.Label) string { return l.Category }, categoryOrNone))
+		d.turnedAwayBy("turned-away-categories", "category", func(l counters.Label) string { return l.Category },
+			categoryOrNone))
 	add("What do hosts answer?", d.answers(), d.errors(), d.walls())
 	add("What is in the files?", d.sizes(), d.features(), d.delays(), d.sitemaps(), d.fields())
 	add("Where do the profiles differ?", d.profiles(), d.profileAgents())
 	add("What is wrong with the files?", d.flaws(), d.bodies(), d.parity(), d.parityCauses())
 	add("How does the network perform?", d.times(),
-		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""), d.network("server", "server software", ""))
+		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""),
+		d.network("server", "server software", ""))
 	return p
 }
 
@@ -275,17 +290,21 @@ func (d *data) tiles() []draw.Tile {
 		}
 	}
 	if d.files != d.hosts {
-		tiles = append(tiles, draw.Tile{Name: "hosts with rules", Value: words.Number(d.files), Note: words.ShareOf(d.files, d.hosts, "hosts") + ": " + d.agree(d.files, "its", "their") + " rules decide"})
+		tiles = append(tiles, draw.Tile{Name: "hosts with rules", Value: words.Number(d.files),
+			Note: words.ShareOf(d.files, d.hosts, "hosts") + ": " + d.agree(d.files, "its", "their") + " rules decide"})
 	}
 	if silent := d.hosts - d.known; silent > 0 {
-		tiles = append(tiles, draw.Tile{Name: "policy unknown", Value: words.Number(silent), Note: words.ShareOf(silent, d.hosts, "hosts") + ", because of an outage or the like"})
+		tiles = append(tiles, draw.Tile{Name: "policy unknown", Value: words.Number(silent),
+			Note: words.ShareOf(silent, d.hosts, "hosts") + ", because of an outage or the like"})
 	}
 	closed := d.sums.Pivot("category", d.profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	if closed != nil {
 		n := closed["all"] + closed["some"]
-		tiles = append(tiles, draw.Tile{Name: "shut out AI training", Value: words.Number(n), Note: strings.Join(d.of(n), ", ")})
+		tiles = append(tiles, draw.Tile{Name: "shut out AI training", Value: words.Number(n),
+			Note: strings.Join(d.of(n), ", ")})
 	}
-	return append(tiles, draw.Tile{Name: "agents evaluated", Value: words.Number(int64(len(d.sums.Agents(d.profile)))), Note: ""})
+	return append(tiles, draw.Tile{Name: "agents evaluated", Value: words.Number(int64(len(d.sums.Agents(d.profile)))),
+		Note: ""})
 }
 
 // of returns n as a share of each base.
@@ -308,7 +327,10 @@ func (d *data) source() string {
 // digests but not their folders, because the page may be published.
 func (d *data) sources() []draw.Fact {
 	m := d.manifest
-	out := []draw.Fact{{Name: "run", Value: m.Run}, {Name: "made by", Value: strings.TrimSpace("robocensus " + m.ToolVersion)}, {Name: "date", Value: m.Date.Format(time.DateOnly)}, {Name: "started", Value: m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
+	out := []draw.Fact{{Name: "run", Value: m.Run},
+		{Name: "made by", Value: strings.TrimSpace("robocensus " + m.ToolVersion)},
+		{Name: "date", Value: m.Date.Format(time.DateOnly)},
+		{Name: "started", Value: m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
 	if len(m.ConfigurationDigest) >= 12 {
 		out = append(out, draw.Fact{Name: "configuration", Value: "sha256 " + m.ConfigurationDigest[:12]})
 	}

@@ -12,8 +12,10 @@ import (
 
 // versusStar are the relations of an agent's own group to the group for all (*).
 var versusStar = draw.Kinds{
-	{Key: "equal", Class: "star", Name: "the same as for all (*)"}, {Key: "stricter", Class: "closed", Name: "stricter"}, {Key: "looser", Class: "allow", Name: "looser"},
-	{Key: "mixed", Class: "partly", Name: "stricter here, looser there"}, {Key: "undecided", Class: "unknown", Name: "undecided"},
+	{Key: "equal", Class: "star", Name: "the same as for all (*)"}, {Key: "stricter", Class: "closed", Name: "stricter"},
+	{Key: "looser", Class: "allow", Name: "looser"},
+	{Key: "mixed", Class: "partly", Name: "stricter here, looser there"},
+	{Key: "undecided", Class: "unknown", Name: "undecided"},
 }
 
 // versusStar compares the groups that name an agent with the group for all.
@@ -26,10 +28,13 @@ func (d *data) versusStar() *draw.Figure {
 	category, top := d.sums.Agents(d.profile), agents[0]
 	f := &draw.Figure{
 		ID: "versus-star", Of: "Shares of the hosts whose file has a group for one of the agent's own names.",
-		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", words.Hosts(named[top]), words.Agree(named[top], "that names", "that name"), top,
+		Title: fmt.Sprintf("Of the %s %s %s, %s only %s what holds for all", words.Hosts(named[top]),
+			words.Agree(named[top], "that names", "that name"), top,
 			words.Percent(by[top]["equal"], named[top]), words.Agree(named[top], "repeats", "repeat")),
-		Note: "Groups are compared by what they mean on every path, not by their text. A group is stricter than the one for all (*) where it forbids all that the other forbids, and more. A file without a group for all allows all.",
-		Head: append([]string{"agent", "category", "named"}, versusStar.Keys()...), Legend: versusStar.Legend(), Heads: []string{"named by", "the same"},
+		Note: "Groups are compared by what they mean on every path, not by their text. A group is stricter than the one " +
+			"for all (*) where it forbids all that the other forbids, and more. A file without a group for all allows all.",
+		Head: append([]string{"agent", "category", "named"}, versusStar.Keys()...), Legend: versusStar.Legend(),
+		Heads: []string{"named by", "the same"},
 	}
 	if !slices.ContainsFunc(agents, func(a string) bool { return by[a]["undecided"] > 0 }) {
 		f.Legend = f.Legend[:len(f.Legend)-1]
@@ -37,12 +42,15 @@ func (d *data) versusStar() *draw.Figure {
 	for _, agent := range agents {
 		f.AddRow([]string{agent, category[agent], counters.Digits(named[agent])}, versusStar.Numbers(by[agent])...)
 		f.AddBar(agent, words.Category.Of(category[agent]), draw.Track{
-			Whole: named[agent], Shares: versusStar.Shares(by[agent]), Values: []string{words.Number(named[agent]), words.Percent(by[agent]["equal"], named[agent])},
+			Whole: named[agent], Shares: versusStar.Shares(by[agent]),
+			Values: []string{words.Number(named[agent]), words.Percent(by[agent]["equal"], named[agent])},
 		})
 	}
 	f.Fill("the hosts that name the agent")
 	f.Shorten()
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(versusStar.Keys()...), d.from("policy_versus_star", true))
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named,\n  %s\n%s\n"+
+		"GROUP BY agent ORDER BY named DESC, agent", categoryOf, counters.SumKeys(versusStar.Keys()...),
+		d.from("policy_versus_star", true))
 	return f
 }
 
@@ -53,7 +61,10 @@ var versusFirst = draw.Kinds{
 	{Key: "escapes_only", Class: "partly", Name: "escapes only"}, {Key: "equal", Class: "open", Name: "the same"},
 }
 
-const versusFirstNote = "The rules are compared on every path but /robots.txt, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. Where profiles differ only on URLs with needless escapes, that counts apart: rfc9309 takes /%61dmin for /admin and google does not, but nobody links to that. Figure #profiles lists some of the paths."
+const versusFirstNote = "The rules are compared on every path but /robots.txt, not on samples. Hosts whose rules " +
+	"decide under both profiles are counted; what each profile makes of a status is not compared. Where profiles " +
+	"differ only on URLs with needless escapes, that counts apart: rfc9309 takes /%61dmin for /admin and google does " +
+	"not, but nobody links to that. Figure #profiles lists some of the paths."
 
 // profiles shows on how many files the profiles differ.
 func (d *data) profiles() *draw.Figure {
@@ -76,17 +87,22 @@ func (d *data) profiles() *draw.Figure {
 	top := by[names[0]]
 	f := &draw.Figure{
 		ID: "profiles", Of: "Shares of the hosts whose rules decide under both profiles.", Note: versusFirstNote,
-		Title: fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", names[0], d.profile, words.OfHosts(top["different"], top["files"]), d.shutOutUnder(names[0])),
-		Head:  append([]string{"profile", "files"}, versusFirst.Keys()...), Legend: versusFirst.Legend(), Heads: []string{"different"},
+		Title: fmt.Sprintf("%s allows or forbids some path that %s does not, for at least one agent, at %s%s", names[0],
+			d.profile, words.OfHosts(top["different"], top["files"]), d.shutOutUnder(names[0])),
+		Head: append([]string{"profile", "files"}, versusFirst.Keys()...), Legend: versusFirst.Legend(),
+		Heads:    []string{"different"},
 		Examples: d.examples.List("A path on which they differ", "agent, path, verdicts", "versus_first", nil, names...),
 	}
 	for _, name := range names {
 		n := by[name]
 		f.AddRow([]string{name, counters.Digits(n["files"])}, versusFirst.Numbers(n)...)
-		f.AddBar(name, "", draw.Track{Whole: n["files"], Shares: versusFirst.Shares(n), Values: []string{words.Percent(n["different"], n["files"])}})
+		f.AddBar(name, "", draw.Track{Whole: n["files"], Shares: versusFirst.Shares(n),
+			Values: []string{words.Percent(n["different"], n["files"])}})
 	}
 	f.Fill("the hosts")
-	f.SQL = fmt.Sprintf("SELECT profile, sum(count)::BIGINT AS files,\n  %s\n%s\nGROUP BY profile ORDER BY different DESC, profile", counters.SumKeys(versusFirst.Keys()...), d.from("versus_first_hosts", false))
+	f.SQL = fmt.Sprintf("SELECT profile, sum(count)::BIGINT AS files,\n  %s\n%s\n"+
+		"GROUP BY profile ORDER BY different DESC, profile", counters.SumKeys(versusFirst.Keys()...),
+		d.from("versus_first_hosts", false))
 	return f
 }
 
@@ -112,7 +128,8 @@ func (d *data) shutOutUnder(profile string) string {
 	case n == first:
 		return fmt.Sprintf("; under both %s shut out an agent for AI training", words.Hosts(n))
 	}
-	return fmt.Sprintf("; under it %s shut out an agent for AI training, under %s %s", words.Hosts(n), d.profile, words.Number(first))
+	return fmt.Sprintf("; under it %s shut out an agent for AI training, under %s %s", words.Hosts(n), d.profile,
+		words.Number(first))
 }
 
 // profileAgents shows for which agents the profiles differ most.
@@ -132,7 +149,8 @@ func (d *data) profileAgents() *draw.Figure {
 		all = append(all, a)
 	}
 	slices.SortFunc(all, func(a, b asked) int {
-		return cmp.Or(cmp.Compare(by[b]["different"], by[a]["different"]), cmp.Compare(a.agent, b.agent), cmp.Compare(a.profile, b.profile))
+		return cmp.Or(cmp.Compare(by[b]["different"], by[a]["different"]), cmp.Compare(a.agent, b.agent),
+			cmp.Compare(a.profile, b.profile))
 	})
 	if len(all) == 0 || by[all[0]]["different"] == 0 {
 		return nil
@@ -151,9 +169,12 @@ func (d *data) profileAgents() *draw.Figure {
 	drawn := versusFirst[:2] // different, and undecided
 	f := &draw.Figure{
 		ID: "profile-agents", Of: "Shares of the hosts whose rules decide under both profiles.",
-		Note:   versusFirstNote + " A crawler that the group for all (*) does not bind under one of them, such as AdsBot-Google under google, differs wherever that group closes a path.",
-		Title:  fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead, all[0].profile, d.profile, words.OfHosts(top["different"], top["files"])),
-		Legend: drawn.Legend(), Heads: []string{"files", "different"}, Head: append([]string{"agent", "category", "profile", "files"}, versusFirst.Keys()...),
+		Note: versusFirstNote + " A crawler that the group for all (*) does not bind under one of them, such as " +
+			"AdsBot-Google under google, differs wherever that group closes a path.",
+		Title: fmt.Sprintf("The profiles differ most for %s: %s allows or forbids some path that %s does not at %s", lead,
+			all[0].profile, d.profile, words.OfHosts(top["different"], top["files"])),
+		Legend: drawn.Legend(), Heads: []string{"files", "different"},
+		Head: append([]string{"agent", "category", "profile", "files"}, versusFirst.Keys()...),
 	}
 	for i, a := range all {
 		n := by[a]
@@ -161,10 +182,13 @@ func (d *data) profileAgents() *draw.Figure {
 		if i >= draw.MostBars {
 			f.Cut++
 		} else {
-			f.AddBar(a.agent, a.profile, draw.Track{Whole: n["files"], Shares: drawn.Shares(n), Values: []string{words.Number(n["files"]), words.Percent(n["different"], n["files"])}})
+			f.AddBar(a.agent, a.profile, draw.Track{Whole: n["files"], Shares: drawn.Shares(n),
+				Values: []string{words.Number(n["files"]), words.Percent(n["different"], n["files"])}})
 		}
 	}
 	f.Fit("the hosts")
-	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s\n%s\nGROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf, counters.SumKeys(versusFirst.Keys()...), d.from("versus_first", false))
+	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s\n%s\n"+
+		"GROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf,
+		counters.SumKeys(versusFirst.Keys()...), d.from("versus_first", false))
 	return f
 }

@@ -50,7 +50,8 @@ func sitesOf(ctx context.Context, in store.Store, m *journal.Manifest, hosts int
 	} else if err != nil {
 		return nil, err
 	}
-	s := &sites{agents: t.Agents, byOrigin: slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches.origin")}
+	s := &sites{agents: t.Agents, byOrigin: slices.Contains(m.Tables, "fetches") &&
+		!slices.Contains(m.Without, "fetches.origin")}
 	err = t.Sites(ctx, func(site *access.Site) error {
 		if s.hosts = append(s.hosts, site.Host); len(s.hosts) > mostSites {
 			return fs.SkipAll
@@ -122,8 +123,10 @@ func (d *data) eachSite() *draw.Figure {
 	}
 	n := int64(len(s.hosts))
 	f := &draw.Figure{
-		ID: "sites", Of: "Each site of the run, in the order of the input.", Legend: draw.AccessLegend(), Heat: new(draw.Heat), Head: []string{"host"},
-		Title: fmt.Sprintf("%s of %s %s at least one agent out, and %s %s open to all of them", words.Number(closing), words.Count(n, "site"),
+		ID: "sites", Of: "Each site of the run, in the order of the input.", Legend: draw.AccessLegend(),
+		Heat: new(draw.Heat), Head: []string{"host"},
+		Title: fmt.Sprintf("%s of %s %s at least one agent out, and %s %s open to all of them", words.Number(closing),
+			words.Count(n, "site"),
 			words.Agree(closing, "shuts", "shut"), words.Number(open), words.Agree(open, "is", "are")),
 	}
 	if unread > 0 {
@@ -135,7 +138,8 @@ func (d *data) eachSite() *draw.Figure {
 	for _, c := range shown {
 		name := s.agents[c.agent]
 		f.Head = append(f.Head, name)
-		queries = append(queries, fmt.Sprintf("any_value(word) FILTER (agent = %s) AS \"%s\"", views.Quote(name), strings.ReplaceAll(name, `"`, `""`)))
+		queries = append(queries, fmt.Sprintf("any_value(word) FILTER (agent = %s) AS \"%s\"", views.Quote(name),
+			strings.ReplaceAll(name, `"`, `""`)))
 		if len(c.alike) > 0 {
 			name += fmt.Sprintf(" and %d more", len(c.alike))
 			notes = append(notes, fmt.Sprintf("%s: %s", s.agents[c.agent], past.Some(c.alike, mostFree)))
@@ -162,7 +166,8 @@ func (d *data) eachSite() *draw.Figure {
 	f.Note += fmt.Sprintf(" All agents: robocensus export --out DIR %s access --format csv.", d.run)
 	last := ""
 	if s.byOrigin {
-		last = fmt.Sprintf("\nSEMI JOIN (SELECT max_by(seq, {'time': fetch_time, 'seq': seq}) AS seq FROM history.fetches WHERE run = %s GROUP BY origin) USING (seq)", views.Quote(d.run))
+		last = fmt.Sprintf("\nSEMI JOIN (SELECT max_by(seq, {'time': fetch_time, 'seq': seq}) AS seq FROM "+
+			"history.fetches WHERE run = %s GROUP BY origin) USING (seq)", views.Quote(d.run))
 	}
 	f.SQL = fmt.Sprintf(`SELECT host, %s
 FROM (SELECT seq, host, agent, CASE class WHEN 'allow_all' THEN 'open' WHEN 'partial' THEN 'partly' WHEN 'disallow_all' THEN 'shut out' ELSE 'unread' END AS word

@@ -33,7 +33,8 @@ func (d *data) from(metrics string, profiled bool) string {
 
 // byKey fills a figure with the counts of a metric by key, greatest first, and
 // draws them as shares of base.
-func (d *data) byKey(f *draw.Figure, metric, name, unit string, profiled bool, counts map[string]int64, class string, base int64) {
+func (d *data) byKey(f *draw.Figure, metric, name, unit string, profiled bool, counts map[string]int64, class string,
+	base int64) {
 	d.keyRows(f, metric, name, unit, profiled, counts)
 	keyBars(f, counts, class, unit, base)
 }
@@ -44,7 +45,8 @@ func (d *data) keyRows(f *draw.Figure, metric, name, unit string, profiled bool,
 	for _, k := range counters.Ranked(counts) {
 		f.AddRow([]string{k}, counts[k])
 	}
-	f.SQL = fmt.Sprintf("SELECT key AS %s, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY %s DESC, key", name, unit, d.from(metric, profiled), unit)
+	f.SQL = fmt.Sprintf("SELECT key AS %s, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY %s DESC, key", name, unit,
+		d.from(metric, profiled), unit)
 }
 
 // histogram returns the distribution that a metric counts.
@@ -83,7 +85,8 @@ func sum(counts map[string]int64) (n int64) {
 
 func keyBars(f *draw.Figure, counts map[string]int64, class, unit string, base int64) {
 	for _, k := range counters.Ranked(counts) {
-		f.AddBar(f.Cell(0, k), "", draw.Track{Whole: base, Shares: []draw.Share{{Class: class, Name: unit, N: counts[k]}}, Values: []string{words.Percent(counts[k], base)}})
+		f.AddBar(f.Cell(0, k), "", draw.Track{Whole: base, Shares: []draw.Share{{Class: class, Name: unit, N: counts[k]}},
+			Values: []string{words.Percent(counts[k], base)}})
 	}
 	f.Fit(unit)
 	f.Shorten()

@@ -22,18 +22,24 @@ func (d *data) refusals() *draw.Figure {
 	delete(ways, "any")
 	f := &draw.Figure{
 		ID: "refusals", Of: "Shares of " + d.bases() + ".",
-		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler counts where the file lets it fetch nothing, by name or by the group for all (*); a policy token, such as Google-Extended, where a group that names it does. " +
-			"A content signal and a usage preference count where a group states them, for any agent and path. A licence counts where a file names one: its terms are not read. Robots.txt alone is covered: no header, no page.",
-		Legend: []draw.Legend{{Class: "closed", Name: "in this way alone"}, {Class: "star", Name: "in this way and others"}, {Class: "partly", Name: "in exactly these ways"}},
-		Heads:  d.heads(), Names: waysName,
+		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler counts " +
+			"where the file lets it fetch nothing, by name or by the group for all (*); a policy token, such as " +
+			"Google-Extended, where a group that names it does. " +
+			"A content signal and a usage preference count where a group states them, for any agent and path. A licence " +
+			"counts where a file names one: its terms are not read. Robots.txt alone is covered: no header, no page.",
+		Legend: []draw.Legend{{Class: "closed", Name: "in this way alone"}, {Class: "star", Name: "in this way and others"},
+			{Class: "partly", Name: "in exactly these ways"}},
+		Heads: d.heads(), Names: waysName,
 	}
 	names := counters.Ranked(ways)
 	leading, most, _ := counters.Leading(ways, words.Refusal.Of)
-	f.Title = fmt.Sprintf("%s %s AI training in some way, most often %s (%s)", d.ofBoth(anyWay), d.agree(anyWay, "refuses", "refuse"), leading, words.ShareOf(most, d.hosts, "hosts"))
+	f.Title = fmt.Sprintf("%s %s AI training in some way, most often %s (%s)", d.ofBoth(anyWay),
+		d.agree(anyWay, "refuses", "refuse"), leading, words.ShareOf(most, d.hosts, "hosts"))
 	for _, way := range names {
 		alone := sets[way]
 		f.AddBar(words.Refusal.Of(way), "", draw.Track{
-			Whole: d.hosts, Shares: []draw.Share{{Class: "closed", Name: "in this way alone", N: alone}, {Class: "star", Name: "in this way and others", N: ways[way] - alone}},
+			Whole: d.hosts, Shares: []draw.Share{{Class: "closed", Name: "in this way alone", N: alone},
+				{Class: "star", Name: "in this way and others", N: ways[way] - alone}},
 			Values: d.shares(ways[way]),
 		})
 	}
@@ -45,7 +51,8 @@ func (d *data) refusals() *draw.Figure {
 		if drawn++; drawn > draw.MostBars/2 {
 			f.Cut++
 		} else {
-			f.AddBar(waysName(set), "", draw.Track{Whole: d.hosts, Shares: []draw.Share{{Class: "partly", Name: "in exactly these ways", N: sets[set]}}, Values: d.shares(sets[set])})
+			f.AddBar(waysName(set), "", draw.Track{Whole: d.hosts,
+				Shares: []draw.Share{{Class: "partly", Name: "in exactly these ways", N: sets[set]}}, Values: d.shares(sets[set])})
 		}
 	}
 	f.Fit("hosts")
@@ -73,14 +80,17 @@ func (d *data) preferences() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "preferences", Of: d.ofFiles(), Title: "No file says in so many words whether models may be trained",
-		Note:   "What a content signal, a usage preference or the group of a policy token states, for any agent and path, and what a file states before any group is left out, for it applies to nobody. It changes no verdict. A policy token never permits. Robots.txt alone is covered: no header, no page.",
+		Note: "What a content signal, a usage preference or the group of a policy token states, for any agent and " +
+			"path, and what a file states before any group is left out, for it applies to nobody. It changes no verdict. A " +
+			"policy token never permits. Robots.txt alone is covered: no header, no page.",
 		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}},
 	}
 	var said, none []string
 	for _, mechanism := range []string{"content-signal", "content-usage"} {
 		no, yes := all[mechanism+" ai-train disallow"], all[mechanism+" ai-train allow"]
 		if no+yes > 0 {
-			said = append(said, fmt.Sprintf("%s refuses AI training in %s and permits it in %s", words.Mechanism.Of(mechanism), words.ShareOf(no, d.texts, "files"), words.Percent(yes, d.texts)))
+			said = append(said, fmt.Sprintf("%s refuses AI training in %s and permits it in %s", words.Mechanism.Of(mechanism),
+				words.ShareOf(no, d.texts, "files"), words.Percent(yes, d.texts)))
 		} else {
 			none = append(none, words.Mechanism.Of(mechanism))
 		}
@@ -118,8 +128,10 @@ func (d *data) preferences() *draw.Figure {
 // permittedRefused draws how many permit a use, and how many refuse it.
 func permittedRefused(yes, no, whole int64) []draw.Track {
 	return []draw.Track{
-		{Label: "permitted", Whole: whole, Shares: []draw.Share{{Class: "allow", Name: "permitted", N: yes}}, Values: []string{words.Percent(yes, whole) + " permit"}},
-		{Label: "refused", Whole: whole, Shares: []draw.Share{{Class: "closed", Name: "refused", N: no}}, Values: []string{words.Percent(no, whole) + " refuse"}},
+		{Label: "permitted", Whole: whole, Shares: []draw.Share{{Class: "allow", Name: "permitted", N: yes}},
+			Values: []string{words.Percent(yes, whole) + " permit"}},
+		{Label: "refused", Whole: whole, Shares: []draw.Share{{Class: "closed", Name: "refused", N: no}},
+			Values: []string{words.Percent(no, whole) + " refuse"}},
 	}
 }
 
@@ -133,10 +145,12 @@ func (d *data) preferenceRemarks() *draw.Figure {
 	f := &draw.Figure{
 		ID: "preference-remarks", Of: d.ofFiles(), Names: words.PreferenceRemark.Of,
 		Title: commonest("misstatement", all, d.texts, counters.Quoted(words.PreferenceRemark.Of)),
-		Note:  "Statements that contradict each other, and those that state nothing: nobody reads what stands before any group, a dictionary that does not parse, or a label that no current document has.",
+		Note: "Statements that contradict each other, and those that state nothing: nobody reads what stands before any " +
+			"group, a dictionary that does not parse, or a label that no current document has.",
 	}
 	d.byKey(f, "preference_remark", "remark", "files", false, all, "partly", d.texts)
-	f.Examples = d.examples.List("Examples", "text", "preference_remark", words.PreferenceRemark.Of, counters.Ranked(all)...)
+	f.Examples = d.examples.List("Examples", "text", "preference_remark", words.PreferenceRemark.Of,
+		counters.Ranked(all)...)
 	return f
 }
 
@@ -150,10 +164,14 @@ func (d *data) signalReach() *draw.Figure {
 	}
 	few := all["nobody"] + all["one"]
 	f := &draw.Figure{
-		ID: "signal-reach", Names: words.SignalReach.Of, Of: "Shares of " + words.The(files, "files") + " with a content signal.",
-		Title: fmt.Sprintf("Of %s with content signals %s bind all agents, %s one agent or nobody", words.Count(files, "file"), words.Number(all["all"]), words.Number(few)),
-		Note: "A content signal binds the agents of the group that it stands in. Before all groups it binds nobody, and in the group of one agent nobody else. " +
-			"To bind all agents it stands below the line “User-agent: *”. Of a file with several content signals the widest counts.",
+		ID: "signal-reach", Names: words.SignalReach.Of, Of: "Shares of " + words.The(files, "files") +
+			" with a content signal.",
+		Title: fmt.Sprintf("Of %s with content signals %s bind all agents, %s one agent or nobody",
+			words.Count(files, "file"), words.Number(all["all"]), words.Number(few)),
+		Note: "A content signal binds the agents of the group that it stands in. Before all groups it binds nobody, and " +
+			"in the group of one agent nobody else. " +
+			"To bind all agents it stands below the line “User-agent: *”. Of a file with several content signals the widest " +
+			"counts.",
 	}
 	d.byKey(f, "signal_reach", "binds", "files", false, all, "partly", files)
 	f.Examples = d.examples.List("Examples", "text", "signal_reach", words.SignalReach.Of, "nobody", "one")
@@ -169,7 +187,9 @@ func (d *data) templates() *draw.Figure {
 	f := &draw.Figure{
 		ID: "templates", Of: d.ofFiles(), Names: words.Plain,
 		Title: commonest("template", all, d.texts, words.Plain),
-		Note:  "A product wrote the file, or a part of it: a content delivery network, a content management system, a plugin, or a lawyer. A file may have several. Templates that robocensus does not know are the view families of views.sql.",
+		Note: "A product wrote the file, or a part of it: a content delivery network, a content management system, a " +
+			"plugin, or a lawyer. A file may have several. Templates that robocensus does not know are the view families of " +
+			"views.sql.",
 	}
 	d.byKey(f, "template", "template", "files", false, all, "allow", d.texts)
 	f.Examples = d.examples.List("Examples", "version", "template", words.Plain, counters.Ranked(all)...)
@@ -197,7 +217,8 @@ func (d *data) templateRanks() *draw.Figure {
 	}
 	strata := counters.Ascending(texts)
 	f := &draw.Figure{
-		ID: "template-ranks", Of: "Shares of the files of each band of ranks.", Head: []string{"template", "stratum", "files", "of_files"},
+		ID: "template-ranks", Of: "Shares of the files of each band of ranks.",
+		Head: []string{"template", "stratum", "files", "of_files"},
 		Note: "A file may have several templates. The commonest templates are drawn; the numbers have all.",
 	}
 	const drawn = 6
@@ -208,7 +229,9 @@ func (d *data) templateRanks() *draw.Figure {
 				f.AddRow([]string{template, stratum}, n, texts[stratum])
 			}
 			if i < drawn && n > 0 {
-				f.AddBar(template, words.Rank(stratum), draw.Track{Whole: texts[stratum], Shares: []draw.Share{{Class: "allow", Name: "files", N: n}}, Values: []string{words.Percent(n, texts[stratum])}})
+				f.AddBar(template, words.Rank(stratum),
+					draw.Track{Whole: texts[stratum], Shares: []draw.Share{{Class: "allow", Name: "files", N: n}},
+						Values: []string{words.Percent(n, texts[stratum])}})
 			}
 		}
 	}
@@ -223,9 +246,12 @@ func (d *data) templateRanks() *draw.Figure {
 			least = stratum
 		}
 	}
-	f.Title = fmt.Sprintf("%s is in as many of the files of each band of ranks: %s", top, words.Percent(byTemplate[top][most], texts[most]))
+	f.Title = fmt.Sprintf("%s is in as many of the files of each band of ranks: %s", top,
+		words.Percent(byTemplate[top][most], texts[most]))
 	if most != least {
-		f.Title = fmt.Sprintf("%s is in %s of the files of hosts of %s, and in %s of those of %s", top, words.Percent(byTemplate[top][most], texts[most]), words.Rank(most), words.Percent(byTemplate[top][least], texts[least]), words.Rank(least))
+		f.Title = fmt.Sprintf("%s is in %s of the files of hosts of %s, and in %s of those of %s", top,
+			words.Percent(byTemplate[top][most], texts[most]), words.Rank(most),
+			words.Percent(byTemplate[top][least], texts[least]), words.Rank(least))
 		f.Title = strings.ReplaceAll(f.Title, "of unranked", "without a rank")
 	}
 	f.SQL = fmt.Sprintf(`SELECT template, stratum, files, of_files
@@ -265,11 +291,15 @@ func (d *data) wordsOf() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "words", Of: "Shares of " + d.bases() + ".",
-		Title: fmt.Sprintf("%s is shut out by %s: %s in their own words, %s in those of a template (%s)", top.Agent, d.ofBoth(top.Closed),
-			words.ShareOf(top.Closed-top.template, d.hosts, "hosts"), words.Percent(top.template, d.hosts), words.And(counters.Ranked(byTemplate[top.Agent]))),
-		Note:   "A policy is in a template's words where every group that decides it is: such as the block that Cloudflare manages, which people switch on without choosing the names in it. Agents that some template shuts out.",
-		Legend: []draw.Legend{{Class: "closed", Name: "shut out in the file's own words"}, {Class: "star", Name: "in a template's words"}},
-		Heads:  d.heads(), Head: []string{"agent", "category", "shut_out", "template", "own_words"},
+		Title: fmt.Sprintf("%s is shut out by %s: %s in their own words, %s in those of a template (%s)", top.Agent,
+			d.ofBoth(top.Closed),
+			words.ShareOf(top.Closed-top.template, d.hosts, "hosts"), words.Percent(top.template, d.hosts),
+			words.And(counters.Ranked(byTemplate[top.Agent]))),
+		Note: "A policy is in a template's words where every group that decides it is: such as the block that " +
+			"Cloudflare manages, which people switch on without choosing the names in it. Agents that some template shuts out.",
+		Legend: []draw.Legend{{Class: "closed", Name: "shut out in the file's own words"},
+			{Class: "star", Name: "in a template's words"}},
+		Heads: d.heads(), Head: []string{"agent", "category", "shut_out", "template", "own_words"},
 	}
 	for _, w := range all {
 		f.AddRow([]string{w.Agent, w.Category}, w.Closed, w.template, w.Closed-w.template)
@@ -277,11 +307,14 @@ func (d *data) wordsOf() *draw.Figure {
 		for _, t := range counters.Ranked(byTemplate[w.Agent]) {
 			shares = append(shares, draw.Share{Class: "star", Name: t, N: byTemplate[w.Agent][t]})
 		}
-		f.AddBar(w.Agent, words.Category.Of(w.Category), draw.Track{Whole: d.hosts, Shares: shares, Values: d.shares(w.Closed)})
+		f.AddBar(w.Agent, words.Category.Of(w.Category),
+			draw.Track{Whole: d.hosts, Shares: shares, Values: d.shares(w.Closed)})
 	}
 	f.Fit("hosts")
 	f.Shorten()
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  shut_out - template AS own_words\n%s\nGROUP BY agent HAVING template > 0 ORDER BY template DESC, shut_out DESC, agent", categoryOf,
-		counters.SumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"), counters.SumIf("metric = 'policy_template'", "template"), d.from("policy policy_template", true))
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  shut_out - template AS own_words\n%s\n"+
+		"GROUP BY agent HAVING template > 0 ORDER BY template DESC, shut_out DESC, agent", categoryOf,
+		counters.SumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"),
+		counters.SumIf("metric = 'policy_template'", "template"), d.from("policy policy_template", true))
 	return f
 }

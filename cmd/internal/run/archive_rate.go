@@ -15,7 +15,8 @@ type archiveRate struct {
 	atOnce int
 }
 
-var errArchiveRate = errors.New("expected requests a second up to 10000 and, if you like, requests at once, such as 5 or 5,2")
+var errArchiveRate = errors.New(
+	"expected requests a second up to 10000 and, if you like, requests at once, such as 5 or 5,2")
 
 // politeArchives is the default of --archive-rate.
 var politeArchives = archiveRate{rate: 5, atOnce: 2}
@@ -38,7 +39,8 @@ func (a *archiveRate) Set(text string) (err error) {
 
 // archiveLimits returns the pace of archives. Shards that run at once share it.
 func (f *Flags) archiveLimits() remote.Limits {
-	p := remote.Limits{Rate: f.archiveRate.rate, AtOnce: f.archiveRate.atOnce, Stores: f.archiveRate != politeArchives || f.Set.Changed("archive-rate")}
+	p := remote.Limits{Rate: f.archiveRate.rate, AtOnce: f.archiveRate.atOnce, Stores: f.archiveRate != politeArchives ||
+		f.Set.Changed("archive-rate")}
 	if at := f.atOnce(); at > 1 {
 		p.Rate, p.AtOnce = p.Rate/float64(at), max(1, p.AtOnce/at)
 	}

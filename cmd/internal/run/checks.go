@@ -25,7 +25,8 @@ func (f *Flags) checkSecrets() (err error) {
 		values, _ := valuesOf(flag)
 		for _, value := range values {
 			if flag.Name != "proxy" && remote.HasUser(value) {
-				err = exit.Usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run", flag.Name)
+				err = exit.Usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run",
+					flag.Name)
 			}
 		}
 	})
@@ -49,11 +50,14 @@ func (f *Flags) checkSource() error {
 	case in.LastCapture && slices.Contains(in.WARC, "-"):
 		return exit.Usagef("--last-capture reads archives several times: give a file, and not standard input")
 	case len(in.CDX) > 0 && f.shards > 1:
-		return exit.Usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of each part")
+		return exit.Usagef("--cdx does not apply to shards: divide the index, for example by year, and make a run of " +
+			"each part")
 	case in.LastCapture && f.shards > 1:
-		return exit.Usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
+		return exit.Usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of " +
+			"another one")
 	case cli.IsURL(in.Base) && !remote.IsURL(in.Base):
-		return exit.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(in.Base))
+		return exit.Usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder",
+			remote.Name(in.Base))
 	case remote.Name(in.Base) != in.Base:
 		return exit.Usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(in.Base))
 	case cli.IsURL(f.Config.State):
@@ -61,7 +65,8 @@ func (f *Flags) checkSource() error {
 	case stored == 1 && f.Config.State != "":
 		return exit.Usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && in.Hosts == "" && len(in.Named) == 0:
-		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s", listed(journal.SourceFlags(nil), "or"))
+		return exit.Usagef("no source given: name hosts, or give --hosts FILE (- is standard input), %s",
+			listed(journal.SourceFlags(nil), "or"))
 	case f.Config.Resume && f.piped() > 0:
 		return exit.Usagef("--resume: standard input cannot be read again; keep the list in a file")
 	}
@@ -95,8 +100,10 @@ func (f *Flags) checkValues() error {
 	case f.Config.Evaluate.SitemapSample < 1 || f.Config.Evaluate.SitemapSample > sitemap.MaxSample:
 		return exit.Usagef("--sitemap-sample must be between 1 and %d", sitemap.MaxSample)
 	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && f.alsoAs != "":
-		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with a fresh one; leave --max-age out, or give 0", f.Config.MaxAge)
-	case len(f.Config.Evaluate.Vantage) > 64 || strings.ContainsFunc(f.Config.Evaluate.Vantage, func(r rune) bool { return r < ' ' || r > '~' }):
+		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with "+
+			"a fresh one; leave --max-age out, or give 0", f.Config.MaxAge)
+	case len(f.Config.Evaluate.Vantage) > 64 || strings.ContainsFunc(f.Config.Evaluate.Vantage,
+		func(r rune) bool { return r < ' ' || r > '~' }):
 		return exit.Usagef("--vantage: give at most 64 characters of printable ASCII")
 	case f.Config.MaxAge < 0:
 		return exit.Usagef("--max-age cannot be negative")
@@ -150,7 +157,8 @@ func (f *Flags) checkWARCOut() error {
 	case cli.IsURL(f.Config.WARCOut):
 		return exit.Usagef("--warc-out %s: give a file on this machine", remote.Name(f.Config.WARCOut))
 	case !strings.HasSuffix(f.Config.WARCOut, ".warc.gz"):
-		return exit.Usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect", f.Config.WARCOut)
+		return exit.Usagef("--warc-out %q: give a name that ends in .warc.gz, as readers of archives expect",
+			f.Config.WARCOut)
 	case f.shards > 1:
 		return nil // the shards' files are in the folder of the run
 	}
@@ -200,7 +208,8 @@ func (f *Flags) checkNamed() error {
 	}
 	for _, host := range f.Config.Source.Named {
 		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
-			return exit.Usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of that name", host)
+			return exit.Usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of "+
+				"that name", host)
 		}
 		if err := hosts.CheckName(host, f.Fetch.AllowPrivate); err != nil {
 			return exit.UsageError{Err: err}

@@ -37,7 +37,8 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkRelations, f.checkValues, f.checkShard} {
+	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkRelations,
+		f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
 		}
@@ -81,7 +82,8 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 		c.Evaluate.SitemapSample = sitemap.MaxSample // all that it has
 	}
 	if f.sitemaps.Files > 0 {
-		b := sitemap.Bounds{Files: f.sitemaps.Files, Bytes: f.sitemaps.Bytes, Sample: c.Evaluate.SitemapSample, Profile: judges[0]}
+		b := sitemap.Bounds{Files: f.sitemaps.Files, Bytes: f.sitemaps.Bytes, Sample: c.Evaluate.SitemapSample,
+			Profile: judges[0]}
 		c.Fetch.Further = append(c.Fetch.Further, b.Plan())
 	}
 	if err := f.readDocuments(ctx, &c); err != nil {
@@ -152,12 +154,14 @@ func (f *Flags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 }
 
 // setTables sets the tables: those of the flag, otherwise all but bodies and, unless hosts
-// are or may have been asked under identities or for documents too, answers and documents. What archives hold is not known
-// before they are read, and a table of a run is in all of its segments.
+// are or may have been asked under identities or for documents too, answers and documents. What
+// archives hold is not known before they are read, and a table of a run is in all of its
+// segments.
 func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 	for _, table := range f.tables {
 		if !slices.Contains(schema.TableNames, table) {
-			return exit.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, schema.TableNames), strings.Join(schema.TableNames, ", "))
+			return exit.Usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, schema.TableNames),
+				strings.Join(schema.TableNames, ", "))
 		}
 		if !slices.Contains(c.Tables, table) {
 			c.Tables = append(c.Tables, table)
@@ -175,8 +179,10 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 			m, err := earlier.Head(ctx, f.Config.Source.FromRun)
 			pages = err == nil && m.HasURLs()
 		}
-		without := map[string]bool{"bodies": true, "answers": !also, "documents": !documents, "sitemap_files": !pages, "coverage": !pages, "urls": true}
-		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames), func(t string) bool { return without[t] || isOfLabels(t) && !f.Config.Source.HasLabels() })
+		without := map[string]bool{"bodies": true, "answers": !also, "documents": !documents, "sitemap_files": !pages,
+			"coverage": !pages, "urls": true}
+		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames),
+			func(t string) bool { return without[t] || isOfLabels(t) && !f.Config.Source.HasLabels() })
 	}
 	if f.keepURLs && !slices.Contains(c.Tables, "urls") {
 		c.Tables = append(c.Tables, "urls")
@@ -217,7 +223,8 @@ func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
 		return err
 	}
 	c.Evaluate.Agents, c.Evaluate.NamedOnly, c.Evaluate.OwnLabels = agents, f.NamedOnly, c.Source.OwnLabels()
-	c.Inputs = []journal.Input{agentsInput, cli.InputOf("urls", path, urls, len(c.Evaluate.Samples)), cli.InputOf("uses", "built-in uses.yaml", configs.Uses, 0)}
+	c.Inputs = []journal.Input{agentsInput, cli.InputOf("urls", path, urls, len(c.Evaluate.Samples)),
+		cli.InputOf("uses", "built-in uses.yaml", configs.Uses, 0)}
 	if err := f.readTemplates(ctx, c); err != nil {
 		return err
 	}

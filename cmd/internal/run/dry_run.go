@@ -45,20 +45,26 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 	case p.Hosts < 0:
 		row("hosts", "those of standard input, which a dry run does not read")
 	case p.Hosts == 0:
-		return &userfile.Error{Path: remote.Name(c.Source.Hosts), Err: fmt.Errorf("holds no host; %s would be rejected, the first %s", words.Count(p.Rejected, "line"), schema.TextString(p.First))}
+		return &userfile.Error{Path: remote.Name(c.Source.Hosts),
+			Err: fmt.Errorf("holds no host; %s would be rejected, the first %s", words.Count(p.Rejected, "line"),
+				schema.TextString(p.First))}
 	default:
 		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")
 		for _, plan := range c.Fetch.Further {
 			if most := int64(plan.Most); most > 0 && plan.Name != "" { // documents have a row of their own
-				row(plan.Name, fmt.Sprintf("up to %s of each host that answers, one at a time: up to %s requests more, without redirects", words.Number(most), words.Number(most*p.Hosts)))
+				row(plan.Name, fmt.Sprintf("up to %s of each host that answers, one at a time: up to %s requests more, without "+
+					"redirects", words.Number(most), words.Number(most*p.Hosts)))
 			}
 		}
-		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one address, %d to one domain",
+		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one "+
+			"address, %d to one domain",
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		if l := f.asked; l != nil {
-			row("documents", fmt.Sprintf("%s more of each host whose robots.txt allows them all: %s, and one for each folder and extension that cannot exist; %s in all%s",
-				words.Count(int64(l.Requests()), "request"), strings.Join(l.Names(), " "), words.Number(p.Hosts*int64(l.Requests())), more(l.MostMore())))
+			row("documents", fmt.Sprintf("%s more of each host whose robots.txt allows them all: %s, and one for each "+
+				"folder and extension that cannot exist; %s in all%s",
+				words.Count(int64(l.Requests()), "request"), strings.Join(l.Names(), " "),
+				words.Number(p.Hosts*int64(l.Requests())), more(l.MostMore())))
 		}
 		row("user agent", c.Fetch.UserAgent)
 	}
@@ -77,11 +83,13 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 		row("evidence", "requests and answers, in "+c.WARCOut)
 	}
 	if p.Hosts > 0 {
-		row("verdicts", fmt.Sprintf("%s: each URL on each of its hosts, for each agent and profile", words.Number(p.Verdicts)))
+		row("verdicts", fmt.Sprintf("%s: each URL on each of its hosts, for each agent and profile",
+			words.Number(p.Verdicts)))
 		if !slices.Contains(c.Tables, "verdicts") {
 			p.Verdicts = 0 // no verdicts are written
 		}
-		row("disk", fmt.Sprintf("about %s bytes: 550 for each host and 0.2 for each verdict, as 4,977 real hosts took with all tables but bodies", words.Number(p.Bytes())))
+		row("disk", fmt.Sprintf("about %s bytes: 550 for each host and 0.2 for each verdict, as 4,977 real hosts took "+
+			"with all tables but bodies", words.Number(p.Bytes())))
 	}
 	fmt.Fprintln(stdout, "\nNothing was asked or written. Run the same command without --dry-run.")
 	return nil

@@ -36,22 +36,26 @@ import (
 func (f *Flags) Execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	stdout = f.begin(ctx, &c, stdout, stderr)
 	for _, run := range f.damaged {
-		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", visible.Text(run))
+		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; "+
+			"robocensus verify tells more\n", visible.Text(run))
 	}
 	c.Unconditional = func() {
-		fmt.Fprintf(stderr, "note: the store of %s ignores conditional writes (If-None-Match): let no other process make this run, and make no run of shards there\n", visible.Text(c.Dir))
+		fmt.Fprintf(stderr, "note: the store of %s ignores conditional writes (If-None-Match): let no other process make "+
+			"this run, and make no run of shards there\n", visible.Text(c.Dir))
 	}
 	var p pipeline.Progress
 	if !c.Source.IsStored() && c.Grace > 0 {
 		defer context.AfterFunc(ctx, func() {
 			if p.Snapshot().Phase == pipeline.Fetching {
-				fmt.Fprintf(stderr, "robocensus: stopping: no further host is asked, and those in flight get %s; another signal ends the run at once\n", c.Grace)
+				fmt.Fprintf(stderr, "robocensus: stopping: no further host is asked, and those in flight get %s; another "+
+					"signal ends the run at once\n", c.Grace)
 			}
 		})()
 	}
 	stop := f.watch(c, &p, stderr)
 	result, err := pipeline.Run(ctx, c, &p)
-	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, journal.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
+	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 &&
+		(errors.Is(err, journal.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
 		// Another run began in the same second.
 		c.Run = fmt.Sprintf("%s-%d", strings.SplitN(c.Run, "-", 2)[0], n)
 		result, err = pipeline.Run(ctx, c, &p)
@@ -147,7 +151,8 @@ func (f *Flags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr io
 	return progress.Every(progress.BarEvery, func() {
 		if !said && p.Snapshot().Fetched > manyHosts {
 			said = true
-			fmt.Fprintln(stderr, "note: the user agent names no contact, so operators cannot reach you: give --user-agent 'NAME/1 (+https://your.example/page)'")
+			fmt.Fprintln(stderr, "note: the user agent names no contact, so operators cannot reach you: give --user-agent "+
+				"'NAME/1 (+https://your.example/page)'")
 		}
 	})
 }
@@ -162,7 +167,8 @@ func hasContact(userAgent string) bool {
 func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	folder := folderOf(&c)
 	if store.IsURL(c.Dir) {
-		return fmt.Errorf("%w: continue with --resume; it asks no host again that has answered, if %s survives", exit.ErrInterrupted, c.Spool)
+		return fmt.Errorf("%w: continue with --resume; it asks no host again that has answered, if %s survives",
+			exit.ErrInterrupted, c.Spool)
 	}
 	const how = "continue with --resume"
 	var left *pipeline.Stopped
@@ -175,9 +181,11 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 		return fmt.Errorf("%w: %s of %s are in the tables of %s; the rest is lost, because the input cannot be read again",
 			exit.ErrInterrupted, words.Number(left.Committed), words.Count(s.Fetched, recap.TargetOf(&c.Source)), folder)
 	case c.Source.IsStored():
-		return fmt.Errorf("%w: %s are in the tables of %s; %s", exit.ErrInterrupted, words.Count(left.Committed, recap.TargetOf(&c.Source)), folder, how)
+		return fmt.Errorf("%w: %s are in the tables of %s; %s", exit.ErrInterrupted,
+			words.Count(left.Committed, recap.TargetOf(&c.Source)), folder, how)
 	}
-	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these hosts again",
+	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these "+
+		"hosts again",
 		exit.ErrInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 
@@ -201,7 +209,8 @@ func hostsOf(ctx context.Context, c pipeline.Config) int64 {
 func remarkResolvers(all []names.Use, stderr io.Writer) {
 	for _, r := range all {
 		if 2*r.Answered < r.Names {
-			fmt.Fprintf(stderr, "note: the DNS server %s answered %s of the %s that it was asked for, and others answered the rest: leave it out of --resolver\n",
+			fmt.Fprintf(stderr, "note: the DNS server %s answered %s of the %s that it was asked for, and others answered "+
+				"the rest: leave it out of --resolver\n",
 				r.Server, words.Number(int64(r.Answered)), words.Count(int64(r.Names), "name"))
 		}
 	}
@@ -212,9 +221,11 @@ func remarkCaptures(c pipeline.Config, r *pipeline.Result, hosts int64, stderr i
 	switch {
 	case !c.Source.HasArchives() || c.Source.LastCapture:
 	case recap.Several(r, hosts):
-		fmt.Fprintf(stderr, "note: the %s are of %s, and each counts; with --last-capture, each host has one row\n", words.Count(r.Targets, "capture"), words.Count(hosts, "host"))
+		fmt.Fprintf(stderr, "note: the %s are of %s, and each counts; with --last-capture, each host has one row\n",
+			words.Count(r.Targets, "capture"), words.Count(hosts, "host"))
 	case hosts == 0:
-		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts; with --last-capture, each host has one row")
+		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts; with "+
+			"--last-capture, each host has one row")
 	}
 }
 
@@ -229,10 +240,12 @@ func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 	}
 	missed := earlier.MissedBy(m)
 	if missed.OwnURLs && (slices.Contains(c.Tables, "verdicts") || slices.Contains(c.Tables, "summary")) {
-		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts that name them")
+		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts "+
+			"that name them")
 	}
 	if len(missed.Columns) > 0 {
-		fmt.Fprintf(stderr, "note: the earlier run was published without %s: they are empty, and what is counted by them is counted as absent\n", visible.Text(strings.Join(missed.Columns, ", ")))
+		fmt.Fprintf(stderr, "note: the earlier run was published without %s: they are empty, and what is counted by them "+
+			"is counted as absent\n", visible.Text(strings.Join(missed.Columns, ", ")))
 	}
 }
 
@@ -271,7 +284,9 @@ func (f *Flags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	if len(names) == 0 {
 		return
 	}
-	fmt.Fprintf(stderr, "note: %s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n", past.Some(names, 3))
+	fmt.Fprintf(stderr, "note: %s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the "+
+		"groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n",
+		past.Some(names, 3))
 }
 
 // promises checks a finished run against the expectations.

@@ -25,7 +25,8 @@ func enoughFiles(concurrency int, resolves bool) error {
 		files += 2 * min(concurrency, names.MaxLookups)
 	}
 	if need := uint64(files); need > uint64(limit.Max) {
-		return exit.Usagef("--concurrency %d needs %d open files and this process may have %d: lower it, or raise the hard limit (ulimit -Hn)", concurrency, need, limit.Max)
+		return exit.Usagef("--concurrency %d needs %d open files and this process may have %d: lower it, or raise the "+
+			"hard limit (ulimit -Hn)", concurrency, need, limit.Max)
 	}
 	return nil
 }

@@ -62,9 +62,11 @@ func (r *runResult) setTargets(c *pipeline.Config, targets, hosts int64) {
 	}
 }
 
-func (f *Flags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, hosts int64, stdout io.Writer) error {
+func (f *Flags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, hosts int64,
+	stdout io.Writer) error {
 	x := recap.FiguresOf(c.Evaluate.Profiles[0].Name, r.Targets, r.Counts)
-	if walls := x.Reasons[string(answer.Challenged)]; walls > 0 { // whose policy is not defined, whatever their status says
+	// whose policy is not defined, whatever their status says
+	if walls := x.Reasons[string(answer.Challenged)]; walls > 0 {
 		x.Outcomes[string(answer.Undefined)] += walls
 	}
 	read := x.Read()

@@ -111,7 +111,8 @@ func (f *Flags) checkQueries() (err error) {
 		}
 		values, isList := valuesOf(given)
 		if isList && !reflect.DeepEqual(planned, values) || !isList && planned != values[0] {
-			err = exit.Usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that every process can read", name)
+			err = exit.Usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that "+
+				"every process can read", name)
 		}
 	}
 	return err
@@ -136,7 +137,8 @@ func showPlan(out io.Writer, f *Flags, c pipeline.Config, planned bool, rows int
 			if err == nil {
 				size = ", " + words.Count(info.Size(), "byte")
 			}
-			fmt.Fprintf(out, "\nEach shard reads all of %s%s: %s times in all. Of a folder, each reads its own files.\n", visible.Text(remote.Name(tar)), size, words.Number(int64(f.shards)))
+			fmt.Fprintf(out, "\nEach shard reads all of %s%s: %s times in all. Of a folder, each reads its own files.\n",
+				visible.Text(remote.Name(tar)), size, words.Number(int64(f.shards)))
 		}
 	}
 }

@@ -104,10 +104,12 @@ func (f *Flags) checkEffect() error {
 		for _, s := range journal.Settings {
 			// Servers of archives may redirect to a special address; stored files do not
 			// say their schemes.
-			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && slices.Contains(archives, source) || s.Name == "schemes" && source == "bodies" {
+			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && slices.Contains(archives, source) ||
+				s.Name == "schemes" && source == "bodies" {
 				continue
 			}
-			return exit.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name, source)
+			return exit.Usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name,
+				source)
 		}
 	}
 	in := &f.Config.Source
@@ -126,5 +128,6 @@ func (f *Flags) checkEffect() error {
 
 // HasComments reports whether comments show in tables: as rows of lines, or counted.
 func HasComments(tables []string) bool {
-	return len(tables) == 0 || slices.ContainsFunc([]string{"lines", "summary", "examples"}, func(table string) bool { return slices.Contains(tables, table) })
+	return len(tables) == 0 || slices.ContainsFunc([]string{"lines", "summary", "examples"},
+		func(table string) bool { return slices.Contains(tables, table) })
 }

@@ -72,7 +72,8 @@ func (f *Flags) checkShard() error {
 	case f.shards == 1 && f.spool != "" && !store.IsURL(f.Config.Dir):
 		return exit.Usagef("--spool needs --shards N, or an object store as --out")
 	case f.shards == 1 && store.IsURL(f.Config.Dir) && f.piped() > 0:
-		return exit.Usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in a file")
+		return exit.Usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in " +
+			"a file")
 	case f.shards == 1:
 		return nil
 	case f.Config.Run == "":
@@ -102,11 +103,14 @@ func (f *Flags) checkShard() error {
 		}
 		// Tasks counted from 1 are shards counted from 0, but a few tasks of an array,
 		// submitted again, are not the first shards.
-		if count, min := os.Getenv("SLURM_ARRAY_TASK_COUNT"), os.Getenv("SLURM_ARRAY_TASK_MIN"); name == "SLURM_ARRAY_TASK_ID" && min != "0" && count != "" && count != strconv.Itoa(f.shards) {
+		if count, min := os.Getenv("SLURM_ARRAY_TASK_COUNT"),
+			os.Getenv("SLURM_ARRAY_TASK_MIN"); name == "SLURM_ARRAY_TASK_ID" && min != "0" && count != "" &&
+			count != strconv.Itoa(f.shards) {
 			return exit.Usagef("the array has %s tasks from %s, and the run %d shards: give --shard", count, min, f.shards)
 		}
 		if name == "" {
-			return exit.Usagef("--shards %d needs --shard I: this process is not a task of an array of Kubernetes, Slurm, AWS Batch or Google Batch", f.shards)
+			return exit.Usagef("--shards %d needs --shard I: this process is not a task of an array of Kubernetes, Slurm, "+
+				"AWS Batch or Google Batch", f.shards)
 		}
 		f.shard, f.indexFrom = index, name
 	}
@@ -206,7 +210,8 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 	switch {
 	case r.Result != nil && r.Won:
-		fmt.Fprintf(out, "%s: %s, %s\n", r.Shard, words.Count(r.Result.Targets, recap.TargetOf(&c.Source)), words.Count(r.Result.Rejected, "rejected line"))
+		fmt.Fprintf(out, "%s: %s, %s\n", r.Shard, words.Count(r.Result.Targets, recap.TargetOf(&c.Source)),
+			words.Count(r.Result.Rejected, "rejected line"))
 	case r.Won:
 		fmt.Fprintf(out, "%s: committed what an earlier attempt had made\n", r.Shard)
 	default:
@@ -217,7 +222,8 @@ func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
 		return
 	}
-	fmt.Fprintf(out, "%d of %d shards are committed; the run in %s is complete with the last one\n", r.Shard.Count-r.Uncommitted, r.Shard.Count, folder)
+	fmt.Fprintf(out, "%d of %d shards are committed; the run in %s is complete with the last one\n",
+		r.Shard.Count-r.Uncommitted, r.Shard.Count, folder)
 }
 
 // shardResult is what run --json prints of a shard.

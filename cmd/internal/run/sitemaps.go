@@ -15,7 +15,8 @@ type sitemapBounds struct {
 	text  string
 }
 
-var errSitemaps = errors.New("expected files of a host, 1 to 100 (0 for none), and, if you like, their bytes up to 1G, such as 5 or 5,20M")
+var errSitemaps = errors.New("expected files of a host, 1 to 100 (0 for none), and, if you like, their bytes up to " +
+	"1G, such as 5 or 5,20M")
 
 func (b *sitemapBounds) Type() string { return "bounds" }
 

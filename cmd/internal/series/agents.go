@@ -34,7 +34,8 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		}
 		showCourse(p, r, &c.Agents[i])
 	}
-	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of them together in 95% of samples; ~ may be chance")
+	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of " +
+		"them together in 95% of samples; ~ may be chance")
 	p.Line(howCompared(c.Method, int64(c.Differences), "differences", r.Panel != nil))
 	for _, text := range r.Warnings {
 		p.Line(p.Foreign(text))
@@ -73,7 +74,8 @@ func showCourse(p *screen.Text, r *series.Result, c *series.Course) {
 	var rows [][]string
 	var why *string
 	for _, s := range c.Runs {
-		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Count), words.Number(s.Denominator), "", "", "", ""}
+		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Count), words.Number(s.Denominator), "", "",
+			"", ""}
 		if s.Share != nil {
 			row[4] = words.Share(*s.Share)
 		}

@@ -42,7 +42,8 @@ func showMovers(out io.Writer, r *series.Result) {
 	for i := range m.Movers[:min(len(m.Movers), mostMovers)] {
 		of := &m.Movers[i]
 		rows = append(rows, []string{
-			visible.Text(trends.MoverName(of)), screen.Date(of.From.Date), screen.Date(of.To.Date), words.Share(of.From.Share), words.Share(of.To.Share), points(of.Difference), points(of.Low) + " to " + points(of.High),
+			visible.Text(trends.MoverName(of)), screen.Date(of.From.Date), screen.Date(of.To.Date), words.Share(of.From.Share),
+			words.Share(of.To.Share), points(of.Difference), points(of.Low) + " to " + points(of.High),
 		})
 	}
 	p.Line(title)
@@ -52,10 +53,12 @@ func showMovers(out io.Writer, r *series.Result) {
 	if more := len(m.Movers) - len(rows); more > 0 {
 		p.Line(fmt.Sprintf("and %s more, all in --json", words.Number(int64(more))))
 	}
-	p.Line(fmt.Sprintf("%d of %s moved by more than chance: the intervals, of percentage points, hold for all figures together in 95%% of samples", len(m.Movers), words.Count(int64(m.Compared), "comparable figure")))
+	p.Line(fmt.Sprintf("%d of %s moved by more than chance: the intervals, of percentage points, hold for all figures "+
+		"together in 95%% of samples", len(m.Movers), words.Count(int64(m.Compared), "comparable figure")))
 	p.Line(howCompared(m.Method, int64(m.Compared), "figures", r.Panel != nil))
 	if m.Broken > 0 {
-		p.Line(words.Count(int64(m.Broken), "figure") + " of the last run cannot be compared with the run before; the column why_not of --csv says why")
+		p.Line(words.Count(int64(m.Broken), "figure") +
+			" of the last run cannot be compared with the run before; the column why_not of --csv says why")
 	}
 	for _, text := range r.Warnings {
 		p.Line(p.Foreign(text))
@@ -70,7 +73,8 @@ func howCompared(method string, n int64, what string, isPanel bool) string {
 	case isPanel:
 		text = "unpaired: as samples that differ, which claims less than pairs; weights and --clustered have no pairs"
 	default:
-		text = "unpaired: as samples that differ; --panel compares the hosts that all runs have host by host, which tells more"
+		text = "unpaired: as samples that differ; --panel compares the hosts that all runs have host by host, which " +
+			"tells more"
 	}
 	if n > 1 {
 		text += fmt.Sprintf("; adjusted for %s %s (Bonferroni)", words.Number(n), what)

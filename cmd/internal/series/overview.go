@@ -119,7 +119,8 @@ func markLines(marks []series.Mark) (lines []string) {
 		of[kind{m.Run, m.Kind}] = append(of[kind{m.Run, m.Kind}], m.Of)
 	}
 	what := map[string]string{
-		"agent_new": "%s enter the registry", "agent_gone": "%s leave the registry", "agent_changed": "the entries of %s changed",
+		"agent_new": "%s enter the registry", "agent_gone": "%s leave the registry",
+		"agent_changed": "the entries of %s changed",
 	}
 	for _, m := range marks {
 		agents := of[kind{m.Run, m.Kind}]

@@ -97,23 +97,30 @@ type seriesFlags struct {
 func Command() *cobra.Command {
 	f := new(seriesFlags)
 	c := &cobra.Command{
-		Use: "series --out DIR [--runs GLOB] [--since DATE] [flags]", Short: "Follow figures over several runs", Long: seriesHelp, Example: seriesExamples,
+		Use: "series --out DIR [--runs GLOB] [--since DATE] [flags]", Short: "Follow figures over several runs",
+		Long: seriesHelp, Example: seriesExamples,
 	}
 	s := c.Flags()
 	cli.OutVar(c, &f.out)
-	s.StringVar(&f.runs, "runs", "", "runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
+	s.StringVar(&f.runs, "runs", "",
+		"runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
 	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024, 2024-01 or 2024-01-15")
 	s.StringSliceVar(&f.profiles, "profile", nil, "`NAMES` of profiles to follow (default the first of the last run)")
-	s.StringSliceVar(&f.strata, "stratum", nil, "`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them); LABEL=VALUE is the hosts with a value of a label, such as sector=news")
+	s.StringSliceVar(&f.strata, "stratum", nil,
+		"`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them); LABEL=VALUE is the hosts "+
+			"with a value of a label, such as sector=news")
 	s.BoolVar(&f.panel, "panel", false, "also count apart the hosts that all runs have")
 	s.BoolVar(&f.clustered, "clustered", false, "intervals that allow for several hosts of one registered domain")
 	s.StringVar(&f.weights, "weights", "", "CSV `FILE` of strata and their hosts in the population")
 	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists; - is standard output")
 	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
 	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
-	s.StringArrayVar(&f.agents, "agent", nil, "print the shares of hosts that shut this `AGENT` out, by run and stratum, and how they differ from the first run (repeatable)")
+	s.StringArrayVar(&f.agents, "agent", nil,
+		"print the shares of hosts that shut this `AGENT` out, by run and stratum, and how they differ from the first "+
+			"run (repeatable)")
 	cli.JSONVar(s, &f.json, "one object")
-	s.BoolVar(&f.movers, "movers", false, "print the agents, categories and signals that moved most, of those that moved by more than chance")
+	s.BoolVar(&f.movers, "movers", false,
+		"print the agents, categories and signals that moved most, of those that moved by more than chance")
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("parquet", "parquet")
 	for _, name := range []string{"csv", "weights"} {
@@ -154,7 +161,8 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	case f.out == "":
 		return c, cli.ErrNoOut
 	case f.parquet == "-":
-		return c, exit.Usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard output")
+		return c, exit.Usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard " +
+			"output")
 	case f.movers && len(f.agents) > 0:
 		return c, exit.Usagef("--movers and --agent exclude each other: give one of them")
 	case (f.movers || len(f.agents) > 0) && (f.csv == "-" || f.html == "-"):
@@ -170,12 +178,14 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 			continue
 		}
 		if !slices.Contains(strataNames(), name) {
-			return c, exit.Usagef("--stratum: no stratum %q%s: the strata are %s, or LABEL=VALUE of a label", name, suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
+			return c, exit.Usagef("--stratum: no stratum %q%s: the strata are %s, or LABEL=VALUE of a label", name,
+				suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
 		}
 	}
 	byHost := f.panel || f.clustered
 	switch {
-	case byHost && (len(labels) > 1 || len(labels) == 1 && slices.ContainsFunc(f.strata, func(s string) bool { return slices.Contains(strataNames()[1:], s) })):
+	case byHost && (len(labels) > 1 || len(labels) == 1 &&
+		slices.ContainsFunc(f.strata, func(s string) bool { return slices.Contains(strataNames()[1:], s) })):
 		return c, exit.Usagef("--stratum: with --panel or --clustered, give values of one label, or bands of rank")
 	case ofLabels > mostValues:
 		return c, exit.Usagef("--stratum: give at most %d values of labels", mostValues)
@@ -183,7 +193,8 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
 		return c, exit.Usagef("--stratum weighted needs --weights FILE")
 	}
-	c = series.Config{Profiles: f.profiles, Strata: f.distinctStrata(), Panel: f.panel, Paired: f.movers || len(f.agents) > 0 || f.html != "", Clustered: f.clustered}
+	c = series.Config{Profiles: f.profiles, Strata: f.distinctStrata(), Panel: f.panel, Paired: f.movers ||
+		len(f.agents) > 0 || f.html != "", Clustered: f.clustered}
 	since, err := f.from()
 	if err != nil {
 		return c, err
@@ -268,7 +279,8 @@ func (f *seriesFlags) chosen(in store.Store, since time.Time) (ids, warnings []s
 	for _, p := range f.profiles {
 		if !profiles[p] {
 			known := slices.Sorted(maps.Keys(profiles))
-			return nil, nil, exit.Usagef("--profile: no run has a profile %q%s: the profiles are %s", p, suggest.Remark(p, known), strings.Join(known, ", "))
+			return nil, nil, exit.Usagef("--profile: no run has a profile %q%s: the profiles are %s", p,
+				suggest.Remark(p, known), strings.Join(known, ", "))
 		}
 	}
 	return ids, warnings, nil
@@ -332,7 +344,8 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 		case twice:
 			bad = fmt.Sprintf("stratum %q comes twice", row[0])
 		case !slices.Contains(strataNames()[2:], row[0]):
-			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], suggest.Remark(row[0], strataNames()[2:]), strings.Join(strataNames()[2:], ", "))
+			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], suggest.Remark(row[0], strataNames()[2:]),
+				strings.Join(strataNames()[2:], ", "))
 		}
 		if bad != "" {
 			return nil, &userfile.Error{Path: file, Err: fmt.Errorf("row %d: %s", i+1, bad)}
@@ -411,11 +424,14 @@ const mostNamed = 20
 func unknownStratum(e *series.UnknownStratum) error {
 	switch {
 	case len(e.Labels) == 0:
-		return exit.Usagef("--stratum %s: no run counts by labels: give them to robocensus run with --label or --labels", e.Stratum())
+		return exit.Usagef("--stratum %s: no run counts by labels: give them to robocensus run with --label or --labels",
+			e.Stratum())
 	case len(e.Values) == 0:
-		return exit.Usagef("--stratum: no run has a label %q%s: the labels are %s", e.Label, suggest.Remark(e.Label, e.Labels), past.Some(e.Labels, mostNamed))
+		return exit.Usagef("--stratum: no run has a label %q%s: the labels are %s", e.Label,
+			suggest.Remark(e.Label, e.Labels), past.Some(e.Labels, mostNamed))
 	}
-	return exit.Usagef("--stratum: no run counts a value %q of the label %s%s: the values are %s", e.Value, e.Label, suggest.Remark(e.Value, e.Values), past.Some(e.Values, mostNamed))
+	return exit.Usagef("--stratum: no run counts a value %q of the label %s%s: the values are %s", e.Value, e.Label,
+		suggest.Remark(e.Value, e.Values), past.Some(e.Values, mostNamed))
 }
 
 // fewSites reports whether the runs are small enough to look at each site. A run of archives

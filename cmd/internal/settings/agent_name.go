@@ -99,7 +99,8 @@ func (f *Shared) FindAgent(ctx context.Context, name string) (schema.Agent, stri
 	for _, other := range agents {
 		known = append(known, namesOf(other)...)
 	}
-	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", visible.Text(name), visible.Text(suggest.Remark(name, known))), nil
+	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", visible.Text(name),
+		visible.Text(suggest.Remark(name, known))), nil
 }
 
 // CompleteAgents completes a flag with the agents of the registry.

@@ -63,7 +63,8 @@ func (f *Shared) ApplyConfig(ctx context.Context) (err error) {
 		}
 		if key.Value == "uses" {
 			if value.Kind != yaml.SequenceNode {
-				return configError(path, value, "expected a list of labels, as in `- {mechanism: content-usage, label: …, use: ai-train}`")
+				return configError(path, value,
+					"expected a list of labels, as in `- {mechanism: content-usage, label: …, use: ai-train}`")
 			}
 			if f.Labels, err = registry.ReadUses(path, value.Content, f.Labels); err != nil {
 				return err
@@ -131,13 +132,15 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	}
 	from, ok := robots.ProfileNamed(base)
 	if !ok {
-		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(slices.Concat(robots.ProfileNames(), robots.ProgramNames()), ", "))
+		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base,
+			strings.Join(slices.Concat(robots.ProfileNames(), robots.ProgramNames()), ", "))
 	}
 	p := *from
 	lines := make(map[string]*yaml.Node)
 	for field, value := range userfile.Pairs(fields) {
 		if lines[field.Value] != nil {
-			return nil, configError(path, field, "profile %s: field %q stands twice, in its group and outside; remove one", name, field.Value)
+			return nil, configError(path, field, "profile %s: field %q stands twice, in its group and outside; remove one",
+				name, field.Value)
 		}
 		lines[field.Value] = field
 		one := *fields // a field at a time, so that an error names it
@@ -178,7 +181,8 @@ func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
 	}
 	check := func(key *yaml.Node, known []string) error {
 		if !slices.Contains(known, key.Value) {
-			return configError(path, key, "profile %s: unknown field %q; the fields are %s", name, key.Value, strings.Join(known, ", "))
+			return configError(path, key, "profile %s: unknown field %q; the fields are %s", name, key.Value,
+				strings.Join(known, ", "))
 		}
 		return nil
 	}

@@ -66,11 +66,14 @@ type configured struct {
 
 // AddMeaning adds the flags of profiles and agents.
 func (f *Shared) AddMeaning() {
-	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+
+	f.Set.StringSliceVarP(&f.Profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(
+		robots.ProfileNames(), ", ")+
 		"; as a program, which decides by the answer too: "+strings.Join(robots.ProgramNames(), ", ")+
-		"; own: each agent by the parser or program that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
+		"; own: each agent by the parser or program that its crawler is documented to use; or a profile of the "+
+		"configuration file. With several, each gives its own verdicts")
 	f.Set.StringVar(&f.Agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
-	f.Set.StringVar(&f.ConfigFile, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
+	f.Set.StringVar(&f.ConfigFile, "config", "",
+		"YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
 	cli.Group(f.Set, "Meaning")
 }
 
@@ -81,17 +84,29 @@ func (f *Shared) AddNetwork() {
 	s.IntVar(&f.Fetch.PerDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
 	s.Float64Var(&f.Fetch.Rate, "rate", 0, "requests per second in total (default no limit)")
 	s.Float64Var(&f.Fetch.AddressRate, "address-rate", 0, "requests per second to one address (default no limit)")
-	s.DurationVar(&f.Fetch.Timeout, "timeout", 30*time.Second, "time limit for one host, with redirects and retries; waits for politeness do not count")
-	s.IntVar(&f.Fetch.Retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
+	s.DurationVar(&f.Fetch.Timeout, "timeout", 30*time.Second,
+		"time limit for one host, with redirects and retries; waits for politeness do not count")
+	s.IntVar(&f.Fetch.Retries, "retries", 2,
+		"attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
 	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
-	s.StringVar(&f.ConnectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
-	s.BoolVar(&f.Fetch.AllowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files, a list or an index of them leads")
+	s.StringVar(&f.ConnectTo, "connect-to", "",
+		"dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
+	s.BoolVar(&f.Fetch.AllowPrivate, "allow-private", false,
+		"dial loopback, private and other special addresses too, also where a redirect of a server of WARC files, a list "+
+			"or an index of them leads")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
-	s.StringSliceVar(&f.resolvers, "resolver", nil, "`ADDR` of a DNS server (IP or IP:port; default the system's); repeatable: a name fails only if several servers fail for it, so one that is down costs no host")
+	s.StringSliceVar(&f.resolvers, "resolver", nil,
+		"`ADDR` of a DNS server (IP or IP:port; default the system's); repeatable: a name fails only if several servers "+
+			"fail for it, so one that is down costs no host")
 	s.IntVar(&f.Fetch.PerResolver, "per-resolver", 0, "names asked of each DNS server at once (default no limit)")
-	s.StringVar(&f.Proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
-	s.BoolVar(&f.Fetch.ProbeMisconfigured, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
-	s.StringVar(&f.Fetch.UserAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
+	s.StringVar(&f.Proxy, "proxy", "",
+		"HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if "+
+			"literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors "+
+			"over http look like the host's")
+	s.BoolVar(&f.Fetch.ProbeMisconfigured, "probe-misconfigured", false,
+		"if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
+	s.StringVar(&f.Fetch.UserAgent, "user-agent", "robocensus/1",
+		"user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
 	cli.Group(f.Set, "Network")
 }
 
@@ -119,7 +134,8 @@ func (f *Shared) ReadProfiles() ([]*robots.Profile, error) {
 			return nil, exit.Usagef("--profile %s names %q twice", strings.Join(f.Profiles, ","), name)
 		}
 		if !ok {
-			return nil, exit.Usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known), strings.Join(known, ", "))
+			return nil, exit.Usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known),
+				strings.Join(known, ", "))
 		}
 		out = append(out, f.limited(p))
 	}
@@ -178,7 +194,8 @@ func (f *Shared) FetchConfig(ctx context.Context, profiles []*robots.Profile) (c
 	}
 	if f.ConnectTo != "" {
 		if c.ConnectTo, err = netip.ParseAddrPort(f.ConnectTo); err != nil {
-			return c, exit.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", fetch.WithoutUser(f.ConnectTo))
+			return c, exit.Usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080",
+				fetch.WithoutUser(f.ConnectTo))
 		}
 	}
 	if f.Proxy != "" {
@@ -251,7 +268,8 @@ func (f *Shared) ReadRobots(ctx context.Context, path string, stdin io.Reader) (
 		return body, nil
 	}
 	if err = userfile.Format(head); err == nil && userfile.IsMarkup(head) {
-		err = errors.New("is a web page or XML, and not a robots.txt; to judge the URLs of a sitemap, give a robots.txt or a host, an agent, and --urls")
+		err = errors.New("is a web page or XML, and not a robots.txt; to judge the URLs of a sitemap, give a robots.txt " +
+			"or a host, an agent, and --urls")
 	}
 	if err != nil {
 		return nil, &userfile.Error{Path: name, Err: err}

@@ -28,7 +28,8 @@ type answerView struct {
 func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
 	all, err := lookup.Rows[schema.Answer](ctx, r, "answers", t)
 	for _, a := range all {
-		v.Answers = append(v.Answers, answerView{a.Identity, a.IsControl, a.Agent, a.Status, a.ErrorClass, a.Challenge, a.Same, a.Treatment, a.Policy, a.FirstDifference})
+		v.Answers = append(v.Answers, answerView{a.Identity, a.IsControl, a.Agent, a.Status, a.ErrorClass, a.Challenge,
+			a.Same, a.Treatment, a.Policy, a.FirstDifference})
 	}
 	return err
 }

@@ -32,7 +32,8 @@ type changeView struct {
 }
 
 func changeViewOf(c *schema.Change) changeView {
-	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter, c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Template, c.Identity}
+	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter,
+		c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Template, c.Identity}
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,
@@ -41,13 +42,15 @@ func isAsked(c *schema.Change, profile string, agents []string) bool {
 	if c.Profile != nil && *c.Profile != profile {
 		return false
 	}
-	return len(agents) == 0 || c.Agent == nil || slices.ContainsFunc(agents, func(a string) bool { return strings.EqualFold(a, *c.Agent) })
+	return len(agents) == 0 || c.Agent == nil ||
+		slices.ContainsFunc(agents, func(a string) bool { return strings.EqualFold(a, *c.Agent) })
 }
 
 // mostNamed is how many agents of one change are named.
 const mostNamed = 4
 
-// toldChanges tells the changes of a host, one line for those that are alike. A state before that is not from the run before is told with its run.
+// toldChanges tells the changes of a host, one line for those that are alike. A state before
+// that is not from the run before is told with its run.
 func toldChanges(p screen.Page, rows []schema.Change, before string) (lines []string) {
 	type folded struct {
 		*diff.Example
@@ -86,12 +89,15 @@ func toldChanges(p screen.Page, rows []schema.Change, before string) (lines []st
 // and the lines.
 func isAlike(a, b *diff.Example) bool {
 	if a.Kind == "verdict" && b.Kind == "verdict" {
-		return schema.OrZero(a.Before) == schema.OrZero(b.Before) && schema.OrZero(a.After) == schema.OrZero(b.After) && schema.OrZero(a.BeforeRun) == schema.OrZero(b.BeforeRun)
+		return schema.OrZero(a.Before) == schema.OrZero(b.Before) && schema.OrZero(a.After) == schema.OrZero(b.After) &&
+			schema.OrZero(a.BeforeRun) == schema.OrZero(b.BeforeRun)
 	}
-	if a.Kind != b.Kind || a.Severity != b.Severity || schema.OrZero(a.LineBefore) != schema.OrZero(b.LineBefore) || schema.OrZero(a.LineAfter) != schema.OrZero(b.LineAfter) {
+	if a.Kind != b.Kind || a.Severity != b.Severity || schema.OrZero(a.LineBefore) != schema.OrZero(b.LineBefore) ||
+		schema.OrZero(a.LineAfter) != schema.OrZero(b.LineAfter) {
 		return false
 	}
-	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After}, {a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Identity, b.Identity}, {a.Template, b.Template}} {
+	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After},
+		{a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Identity, b.Identity}, {a.Template, b.Template}} {
 		if schema.OrZero(cells[0]) != schema.OrZero(cells[1]) {
 			return false
 		}

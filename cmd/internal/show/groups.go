@@ -14,8 +14,9 @@ import (
 // decidingView is what the file says to agents of one mind: the groups for the same lines of
 // the file, or none.
 type decidingView struct {
-	Tokens     []string     `json:"tokens"` // of the groups, as written, that agents were found by; none where no group decides
-	Lines      []int32      `json:"lines"`  // of their user-agent lines
+	// of the groups, as written, that agents were found by; none where no group decides
+	Tokens     []string     `json:"tokens"`
+	Lines      []int32      `json:"lines"` // of their user-agent lines
 	Class      string       `json:"class"`
 	Template   *string      `json:"template"` // in whose words they are
 	Rules      []ruleView   `json:"rules"`    // that can decide
@@ -56,7 +57,8 @@ func (v *hostView) addDeciding() {
 		}
 		d := of[key]
 		if d == nil {
-			d = &decidingView{Class: p.Class, Template: p.Template, Tokens: []string{}, Lines: []int32{}, Rules: []ruleView{}, hasNoMatch: p.Match == nil}
+			d = &decidingView{Class: p.Class, Template: p.Template, Tokens: []string{}, Lines: []int32{}, Rules: []ruleView{},
+				hasNoMatch: p.Match == nil}
 			if p.GroupAgent != nil {
 				d.Rules = v.rulesOf(*p.GroupAgent)
 			}
@@ -245,7 +247,8 @@ func (d *decidingView) printRules(p *screen.Text) {
 	for i, r := range rules {
 		if i == mostRulesOfGroup {
 			more := int64(len(rules) - i)
-			p.Line(fmt.Sprintf("  and %s more %s, which --agent NAME and --json show", words.Number(more), words.Agree(more, "rule", "rules")))
+			p.Line(fmt.Sprintf("  and %s more %s, which --agent NAME and --json show", words.Number(more),
+				words.Agree(more, "rule", "rules")))
 			return
 		}
 		p.Line("  " + p.Foreign(check.Shortened(fmt.Sprintf("line %d: %s", r.Line, check.RuleText(r.Kind, r.Pattern)))))

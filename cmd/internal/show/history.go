@@ -70,7 +70,8 @@ type historyFlags struct {
 func HistoryCommand() *cobra.Command {
 	f := new(historyFlags)
 	c := &cobra.Command{
-		Use: "history HOST --out DIR [--agent AGENT] [flags]", Short: "Show how a host changed over all runs", Long: historyHelp, Example: historyExamples,
+		Use: "history HOST --out DIR [--agent AGENT] [flags]", Short: "Show how a host changed over all runs",
+		Long: historyHelp, Example: historyExamples,
 	}
 	s := c.Flags()
 	cli.OutVar(c, &f.out)
@@ -138,7 +139,8 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 	if !slices.ContainsFunc(complete, func(m *journal.Manifest) bool { return slices.Contains(m.Profiles, f.profile) }) {
 		return exit.Usagef("--profile: no complete run has a profile %q", f.profile)
 	}
-	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool), answered: make(map[string]map[string]bool), targets: make(map[string][]lookup.Target)}
+	h := &historian{historyFlags: f, in: in, asked: asked, usual: usualGap(complete), seen: make(map[string]bool),
+		answered: make(map[string]map[string]bool), targets: make(map[string][]lookup.Target)}
 	for _, m := range complete {
 		if err := h.add(ctx, m.Run); err != nil {
 			return err
@@ -152,7 +154,8 @@ func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Wri
 		}
 		return &userfile.Error{Path: args[0], Err: fmt.Errorf("is %s in %s", in, f.out)}
 	case f.sql:
-		historyQueries(stdout, asked, f.profile, f.agents, slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "answers" }))
+		historyQueries(stdout, asked, f.profile, f.agents,
+			slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "answers" }))
 		return nil
 	case f.json:
 		return screen.JSON(stdout, h.events)
@@ -267,7 +270,8 @@ func (h *historian) gap(run *past.Run) int {
 // compare adds the changes since the last run.
 func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup.Target) error {
 	gone := false
-	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, func(_ context.Context, run *past.Run) ([]lookup.Target, error) {
+	rows, notes, err := diff.Hosts(ctx, h.in, h.last, run, func(_ context.Context, run *past.Run) ([]lookup.Target,
+		error) {
 		return h.targets[run.ID()], nil // the runs come by date
 	})
 	if errors.Is(err, diff.ErrNotComparable) {
@@ -297,7 +301,8 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 			e.Event = "absent"
 			delete(h.seen, row.Origin)
 			delete(h.answered, row.Origin)
-		case row.Kind == "reachability" && slices.ContainsFunc(targets, func(t lookup.Target) bool { return t.Origin == row.Origin && !isRead(&t) }):
+		case row.Kind == "reachability" &&
+			slices.ContainsFunc(targets, func(t lookup.Target) bool { return t.Origin == row.Origin && !isRead(&t) }):
 			continue // the run is told as one that could not read the host
 		default:
 			view := changeViewOf(row)

@@ -67,7 +67,8 @@ func isRead(t *lookup.Target) bool { return t.Shown().Evidence().IsCurrent() }
 
 // unread returns the event of a run that could not read a host.
 func unread(t *lookup.Target) event {
-	e := event{Event: "outage", Origin: &t.Origin, Outcome: &t.Outcome, Reason: new(string(t.Shown())), Status: t.Status, Challenge: t.Challenge}
+	e := event{Event: "outage", Origin: &t.Origin, Outcome: &t.Outcome, Reason: new(string(t.Shown())), Status: t.Status,
+		Challenge: t.Challenge}
 	if t.Challenge != nil {
 		e.Event, e.Outcome = "wall", new(string(answer.Undefined))
 	}

@@ -55,7 +55,8 @@ func (h *historian) print(p *screen.Text, runs int) {
 			continue
 		}
 		rows := []schema.Change{e.change} // changes of one origin in one run are folded
-		for i+1 < len(h.events) && h.events[i+1].Event == "change" && h.events[i+1].Run == e.Run && *h.events[i+1].Origin == *e.Origin {
+		for i+1 < len(h.events) && h.events[i+1].Event == "change" && h.events[i+1].Run == e.Run &&
+			*h.events[i+1].Origin == *e.Origin {
 			i++
 			rows = append(rows, h.events[i].change)
 		}
@@ -133,7 +134,8 @@ func (h *historian) shutOut(p *screen.Text, e *event) string {
 // of each origin, the states of policies in each run, where they changed, and the rows of changes, as far as diff has
 // compared the runs; and the answers to identities, if there are any.
 func historyQueries(out io.Writer, asked fetch.Origin, profile string, agents []string, answered bool) {
-	of, last := condition(asked), "QUALIFY row_number() OVER (PARTITION BY run, origin ORDER BY fetch_time DESC, seq DESC) = 1"
+	of, last := condition(asked), "QUALIFY row_number() OVER (PARTITION BY run, origin ORDER BY fetch_time DESC, seq "+
+		"DESC) = 1"
 	ofLast := fmt.Sprintf("SEMI JOIN (SELECT run, seq FROM history.fetches WHERE %s %s) USING (run, seq)", of, last)
 	only := ""
 	for i, agent := range agents {

@@ -92,7 +92,8 @@ func readingOf(l *check.URLJudge, url string) readingView {
 
 // addURLs adds what all profiles make of the URLs for the agents, to each view that has
 // their origin.
-func (f *showFlags) addURLs(ctx context.Context, in store.Store, r *lookup.Run, profile string, views []*hostView) error {
+func (f *showFlags) addURLs(ctx context.Context, in store.Store, r *lookup.Run, profile string,
+	views []*hostView) error {
 	run, err := past.Read(ctx, in, r.Manifest.Run)
 	if err != nil {
 		return err

@@ -83,14 +83,16 @@ type showFlags struct {
 func Command() *cobra.Command {
 	f := new(showFlags)
 	c := &cobra.Command{
-		Use: "show HOST... --out DIR [--run RUN] [--agent AGENT] [flags]", Short: "Show what a run found out about a host", Long: hostHelp, Example: hostExamples,
+		Use: "show HOST... --out DIR [--run RUN] [--agent AGENT] [flags]", Short: "Show what a run found out about a host",
+		Long: hostHelp, Example: hostExamples,
 	}
 	s := c.Flags()
 	cli.OutVar(c, &f.out)
 	s.StringVar(&f.run, "run", cli.Latest, "`RUN` to look into")
 	s.StringArrayVar(&f.agents, "agent", nil, "also show what this `AGENT` may do, and by which lines; repeatable")
 	s.BoolVar(&f.names, "agents", false, "name the agents that each group of the file binds")
-	s.StringArrayVar(&f.urls, "url", nil, "also show what all profiles make of this `URL` or path for each --agent; repeatable")
+	s.StringArrayVar(&f.urls, "url", nil,
+		"also show what all profiles make of this `URL` or path for each --agent; repeatable")
 	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile of the run (default its first)")
 	cli.JSONVar(s, &f.json, "one array")
 	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
@@ -182,11 +184,13 @@ func lacking(m *journal.Manifest, table string) string {
 	if slices.Contains(m.Tables, table) {
 		return ""
 	}
-	return fmt.Sprintf("run %s has no table %s, which says %s", m.Run, table, map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
+	return fmt.Sprintf("run %s has no table %s, which says %s", m.Run, table,
+		map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
 }
 
 // find returns what a run has about a host, or about one of its origins.
-func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o fetch.Origin, profile string) (views []*hostView, err error) {
+func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o fetch.Origin, profile string) (
+	views []*hostView, err error) {
 	targets, err := r.Targets(ctx, o.Host)
 	if err != nil {
 		return nil, err
@@ -280,7 +284,8 @@ func addChanges(ctx context.Context, in store.Store, r *lookup.Run, agents []str
 	}
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
-	rows, notes, err := diff.Hosts(ctx, in, runs[0], runs[1], func(ctx context.Context, run *past.Run) ([]lookup.Target, error) {
+	rows, notes, err := diff.Hosts(ctx, in, runs[0], runs[1], func(ctx context.Context, run *past.Run) ([]lookup.Target,
+		error) {
 		if run.ID() == r.Manifest.Run {
 			return r.Targets(ctx, hosts...) // its parts are open
 		}

@@ -106,10 +106,13 @@ type ruleView struct {
 // viewOf looks the rows of a target up.
 func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string) (*hostView, error) {
 	v := &hostView{
-		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
-		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Challenge: t.Challenge, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
-		Profile: profile, Labels: []labelView{}, Agents: []*agentView{}, Notes: []string{},
-		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{}, URLs: []*urlView{}, target: t,
+		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime,
+		Outcome: t.Outcome, Reason: t.Reason,
+		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Challenge: t.Challenge, Bytes: t.BodyBytes,
+		Truncated: t.BodyTruncated,
+		Profile:   profile, Labels: []labelView{}, Agents: []*agentView{}, Notes: []string{},
+		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{},
+		URLs: []*urlView{}, target: t,
 	}
 	if t.HasFile() {
 		v.Lines, v.Groups, v.Rules, v.Sitemaps, v.Findings = &t.Lines, &t.Groups, &t.Rules, &t.Sitemaps, make(map[string]int)
@@ -190,7 +193,8 @@ func (v *hostView) addAgents(names []string) error {
 		}
 		p := &v.policies[i]
 		a := &agentView{
-			Agent: p.Agent, Category: p.Category, Class: p.Class, Match: p.Match, GroupAgent: p.GroupAgent, GroupLine: p.GroupLine, CrawlDelay: p.CrawlDelay, Rules: []ruleView{},
+			Agent: p.Agent, Category: p.Category, Class: p.Class, Match: p.Match, GroupAgent: p.GroupAgent,
+			GroupLine: p.GroupLine, CrawlDelay: p.CrawlDelay, Rules: []ruleView{},
 			Template: p.Template, AITrain: p.AITrain, AIInput: p.AIInput, Search: p.Search,
 		}
 		if p.GroupAgent != nil {
@@ -222,7 +226,8 @@ func (v *hostView) print(p *screen.Text) {
 		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
 	}
 	if v.Challenge != nil {
-		answer = fmt.Sprintf("a wall (%s), so that the host counts as unread; by its status %s", words.Challenge.Of(*v.Challenge), answer)
+		answer = fmt.Sprintf("a wall (%s), so that the host counts as unread; by its status %s",
+			words.Challenge.Of(*v.Challenge), answer)
 	}
 	p.Line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.Foreign(answer)))
 	for _, h := range v.Hops {
@@ -233,7 +238,8 @@ func (v *hostView) print(p *screen.Text) {
 		p.Line("    " + p.Foreign(h.URL) + "  " + status)
 	}
 	if v.Bytes != nil && v.Lines != nil {
-		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"), words.Count(int64(*v.Lines), "line"), words.Count(int64(*v.Groups), "group"),
+		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"),
+			words.Count(int64(*v.Lines), "line"), words.Count(int64(*v.Groups), "group"),
 			words.Count(int64(*v.Rules), "rule"), words.Count(int64(*v.Sitemaps), "sitemap"))
 		if v.Truncated {
 			text += "; cut"
@@ -334,21 +340,34 @@ func condition(asked fetch.Origin) string {
 }
 
 // showQueries prints the queries of which show tells the answers.
-func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string, hasAnswers bool) {
+func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string,
+	hasAnswers bool) {
 	for _, o := range asked {
 		of := "run = " + views.Quote(run) + " AND " + condition(o)
 		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
-		fmt.Fprintf(out, "SELECT seq, class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY seq, class;\n", of)
-		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, category, class;\n", of, views.Quote(profile))
-		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY seq, first_line, last_line, template;\n", of)
-		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, document, header, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
+		fmt.Fprintf(out, "SELECT seq, class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY seq, "+
+			"class;\n", of)
+		fmt.Fprintf(out, "SELECT seq, category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = "+
+			"'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY seq, "+
+			"category, class;\n", of, views.Quote(profile))
+		fmt.Fprintf(out, "SELECT seq, template, kind, version, first_line, last_line FROM history.templates WHERE %s "+
+			"ORDER BY seq, first_line, last_line, template;\n", of)
+		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, document, header, label, use, preference, path, "+
+			"value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if hasAnswers {
-			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, policy, first_difference FROM history.answers WHERE %s;\n", of)
+			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, "+
+				"policy, first_difference FROM history.answers WHERE %s;\n", of)
 		}
 		for _, agent := range agents {
-			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, views.Quote(profile), views.Quote(agent))
+			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, "+
+				"p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s "+
+				"AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups "+
+				"g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n"+
+				"  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY p.seq, r.line;\n", of, views.Quote(profile), views.Quote(agent))
 			for _, url := range urls {
-				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of, views.Quote(agent), views.Quote(url))
+				fmt.Fprintf(out, "SELECT seq, agent, url, profile, judged_by, verdict, reason, rule_line, rule_pattern FROM "+
+					"history.verdicts WHERE %s AND lower(agent) = lower(%s) AND url = %s ORDER BY seq, profile;\n", of,
+					views.Quote(agent), views.Quote(url))
 			}
 		}
 	}

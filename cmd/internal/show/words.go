@@ -48,7 +48,8 @@ func (v *hostView) addWords(ctx context.Context, r *lookup.Run, t *lookup.Target
 	}
 	statements, err := lookup.Rows[schema.Preference](ctx, r, "preferences", t)
 	for _, s := range statements {
-		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Document, s.Header, s.Label, s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
+		v.Statements = append(v.Statements, statementView{s.GroupAgent, s.Scope, s.Mechanism, s.Document, s.Header, s.Label,
+			s.Use, s.Preference, s.Path, s.Value, s.Line, s.Conflict, s.Remark, s.OfHeader()})
 	}
 	return err
 }
@@ -108,7 +109,8 @@ func (s *statementView) words() string {
 		text += s.Value
 	}
 	if s.Use != nil && s.Preference != nil {
-		text += map[string]string{"allow": " permits ", "disallow": " refuses ", "priced": " sells "}[*s.Preference] + words.Use.Of(*s.Use)
+		text += map[string]string{"allow": " permits ", "disallow": " refuses ",
+			"priced": " sells "}[*s.Preference] + words.Use.Of(*s.Use)
 	}
 	switch {
 	case s.Scope == "orphan":

@@ -40,7 +40,8 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = vocabulary(append([]answer.Reason{answer.Challenged, answer.Throttled, answer.Payment, answer.Refused}, answer.Reasons...))
+var Reason = vocabulary(append([]answer.Reason{answer.Challenged, answer.Throttled, answer.Payment, answer.Refused},
+	answer.Reasons...))
 
 // Page has words for a body that is a page of HTML where a robots.txt should be.
 const Page = "a page of HTML in place of a robots.txt"
@@ -338,7 +339,8 @@ var Use = Vocabulary{
 
 // SignalReach has words for whom the content signals of a file bind at best.
 var SignalReach = Vocabulary{
-	"all": "all agents (a group for *)", "several": "several agents, by name", "one": "one agent alone", "nobody": "nobody (before all groups)",
+	"all": "all agents (a group for *)", "several": "several agents, by name", "one": "one agent alone",
+	"nobody": "nobody (before all groups)",
 }
 
 // PreferenceRemark has words for what is wrong with statements about use.

@@ -15,12 +15,14 @@ import (
 func CheckError(t *testing.T, err error, text []byte) {
 	t.Helper()
 	var input *userfile.Error
-	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(text, []byte("\u0085")) +
+	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(
+		text, []byte("\u0085")) +
 		bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))) // YAML's line ends
 	if !errors.As(err, &input) || input.Path != "file" || input.Line < 0 || input.Line > lines {
 		t.Fatalf("error %#v of a file of %d lines", err, lines)
 	}
-	if said := err.Error(); strings.ContainsAny(said, "\n") || strings.Contains(said, "yaml: ") || strings.Contains(said, "[]yaml") || strings.Contains(said, "strconv.") {
+	if said := err.Error(); strings.ContainsAny(said, "\n") || strings.Contains(said, "yaml: ") ||
+		strings.Contains(said, "[]yaml") || strings.Contains(said, "strconv.") {
 		t.Fatalf("error %q", said)
 	}
 }

@@ -71,7 +71,8 @@ func Of(ctx context.Context, at Phase, err error) *Failure {
 		class = answer.ErrorConnectFailure
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
 		class = answer.ErrorReset
-	case IsAlert(err), is[*tls.CertificateVerificationError](err), is[tls.AlertError](err), is[tls.RecordHeaderError](err), is[x509.UnknownAuthorityError](err):
+	case IsAlert(err), is[*tls.CertificateVerificationError](err), is[tls.AlertError](err),
+		is[tls.RecordHeaderError](err), is[x509.UnknownAuthorityError](err):
 		class = answer.ErrorTLS
 	case at == Handshake && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		class = answer.ErrorReset
@@ -123,7 +124,8 @@ func IsLocal(err error) bool {
 // IsRoute reports whether a dial failed in a way that a missing route on this
 // machine can cause. A distant router can cause it too.
 func IsRoute(err error) bool {
-	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)
+	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) ||
+		errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
 func IsTimeout(err error) bool {

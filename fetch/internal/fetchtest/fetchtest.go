@@ -26,7 +26,8 @@ var classes = []answer.ErrorClass{
 func Captures(o fetch.Origin) *rapid.Generator[*fetch.Capture] {
 	anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
 	header := rapid.Ptr(anything, true)
-	duration := rapid.Ptr(rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "ns")) }), true)
+	duration := rapid.Ptr(rapid.Custom(
+		func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "ns")) }), true)
 	return rapid.Custom(func(t *rapid.T) *fetch.Capture {
 		c := &fetch.Capture{
 			Origin:   o,

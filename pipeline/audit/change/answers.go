@@ -15,12 +15,14 @@ import (
 const Alike = "alike"
 
 // relations are the words for files that differ in meaning.
-var relations = []string{summary.RelationNames[robots.Stricter], summary.RelationNames[robots.Looser], summary.RelationNames[robots.Mixed]}
+var relations = []string{summary.RelationNames[robots.Stricter], summary.RelationNames[robots.Looser],
+	summary.RelationNames[robots.Mixed]}
 
 // answerStates are the answers that show how a host answers an identity. An outage does
 // not, nor does a file whose meaning is undecided.
 var answerStates = slices.Concat([]string{Alike}, relations, []string{
-	summary.TreatmentNames[summary.OtherAnswer], summary.TreatmentNames[summary.Challenged], summary.TreatmentNames[summary.Refused],
+	summary.TreatmentNames[summary.OtherAnswer], summary.TreatmentNames[summary.Challenged],
+	summary.TreatmentNames[summary.Refused],
 })
 
 // AnswerState returns how a host answered an identity, by the columns treatment and policy

@@ -94,22 +94,28 @@ const (
 // All lists the kinds of changes in the order in which a host's rows are
 // written.
 var All = []Kind{
-	{Name: "policy_class", Tables: []string{"policies"}, Policy: true, Shapes: classShapes(), Narrowed: map[string]string{"urls": everyPath}},
+	{Name: "policy_class", Tables: []string{"policies"}, Policy: true, Shapes: classShapes(),
+		Narrowed: map[string]string{"urls": everyPath}},
 	{Name: "verdict", Tables: []string{"verdicts"}, Policy: true, Shapes: verdictShapes()},
 	{
 		Name: "rules", Tables: []string{"groups", "rules", "agents", "policies"}, Reading: true, Policy: true,
 		Shapes: []Shape{
-			{RulesSeverity(true), Word(RulesAfter[robots.Stricter]), nil}, {RulesSeverity(false), Word(RulesAfter[robots.Looser]), nil}, {RulesSeverity(true), Word(RulesAfter[robots.Mixed]), nil},
+			{RulesSeverity(true), Word(RulesAfter[robots.Stricter]), nil},
+			{RulesSeverity(false), Word(RulesAfter[robots.Looser]), nil}, {RulesSeverity(true), Word(RulesAfter[robots.Mixed]),
+				nil},
 		},
-		Narrowed: map[string]string{"urls": "a row names one of the paths that changed; name samples in an expectation of no_change: verdict"},
+		Narrowed: map[string]string{"urls": "a row names one of the paths that changed; name samples in an expectation " +
+			"of no_change: verdict"},
 	},
 	{
-		Name: "preference", Tables: []string{"policies", "preferences", "groups"}, Reading: true, Policy: true, Shapes: preferenceShapes(),
+		Name: "preference", Tables: []string{"policies", "preferences", "groups"}, Reading: true, Policy: true,
+		Shapes:   preferenceShapes(),
 		Narrowed: map[string]string{"urls": everyPath},
 	},
 	{Name: "outcome", Reading: true, Shapes: outcomeShapes(), Narrowed: of(wholeHost)},
 	{
-		Name: "group", Tables: []string{"groups"}, Reading: true, Shapes: shapesOf(Minor, append([]string{summary.ClassEmpty}, Classes...)),
+		Name: "group", Tables: []string{"groups"}, Reading: true,
+		Shapes:   shapesOf(Minor, append([]string{summary.ClassEmpty}, Classes...)),
 		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
 	},
 	{
@@ -117,11 +123,14 @@ var All = []Kind{
 		Narrowed: of("a signal may be one of a group for several agents, or of the whole file"),
 	},
 	{
-		Name: "sitemap", Own: true, Tables: []string{"sitemaps"}, Reading: true, Shapes: []Shape{{Minor, refForm, refForm}, {Minor, nil, refForm}},
-		Narrowed: map[string]string{"agents": wholeHost, "category": wholeHost, "profile": wholeHost, "after": "it is the URL; give only one of the two"},
+		Name: "sitemap", Own: true, Tables: []string{"sitemaps"}, Reading: true,
+		Shapes: []Shape{{Minor, refForm, refForm}, {Minor, nil, refForm}},
+		Narrowed: map[string]string{"agents": wholeHost, "category": wholeHost, "profile": wholeHost,
+			"after": "it is the URL; give only one of the two"},
 	},
 	{
-		Name: "crawl_delay", Tables: []string{"groups"}, Reading: true, Shapes: []Shape{{Minor, delayForm, nil}, {Minor, nil, nil}},
+		Name: "crawl_delay", Tables: []string{"groups"}, Reading: true,
+		Shapes:   []Shape{{Minor, delayForm, nil}, {Minor, nil, nil}},
 		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
 	},
 	{Name: "redirect", Own: true, Shapes: redirectShapes(), Narrowed: of(wholeHost)},
@@ -132,7 +141,8 @@ var All = []Kind{
 	{Name: "reachability", Own: true, Beside: true, Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
 	{Name: "host_new", Own: true, Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
 	{Name: "host_gone", Own: true, Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
-	{Name: "text", Own: true, Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil}, {TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
+	{Name: "text", Own: true, Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil},
+		{TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
 }
 
 // CannotNarrow returns why changes of the kind cannot be narrowed by a key, "" if they can.
@@ -177,7 +187,8 @@ func kindsWith(is func(*Kind) bool) (names []string) {
 var (
 	Classes      = summary.ClassNames[:summary.ClassUnknown]
 	Stances      = []string{robots.StanceAllow.String(), robots.StanceDisallow.String(), robots.StancePartial.String()}
-	outcomeNames = []string{string(answer.ConditionalAllow), string(answer.FullAllow), string(answer.FullDisallow), string(answer.Undefined)}
+	outcomeNames = []string{string(answer.ConditionalAllow), string(answer.FullAllow), string(answer.FullDisallow),
+		string(answer.Undefined)}
 )
 
 // shapesOf returns the shapes of changes of one severity.
@@ -206,7 +217,8 @@ func classShapes() []Shape { return eachTwo(Classes, ClassSeverity) }
 // profile takes such an answer for full_disallow; a host that an outage closes has a
 // change of kind reachability.
 func outcomeShapes() []Shape {
-	return eachTwo(slices.DeleteFunc(slices.Clone(outcomeNames), func(name string) bool { return name == string(answer.FullDisallow) }), OutcomeSeverity)
+	return eachTwo(slices.DeleteFunc(slices.Clone(outcomeNames),
+		func(name string) bool { return name == string(answer.FullDisallow) }), OutcomeSeverity)
 }
 
 // preferenceShapes returns the shapes of changes of what is stated about a use; one that
@@ -247,7 +259,8 @@ func signalShapes() (out []Shape) {
 
 func redirectShapes() []Shape {
 	return []Shape{
-		{RedirectSeverity("https://a.example/", "https://b.example/"), urlForm, nil}, {RedirectSeverity("https://a.example/", "https://a.example/b"), urlForm, nil},
+		{RedirectSeverity("https://a.example/", "https://b.example/"), urlForm, nil},
+		{RedirectSeverity("https://a.example/", "https://a.example/b"), urlForm, nil},
 	}
 }
 

@@ -149,4 +149,5 @@ func Undecided(row *schema.Change) bool {
 
 // RulesAfter holds the values of the column after for a change of kind rules, by the
 // relation of the later rules to the earlier ones.
-var RulesAfter = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.RelationUndecided: RulesUndecided}
+var RulesAfter = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both",
+	robots.RelationUndecided: RulesUndecided}

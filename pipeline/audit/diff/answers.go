@@ -69,7 +69,8 @@ func (d *differ) questions(p *pair) (out []question) {
 		}
 	}
 	for len(sides[0])+len(sides[1]) > 0 {
-		order := compareHeads(sides[0], sides[1], func(a, b records.Answer) int { return strings.Compare(a.Identity, b.Identity) })
+		order := compareHeads(sides[0], sides[1],
+			func(a, b records.Answer) int { return strings.Compare(a.Identity, b.Identity) })
 		var q question
 		for i := range q {
 			if order == 0 || (order > 0) == (i > 0) {
@@ -93,7 +94,8 @@ func (d *differ) askedAs(p *pair) (out []expect.Asked) {
 	}
 	for _, q := range d.questions(p) {
 		a := cmp.Or(q[1], q[0])
-		out = append(out, expect.Asked{Identity: a.Identity, Agent: a.Agent, Category: d.runs[1].Category[a.Agent], Known: q.isKnown() && !d.redefined[a.Agent]})
+		out = append(out, expect.Asked{Identity: a.Identity, Agent: a.Agent, Category: d.runs[1].Category[a.Agent],
+			Known: q.isKnown() && !d.redefined[a.Agent]})
 	}
 	return out
 }

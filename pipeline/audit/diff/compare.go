@@ -23,10 +23,11 @@ type comparison struct {
 	whole  bool                     // every table is compared
 
 	// State of the current pair.
-	base      schema.Change // holds host and origin, and the run of the state before
-	rank      *int64
-	emitted   int                       // rows
-	unsettled int                       // rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
+	base    schema.Change // holds host and origin, and the run of the state before
+	rank    *int64
+	emitted int // rows
+	// rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
+	unsettled int
 	both      []policyPair              // policies that both runs have, as the later run lists them
 	at        map[records.PolicyKey]int // their indices in both; negative for those of the earlier run alone
 	earlier   []records.Policy          // those of the earlier run
@@ -52,7 +53,8 @@ func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
 	c := &comparison{
-		d: d, agents: make(map[string]*schema.Agent), listed: make(map[uint64]uint64), at: make(map[records.PolicyKey]int), groupsFor: make(map[string]bool), whole: d.rules != nil,
+		d: d, agents: make(map[string]*schema.Agent), listed: make(map[uint64]uint64), at: make(map[records.PolicyKey]int),
+		groupsFor: make(map[string]bool), whole: d.rules != nil,
 	}
 	for i := range records.DetailTables {
 		c.whole = c.whole && (i == records.Preferences || slices.Contains(d.tables, i)) // whose lines are signals
@@ -117,7 +119,8 @@ func (c *comparison) pair(p *pair) error {
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
-		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.answers, c.outage, c.text,
+		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays,
+		c.redirect, c.answers, c.outage, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err
@@ -142,7 +145,8 @@ func (c *comparison) outage(p *pair) error {
 
 // reachability writes the row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *records.Fetched) error {
-	row := schema.Change{Kind: "reachability", Severity: change.ReachabilitySeverity(a.Reason, b.Reason), Before: &a.Reason, After: &b.Reason, BeforeRun: &c.d.result.Before}
+	row := schema.Change{Kind: "reachability", Severity: change.ReachabilitySeverity(a.Reason, b.Reason),
+		Before: &a.Reason, After: &b.Reason, BeforeRun: &c.d.result.Before}
 	switch {
 	case a.Origin != b.Origin && !change.Unreachable(a.Reason) && !change.Unreachable(b.Reason):
 		row.Before, row.After = &a.Origin, &b.Origin
@@ -263,7 +267,8 @@ func (c *comparison) isAgain(profile string, x *meaning.Difference) bool {
 // classRow returns the row of a policy whose class changed.
 func classRow(agent string, category *string, profile string, class classes2) *schema.Change {
 	return &schema.Change{
-		Kind: "policy_class", Severity: change.ClassSeverity(class[0], class[1]), Agent: &agent, Category: category, Profile: &profile, Before: &class[0], After: &class[1],
+		Kind: "policy_class", Severity: change.ClassSeverity(class[0], class[1]), Agent: &agent, Category: category,
+		Profile: &profile, Before: &class[0], After: &class[1],
 	}
 }
 
@@ -274,7 +279,8 @@ func (c *comparison) outcome(p *pair) error {
 	if !c.d.sameReading || a.Outcome == b.Outcome {
 		return nil
 	}
-	return c.emit(schema.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome), Before: &a.Outcome, After: &b.Outcome})
+	return c.emit(schema.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome),
+		Before: &a.Outcome, After: &b.Outcome})
 }
 
 // redirect writes a row if robots.txt was found at another URL.
@@ -283,7 +289,8 @@ func (c *comparison) redirect(p *pair) error {
 	if a.Final == b.Final || a.Final == "" || b.Final == "" {
 		return nil
 	}
-	return c.emit(schema.Change{Kind: "redirect", Severity: change.RedirectSeverity(a.Final, b.Final), Before: &a.Final, After: &b.Final})
+	return c.emit(schema.Change{Kind: "redirect", Severity: change.RedirectSeverity(a.Final, b.Final), Before: &a.Final,
+		After: &b.Final})
 }
 
 // text writes a row if the texts differ and no other row shows a difference. The
@@ -294,7 +301,8 @@ func (c *comparison) text(p *pair) error {
 	if !c.d.sameReading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
 		return nil
 	}
-	return c.emit(schema.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven), Before: &a.Digest, After: &b.Digest})
+	return c.emit(schema.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven),
+		Before: &a.Digest, After: &b.Digest})
 }
 
 // sitemaps writes a row for each sitemap that appeared or disappeared.

@@ -128,7 +128,8 @@ func (d *differ) compare(ctx context.Context) error {
 	d.result = newResult(d.Config, d.notes, slices.Concat(d.common, d.others))
 	d.result.Policies = d.sameReading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll, d.expected} {
+	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll,
+		d.expected} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -157,7 +158,8 @@ func (d *differ) open(ctx context.Context) error {
 		case !m.Complete():
 			return refuse("%s is not complete: %s", run, m.HowToComplete())
 		case m.SchemaVersion != schema.SchemaVersion:
-			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, schema.SchemaVersion)
+			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion,
+				schema.SchemaVersion)
 		case !slices.Contains(m.Tables, "fetches"):
 			return refuse("%s has no table fetches, by which hosts are found", run)
 		}
@@ -201,7 +203,8 @@ func (d *differ) fetches(ctx context.Context) error {
 
 // readFetches adds the rows of fetches of a run to a sorter: those that are compared,
 // or of these the wanted hosts.
-func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(host string) bool, into *sorter.Sorter) error {
+func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(host string) bool,
+	into *sorter.Sorter) error {
 	if d.targets != nil {
 		return d.lookUp(ctx, run, into)
 	}

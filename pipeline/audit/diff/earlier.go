@@ -162,7 +162,8 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &differ{Config: d.Config, runs: [2]*past.Run{r, d.runs[1]}, names: d.names, write: d.write, result: d.result, checker: d.checker}
+	e := &differ{Config: d.Config, runs: [2]*past.Run{r, d.runs[1]}, names: d.names, write: d.write, result: d.result,
+		checker: d.checker}
 	e.Before = run
 	e.plan()
 	switch {
@@ -240,7 +241,8 @@ func (d *differ) lookIn(ctx context.Context, e *differ, hidden *hiddenPairs) (*h
 		case row != nil:
 			if !found {
 				found = true
-				d.earlier, d.result.Earlier = append(d.earlier, e), append(d.result.Earlier, journal.EarlierRun{Run: e.Before, Without: d.without(e)})
+				d.earlier, d.result.Earlier = append(d.earlier, e),
+					append(d.result.Earlier, journal.EarlierRun{Run: e.Before, Without: d.without(e)})
 			}
 			p.outage, p.sides[0], p.from = p.sides[0], row, len(d.earlier)
 		}

@@ -63,8 +63,10 @@ func (s exampleSet) add(row *schema.Change) {
 // ExampleOf returns a row as an example.
 func ExampleOf(row *schema.Change) *Example {
 	return &Example{
-		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
-		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity,
+		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent,
+		Category: row.Category,
+		Profile:  row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore,
+		LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity,
 		Template: row.Template,
 	}
 }
@@ -76,8 +78,10 @@ func (s exampleSet) worst() *Example {
 		return nil
 	}
 	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *Example) int {
-		return cmp.Or(bySeverity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)), cmp.Compare(b.More, a.More),
-			strings.Compare(schema.OrZero(a.Before)+" "+schema.OrZero(a.After), schema.OrZero(b.Before)+" "+schema.OrZero(b.After)))
+		return cmp.Or(bySeverity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)),
+			cmp.Compare(b.More, a.More),
+			strings.Compare(schema.OrZero(a.Before)+" "+schema.OrZero(a.After), schema.OrZero(b.Before)+
+				" "+schema.OrZero(b.After)))
 	})
 }
 

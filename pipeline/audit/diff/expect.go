@@ -35,7 +35,8 @@ func (d *differ) shows() *expect.Comparison {
 func (d *differ) check(p *pair, unknown []string) {
 	if d.checker != nil {
 		d.checker.Pair(&expect.Pair{
-			Host: p.last().Host, Before: p.sides[0] != nil, After: p.sides[1] != nil, Compared: d.comparable(p), Unknown: unknown, Asked: d.askedAs(p),
+			Host: p.last().Host, Before: p.sides[0] != nil, After: p.sides[1] != nil, Compared: d.comparable(p),
+			Unknown: unknown, Asked: d.askedAs(p),
 		}, d.shown)
 	}
 }

@@ -20,9 +20,11 @@ type Targets func(context.Context, *past.Run) ([]lookup.Target, error)
 // for them, and notes: what is not compared, and what was asked otherwise. It writes
 // nothing, and reads of fetches what targets looks up: also in runs before the two, for
 // a host that one of them could not read. Errors are those of Runs.
-func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets Targets) (rows []schema.Change, notes []string, err error) {
+func Hosts(ctx context.Context, in store.Store, before, after *past.Run, targets Targets) (rows []schema.Change,
+	notes []string, err error) {
 	d := &differ{
-		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), targets: targets,
+		Config: Config{In: in, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after},
+		names: new(records.Names), targets: targets,
 		scratch: store.ScratchHere,
 		write:   func(some ...schema.Change) error { rows = append(rows, some...); return nil },
 	}

@@ -227,10 +227,15 @@ func pairsOf(before, after []*records.Fetched) []*pair {
 	}
 	if len(gone)+len(come) == 1 {
 		left, side := out[slices.Concat(gone, come)[0]], len(gone) // of the run that lacks it
-		i := slices.IndexFunc(out, func(p *pair) bool { f := p.sides[side]; return f != nil && f.Fallback != "" && f.IsBare() })
+		i := slices.IndexFunc(out, func(p *pair) bool {
+			f := p.sides[side]
+			return f != nil && f.Fallback != "" &&
+				f.IsBare()
+		})
 		if i >= 0 && left.last().IsBare() {
 			given := *out[i].sides[side]
-			given.Origin, given.Outcome, given.Reason = left.last().Origin, string(answer.Undefined), string(answer.NetworkFailure)
+			given.Origin, given.Outcome, given.Reason = left.last().Origin, string(answer.Undefined),
+				string(answer.NetworkFailure)
 			given.Digest, given.Final, given.Since = "", "", 0
 			left.sides[side] = &given
 		}

@@ -34,7 +34,8 @@ func (d *differ) planProfiles() {
 			continue
 		case first && d.between.ReadsAlike(name):
 			d.common, d.answers = append(d.common, name), false
-			d.note("the runs define the profile %s differently (%s): hosts are compared only where both answered with a file or a status 4xx", name, strings.Join(fields, "; "))
+			d.note("the runs define the profile %s differently (%s): hosts are compared only where both answered with a "+
+				"file or a status 4xx", name, strings.Join(fields, "; "))
 			continue
 		}
 		d.others = append(d.others, name)
@@ -50,7 +51,8 @@ func (d *differ) planProfiles() {
 		if before == after {
 			how = "the runs define " + cmp.Or(after, "none") + " differently"
 		}
-		d.note("the first profiles differ (%s): the tables show no change of the kinds %s", how, strings.Join(change.ReadingKinds, ", "))
+		d.note("the first profiles differ (%s): the tables show no change of the kinds %s", how,
+			strings.Join(change.ReadingKinds, ", "))
 	}
 	switch {
 	case len(d.common)+len(d.others) == 0:
@@ -95,7 +97,8 @@ func (d *differ) compares(key records.PolicyKey, p *pair) bool {
 	if !slices.Contains(d.common, profile) || !d.redefined[d.names.Text(key.Agent)] {
 		return slices.Contains(d.common, profile)
 	}
-	return profile == d.runs[1].FirstProfile() && d.sameReading && (p.sides[0].Outcome == string(answer.FullAllow) || p.sides[1].Outcome == string(answer.FullAllow))
+	return profile == d.runs[1].FirstProfile() && d.sameReading && (p.sides[0].Outcome == string(answer.FullAllow) ||
+		p.sides[1].Outcome == string(answer.FullAllow))
 }
 
 // planTables finds the tables that both runs have and that can be compared.

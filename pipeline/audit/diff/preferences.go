@@ -39,7 +39,8 @@ func (d *differ) planPreferences() {
 		}
 	}
 	if len(bound) > 0 {
-		d.note("other policy tokens bind %s, or mean something else: what files state to them about use is not compared", past.Some(bound, 5))
+		d.note("other policy tokens bind %s, or mean something else: what files state to them about use is not compared",
+			past.Some(bound, 5))
 	}
 }
 

@@ -20,12 +20,13 @@ type Result struct {
 	Notes    []string `json:"notes"`             // what is not compared, and why
 	Policies bool     `json:"policies_compared"` // false: only where hosts redirect to, and which are new or gone
 	Compared int64    `json:"compared"`          // hosts in both runs
-	Unread   int64    `json:"unread"`            // of these, without a state before or after that could be read: their policies are not compared
-	Same     int64    `json:"same"`              // compared hosts whose row of fetches shows that nothing changed
-	Changed  int64    `json:"changed"`           // compared hosts with a change
-	New      int64    `json:"new"`
-	Gone     int64    `json:"gone"`
-	Changes  int64    `json:"changes"` // rows
+	// of these, without a state before or after that could be read: their policies are not compared
+	Unread  int64 `json:"unread"`
+	Same    int64 `json:"same"`    // compared hosts whose row of fetches shows that nothing changed
+	Changed int64 `json:"changed"` // compared hosts with a change
+	New     int64 `json:"new"`
+	Gone    int64 `json:"gone"`
+	Changes int64 `json:"changes"` // rows
 
 	// Earlier are the runs that stand in for the first one, latest first, each with the
 	// number of hosts that the first run could not read and that are compared with it.
@@ -40,10 +41,12 @@ type Result struct {
 	Uses       []Use      `json:"uses"`              // by what files state about each use, under each profile
 	Identities []Identity `json:"identities"`        // by how they answer each identity, most turned away first
 	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
-	Examples   []Example  `json:"examples"`          // the most severe changes, one for a host and one for hosts that changed in the same way
-	Opened     []Example  `json:"opened"`            // hosts that opened a path to an agent, the best ranked first, one change for each
-	Together   []Example  `json:"together"`          // ways in which several hosts changed, the commonest first
-	Ways       int64      `json:"ways"`              // of which these are the first
+	// the most severe changes, one for a host and one for hosts that changed in the same way
+	Examples []Example `json:"examples"`
+	// hosts that opened a path to an agent, the best ranked first, one change for each
+	Opened   []Example `json:"opened"`
+	Together []Example `json:"together"` // ways in which several hosts changed, the commonest first
+	Ways     int64     `json:"ways"`     // of which these are the first
 
 	Expectations []*expect.Promise `json:"expectations,omitempty"`
 
@@ -147,7 +150,8 @@ type Stratum struct {
 
 func newResult(c Config, notes, profiles []string) *Result {
 	return &Result{
-		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []journal.EarlierRun{}, kinds: make(map[[2]string]*Kind),
+		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []journal.EarlierRun{},
+		kinds:   make(map[[2]string]*Kind),
 		closing: closing.NewCounter(profiles), strata: make(map[string]*Stratum),
 		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool)},
 	}
@@ -230,7 +234,8 @@ func (p *pairChanges) open(row *schema.Change) {
 	if !ok || !m.Opens {
 		return
 	}
-	if p.opened == nil || m.LetsIn && !p.opens.LetsIn || p.opened.Kind == "rules" && row.Kind != "rules" && m.LetsIn == p.opens.LetsIn {
+	if p.opened == nil || m.LetsIn && !p.opens.LetsIn || p.opened.Kind == "rules" && row.Kind != "rules" &&
+		m.LetsIn == p.opens.LetsIn {
 		p.opened, p.opens = ExampleOf(row), m
 	}
 }
@@ -259,7 +264,8 @@ func (r *Result) addExample(best *Example) {
 		}
 	}
 	r.Examples = append(r.Examples, *best)
-	slices.SortStableFunc(r.Examples, func(a, b Example) int { return cmp.Or(bySeverity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
+	slices.SortStableFunc(r.Examples,
+		func(a, b Example) int { return cmp.Or(bySeverity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), MaxExamples)]
 }
 
@@ -310,7 +316,8 @@ func (r *Result) finishWords() {
 	for i, a := range r.Agents {
 		place[closing.Agent{Agent: a.Agent, Category: a.Category, Profile: a.Profile}] = i
 	}
-	all := closing.Sorted(r.closing.Words, func(a, b closing.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
+	all := closing.Sorted(r.closing.Words,
+		func(a, b closing.AgentWords) int { return cmp.Compare(a.Template, b.Template) })
 	slices.SortStableFunc(all, func(a, b closing.AgentWords) int { return cmp.Compare(place[a.Agent], place[b.Agent]) })
 	for _, w := range all {
 		r.Words = append(r.Words, Words{w.Agent.Agent, w.Profile, schema.NonZero(w.Template), *r.closing.Words[w]})
@@ -325,7 +332,10 @@ func (r *Result) finishWords() {
 	slices.SortFunc(r.Identities, func(a, b Identity) int {
 		return cmp.Or(cmp.Compare(b.TurnedAway, a.TurnedAway), cmp.Compare(a.Identity, b.Identity))
 	})
-	slices.SortFunc(r.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Use, b.Use), cmp.Compare(a.Profile, b.Profile)) })
+	slices.SortFunc(r.Uses, func(a, b Use) int {
+		return cmp.Or(cmp.Compare(a.Use, b.Use),
+			cmp.Compare(a.Profile, b.Profile))
+	})
 }
 
 func (r *Result) addStratum(name string) {

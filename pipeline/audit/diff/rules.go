@@ -47,7 +47,8 @@ func (d *differ) planRules() {
 	r := &rulesDiff{known: make(map[[2]string][]*meaning.Result), bodies: d.lack("bodies") == ""}
 	var without []string
 	for _, name := range d.runs[1].Profiles {
-		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.sameReading && slices.Contains(d.common, name) {
+		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.sameReading &&
+			slices.Contains(d.common, name) {
 			continue
 		}
 		p, err := past.Profile(d.runs[1].Manifest, name)
@@ -74,7 +75,8 @@ func (d *differ) planRules() {
 	}
 	r.bodies = r.bodies && len(without) > 0
 	if !r.bodies && len(without) > 0 {
-		d.note("without the table bodies (--keep-bodies) the meaning of rules is undecided under %s", strings.Join(without, ", "))
+		d.note("without the table bodies (--keep-bodies) the meaning of rules is undecided under %s",
+			strings.Join(without, ", "))
 	}
 	if len(r.judges) > 0 {
 		d.rules = r
@@ -162,7 +164,8 @@ func (c *comparison) rules(p *pair) error {
 			c.proven = false
 			if (result != nil || first && j.strangers || c.anyPartial(j)) && undecided != j.under {
 				undecided = j.under
-				if err := c.emit(schema.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under, After: new(change.RulesUndecided)}); err != nil {
+				if err := c.emit(schema.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under,
+					After: new(change.RulesUndecided)}); err != nil {
 					return err
 				}
 			}
@@ -200,7 +203,8 @@ func (c *comparison) anyPartial(j *judge) bool {
 	return slices.ContainsFunc(c.both, func(two policyPair) bool {
 		now, partial := two.rows[1], summary.ClassNames[robots.Partial]
 		return now.Profile == id && two.class == classes2{partial, partial} &&
-			(j.under == j.profile.Name || slices.ContainsFunc(j.agents[1], func(a robots.Agent) bool { return a.Name == c.d.names.Text(now.Agent) }))
+			(j.under == j.profile.Name || slices.ContainsFunc(j.agents[1],
+				func(a robots.Agent) bool { return a.Name == c.d.names.Text(now.Agent) }))
 	})
 }
 
@@ -210,7 +214,8 @@ func (c *comparison) ruleRows(p *pair, profile string, result *meaning.Result) e
 	var covered map[string]*schema.Change // the rows of kind group, by token
 	for i := range result.Differences {
 		x := &result.Differences[i]
-		row := schema.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile, After: new(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
+		row := schema.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile,
+			After: new(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
 		if x.Path != "" {
 			row.URL = &x.Path
 			if strings.HasPrefix(x.Path, "//") {

@@ -41,7 +41,8 @@ func Stored(c Config) (*Result, error) {
 	}
 	lost, err := lostAgain(c, record)
 	if err == nil && len(lost) > 0 {
-		err = fmt.Errorf("the comparison of %s with %s %w, because it would lose %s", c.After, c.Before, ErrWouldLose, strings.Join(lost, ", and "))
+		err = fmt.Errorf("the comparison of %s with %s %w, because it would lose %s", c.After, c.Before, ErrWouldLose,
+			strings.Join(lost, ", and "))
 	}
 	return nil, err
 }

@@ -97,8 +97,10 @@ func (c *comparison) flip(key records.PolicyKey, before, after records.Verdict) 
 	}
 	agent, profile := c.d.names.Text(key.Agent), c.d.names.Text(key.Profile)
 	row := schema.Change{
-		Kind: "verdict", Severity: change.VerdictSeverity(after.Value, class.changed(), own), Agent: &agent, Category: c.category(agent), Profile: &profile,
-		URL: &after.URL, Before: &summary.ValueNames[before.Value], After: &summary.ValueNames[after.Value], LineBefore: schema.NonZero(before.Line), LineAfter: schema.NonZero(after.Line),
+		Kind: "verdict", Severity: change.VerdictSeverity(after.Value, class.changed(), own), Agent: &agent,
+		Category: c.category(agent), Profile: &profile,
+		URL: &after.URL, Before: &summary.ValueNames[before.Value], After: &summary.ValueNames[after.Value],
+		LineBefore: schema.NonZero(before.Line), LineAfter: schema.NonZero(after.Line),
 	}
 	if covered {
 		row.Host, row.Severity = c.base.Host, change.VerdictSeverity(after.Value, false, own)

@@ -56,7 +56,8 @@ func (w *Ways) Add(row *schema.Change) {
 		w.examples = make(exampleSet)
 	}
 	w.examples.add(row)
-	for i, s := range []*string{&row.Kind, row.Agent, row.Profile, row.Use, row.Identity, row.Template, row.URL, row.Before, row.After} {
+	for i, s := range []*string{&row.Kind, row.Agent, row.Profile, row.Use, row.Identity, row.Template, row.URL,
+		row.Before, row.After} {
 		switch {
 		case s == nil:
 		case i < 6:
@@ -88,7 +89,8 @@ func (w *Ways) end() *Example {
 		if w.known == nil {
 			w.known = make(map[uint64]*way)
 		}
-		w.known[best.way] = &way{hosts: 1, host: best.Host, origin: best.Origin, rank: best.Rank, lines: [2]*int32{best.LineBefore, best.LineAfter}}
+		w.known[best.way] = &way{hosts: 1, host: best.Host, origin: best.Origin, rank: best.Rank,
+			lines: [2]*int32{best.LineBefore, best.LineAfter}}
 		return best
 	case x == nil:
 		return best

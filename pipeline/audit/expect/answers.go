@@ -18,11 +18,13 @@ const (
 func (e *List) FitIdentities(names []string) error {
 	for _, x := range e.list {
 		if x.what == servedAlike && len(names) == 0 {
-			return e.fail(x.line, "expectation %q is about answers to other identities, and none is given: add --also-as", x.Name)
+			return e.fail(x.line, "expectation %q is about answers to other identities, and none is given: add --also-as",
+				x.Name)
 		}
 		for _, name := range slices.Concat(x.ServedAlike, x.Identity) {
 			if name != allIdentities && !slices.Contains(names, name) {
-				return e.fail(x.line, "expectation %q is about identity %q, under which the hosts are not asked: add it to the file of --also-as", x.Name, name)
+				return e.fail(x.line, "expectation %q is about identity %q, under which the hosts are not asked: add it to the "+
+					"file of --also-as", x.Name, name)
 			}
 		}
 	}

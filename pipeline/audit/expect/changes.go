@@ -43,7 +43,8 @@ func (c *Checker) Covered(row, by *schema.Change) {
 }
 
 func (c *Checker) forbidden(k int, row *schema.Change) {
-	c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
+	c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row),
+		Line: row.LineAfter})
 }
 
 // isAbout reports whether the expectation is about changes of a kind.
@@ -73,7 +74,8 @@ func (x *expectation) names(row *schema.Change) bool {
 		return false
 	}
 	// A row without an agent, profile or URL passes no filter by it.
-	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, schema.OrZero(row.Category))) ||
+	return !((len(x.Agents) > 0 || len(x.Category) > 0) &&
+		(row.Agent == nil || !x.isOf(*row.Agent, schema.OrZero(row.Category))) ||
 		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
 		len(x.Identity) > 0 && (row.Identity == nil || !x.Identity.has(*row.Identity)) ||
 		len(x.Use) > 0 && (row.Use == nil || !x.Use.has(*row.Use)) ||
@@ -84,7 +86,8 @@ func (x *expectation) names(row *schema.Change) bool {
 // is false if the change is certainly forbidden, because a path shows a difference and
 // any difference is forbidden.
 func (x *expectation) dependsOn(row *schema.Change) bool {
-	if !change.Undecided(row) || !x.isAbout(row.Kind) || row.URL != nil && len(x.Severity)+len(x.After) == 0 || row.Use != nil && !x.Use.has(*row.Use) || row.Identity != nil && !x.Identity.has(*row.Identity) {
+	if !change.Undecided(row) || !x.isAbout(row.Kind) || row.URL != nil && len(x.Severity)+len(x.After) == 0 ||
+		row.Use != nil && !x.Use.has(*row.Use) || row.Identity != nil && !x.Identity.has(*row.Identity) {
 		return false
 	}
 	if row.Kind == "answer" {
@@ -148,7 +151,8 @@ func (x *expectation) sees(p *Pair, compared bool) bool {
 		switch {
 		case name == "host_new" && p.After, name == "host_gone" && p.Before:
 		case name == "reachability" && p.Before && p.After:
-		case name == "host_new", name == "host_gone", name == "reachability", !compared, name == "answer" && !x.seesAnswers(p):
+		case name == "host_new", name == "host_gone", name == "reachability", !compared, name == "answer" &&
+			!x.seesAnswers(p):
 			return false
 		case k.Policy && slices.ContainsFunc(p.Unknown, x.Profile.has):
 			return false

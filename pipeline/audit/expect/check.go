@@ -32,9 +32,12 @@ type Checker struct {
 }
 
 func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
-	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), csv: csv.NewWriter(file), scratch: scratch}
+	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), csv: csv.NewWriter(file),
+		scratch: scratch}
 	for _, x := range e.list {
-		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofVerdicts: x.what == "verdict", ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{},
+			ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofVerdicts: x.what == "verdict",
+			ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})

@@ -92,7 +92,8 @@ var expectKeys = map[string][]string{
 	atMostAsStrict:  {"agents", "category"},
 }
 
-const expectable = "verdict, class, preference, reachable, no_change, served_alike, at_least_as_strict_as or at_most_as_strict_as"
+const expectable = "verdict, class, preference, reachable, no_change, served_alike, at_least_as_strict_as or " +
+	"at_most_as_strict_as"
 
 // Parse parses a YAML list of expectations. Unknown keys and values, and
 // entries that expect nothing or two things, are errors with their line. Paths of
@@ -145,7 +146,8 @@ func (e *List) fail(line int, format string, args ...any) error {
 }
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
-	err := userfile.CheckKeys(file, node, "name", "hosts", "where", "at_most", "verdict", "class", "preference", "reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
+	err := userfile.CheckKeys(file, node, "name", "hosts", "where", "at_most", "verdict", "class", "preference",
+		"reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
 		"agents", "category", "profile", "urls", "severity", "after", "use", "identity")
 	if err != nil {
 		return nil, err
@@ -159,7 +161,8 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		x.lines[key.Value] = key.Line
 		if expectKeys[key.Value] != nil {
 			if x.what != "" {
-				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; split it in two", strings.Replace(expectable, " or ", " and ", 1))
+				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; split it in two",
+					strings.Replace(expectable, " or ", " and ", 1))
 			}
 			x.what = key.Value
 		}

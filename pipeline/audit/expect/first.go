@@ -41,7 +41,8 @@ func readFirst(ctx context.Context, in store.Store, m *journal.Manifest) (f firs
 }
 
 // firstRows calls each for the rows of the first target in a table.
-func firstRows[T any](ctx context.Context, in store.Store, m *journal.Manifest, table string, seq func(*T) int64, each func(*T)) error {
+func firstRows[T any](ctx context.Context, in store.Store, m *journal.Manifest, table string, seq func(*T) int64,
+	each func(*T)) error {
 	columns := rowio.Selection{Columns: []string{"seq", "agent", "category", "url"}}
 	for _, p := range m.Parts {
 		if p.Table != table || p.Rows == 0 {

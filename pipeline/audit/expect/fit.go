@@ -33,12 +33,16 @@ func matchesGlob(glob, host string) bool {
 
 // isOf reports whether the expectation covers an agent.
 func (x *expectation) isOf(agent, category string) bool {
-	return x.Category.has(category) && (len(x.Agents) == 0 || slices.ContainsFunc(x.Agents, func(name string) bool { return strings.EqualFold(name, agent) }))
+	return x.Category.has(category) &&
+		(len(x.Agents) == 0 || slices.ContainsFunc(x.Agents,
+			func(name string) bool { return strings.EqualFold(name, agent) }))
 }
 
 // table returns the table that the expectation is checked on.
 func (x *expectation) table() string {
-	return map[string]string{"verdict": "verdicts", "class": "policies", "preference": "policies", "reachable": "fetches", "no_change": "changes", servedAlike: "answers", atLeastAsStrict: "rules", atMostAsStrict: "rules"}[x.what]
+	return map[string]string{"verdict": "verdicts", "class": "policies", "preference": "policies",
+		"reachable": "fetches", "no_change": "changes", servedAlike: "answers", atLeastAsStrict: "rules",
+		atMostAsStrict: "rules"}[x.what]
 }
 
 // Fit checks, before a run, that the run will show what is expected. An expectation
@@ -56,11 +60,13 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 		}
 		for _, table := range needs {
 			if !slices.Contains(tables, table) {
-				return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)
+				return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables",
+					x.Name, table)
 			}
 		}
 		if len(x.Where) > 0 && !slices.Contains(tables, "labels") {
-			return e.fail(x.lines["where"], "expectation %q is about labels, and the run has no table labels: give --label or --labels", x.Name)
+			return e.fail(x.lines["where"],
+				"expectation %q is about labels, and the run has no table labels: give --label or --labels", x.Name)
 		}
 		for _, p := range x.Profile {
 			if !slices.Contains(profiles, p) {
@@ -87,7 +93,8 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 		}
 		for _, url := range x.URLs {
 			if x.what == "verdict" && !slices.ContainsFunc(c.Samples, func(s registry.Sample) bool { return s.URL == url }) {
-				return e.fail(x.line, "expectation %q is about a URL that the run does not judge: add the line %s to the file of --urls", x.Name, url)
+				return e.fail(x.line, "expectation %q is about a URL that the run does not judge: add the line %s to the file "+
+					"of --urls", x.Name, url)
 			}
 		}
 	}
@@ -97,7 +104,8 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 // checkFixed refuses a URL whose verdict is the same whatever a host says: /robots.txt
 // itself, where all profiles that the expectation is about always allow it.
 func (e *List) checkFixed(x *expectation, profiles []*robots.Profile) error {
-	if x.what != "verdict" && !slices.Equal(x.kinds, []string{"verdict"}) || x.Verdict == summary.ValueNames[robots.Disallowed] {
+	if x.what != "verdict" && !slices.Equal(x.kinds, []string{"verdict"}) ||
+		x.Verdict == summary.ValueNames[robots.Disallowed] {
 		return nil
 	}
 	meant := slices.DeleteFunc(slices.Clone(profiles), func(p *robots.Profile) bool { return !x.Profile.has(p.Name) })
@@ -108,7 +116,8 @@ func (e *List) checkFixed(x *expectation, profiles []*robots.Profile) error {
 	for _, url := range x.URLs {
 		isFree := func(p *robots.Profile) bool { t := p.Target(url); return !t.IsRobotsTxt() }
 		if len(meant) > 0 && !slices.ContainsFunc(meant, isFree) {
-			return e.fail(x.lines["urls"], "expectation %q cannot be broken at %s: under %s it may always be fetched", x.Name, url, strings.Join(names, ", "))
+			return e.fail(x.lines["urls"], "expectation %q cannot be broken at %s: under %s it may always be fetched", x.Name,
+				url, strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -118,7 +127,8 @@ func (e *List) checkFixed(x *expectation, profiles []*robots.Profile) error {
 func (e *List) knownAgents(x *expectation, agents []schema.Agent) error {
 	for _, name := range x.Agents {
 		if !slices.ContainsFunc(agents, func(a schema.Agent) bool { return strings.EqualFold(a.Name, name) }) {
-			return e.fail(x.line, "expectation %q is about agent %q, which the registry does not have: add it to --agents", x.Name, name)
+			return e.fail(x.line, "expectation %q is about agent %q, which the registry does not have: add it to --agents",
+				x.Name, name)
 		}
 	}
 	return nil
@@ -130,7 +140,8 @@ func (e *List) knownAgents(x *expectation, agents []schema.Agent) error {
 func unmeant(x *expectation, agents []schema.Agent) string {
 	of := func(name, category string) bool {
 		return slices.ContainsFunc(agents, func(a schema.Agent) bool {
-			return x.isOf(a.Name, a.Category) && (name == "" || strings.EqualFold(a.Name, name)) && (category == "" || a.Category == category)
+			return x.isOf(a.Name, a.Category) && (name == "" || strings.EqualFold(a.Name, name)) &&
+				(category == "" || a.Category == category)
 		})
 	}
 	for _, name := range x.Agents {

@@ -60,7 +60,8 @@ func noModels(first *robots.Profile) string {
 func (x *expectation) checkModel() error {
 	google, _ := robots.ProfileNamed(robots.ProfileNames()[0])
 	f := meaning.Parse(google, x.model)
-	if x.what == atLeastAsStrict && !slices.ContainsFunc(f.Rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && r.Effective }) {
+	if x.what == atLeastAsStrict &&
+		!slices.ContainsFunc(f.Rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && r.Effective }) {
 		return fmt.Errorf("%s: the model %s forbids nothing, so no host falls short of it", x.what, x.AtLeastAsStrict)
 	}
 	return nil
@@ -79,7 +80,8 @@ type modelCheck struct {
 
 // newModelCheck prepares the comparison with models under a profile.
 func newModelCheck(p *robots.Profile, agents []schema.Agent) *modelCheck {
-	m := &modelCheck{profile: p, judged: p, tables: meaning.ReadsTables(p), models: make(map[int]*meaning.File), binds: make(map[int][]bool)}
+	m := &modelCheck{profile: p, judged: p, tables: meaning.ReadsTables(p), models: make(map[int]*meaning.File),
+		binds: make(map[int][]bool)}
 	if m.tables {
 		m.judged = meaning.WithoutLimit(p)
 	}
@@ -141,7 +143,8 @@ func (m *modelCheck) cannotBreak(x *expectation, bound []bool) string {
 		return ""
 	}
 	does := map[string]string{atLeastAsStrict: "forbids", atMostAsStrict: "allows"}[x.what]
-	return fmt.Sprintf("the model %s%s %s nothing to any of its agents under %s", x.AtLeastAsStrict, x.AtMostAsStrict, does, m.profile.Name)
+	return fmt.Sprintf("the model %s%s %s nothing to any of its agents under %s", x.AtLeastAsStrict, x.AtMostAsStrict,
+		does, m.profile.Name)
 }
 
 // read parses a body and finds its policies for the agents.
@@ -297,5 +300,6 @@ func (c *Checker) compared(k int, t *modelTarget, agent string, x robots.Compari
 		found += fmt.Sprintf(" (line %d)", *line)
 	}
 	path := breach.Path
-	c.breach(k, Breach{Host: t.host, Agent: &agent, Profile: &c.model.profile.Name, URL: &path, Found: found, Line: file.LineOf(breach.B)})
+	c.breach(k, Breach{Host: t.host, Agent: &agent, Profile: &c.model.profile.Name, URL: &path, Found: found,
+		Line: file.LineOf(breach.B)})
 }

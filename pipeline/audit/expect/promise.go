@@ -17,15 +17,17 @@ const (
 
 // Promise is an expectation with its result.
 type Promise struct {
-	Name      string   `json:"name"`
-	Line      int      `json:"line"` // in the file
-	State     State    `json:"state"`
-	Fails     bool     `json:"fails"`     // causes exit code 1: broken, or unchecked by mistake
-	Note      string   `json:"note"`      // why it is unchecked, or what is unknown
-	Hosts     int64    `json:"hosts"`     // that it covers, by origin
-	Checked   int64    `json:"checked"`   // rows; for no_change, hosts whose changes were seen
-	Broken    int64    `json:"broken"`    // checked rows that differ; for no_change, changes
-	Unknown   int64    `json:"unknown"`   // policies or verdicts that an outage or a wall hid, for no_change hosts not read in both runs, for served_alike answers with nothing to compare; not counted in Checked
+	Name    string `json:"name"`
+	Line    int    `json:"line"` // in the file
+	State   State  `json:"state"`
+	Fails   bool   `json:"fails"`   // causes exit code 1: broken, or unchecked by mistake
+	Note    string `json:"note"`    // why it is unchecked, or what is unknown
+	Hosts   int64  `json:"hosts"`   // that it covers, by origin
+	Checked int64  `json:"checked"` // rows; for no_change, hosts whose changes were seen
+	Broken  int64  `json:"broken"`  // checked rows that differ; for no_change, changes
+	// policies or verdicts that an outage or a wall hid, for no_change hosts not read in both
+	// runs, for served_alike answers with nothing to compare; not counted in Checked
+	Unknown   int64    `json:"unknown"`
 	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
 	AtMost    string   `json:"at_most"`
 	First     []Breach `json:"first"` // the first breaches
@@ -100,11 +102,13 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 	case p.Checked == 0 && p.Unknown > 0:
 		p.unchecked(p.Note, false)
 	case p.Checked == 0 && p.Hosts > 0:
-		p.unchecked(fmt.Sprintf("it matches nothing of the %s that it covers; correct the entry or remove it", visible.Count(p.Hosts, "host", "hosts")), true)
+		p.unchecked(fmt.Sprintf("it matches nothing of the %s that it covers; correct the entry or remove it",
+			visible.Count(p.Hosts, "host", "hosts")), true)
 	case p.Checked == 0:
 		p.unchecked("it matches nothing; correct the entry or remove it", true)
 	case x.permitsAll(p, p.Checked+p.Unknown):
-		p.unchecked(fmt.Sprintf("at_most %d permits all %d that it is about; give a smaller number, or a share", x.count, p.Checked+p.Unknown), true)
+		p.unchecked(fmt.Sprintf("at_most %d permits all %d that it is about; give a smaller number, or a share", x.count,
+			p.Checked+p.Unknown), true)
 	case x.permitsAll(p, p.Checked):
 		p.unchecked(fmt.Sprintf("at_most %d permits all %d that were seen; %s", x.count, p.Checked, p.Note), false)
 	case unseen != "":
@@ -124,11 +128,13 @@ func (x *expectation) permitsAll(p *Promise, rows int64) bool {
 func (p *Promise) unknown() (note string) {
 	switch {
 	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
-		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") + " unknown: one of the runs could not read them, or does not show how they answer an identity"
+		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
+			" unknown: one of the runs could not read them, or does not show how they answer an identity"
 	case p.Unknown > 0 && p.ofChanges:
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") + " unknown: not read in both runs"
 	case p.Unknown > 0 && p.ofAnswers:
-		note = part(p.Unknown, p.Checked+p.Unknown, "answer", "answers") + " cannot be compared: the run itself got no file there, nor that there is none"
+		note = part(p.Unknown, p.Checked+p.Unknown, "answer", "answers") +
+			" cannot be compared: the run itself got no file there, nor that there is none"
 	case p.Unknown > 0:
 		one, many := "policy", "policies"
 		if p.ofVerdicts {
@@ -139,12 +145,14 @@ func (p *Promise) unknown() (note string) {
 			hidden
 		}{{"an outage hides", p.outages}, {"a wall hides", p.walls}} {
 			if by.rows > 0 {
-				note = join(note, by.what+" "+part(by.rows, p.Checked+p.Unknown, one, many)+", on "+part(by.hosts, p.Hosts, "host", "hosts"))
+				note = join(note, by.what+" "+part(by.rows, p.Checked+p.Unknown, one, many)+
+					", on "+part(by.hosts, p.Hosts, "host", "hosts"))
 			}
 		}
 	}
 	if p.passing > 0 {
-		note = join(note, fmt.Sprintf("%s in one run only, which another choice of hosts may explain (%s)", part(p.passing, p.Hosts, "host", "hosts"), p.choice))
+		note = join(note, fmt.Sprintf("%s in one run only, which another choice of hosts may explain (%s)",
+			part(p.passing, p.Hosts, "host", "hosts"), p.choice))
 	}
 	if n := p.Undecided - p.passing; n > 0 {
 		note = join(note, fmt.Sprintf("%d undecided, because the meaning of their rules or statements is not known", n))

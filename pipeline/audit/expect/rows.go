@@ -235,7 +235,8 @@ func (c *Checker) verdicts(s *selection, meant []int, batch []verdict) {
 			}
 			s.checked(c, k, v.Host)
 			if v.Verdict != x.Verdict {
-				c.breach(k, Breach{Host: v.Host, Agent: new(v.Agent), Profile: new(v.Profile), URL: new(v.URL), Found: v.Verdict + " by " + v.Reason, Line: v.RuleLine})
+				c.breach(k, Breach{Host: v.Host, Agent: new(v.Agent), Profile: new(v.Profile), URL: new(v.URL), Found: v.Verdict +
+					" by " + v.Reason, Line: v.RuleLine})
 			}
 		}
 	}

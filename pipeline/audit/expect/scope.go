@@ -87,7 +87,8 @@ func (x *expectation) candidates() (out []*change.Kind, key string, err error) {
 // narrowed, "" for none. Changes that name an agent only sometimes are meant by all.
 func (x *expectation) cannotNarrow(k *change.Kind, byAll bool) string {
 	for _, key := range []string{"agents", "category", "profile", "urls", "use", "identity"} {
-		if _, given := x.lines[key]; given && k.CannotNarrow(key) != "" && !(byAll && k.SomeAgents && (key == "agents" || key == "category")) {
+		if _, given := x.lines[key]; given && k.CannotNarrow(key) != "" &&
+			!(byAll && k.SomeAgents && (key == "agents" || key == "category")) {
 			return key
 		}
 	}
@@ -162,7 +163,8 @@ func (x *expectation) neverChanges(k *change.Kind, by []narrowing) (key string, 
 			continue
 		}
 		if known := n.known(k); len(known) > 0 {
-			return n.key, fmt.Errorf("%s: no change of kind %s has any of these, but %s: give each kind an expectation of its own", n.key, k.Name, strings.Join(known, ", "))
+			return n.key, fmt.Errorf("%s: no change of kind %s has any of these, but %s: give each kind an expectation of "+
+				"its own", n.key, k.Name, strings.Join(known, ", "))
 		}
 		return n.key, fmt.Errorf("%s does not apply to changes of kind %s: remove the kind", n.key, k.Name)
 	}

@@ -126,13 +126,14 @@ func (c *Checker) urls(ctx context.Context, in store.Store, by *Comparison) erro
 	var found [2]map[wish]bool
 	for i, run := range by.Runs {
 		found[i] = make(map[wish]bool)
-		err := eachURL(ctx, in, run.Manifest, "verdicts", func(host string) bool { return judged[host] != nil }, len(judged) > 0, func(host, url string) {
-			for _, w := range judged[host] {
-				if w.url == url {
-					found[i][w] = true
+		err := eachURL(ctx, in, run.Manifest, "verdicts", func(host string) bool { return judged[host] != nil },
+			len(judged) > 0, func(host, url string) {
+				for _, w := range judged[host] {
+					if w.url == url {
+						found[i][w] = true
+					}
 				}
-			}
-		})
+			})
 		if err != nil {
 			return err
 		}
@@ -157,7 +158,8 @@ func (c *Checker) urls(ctx context.Context, in store.Store, by *Comparison) erro
 
 // eachURL calls f for the URLs of a table, of some hosts or, if of is nil, of all. It
 // does nothing unless wanted is set.
-func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table string, of func(host string) bool, wanted bool, f func(host, url string)) error {
+func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table string, of func(host string) bool,
+	wanted bool, f func(host, url string)) error {
 	if !wanted {
 		return nil
 	}
@@ -191,7 +193,8 @@ func eachURL(ctx context.Context, in store.Store, m *journal.Manifest, table str
 }
 
 // seqsOf returns the targets of a segment that are some hosts.
-func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func(host string) bool) (out []int64, err error) {
+func seqsOf(ctx context.Context, in store.Store, fetches []journal.Part, of func(host string) bool) (out []int64,
+	err error) {
 	err = rowio.Of(ctx, in, fetches, rowio.Selection{Columns: []string{"seq", "host"}}, func(batch []fetched) error {
 		for _, t := range batch {
 			if of(t.Host) {

@@ -26,7 +26,8 @@ var preferences = append(slices.Clip(change.Stances), noPreference, shutOut)
 
 // check returns what is wrong with an entry, and the key concerned.
 func (x *expectation) check() (key string, err error) {
-	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkWhere, x.checkHosts, x.checkValues, x.checkScope, x.checkURLs, x.parseAtMost} {
+	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkWhere, x.checkHosts, x.checkValues,
+		x.checkScope, x.checkURLs, x.parseAtMost} {
 		if key, err := check(); err != nil {
 			return key, err
 		}
@@ -43,7 +44,8 @@ func (x *expectation) checkKeys() (string, error) {
 		return "", fmt.Errorf("expectation %q expects nothing: give %s", x.Name, expectable)
 	}
 	for key := range x.lines {
-		if !slices.Contains([]string{"name", "hosts", "where", "at_most", x.what}, key) && !slices.Contains(expectKeys[x.what], key) {
+		if !slices.Contains([]string{"name", "hosts", "where", "at_most", x.what}, key) &&
+			!slices.Contains(expectKeys[x.what], key) {
 			return key, fmt.Errorf("%s does not apply to %s; remove it", key, x.what)
 		}
 	}
@@ -57,8 +59,10 @@ func (x *expectation) checkWords() (string, error) {
 		list  words
 		known []string // nil for any
 	}{
-		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil}, {servedAlike, x.ServedAlike, nil}, {"identity", x.Identity, nil},
-		{"category", x.Category, registry.Categories}, {"severity", x.Severity, change.Severities}, {"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
+		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil},
+		{"after", x.After, nil}, {servedAlike, x.ServedAlike, nil}, {"identity", x.Identity, nil},
+		{"category", x.Category, registry.Categories}, {"severity", x.Severity, change.Severities},
+		{"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
 		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, registry.UseNames},
 	} {
 		if _, given := x.lines[row.key]; given && len(row.list) == 0 {
@@ -139,13 +143,16 @@ func (x *expectation) checkURLs() (string, error) {
 // checkValues checks the value of what is expected.
 func (x *expectation) checkValues() (string, error) {
 	switch {
-	case x.what == "verdict" && x.Verdict != summary.ValueNames[robots.Permitted] && x.Verdict != summary.ValueNames[robots.Disallowed]:
+	case x.what == "verdict" && x.Verdict != summary.ValueNames[robots.Permitted] &&
+		x.Verdict != summary.ValueNames[robots.Disallowed]:
 		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
 	case x.what == "verdict" && len(x.URLs) == 0:
 		return "verdict", errors.New("verdict needs urls: name the samples to check")
-	case x.what == "class" && !slices.ContainsFunc(change.Classes, func(class string) bool { return !slices.Contains(x.Class, class) }):
+	case x.what == "class" && !slices.ContainsFunc(change.Classes,
+		func(class string) bool { return !slices.Contains(x.Class, class) }):
 		return "class", errors.New("class names every class, so no host differs; leave one out")
-	case x.what == "preference" && !slices.ContainsFunc(preferences, func(word string) bool { return !slices.Contains(x.Preference, word) }):
+	case x.what == "preference" &&
+		!slices.ContainsFunc(preferences, func(word string) bool { return !slices.Contains(x.Preference, word) }):
 		return "preference", errors.New("preference names all that a file can state, so no host differs; leave one out")
 	case x.what == "preference" && len(x.Use) == 0:
 		return "preference", fmt.Errorf("preference needs use: give one of %s", strings.Join(registry.UseNames, ", "))

@@ -39,17 +39,18 @@ func readLabels(ctx context.Context, in store.Store, m *journal.Manifest, asked 
 	for i := range have {
 		have[i] = make(map[string]int)
 	}
-	err := rowio.Of(ctx, in, m.PartsOf("labels"), rowio.Selection{Columns: []string{"host", "label", "value"}}, func(batch []schema.Label) error {
-		for i := range batch {
-			row := &batch[i]
-			for k, x := range asked {
-				if values, ok := x.Where[row.Label]; ok && slices.Contains(values, row.Value) {
-					have[k][strings.Clone(row.Host)]++
+	err := rowio.Of(ctx, in, m.PartsOf("labels"), rowio.Selection{Columns: []string{"host", "label", "value"}},
+		func(batch []schema.Label) error {
+			for i := range batch {
+				row := &batch[i]
+				for k, x := range asked {
+					if values, ok := x.Where[row.Label]; ok && slices.Contains(values, row.Value) {
+						have[k][strings.Clone(row.Host)]++
+					}
 				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	for k, x := range asked {
 		for host, n := range have[k] {
 			if n >= len(x.Where) {

@@ -48,7 +48,8 @@ type comparer struct {
 // Compare compares two files for agents, which are those of a registry as each
 // run defines them, and, with strangers, for other agents that the files name.
 func Compare(p *robots.Profile, files [2]*File, agents [2][]robots.Agent, strangers bool) *Result {
-	c := comparer{Pairs: NewPairs(p, files[0], files[1]), agents: agents, strangers: strangers, registered: make(map[[2]int]bool), result: new(Result)}
+	c := comparer{Pairs: NewPairs(p, files[0], files[1]), agents: agents, strangers: strangers,
+		registered: make(map[[2]int]bool), result: new(Result)}
 	return c.run()
 }
 

@@ -15,7 +15,8 @@ type Pairs struct {
 
 // NewPairs compares file b with file a.
 func NewPairs(p *robots.Profile, a, b *File) *Pairs {
-	return &Pairs{profile: p, files: [2]*File{a, b}, known: pairs.Memo[robots.Comparison]{Compare: compareOrProbe, Most: rulesWork}}
+	return &Pairs{profile: p, files: [2]*File{a, b}, known: pairs.Memo[robots.Comparison]{Compare: compareOrProbe,
+		Most: rulesWork}}
 }
 
 // rulesWork bounds the work for one pair of files, in the unit of [robots.Relate]:
@@ -45,5 +46,6 @@ func (c *Pairs) own(w *robots.Counterexample, agent int) *robots.Counterexample 
 		return nil
 	}
 	target := c.profile.LiteralTarget("http://host.example" + w.Path)
-	return &robots.Counterexample{Path: w.Path, A: c.files[0].Policy(agent).Judge(&target), B: c.files[1].Policy(agent).Judge(&target)}
+	return &robots.Counterexample{Path: w.Path, A: c.files[0].Policy(agent).Judge(&target),
+		B: c.files[1].Policy(agent).Judge(&target)}
 }

@@ -113,7 +113,8 @@ func isRebuilt(f *robots.File, groups, rules records.Decoder) bool {
 	k := 0
 	for ; len(rules) > 0; k++ {
 		r := rules.Rule()
-		if k == len(f.Rules) || f.Rules[k].Line != r.Line || f.Rules[k].Group != r.Group || !bytes.Equal(f.Rules[k].Pattern, r.Pattern) {
+		if k == len(f.Rules) || f.Rules[k].Line != r.Line || f.Rules[k].Group != r.Group ||
+			!bytes.Equal(f.Rules[k].Pattern, r.Pattern) {
 			return false
 		}
 	}

@@ -136,7 +136,9 @@ func CheckFolder(ctx context.Context, name string) error {
 		return nil
 	}, func(string, string) error { return nil })
 	if others > 0 && (err == nil || others == checkFiles) {
-		return &userfile.Error{Path: name, Err: fmt.Errorf("holds no robots.txt: the files named by hosts, such as %s, are web pages or not text", schema.TextString(first))}
+		return &userfile.Error{Path: name,
+			Err: fmt.Errorf("holds no robots.txt: the files named by hosts, such as %s, are web pages or not text",
+				schema.TextString(first))}
 	}
 	if errors.Is(err, enough) {
 		return nil
@@ -168,7 +170,8 @@ func Each(ctx context.Context, name string, take func(*File) error, reject func(
 }
 
 // eachOfFolder follows links to files; it rejects other links and special files.
-func eachOfFolder(ctx context.Context, name string, take func(*File) error, reject func(file, reason string) error) error {
+func eachOfFolder(ctx context.Context, name string, take func(*File) error,
+	reject func(file, reason string) error) error {
 	root := os.DirFS(name)
 	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -214,7 +217,8 @@ func eachOfTar(ctx context.Context, name string, take func(*File) error, reject 
 		}
 		switch entry.Typeflag {
 		case tar.TypeReg:
-			err = take(&File{entry.Name, entry.ModTime, name, false, func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }})
+			err = take(&File{entry.Name, entry.ModTime, name, false,
+				func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }})
 		case tar.TypeDir, tar.TypeXGlobalHeader:
 		default:
 			err = reject(entry.Name, notFile)

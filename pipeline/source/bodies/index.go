@@ -30,8 +30,10 @@ type Index struct {
 type contentOf func(limit int) ([]byte, error)
 
 // NewIndex reads a folder or tar. Bodies are cut at a limit.
-func NewIndex(ctx context.Context, name string, limit int, scratch func() (*store.Scratch, error)) (x *Index, err error) {
-	x = &Index{name: remote.Name(name), limit: limit, byDigest: make(map[string]contentOf), byOrigin: make(map[fetch.Origin]contentOf), byPort: make(map[fetch.Origin]contentOf)}
+func NewIndex(ctx context.Context, name string, limit int, scratch func() (*store.Scratch, error)) (x *Index,
+	err error) {
+	x = &Index{name: remote.Name(name), limit: limit, byDigest: make(map[string]contentOf),
+		byOrigin: make(map[fetch.Origin]contentOf), byPort: make(map[fetch.Origin]contentOf)}
 	ignore := func(string, string) error { return nil }
 	err = Each(ctx, name, func(f *File) error { return errors.Join(ctx.Err(), x.add(f, scratch)) }, ignore)
 	if err != nil {
@@ -88,7 +90,8 @@ func (x *Index) keep(body []byte, scratch func() (*store.Scratch, error)) (_ con
 }
 
 // Of returns the body that a row names: that with its digest, or else that of the file
-// named by its host, with its port before one without. If this one is another body, the row then says whether it was cut.
+// named by its host, with its port before one without. If this one is another body, the row
+// then says whether it was cut.
 func (x *Index) Of(row *schema.Fetch) ([]byte, error) {
 	named := row.KeptDigest()
 	if named == nil {
@@ -101,7 +104,8 @@ func (x *Index) Of(row *schema.Fetch) ([]byte, error) {
 		}
 	}
 	if content == nil {
-		return nil, &userfile.Error{Path: x.name, Err: fmt.Errorf("has no body with the digest %s, and none named %s", *named, row.Host)}
+		return nil, &userfile.Error{Path: x.name, Err: fmt.Errorf("has no body with the digest %s, and none named %s",
+			*named, row.Host)}
 	}
 	body, cut, err := content.cutAt(x.limit)
 	if err != nil || schema.ContentDigest(body) == *named {

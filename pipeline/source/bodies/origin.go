@@ -11,7 +11,8 @@ import (
 )
 
 // extensions are endings of files that are not top-level domains.
-var extensions = []string{"txt", "html", "htm", "json", "jsonl", "csv", "tsv", "xml", "yaml", "yml", "log", "bak", "old", "orig", "tmp", "gz", "zst", "warc", "parquet", "sha256"}
+var extensions = []string{"txt", "html", "htm", "json", "jsonl", "csv", "tsv", "xml", "yaml", "yml", "log", "bak",
+	"old", "orig", "tmp", "gz", "zst", "warc", "parquet", "sha256"}
 
 var errNotHost = errors.New("the file is not named by a host; call it example.com, or example.com/robots.txt")
 

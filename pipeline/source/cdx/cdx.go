@@ -51,7 +51,8 @@ func (c *Capture) Key() []byte {
 // Value returns what else is kept of a capture on disk, beside its key.
 func (c *Capture) Value() []byte {
 	value := binary.BigEndian.AppendUint64(nil, uint64(c.Length))
-	value = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(value, uint64(c.Original.Offset)), uint64(c.Original.Length))
+	value = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(value, uint64(c.Original.Offset)),
+		uint64(c.Original.Length))
 	for _, text := range []string{c.Original.File, c.Digest} {
 		value = append(binary.BigEndian.AppendUint16(value, uint16(len(text))), text...)
 	}
@@ -70,7 +71,8 @@ func Kept(key, value []byte) (c Capture, err error) {
 	at := len(key) - 17
 	c.File, c.Offset = string(key[:at]), int64(binary.BigEndian.Uint64(key[at+1:]))
 	c.Line, c.Length = int64(binary.BigEndian.Uint64(key[at+9:])), int64(binary.BigEndian.Uint64(value))
-	c.Original.Offset, c.Original.Length = int64(binary.BigEndian.Uint64(value[8:])), int64(binary.BigEndian.Uint64(value[16:]))
+	c.Original.Offset, c.Original.Length = int64(binary.BigEndian.Uint64(value[8:])),
+		int64(binary.BigEndian.Uint64(value[16:]))
 	value = value[24:]
 	for _, text := range []*string{&c.Original.File, &c.Digest} {
 		n := int(binary.BigEndian.Uint16(value)) + 2

@@ -46,7 +46,8 @@ func (c *columns) name(line []string) (bool, error) {
 	}
 	for _, letter := range []string{letterURL, letterDate, letterFile, letterOffset} {
 		if !slices.ContainsFunc(names, func(name string) bool { return f.field(name) == f.field(letter) }) {
-			return true, fmt.Errorf("names no field %s; an index of captures needs a (URL), b (date), V (offset) and g (file)", letter)
+			return true, fmt.Errorf("names no field %s; an index of captures needs a (URL), b (date), V (offset) and g (file)",
+				letter)
 		}
 	}
 	if c.named == nil {
@@ -77,7 +78,8 @@ func (c *columns) fields(line []string) (f fields, reason string) {
 		}
 	}
 	if names == nil {
-		return f, fmt.Sprintf("not_a_capture: %d fields, and not a date, a URL, an offset and an archive among them", len(line))
+		return f, fmt.Sprintf("not_a_capture: %d fields, and not a date, a URL, an offset and an archive among them",
+			len(line))
 	}
 	return f, ""
 }
@@ -92,7 +94,8 @@ func filled(names, line []string) (f fields) {
 // isWhole reports whether the fields that matter hold what they should.
 func (f *fields) isWhole() bool {
 	orNone := func(number string) bool { return isNone(number) || isNumber(number) }
-	return isDate(f.date) && isURL(f.url) && isNumber(f.offset) && orNone(f.length) && !isNone(f.file) && !isNumber(f.file) &&
+	return isDate(f.date) && isURL(f.url) && isNumber(f.offset) && orNone(f.length) && !isNone(f.file) &&
+		!isNumber(f.file) &&
 		orNone(f.ofOffset) && orNone(f.ofLength) && !isNumber(f.ofFile) && !isNumber(f.redirect) && !isNumber(f.flags)
 }
 

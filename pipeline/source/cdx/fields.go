@@ -125,7 +125,8 @@ func placeOf(file, offset, length string) (p Place, reason string) {
 	at, err := strconv.ParseInt(offset, 10, 62)
 	switch {
 	case isNone(file) && isNone(offset):
-		return p, "not_a_capture: names no archive and no offset; ask the server of the index for the fields filename and offset"
+		return p, "not_a_capture: names no archive and no offset; ask the server of the index for the fields filename " +
+			"and offset"
 	case err != nil || at < 0:
 		return p, "not_a_capture: no readable offset"
 	case isNone(file) || len(file) > maxFileName:

@@ -83,7 +83,8 @@ func OpenTable(in parquet.ReaderAtSeeker, name, path string, dated bool) (*Table
 		lacks("fetch_time", letterDate)
 	}
 	if missing != nil {
-		err = fmt.Errorf("has no column %s; an index of captures in Parquet needs them, as Common Crawl's has", strings.Join(missing, ", "))
+		err = fmt.Errorf("has no column %s; an index of captures in Parquet needs them, as Common Crawl's has",
+			strings.Join(missing, ", "))
 		return nil, &userfile.Error{Path: name, Err: err}
 	}
 	return t, nil
@@ -233,7 +234,8 @@ func urlOf(cell func(what string) string) (url, host string) {
 func (t *Table) rowGroups(hosts []string) map[string]func(least, greatest string) bool {
 	out := make(map[string]func(least, greatest string) bool)
 	for column, keys := range map[string]func(host string) []string{
-		columnHost: func(host string) []string { return []string{host} }, "url_host_name_reversed": reversed, "url_surtkey": surt,
+		columnHost: func(host string) []string { return []string{host} }, "url_host_name_reversed": reversed,
+		"url_surtkey": surt,
 	} {
 		i := slices.IndexFunc(t.in.Schema().Fields(), func(f arrow.Field) bool { return strings.EqualFold(f.Name, column) })
 		if i < 0 {
@@ -266,7 +268,8 @@ func reversed(host string) []string { return []string{host, turned(host, ".")} }
 // surt returns how the keys of URLs of a host begin: in reverse, without www.
 func surt(host string) []string {
 	keys := []string{host, turned(host, ",")}
-	if first, rest, ok := strings.Cut(host, "."); ok && strings.HasPrefix(first, "www") && strings.Trim(first[3:], "0123456789") == "" {
+	if first, rest, ok := strings.Cut(host, "."); ok && strings.HasPrefix(first, "www") &&
+		strings.Trim(first[3:], "0123456789") == "" {
 		keys = append(keys, turned(rest, ","))
 	}
 	return keys

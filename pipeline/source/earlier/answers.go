@@ -56,8 +56,9 @@ func (r *besideReader[R]) upTo(last int64) (map[int64][]R, error) {
 // alsoOf makes the answer to an identity of its row.
 func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)), Challenge: schema.OrZero(row.Challenge),
-		Times: fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,
+		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)),
+		Challenge: schema.OrZero(row.Challenge),
+		Times:     fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,
 	}
 	switch {
 	case c.Error == answer.ErrorServerError, c.Error == answer.ErrorUnexpectedStatus:
@@ -71,13 +72,15 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 	}
 	c.Hops = hopsOf(row.Hops)
 	return fetch.Also{
-		Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl, Agent: schema.OrZero(row.Agent)},
-		Capture:  c,
+		Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl,
+			Agent: schema.OrZero(row.Agent)},
+		Capture: c,
 	}
 }
 
 // listed returns the readers of the sitemaps and the pages of a segment.
-func (r *Run) listed(ctx context.Context, parts *Segment) (*besideReader[schema.SitemapFile], *besideReader[schema.ListedURL]) {
+func (r *Run) listed(ctx context.Context, parts *Segment) (*besideReader[schema.SitemapFile],
+	*besideReader[schema.ListedURL]) {
 	files := &besideReader[schema.SitemapFile]{
 		rowReader: newRowReader[schema.SitemapFile](ctx, r.in, parts.sitemaps), what: "sitemaps", most: fetch.MaxFurther,
 		seq: func(row *schema.SitemapFile) int64 { return row.Seq }, check: verify.CheckSitemapFile,

@@ -182,8 +182,9 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 	kept := &bodyReader{rowReader: newRowReader[schema.Body](ctx, r.in, parts.bodies), limits: r.limits}
 	defer kept.stop()
 	answers := &besideReader[schema.Answer]{
-		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities", most: fetch.MaxIdentities,
-		seq: func(row *schema.Answer) int64 { return row.Seq }, check: verify.CheckAnswer,
+		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities",
+		most: fetch.MaxIdentities,
+		seq:  func(row *schema.Answer) int64 { return row.Seq }, check: verify.CheckAnswer,
 	}
 	defer answers.stop()
 	files, pages := r.listed(ctx, parts)

@@ -24,7 +24,8 @@ func (r *Run) LabelNames(ctx context.Context) (names []string, err error) {
 			}
 		}
 		if len(names) > mostLabels {
-			return &userfile.Error{Path: path.Join("_runs", r.Manifest.Run), Err: fmt.Errorf("has more than %d labels", mostLabels)}
+			return &userfile.Error{Path: path.Join("_runs", r.Manifest.Run),
+				Err: fmt.Errorf("has more than %d labels", mostLabels)}
 		}
 		return nil
 	})

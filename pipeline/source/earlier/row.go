@@ -48,7 +48,8 @@ func targetOf(row *schema.Fetch, body []byte, l limits) target.Target {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
 		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)),
-		Fallback: answer.ErrorClass(schema.OrZero(row.FallbackErrorClass)), HTTPVersion: schema.OrZero(row.HTTPVersion), TLSVersion: schema.OrZero(row.TLSVersion),
+		Fallback: answer.ErrorClass(schema.OrZero(row.FallbackErrorClass)), HTTPVersion: schema.OrZero(row.HTTPVersion),
+		TLSVersion: schema.OrZero(row.TLSVersion),
 		Headers: fetch.Headers{
 			ContentType: row.ContentType, ContentEncoding: row.ContentEncoding, Server: row.Server, ETag: row.ETag,
 			LastModified: row.LastModified, CacheControl: row.CacheControl, RetryAfter: row.RetryAfter,

@@ -131,7 +131,8 @@ var (
 // books of customers, the surer ones first. They count where none of ours is there: an
 // address may be one of a street.
 var otherNames = []string{
-	"websiteurl", "website", "siteurl", "site", "homepage", "pageurl", "fullurl", "targeturl", "toppage", "landingpage", "address", "page", "link",
+	"websiteurl", "website", "siteurl", "site", "homepage", "pageurl", "fullurl", "targeturl", "toppage", "landingpage",
+	"address", "page", "link",
 }
 
 // plainName returns the name of a column without case, spaces and plural.
@@ -159,7 +160,8 @@ func indexOf(fields, names []string) int {
 
 // named returns the columns that a header names, nil if it names no host.
 func named(fields []string) *columns {
-	c := &columns{host: indexOf(fields, hostNames), hostRev: indexOf(fields, hostRevNames), url: indexOf(fields, urlNames), rank: indexOf(fields, rankNames)}
+	c := &columns{host: indexOf(fields, hostNames), hostRev: indexOf(fields, hostRevNames),
+		url: indexOf(fields, urlNames), rank: indexOf(fields, rankNames)}
 	if c.host >= 0 {
 		c.isNamed = strings.HasPrefix(plainName(fields[c.host]), "host")
 	}
@@ -336,11 +338,14 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 	}
 	switch {
 	case c.host < 0:
-		return nil, false, errors.New("no column looks like a host; name the columns in a header (host, rank, url, host_rev), or the one of hosts with --column")
+		return nil, false, errors.New(
+			"no column looks like a host; name the columns in a header (host, rank, url, host_rev), or the one of hosts " +
+				"with --column")
 	case len(hosts) > 1 && len(severalIn(first)) > 1:
 		c.all, c.rank = true, -1
 	case path && comma != '\t' && numbers > 0:
-		return nil, false, errors.New("ambiguous: a URL and a rank, or a URL with a comma; name the columns in a header (url, rank, or url alone)")
+		return nil, false, errors.New(
+			"ambiguous: a URL and a rank, or a URL with a comma; name the columns in a header (url, rank, or url alone)")
 	case path && comma != '\t':
 		// A list of URLs, the first with a comma in it.
 		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil
@@ -364,7 +369,8 @@ func oneSite(fields []string, hosts []int) error {
 		case first == "":
 			first = domain
 		case domain != first:
-			return fmt.Errorf("several columns look like hosts, such as %s and %s; name the columns in a header, or give --column", first, domain)
+			return fmt.Errorf("several columns look like hosts, such as %s and %s; name the columns in a header, or give "+
+				"--column", first, domain)
 		}
 	}
 	return nil

@@ -89,7 +89,8 @@ func (g *grouper) take(r row) error {
 func (g *grouper) isNew(candidates []fetch.Origin) bool {
 	first := candidates[0]
 	if len(candidates) == 1 {
-		bare := len(g.schemes) > 1 && first.Port == fetch.DefaultPort(first.Scheme) && slices.Contains(g.schemes, first.Scheme)
+		bare := len(g.schemes) > 1 && first.Port == fetch.DefaultPort(first.Scheme) &&
+			slices.Contains(g.schemes, first.Scheme)
 		return !(bare && g.seen.hasHost(first.Host)) && g.seen.Add(first)
 	}
 	return !slices.ContainsFunc(candidates, g.seen.has) && g.seen.addHost(first.Host)
@@ -136,7 +137,8 @@ func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
 		return nil, "", why
 	}
 	named := candidates[0]
-	if own[0].Host != named.Host || len(candidates) == 1 && own[0].Port != named.Port && own[0].WithScheme(named.Scheme) != named ||
+	if own[0].Host != named.Host || len(candidates) == 1 && own[0].Port != named.Port &&
+		own[0].WithScheme(named.Scheme) != named ||
 		strings.Contains(r.host, "://") && own[0] != named {
 		return nil, "", "outside_origin: the row's URL is not of the row's host"
 	}

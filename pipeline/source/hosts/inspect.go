@@ -43,7 +43,8 @@ func Inspect(ctx context.Context, path string) (in journal.Input, err error) {
 // gives a host instead of a list.
 func noFile(path string, err error) error {
 	why := errors.Unwrap(err)
-	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
+	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) &&
+		strings.ContainsAny(path, ".:") && !isListName(path) {
 		why = fmt.Errorf("%w; to ask a host of that name, omit --hosts: robocensus run %s …", why, remote.Name(path))
 	}
 	return &userfile.Error{Path: remote.Name(path), Err: why}

@@ -56,7 +56,8 @@ func (l *labelColumns) find(fields []string, c *columns) error {
 		case target.IsOwnLabel(name):
 			return fmt.Errorf("has a column %q, which is the name of a label of the program: rename the column", name)
 		case len(name) > maxLabelName || strings.ContainsAny(name, "=*"):
-			return fmt.Errorf("has a column %q, which cannot be a label: a name has at most %d bytes, and none of = and *", summary.Cut(name), maxLabelName)
+			return fmt.Errorf("has a column %q, which cannot be a label: a name has at most %d bytes, and none of = and *",
+				summary.Cut(name), maxLabelName)
 		}
 		l.names, l.at = append(l.names, name), append(l.at, i)
 	}
@@ -116,7 +117,8 @@ func (l *Labels) Len() (n int) {
 
 // Read adds the labels of a file. It rejects lines that give a host a second value of a
 // label, and returns the columns that could be labels.
-func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, text, reason string) error) (columns []string, err error) {
+func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, text, reason string) error) (
+	columns []string, err error) {
 	name := remote.Name(f.Path)
 	if info, err := os.Stat(f.Path); f.Path == "-" || !remote.IsURL(f.Path) && err == nil && !info.Mode().IsRegular() {
 		return nil, &userfile.Error{Path: name, Err: errors.New("is read twice for its labels: keep the list in a file")}
@@ -144,7 +146,8 @@ func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, 
 		return nil, err
 	}
 	if f.Needed && len(found.others) == 0 {
-		return nil, &userfile.Error{Path: name, Err: errors.New("has no label: give a header with a column host or domain, and columns of labels")}
+		return nil, &userfile.Error{Path: name,
+			Err: errors.New("has no label: give a header with a column host or domain, and columns of labels")}
 	}
 	return found.others, l.take(name, list)
 }
@@ -173,14 +176,16 @@ func (l *Labels) Begin(names []string) error {
 func (l *Labels) take(name string, list *labelList) error {
 	for _, label := range list.names {
 		if slices.ContainsFunc(l.lists, func(other *labelList) bool { return slices.Contains(other.names, label) }) {
-			return &userfile.Error{Path: name, Err: fmt.Errorf("has the label %q, which another list has too: rename the column", label)}
+			return &userfile.Error{Path: name,
+				Err: fmt.Errorf("has the label %q, which another list has too: rename the column", label)}
 		}
 	}
 	if len(list.names) > 0 {
 		l.lists = append(l.lists, list)
 	}
 	if n := l.Len(); n > mostLabels {
-		return &userfile.Error{Path: name, Err: fmt.Errorf("gives %d labels, and a run has at most %d: name those that matter with --label", n, mostLabels)}
+		return &userfile.Error{Path: name,
+			Err: fmt.Errorf("gives %d labels, and a run has at most %d: name those that matter with --label", n, mostLabels)}
 	}
 	return nil
 }
@@ -196,7 +201,8 @@ func (l *labelList) begin(names []string) {
 func (l *labelList) add(host string, r *row) error {
 	for i, value := range r.labels {
 		if len(value) > maxLabelValue {
-			if err := l.conflict(r.line, r.text, fmt.Sprintf("label_too_long: %s has %d bytes, more than %d", l.names[i], len(value), maxLabelValue)); err != nil {
+			if err := l.conflict(r.line, r.text, fmt.Sprintf("label_too_long: %s has %d bytes, more than %d", l.names[i],
+				len(value), maxLabelValue)); err != nil {
 				return err
 			}
 			continue
@@ -205,7 +211,8 @@ func (l *labelList) add(host string, r *row) error {
 			continue
 		}
 		if before := l.put(host, i, value); before != value {
-			why := fmt.Sprintf("label_conflict: %s has the values %s and %s of %s; the first one counts", host, strconv.Quote(before), strconv.Quote(value), l.names[i])
+			why := fmt.Sprintf("label_conflict: %s has the values %s and %s of %s; the first one counts", host,
+				strconv.Quote(before), strconv.Quote(value), l.names[i])
 			if err := l.conflict(r.line, r.text, why); err != nil {
 				return err
 			}
@@ -248,7 +255,8 @@ func (l *Labels) Settle() error {
 				continue
 			}
 			if slices.Contains(v.texts, summary.Other) {
-				const form = "the label %q has more than %d values, of which the rest counts as %q, and also a value of that name: rename the value, or leave the label out"
+				const form = "the label %q has more than %d values, of which the rest counts as %q, and also a value of that " +
+					"name: rename the value, or leave the label out"
 				return fmt.Errorf(form, list.names[i], summary.MostValues, summary.Other)
 			}
 			order := make([]int, len(v.texts))

@@ -30,8 +30,10 @@ type List struct {
 
 // Targets emits the hosts of the list, in order, and returns how many rows are of other
 // shards and how many of this shard are not in the sample. It writes the bytes of a pipe to sum.
-func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *rejected.Account, emit func(target.Target) error) (elsewhere, notSampled int64, err error) {
-	g := &grouper{schemes: l.Schemes, shard: l.Shard, sample: l.Sample, reject: rejects.Host, remark: rejects.Remark, emit: emit}
+func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *rejected.Account,
+	emit func(target.Target) error) (elsewhere, notSampled int64, err error) {
+	g := &grouper{schemes: l.Schemes, shard: l.Shard, sample: l.Sample, reject: rejects.Host, remark: rejects.Remark,
+		emit: emit}
 	if err = l.rows(ctx, sum, g.take); err == nil {
 		err = g.flush()
 	}

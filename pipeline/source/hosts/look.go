@@ -93,8 +93,9 @@ func (l *look) release(isWhole bool) error {
 		if !isWhole {
 			of = "the first"
 		}
-		return &userfile.Error{Path: l.name, Err: fmt.Errorf("%d of %s %d rows name no host, such as %s; nobody was asked: correct the list, "+
-			"name its column with --column, or give --force to ask the others", bad, of, n, l.first)}
+		return &userfile.Error{Path: l.name,
+			Err: fmt.Errorf("%d of %s %d rows name no host, such as %s; nobody was asked: correct the list, "+
+				"name its column with --column, or give --force to ask the others", bad, of, n, l.first)}
 	}
 	rows := l.rows
 	l.rows = nil

@@ -14,10 +14,12 @@ import (
 
 // nothing are words that stand where a spreadsheet or a program has no host, or has the
 // half of a URL.
-var nothing = []string{"http", "https", "ftp", "www", "n", "na", "nan", "nil", "none", "null", "undefined", "unknown", "true", "false"}
+var nothing = []string{"http", "https", "ftp", "www", "n", "na", "nan", "nil", "none", "null", "undefined", "unknown",
+	"true", "false"}
 
 // labels are words that stand above or below a column of hosts.
-var labels = slices.Concat([]string{"total", "sum", "count", "name", "address", "average", "grandtotal"}, hostNames, urlNames, otherNames)
+var labels = slices.Concat([]string{"total", "sum", "count", "name", "address", "average", "grandtotal"}, hostNames,
+	urlNames, otherNames)
 
 // CheckName returns an error that says why a name that a user gives is not asked, or nil. A
 // name without a dot is a host only if bare is true.
@@ -45,12 +47,14 @@ func candidatesOf(given string, schemes []string, bare bool) (out []fetch.Origin
 	case err != nil:
 		return nil, "", rejected.ReasonOf(err)
 	case !fetch.IsAsked(first.Host):
-		return nil, "", fmt.Sprintf("bad_host: %q has a label that begins or ends with a hyphen, which resolvers refuse", first.Host)
+		return nil, "", fmt.Sprintf("bad_host: %q has a label that begins or ends with a hyphen, which resolvers refuse",
+			first.Host)
 	case hasDot:
 	case slices.Contains(nothing, first.Host) || !hasScheme && slices.Contains(labels, plainName(first.Host)):
 		return nil, "", fmt.Sprintf("not_a_host: %q stands for no host", given)
 	case !hasScheme && !bare:
-		return nil, "", fmt.Sprintf("no_dot: %q has no dot; if it is a host of your network, give --allow-private, or http://%[2]s", given, first.Authority())
+		return nil, "", fmt.Sprintf("no_dot: %q has no dot; if it is a host of your network, give --allow-private, or "+
+			"http://%[2]s", given, first.Authority())
 	}
 	out = []fetch.Origin{first}
 	if !hasScheme && first.Port == fetch.DefaultPort(first.Scheme) {
@@ -63,7 +67,8 @@ func candidatesOf(given string, schemes []string, bare bool) (out []fetch.Origin
 
 // mistyped is a scheme as it is mistyped, or as it is written: hxxp is that of an address
 // that is not to be clicked.
-var mistyped = regexp.MustCompile(`^(?i:h?t{1,3}p{1,2}(s{0,2})|hh?tt?p(s?)|hxxp(s?)|htp(s?))(?:\s*[:;]+\s*[/\\]*\s*|[.,]?[/\\]+\s*)`)
+var mistyped = regexp.MustCompile(
+	`^(?i:h?t{1,3}p{1,2}(s{0,2})|hh?tt?p(s?)|hxxp(s?)|htp(s?))(?:\s*[:;]+\s*[/\\]*\s*|[.,]?[/\\]+\s*)`)
 
 // meant returns the URL that a text with a mistyped scheme probably means, "" if it has
 // none.

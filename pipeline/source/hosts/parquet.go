@@ -30,7 +30,8 @@ func openParquet(f *os.File, name string) (*scan.File, error) {
 		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
 	}
 	if rows := in.Rows(); rows > rowsPerByte*info.Size() {
-		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("has %d rows in %d bytes: not a list of distinct hosts or URLs", rows, info.Size())}
+		return nil, &userfile.Error{Path: name,
+			Err: fmt.Errorf("has %d rows in %d bytes: not a list of distinct hosts or URLs", rows, info.Size())}
 	}
 	return in, nil
 }
@@ -101,7 +102,8 @@ func readParquetForm(ctx context.Context, path string, f *os.File, asked form, y
 		for i := range int(batch.NumRows()) {
 			line++
 			out := row{line: line, isNamed: found.isNamed}
-			host, hostRev, url, rank := strings.TrimSpace(cell(found.host, i)), cell(found.hostRev, i), cell(found.url, i), cell(found.rank, i)
+			host, hostRev, url, rank := strings.TrimSpace(cell(found.host, i)), cell(found.hostRev, i), cell(found.url, i),
+				cell(found.rank, i)
 			out.fill(host, hostRev, url, rank)
 			if asked.labels != nil {
 				out.labels = asked.labels.of(func(field int) string { return cell(field, i) })

@@ -55,14 +55,16 @@ const (
 // NewPartition divides a list at a path into shards. The scratch file holds the
 // lists, compressed; the caller closes it after the last [Partition.WriteShard].
 // progress is called with the number of rows read.
-func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratch, progress func(rows int64)) (*Partition, error) {
+func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratch, progress func(rows int64)) (
+	*Partition, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(mostChunk))
 	if err != nil {
 		return nil, err
 	}
 	defer encoder.Close()
 	p := &Partition{
-		scratch: scratch, encoder: encoder, frames: make([][]frame, shards), chunks: make([]strings.Builder, shards), rows: make([]int64, shards),
+		scratch: scratch, encoder: encoder, frames: make([][]frame, shards), chunks: make([]strings.Builder, shards),
+		rows: make([]int64, shards),
 		most: min(max(partitionBytes/shards, leastChunk), mostChunk),
 	}
 	g := &grouper{schemes: l.Schemes}
@@ -88,7 +90,9 @@ func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratc
 		return nil, err
 	}
 	if hosts == 0 {
-		return nil, &userfile.Error{Path: remote.Name(l.Path), Err: errors.New("holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev")}
+		return nil, &userfile.Error{Path: remote.Name(l.Path),
+			Err: errors.New("holds no host; give one host, origin or URL to a line, or a table with a column host, url or " +
+				"host_rev")}
 	}
 	for shard := range p.chunks {
 		if err := p.flush(shard); err != nil {

@@ -112,7 +112,8 @@ func authority(o fetch.Origin) string { return o.Host + ":" + strconv.Itoa(int(o
 
 // ReadFilter reads the list of --hosts as a filter, in which names without a dot are hosts:
 // nobody is asked. It rejects lines that name no host.
-func ReadFilter(ctx context.Context, l List, sum io.Writer, reject func(line int64, text, reason string) error) (*Filter, error) {
+func ReadFilter(ctx context.Context, l List, sum io.Writer, reject func(line int64, text, reason string) error) (
+	*Filter, error) {
 	f := &Filter{}
 	l.Bare = true
 	err := l.rows(ctx, sum, func(r row) error {

@@ -78,7 +78,8 @@ func Identify(ctx context.Context, role, path string) (journal.Input, error) {
 		}
 		defer o.Close()
 		if o.Size < 0 {
-			return journal.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.New("the server does not say how large it is; download it")}
+			return journal.Input{}, &userfile.Error{Path: remote.Name(path),
+				Err: errors.New("the server does not say how large it is; download it")}
 		}
 		return identifyEnds(role, path, o.Size, func(from, size int64) io.Reader {
 			return &io.LimitedReader{R: o.Reader(ctx, from), N: size}
@@ -100,7 +101,8 @@ func Identify(ctx context.Context, role, path string) (journal.Input, error) {
 		return journal.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
-	return identifyEnds(role, path, info.Size(), func(from, size int64) io.Reader { return io.NewSectionReader(f, from, size) })
+	return identifyEnds(role, path, info.Size(),
+		func(from, size int64) io.Reader { return io.NewSectionReader(f, from, size) })
 }
 
 // identifyEnds identifies a file of so many bytes; section reads some of them.

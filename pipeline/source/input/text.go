@@ -125,7 +125,8 @@ func ReadLine(r *bufio.Reader) (text string, long bool, err error) {
 }
 
 // countLines returns the number of lines of a list, plain or compressed; path is for errors.
-func countLines(ctx context.Context, path string, r io.Reader, plain func(io.Reader) (io.Reader, func(), error)) (int64, error) {
+func countLines(ctx context.Context, path string, r io.Reader, plain func(io.Reader) (io.Reader, func(), error)) (
+	int64, error) {
 	text, done, err := plain(r)
 	if err != nil {
 		return 0, &userfile.Error{Path: path, Line: 1, Err: err}

@@ -94,7 +94,8 @@ func Glob(ctx context.Context, pattern string) (urls []string, err error) {
 	at := strings.LastIndexByte(pattern, '/')
 	folder, name := pattern[:at], pattern[at+1:]
 	if strings.ContainsAny(folder, "*?[") {
-		return nil, &userfile.Error{Path: remote.Name(pattern), Err: errors.New("only the last part of the URL may be a pattern")}
+		return nil, &userfile.Error{Path: remote.Name(pattern),
+			Err: errors.New("only the last part of the URL may be a pattern")}
 	}
 	b, err := remote.OpenBucket(ctx, folder)
 	if err != nil {

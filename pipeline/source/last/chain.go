@@ -58,7 +58,8 @@ func (c *chain) add(next *warc.Capture) {
 	default:
 		return
 	}
-	c.HTTPVersion, c.Headers, c.Remote, c.Challenge, c.CDN = next.HTTPVersion, next.Headers, next.Remote, next.Challenge, next.CDN
+	c.HTTPVersion, c.Headers, c.Remote, c.Challenge, c.CDN = next.HTTPVersion, next.Headers, next.Remote, next.Challenge,
+		next.CDN
 	c.Location, c.Unstored, c.Error, c.Err = next.Location, next.Unstored, next.Error, next.Err
 	if isSuccess(next.Status()) || c.pages {
 		c.Body, c.Truncated, c.Digest = next.Body, next.Truncated, next.Digest

@@ -31,7 +31,8 @@ type Archives struct {
 	Count int
 	// Each opens the archives that wanted chooses, by number, several at a time, and calls
 	// read with their names and contents.
-	Each   func(ctx context.Context, wanted func(i int) bool, read func(ctx context.Context, i int, name string, in io.Reader) error) error
+	Each func(ctx context.Context, wanted func(i int) bool, read func(ctx context.Context, i int, name string,
+		in io.Reader) error) error
 	Stored warc.Config
 	// Wanted reports whether the robots.txt of an origin is to be found.
 	Wanted       func(fetch.Origin) bool

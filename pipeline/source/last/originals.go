@@ -125,7 +125,8 @@ type finding struct {
 
 func (o *Originals) find(q question) *finding {
 	asked := q.encode()
-	f := &finding{Originals: o, question: q, hash: asked[:sorter.HashBytes], last: binary.BigEndian.Uint64(asked[sorter.HashBytes:])}
+	f := &finding{Originals: o, question: q, hash: asked[:sorter.HashBytes],
+		last: binary.BigEndian.Uint64(asked[sorter.HashBytes:])}
 	f.after = sort.Search(o.count, func(i int) bool {
 		e := f.entry(i)
 		order := bytes.Compare(e[:sorter.HashBytes], f.hash)

@@ -125,7 +125,8 @@ func (m *Merge) Finish() error {
 // rejectedRow returns a row of rejected.csv, which people open in spreadsheets and
 // terminals.
 func rejectedRow(line int64, text, reason, input string) []string {
-	return []string{strconv.FormatInt(line, 10), visible.Cell(schema.TextString(text)), visible.Cell(schema.TextString(reason)), input}
+	return []string{strconv.FormatInt(line, 10), visible.Cell(schema.TextString(text)),
+		visible.Cell(schema.TextString(reason)), input}
 }
 
 var rejectedHeader = []string{"line", "text", "reason", "input"}

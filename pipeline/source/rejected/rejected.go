@@ -33,7 +33,8 @@ type Skipped struct {
 func (s Skipped) Kinds() map[string]int64 {
 	out := make(map[string]int64)
 	for kind, n := range map[string]int64{
-		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "not_sampled": s.NotSampled, "earlier_captures": s.Earlier, "damaged": s.Damaged, "other_subsets": s.OtherSubsets,
+		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts,
+		"not_sampled": s.NotSampled, "earlier_captures": s.Earlier, "damaged": s.Damaged, "other_subsets": s.OtherSubsets,
 	} {
 		if n > 0 {
 			out[kind] = n
@@ -95,7 +96,8 @@ func New(file *store.File, scratch func() (*store.Scratch, error), count func(in
 	}
 	main := &rejectsFile{w: csv.NewWriter(w)}
 	main.w.Write(rejectedHeader)
-	return &Account{file: file, Scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), kinds: make(map[string]Kind), count: count}
+	return &Account{file: file, Scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile),
+		kinds: make(map[string]Kind), count: count}
 }
 
 // Lines returns the number of rejected lines, files and records.

@@ -130,7 +130,8 @@ func (m *automaton) escaped(st []int32, expected *byteSet, inQuery bool) (set by
 		set.add('"')
 	}
 	for c := byte('!'); c <= '~'; c++ {
-		if high := escape.Digits[c>>4]; escapedByForm.has(c) && (expected.has(c) || first.has(high) || digits.has(high) || digits.has(escape.Digits[c&15])) {
+		if high := escape.Digits[c>>4]; escapedByForm.has(c) && (expected.has(c) || first.has(high) || digits.has(high) ||
+			digits.has(escape.Digits[c&15])) {
 			set.add(c)
 		}
 	}
@@ -303,7 +304,8 @@ func (m *automaton) plainBytes(st []int32, v *view, set *byteSet) {
 func (m *automaton) continued(st []int32, i int, set *byteSet) {
 	v := &m.views[i]
 	if from, n := st[v.slot], st[v.slot+2]; from != gone {
-		if len(v.plains[from].text) == int(n) && slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == AtBorder }) {
+		if len(v.plains[from].text) == int(n) && slices.ContainsFunc(v.plains[from].effects,
+			func(e effect) bool { return e.when == AtBorder }) {
 			set.add('/')
 			set.add('?')
 		}

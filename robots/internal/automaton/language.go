@@ -73,7 +73,8 @@ const maxEffects = 1 << 21
 // first is expected to have. If it takes more work than most, the language is full before
 // it is complete.
 func NewLanguage(rules, most int) *Language {
-	l := &Language{most: maxEffects, plainAt: make(map[string]int32, rules), starAt: map[string]int32{}, ladderAt: map[string]int32{}}
+	l := &Language{most: maxEffects, plainAt: make(map[string]int32, rules), starAt: map[string]int32{},
+		ladderAt: map[string]int32{}}
 	for i := range l.of {
 		l.of[i].exempt = -1
 	}

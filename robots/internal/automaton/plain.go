@@ -50,7 +50,8 @@ func IsPlain(path []byte) bool {
 		case c == '?':
 			query = true
 		case c == '%':
-			if i+2 >= len(path) || !isUpperHex(path[i+1]) || !isUpperHex(path[i+2]) || needless[index(query)].has(escape.Unhex(path[i+1])<<4|escape.Unhex(path[i+2])) {
+			if i+2 >= len(path) || !isUpperHex(path[i+1]) || !isUpperHex(path[i+2]) ||
+				needless[index(query)].has(escape.Unhex(path[i+1])<<4|escape.Unhex(path[i+2])) {
 				return false
 			}
 			i += 2

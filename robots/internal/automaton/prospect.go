@@ -93,7 +93,8 @@ func (s values) negated() (set values) {
 // comingOfHighest is comingOf for the mode Highest.
 func (m *automaton) comingOfHighest(st []int32, v voice) values {
 	for _, k := range v.ladders[:laddersOf[Highest]] {
-		if m.left(st, k) != [2]bool{} || slices.ContainsFunc(m.Language.ladders[k].stars, func(r rung) bool { return m.stars[r.star].live(st) }) {
+		if m.left(st, k) != [2]bool{} || slices.ContainsFunc(m.Language.ladders[k].stars,
+			func(r rung) bool { return m.stars[r.star].live(st) }) {
 			return anyValue
 		}
 	}
@@ -190,7 +191,8 @@ func (m *automaton) on(st []int32, d *ladder, key int32, want label, other *ladd
 		if r.key <= key || r.key < fixed || r.label != want || m.dead(st, r.star) {
 			continue
 		}
-		for i < len(other.stars) && (other.stars[i].key < r.key || other.stars[i].key == r.key && other.stars[i].star < r.star) {
+		for i < len(other.stars) && (other.stars[i].key < r.key || other.stars[i].key == r.key &&
+			other.stars[i].star < r.star) {
 			i++
 		}
 		if i == len(other.stars) || other.stars[i] != r || r.key <= otherKey {

@@ -142,14 +142,16 @@ func (r *reader) follows(path int32, t *rewrite.Symbol) (after int32, ok bool) {
 func isDots(path int32) bool { return path>>dotsShift == 1 || path>>dotsShift == 2 }
 
 // becomes appends what a symbol becomes in a view.
-func (v *viewKind) becomes(dst []byte, s rewrite.State, t *rewrite.Symbol, query bool) (out []byte, after rewrite.State, ok bool) {
+func (v *viewKind) becomes(dst []byte, s rewrite.State, t *rewrite.Symbol, query bool) (out []byte,
+	after rewrite.State, ok bool) {
 	c, escaped := t.Char()
 	switch {
 	case v.Form == Rewritten:
 		return v.As.Next(dst, s, *t)
 	case v.Form == AsIs:
 		return t.AppendTo(dst), s, true
-	case escaped && !decodes(v.Form, c, query), !escaped && v.Form >= NormalForm && (c == '*' || c == '$' || escape.IsUnfit(c)):
+	case escaped && !decodes(v.Form, c, query), !escaped && v.Form >= NormalForm &&
+		(c == '*' || c == '$' || escape.IsUnfit(c)):
 		return escape.Append(dst, c), s, true
 	}
 	return append(dst, c), s, true

@@ -23,8 +23,9 @@ const (
 	AnyWildTies                // best plain, the same with ties to disallow, any wild disallow, any wild allow
 	OrTheLeast                 // best, best plain, any wild allow
 	OrTheLeastTies             // best, best plain, any wild allow, best with ties to disallow
-	Highest                    // greatest bare allow, greatest bare disallow, best of the others: that with the highest key
-	LastToEnd                  // that whose match ends last
+	// greatest bare allow, greatest bare disallow, best of the others: that with the highest key
+	Highest
+	LastToEnd // that whose match ends last
 )
 
 // A voice is the verdict of one permitted reading.
@@ -34,7 +35,8 @@ type voice struct {
 	negated bool // it forbids what the rules do not, and allows what they forbid
 }
 
-var laddersOf = [...]int{alwaysAllow: 0, TheLongest: 1, TheLongestTies: 2, AnyWild: 3, AnyWildTies: 4, OrTheLeast: 3, OrTheLeastTies: 4, Highest: 3, LastToEnd: 1}
+var laddersOf = [...]int{alwaysAllow: 0, TheLongest: 1, TheLongestTies: 2, AnyWild: 3, AnyWildTies: 4, OrTheLeast: 3,
+	OrTheLeastTies: 4, Highest: 3, LastToEnd: 1}
 
 // verdictOf returns the verdict that follows from the labels of a voice's ladders.
 func verdictOf(m Mode, labels [4]label) Verdict {

@@ -107,15 +107,19 @@ func (w *Voice) Add(negated bool) {
 	case TheLongestTies:
 		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(labelAllow, allTies)}
 	case AnyWild:
-		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
+		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelDisallow)),
+			w.ladder(noLabel, wild(labelAllow))}
 	case AnyWildTies:
-		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, plainTies), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
+		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, plainTies), w.ladder(noLabel, wild(labelDisallow)),
+			w.ladder(noLabel, wild(labelAllow))}
 	case OrTheLeast:
 		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow))}
 	case OrTheLeastTies:
-		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow)), w.ladder(labelAllow, allTies)}
+		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow)),
+			w.ladder(labelAllow, allTies)}
 	case Highest:
-		v.ladders = [4]int32{w.ladder(noLabel, only(labelAllow)), w.ladder(noLabel, only(labelDisallow)), w.ladder(noLabel, others)}
+		v.ladders = [4]int32{w.ladder(noLabel, only(labelAllow)), w.ladder(noLabel, only(labelDisallow)),
+			w.ladder(noLabel, others)}
 	case LastToEnd:
 		v.ladders = [4]int32{w.ladder(labelAllow, func(x item) (int32, bool) { return recentKey | x.key&1, true })}
 	}
@@ -168,7 +172,8 @@ func (w *Voice) ladder(initial label, key func(item) (int32, bool)) int32 {
 	}
 	n = int32(len(l.ladders))
 	l.ladderAt[string(l.key)] = n
-	made := ladder{view: w.view, initial: initial, recent: w.recent(), resets: w.hides() && len(on) > 0 && on[0].bare, keyed: w.hides()}
+	made := ladder{view: w.view, initial: initial, recent: w.recent(), resets: w.hides() && len(on) > 0 && on[0].bare,
+		keyed: w.hides()}
 	for _, x := range on {
 		e := effect{ladder: n, key: x.key, label: x.label, when: x.when}
 		if x.star >= 0 {

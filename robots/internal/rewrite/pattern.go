@@ -92,7 +92,8 @@ func pathOfURL(b []byte) []byte {
 // isScheme reports whether b can be the scheme of a URL.
 func isScheme(b []byte) bool {
 	for i, c := range b {
-		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' && c != '.') {
+		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' &&
+			c != '.') {
 			return false
 		}
 	}

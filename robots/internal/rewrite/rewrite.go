@@ -333,5 +333,6 @@ func (r *Rewriter) write(dst []byte, s *State, t *Symbol) (out []byte, ok bool) 
 // can hold, a bracket in a path, or a % that begins no escape.
 func isInvalid(t *Symbol, query bool) bool {
 	c, escaped := t.Char()
-	return !escaped && (c <= ' ' || c == 0x7F || strings.IndexByte("\"<>\\^`{|}%", c) >= 0 || (c == '[' || c == ']') && !query)
+	return !escaped && (c <= ' ' || c == 0x7F || strings.IndexByte("\"<>\\^`{|}%", c) >= 0 || (c == '[' || c == ']') &&
+		!query)
 }

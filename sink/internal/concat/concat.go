@@ -181,7 +181,8 @@ func dataOf(m *format.FileMetaData, end int64) (span, error) {
 	}
 	for _, g := range m.RowGroups {
 		for _, c := range g.Columns {
-			if c.ColumnIndexLength != 0 && c.ColumnIndexOffset < data.to || c.OffsetIndexLength != 0 && c.OffsetIndexOffset < data.to {
+			if c.ColumnIndexLength != 0 && c.ColumnIndexOffset < data.to || c.OffsetIndexLength != 0 &&
+				c.OffsetIndexOffset < data.to {
 				return span{}, fmt.Errorf("a page index before byte %d, where data ends", data.to)
 			}
 			add(c.ColumnIndexOffset, int64(c.ColumnIndexLength))
@@ -203,7 +204,8 @@ func dataOf(m *format.FileMetaData, end int64) (span, error) {
 // moves what the chunk and its pages say of their place.
 func (o *output) addChunk(c *format.ColumnChunk, indexes []byte, offset, distance int64) error {
 	m := &c.MetaData
-	for _, at := range []*int64{&c.FileOffset, &m.DataPageOffset, &m.IndexPageOffset, &m.DictionaryPageOffset, &m.BloomFilterOffset} {
+	for _, at := range []*int64{&c.FileOffset, &m.DataPageOffset, &m.IndexPageOffset, &m.DictionaryPageOffset,
+		&m.BloomFilterOffset} {
 		move(at, distance)
 	}
 	if n := int64(c.ColumnIndexLength); n > 0 {
@@ -213,7 +215,8 @@ func (o *output) addChunk(c *format.ColumnChunk, indexes []byte, offset, distanc
 	}
 	if n := int64(c.OffsetIndexLength); n > 0 {
 		var index format.OffsetIndex
-		if err := thrift.Unmarshal(new(thrift.CompactProtocol), indexes[c.OffsetIndexOffset-offset:][:n], &index); err != nil {
+		if err := thrift.Unmarshal(new(thrift.CompactProtocol), indexes[c.OffsetIndexOffset-offset:][:n],
+			&index); err != nil {
 			return fmt.Errorf("offset index: %w", err)
 		}
 		for i := range index.PageLocations {

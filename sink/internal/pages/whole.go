@@ -41,7 +41,8 @@ func (c *check) whole(h *format.PageHeader) error {
 		return fmt.Errorf("a page of %d values; at most %d are read", values, most)
 	}
 	switch encoding {
-	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE, format.DeltaBinaryPacked, format.DeltaLengthByteArray:
+	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE, format.DeltaBinaryPacked,
+		format.DeltaLengthByteArray:
 		return nil
 	}
 	return fmt.Errorf("a page in the encoding %s", encoding)

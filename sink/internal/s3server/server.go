@@ -69,7 +69,8 @@ func (s *Server) start(program string, args func(addr, dir string) []string) err
 	l.Close()
 	s.URL = "http://" + addr
 	c := exec.Command(program, args(addr, s.Dir)...)
-	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testtest", "MINIO_ROOT_USER=test", "MINIO_ROOT_PASSWORD=testtest", "MINIO_UPDATE=off", "MINIO_BROWSER=off")
+	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testtest", "MINIO_ROOT_USER=test",
+		"MINIO_ROOT_PASSWORD=testtest", "MINIO_UPDATE=off", "MINIO_BROWSER=off")
 	var said strings.Builder
 	c.Stderr = &said
 	if err := c.Start(); err != nil {
@@ -100,7 +101,8 @@ func (s *Server) Stop() { s.stop() }
 // and reads nothing else.
 func Environment(url string) []string {
 	return []string{
-		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testtest", "AWS_ENDPOINT_URL=" + url, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testtest", "AWS_ENDPOINT_URL=" + url,
+		"AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
 	}
 }

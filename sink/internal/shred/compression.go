@@ -17,7 +17,8 @@ var Zstd compress.Codec = zstdCodec{&parquet.Zstd}
 type zstdCodec struct{ compress.Codec }
 
 var encoders = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(0), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(0), zstd.WithEncoderLevel(zstd.SpeedDefault),
+		zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
 	if err != nil {
 		panic(err)
 	}

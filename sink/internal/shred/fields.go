@@ -98,7 +98,8 @@ func shareDictionaries(fields []*field, codec compress.Codec) error {
 		}
 		j := slices.IndexFunc(fields[:i], func(g *field) bool { return g.kind.name == f.shares })
 		if j < 0 || !f.isText() || !fields[j].isText() || fields[j].shares != "" {
-			return fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it with its own dictionary, and texts that are not null in both", f.kind.name, f.shares)
+			return fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it with its own "+
+				"dictionary, and texts that are not null in both", f.kind.name, f.shares)
 		}
 		f.other = fields[j]
 		first := f.other.kind

@@ -29,7 +29,8 @@ type levels struct {
 func newLevels(w *parquet.ColumnWriter) *levels {
 	l := &levels{writer: w, pattern: make([]byte, batchRows), values: make([]parquet.Value, batchRows)}
 	buffer := reflect.ValueOf(w).Elem().FieldByName("columnBuffer")
-	if buffer.Kind() != reflect.Interface || buffer.Elem().Kind() != reflect.Pointer || buffer.Elem().Elem().Kind() != reflect.Struct {
+	if buffer.Kind() != reflect.Interface || buffer.Elem().Kind() != reflect.Pointer ||
+		buffer.Elem().Elem().Kind() != reflect.Struct {
 		return l
 	}
 	page, rows := sliceIn[byte](buffer.Elem().Elem(), "definitionLevels"), sliceIn[int32](buffer.Elem().Elem(), "rows")

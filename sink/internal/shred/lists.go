@@ -20,7 +20,8 @@ func (f *field) elements(c cells, i int) cells {
 	if len(slice) == 0 {
 		return cells{} // an offset from nil is not a pointer, and may end the process
 	}
-	return cells{first: unsafe.Add(unsafe.Pointer(unsafe.SliceData(slice)), f.offset), stride: f.list.stride, n: len(slice), times: 1}
+	return cells{first: unsafe.Add(unsafe.Pointer(unsafe.SliceData(slice)), f.offset), stride: f.list.stride,
+		n: len(slice), times: 1}
 }
 
 // listed returns a function that appends the elements of lists to the column's buffer,
@@ -93,11 +94,13 @@ func adder(k *kind, of reflect.Type) (add func(cells, int) bool, finish func() e
 			return n, p != nil
 		})
 	}
-	return elementsOf(k.buffer.(parquet.Int32Writer).WriteInt32s, func(c cells, j int) (int32, bool) { return at[int32](c, j), true })
+	return elementsOf(k.buffer.(parquet.Int32Writer).WriteInt32s,
+		func(c cells, j int) (int32, bool) { return at[int32](c, j), true })
 }
 
 // elementsOf returns what adder does for elements that write takes a batch at a time.
-func elementsOf[V any](write func([]V) (int, error), element func(cells, int) (v V, present bool)) (add func(cells, int) bool, finish func() error) {
+func elementsOf[V any](write func([]V) (int, error), element func(cells, int) (v V, present bool)) (
+	add func(cells, int) bool, finish func() error) {
 	var values []V
 	return func(c cells, j int) bool {
 			v, present := element(c, j)

@@ -29,13 +29,15 @@ type citation struct {
 func (p *DataSet) citation() []byte {
 	w := p.Provenance.Metadata
 	c := citation{
-		Version: "1.2.0", Message: "If you use this data set, please cite it as below.", Type: "dataset", Title: w.Title, Abstract: w.Description,
+		Version: "1.2.0", Message: "If you use this data set, please cite it as below.", Type: "dataset", Title: w.Title,
+		Abstract: w.Description,
 		Keywords: w.Keywords, DataVersion: w.Version, Released: w.Date, DOI: w.DOI, URL: w.URL,
 	}
 	for _, name := range w.Creators {
 		author, maker := citationAuthor(name), w.Makers[name]
 		for key, text := range map[string]string{"orcid": maker.url(), "affiliation": maker.Affiliation} {
-			if _, isOrganisation := author["name"]; text != "" && !(isOrganisation && key == "affiliation") { // which the format gives persons alone
+			// which the format gives persons alone
+			if _, isOrganisation := author["name"]; text != "" && !(isOrganisation && key == "affiliation") {
 				author[key] = text
 			}
 		}
@@ -72,7 +74,8 @@ func citationAuthor(name string) map[string]string {
 }
 
 // tex escapes text for BibTeX, which counts braces, even those after a backslash.
-var tex = strings.NewReplacer("{", `\textbraceleft `, "}", `\textbraceright `, `\`, `\textbackslash `, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
+var tex = strings.NewReplacer("{", `\textbraceleft `, "}", `\textbraceright `, `\`, `\textbackslash `, "&", `\&`, "%",
+	`\%`, "$", `\$`, "#", `\#`, "_", `\_`,
 	"~", `\textasciitilde `, "^", `\textasciicircum `)
 
 // bibtex returns the citation for croissant.json.
@@ -86,7 +89,8 @@ func (w *Metadata) bibtex() string {
 		}
 		names = append(names, name)
 	}
-	text := fmt.Sprintf("@misc{crawl-policies-%s, author = {%s}, title = {%s}, year = {%.4s}, version = {%s}", w.Date, strings.Join(names, " and "), tex.Replace(w.Title), w.Date, tex.Replace(w.Version))
+	text := fmt.Sprintf("@misc{crawl-policies-%s, author = {%s}, title = {%s}, year = {%.4s}, version = {%s}", w.Date,
+		strings.Join(names, " and "), tex.Replace(w.Title), w.Date, tex.Replace(w.Version))
 	if w.DOI != "" {
 		text += ", doi = {" + w.DOI + "}"
 	}

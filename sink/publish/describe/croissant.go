@@ -27,7 +27,8 @@ func (p *DataSet) croissant() []byte {
 	about := object{
 		"@context": croissantContext, "@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.1",
 		"name": w.Title, "description": w.Description, "license": w.licenceURL(), "url": url, "version": w.Version,
-		"creator": w.croissantCreators(), "datePublished": w.Date, "keywords": w.Keywords, "citeAs": w.bibtex(), "isLiveDataset": false,
+		"creator": w.croissantCreators(), "datePublished": w.Date, "keywords": w.Keywords, "citeAs": w.bibtex(),
+		"isLiveDataset": false,
 	}
 	if w.DOI != "" {
 		about["sameAs"] = "https://doi.org/" + w.DOI
@@ -57,7 +58,8 @@ func (p *DataSet) croissant() []byte {
 			"encodingFormat": parquetType, "includes": table + "/" + partsOf(table),
 		})
 		records = append(records, object{
-			"@type": "cr:RecordSet", "@id": table, "name": table, "description": sink.TableMeaning(table), "field": p.croissantFields(table, set),
+			"@type": "cr:RecordSet", "@id": table, "name": table, "description": sink.TableMeaning(table),
+			"field": p.croissantFields(table, set),
 		})
 	}
 	about["distribution"], about["recordSet"] = distribution, records
@@ -134,8 +136,10 @@ func (p *DataSet) publishedTables() (tables []string) {
 func (p *DataSet) croissantFields(table, set string) (fields []object) {
 	for _, name := range partitionsOf(table) {
 		fields = append(fields, object{
-			"@type": "cr:Field", "@id": table + "/" + name, "name": name, "description": "ID of the run, from the folder of the part.", "dataType": "sc:Text",
-			"source": object{"fileSet": reference(set), "extract": object{"fileProperty": "fullpath"}, "transform": object{"regex": ".*" + name + "=([^/]+)/"}},
+			"@type": "cr:Field", "@id": table + "/" + name, "name": name,
+			"description": "ID of the run, from the folder of the part.", "dataType": "sc:Text",
+			"source": object{"fileSet": reference(set), "extract": object{"fileProperty": "fullpath"},
+				"transform": object{"regex": ".*" + name + "=([^/]+)/"}},
 		})
 	}
 	for _, d := range p.Selection.columns(table) {
@@ -156,9 +160,11 @@ func croissantField(table, set string, d sink.ColumnDoc) object {
 		var parts []object
 		for _, member := range members {
 			parts = append(parts, object{
-				"@type": "cr:Field", "@id": id + "/" + member[0], "name": member[0], "description": "Part " + member[0] + " of " + d.Column + ".",
+				"@type": "cr:Field", "@id": id + "/" + member[0], "name": member[0], "description": "Part " + member[0] +
+					" of " + d.Column + ".",
 				"dataType": croissantTypes[member[1]],
-				"source":   object{"fileSet": reference(set), "extract": object{"column": d.Column}, "transform": object{"jsonPath": member[0]}},
+				"source": object{"fileSet": reference(set), "extract": object{"column": d.Column},
+					"transform": object{"jsonPath": member[0]}},
 			})
 		}
 		field["subField"] = parts
@@ -170,7 +176,8 @@ func croissantField(table, set string, d sink.ColumnDoc) object {
 
 // croissantTypes maps types of the dictionary to data types. There is none of bytes.
 var croissantTypes = map[string]string{
-	"STRING": "sc:Text", "BLOB": "sc:Text", "INT32": "sc:Integer", "INT64": "sc:Integer", "DOUBLE": "sc:Float", "BOOLEAN": "sc:Boolean", "TIMESTAMP": "sc:DateTime",
+	"STRING": "sc:Text", "BLOB": "sc:Text", "INT32": "sc:Integer", "INT64": "sc:Integer", "DOUBLE": "sc:Float",
+	"BOOLEAN": "sc:Boolean", "TIMESTAMP": "sc:DateTime",
 }
 
 // elementOf returns the type of the elements of a list.
@@ -242,14 +249,17 @@ func (w *Metadata) croissantCreators() (creators []object) {
 // gives other names than https://schema.org/.
 var croissantContext = func() object {
 	context := object{
-		"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
+		"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/",
+		"cr":  "http://mlcommons.org/croissant/",
 		"rai": "http://mlcommons.org/croissant/RAI/", "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
 		"data": object{"@id": "cr:data", "@type": "@json"}, "examples": object{"@id": "cr:examples", "@type": "@json"},
 		"dataType": object{"@id": "cr:dataType", "@type": "@vocab"},
 	}
 	for _, name := range []string{
-		"annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract", "field", "fileProperty",
-		"fileObject", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "recordSet",
+		"annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract", "field",
+		"fileProperty",
+		"fileObject", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField",
+		"recordSet",
 		"references", "regex", "readLines", "sdVersion", "separator", "source", "subField", "transform", "unArchive", "value",
 	} {
 		context[name] = "cr:" + name

@@ -20,7 +20,8 @@ func (p *DataSet) datapackage() []byte {
 	for _, name := range w.Creators {
 		contributor := object{"title": name, "roles": []string{"creator"}}
 		if family, given, ok := person(name); ok {
-			contributor = object{"title": given + " " + family, "familyName": family, "givenName": given, "roles": []string{"creator"}}
+			contributor = object{"title": given + " " + family, "familyName": family, "givenName": given,
+				"roles": []string{"creator"}}
 		}
 		if url := w.Makers[name].url(); url != "" {
 			contributor["path"] = url
@@ -43,8 +44,10 @@ func (p *DataSet) datapackage() []byte {
 		contributors[0]["path"] = w.Contact
 	}
 	about := object{
-		"$schema": "https://datapackage.org/profiles/2.0/datapackage.json", "name": "crawl-policies-" + w.Date, "title": w.Title, "description": w.Description,
-		"version": w.Version, "created": w.Date + "T00:00:00Z", "keywords": w.Keywords, "licenses": []object{licence}, "contributors": contributors,
+		"$schema": "https://datapackage.org/profiles/2.0/datapackage.json", "name": "crawl-policies-" + w.Date,
+		"title": w.Title, "description": w.Description,
+		"version": w.Version, "created": w.Date + "T00:00:00Z", "keywords": w.Keywords, "licenses": []object{licence},
+		"contributors": contributors,
 	}
 	if w.URL != "" {
 		about["homepage"] = w.URL
@@ -87,15 +90,18 @@ func (p *DataSet) tableSchema(table string) object {
 	fields := fieldsOf(columns)
 	for _, name := range partitionsOf(table) {
 		fields = append(fields, object{
-			"name": name, "type": "string", "description": "ID of the run, from the folder of the part (" + name + "=ID).", "constraints": object{"required": true},
+			"name": name, "type": "string", "description": "ID of the run, from the folder of the part (" + name + "=ID).",
+			"constraints": object{"required": true},
 		})
 	}
 	// A reader that does not take columns from names of folders finds fewer.
-	about := object{"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fields": fields, "fieldsMatch": []string{"superset"}}
+	about := object{"$schema": "https://datapackage.org/profiles/2.0/tableschema.json", "fields": fields,
+		"fieldsMatch": []string{"superset"}}
 	if key := schema.Describe(table).Key; key != nil && has(key...) {
 		about["primaryKey"] = append([]string{"run"}, key...)
 	}
-	if table != "fetches" && has("seq") && p.Selection.shows("fetches", "seq") && slices.Contains(p.publishedTables(), "fetches") {
+	if table != "fetches" && has("seq") && p.Selection.shows("fetches", "seq") &&
+		slices.Contains(p.publishedTables(), "fetches") {
 		join := []string{"run", "seq"}
 		about["foreignKeys"] = []object{{"fields": join, "reference": object{"resource": "fetches", "fields": join}}}
 	}
@@ -121,5 +127,6 @@ func fieldsOf(columns []sink.ColumnDoc) (fields []object) {
 
 // fieldTypes maps types of the dictionary to those of Table Schema.
 var fieldTypes = map[string]string{
-	"STRING": "string", "BLOB": "string", "INT32": "integer", "INT64": "integer", "DOUBLE": "number", "BOOLEAN": "boolean", "TIMESTAMP": "datetime",
+	"STRING": "string", "BLOB": "string", "INT32": "integer", "INT64": "integer", "DOUBLE": "number",
+	"BOOLEAN": "boolean", "TIMESTAMP": "datetime",
 }

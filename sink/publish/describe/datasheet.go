@@ -27,7 +27,8 @@ func (s *sheet) table(what, of string, counts map[string]int64) {
 		return
 	}
 	s.line("| %s | %s |\n|---|---:|", what, of)
-	for _, key := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(counts),
+		func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) }) {
 		s.line("| %s | %d |", cell(key), counts[key])
 	}
 	s.line("")
@@ -39,7 +40,8 @@ func cell(text string) string {
 }
 
 // markdown escapes text in a line of Markdown.
-var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "#", `\#`)
+var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "#",
+	`\#`)
 
 // datasheet returns DATASHEET.md. All its figures follow from the published tables and
 // manifests.
@@ -47,7 +49,8 @@ func (p *DataSet) datasheet(ctx context.Context) ([]byte, error) {
 	s := new(sheet)
 	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
-	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", w.makersText(), w.licenceURL(), markdown.Replace(w.Version), w.Date)
+	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", w.makersText(), w.licenceURL(),
+		markdown.Replace(w.Version), w.Date)
 	if w.Publisher != "" {
 		s.line("- Published by: %s", markdown.Replace(w.Publisher))
 	}
@@ -64,8 +67,10 @@ func (p *DataSet) datasheet(ctx context.Context) ([]byte, error) {
 			s.line("| `%s` | %d | %d | %s |", table, rows, parts, sink.TableMeaning(table))
 		}
 	}
-	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` describe every column. "+
-		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` all runs. "+
+	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` "+
+		"describe every column. "+
+		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` "+
+		"all runs. "+
 		"`"+FiguresName+"` gives the figures of this sheet from the tables. "+
 		"`sha256sum -c checksums.sha256` checks the files%s.\n", p.judgedAgain())
 	for i, m := range p.Published {
@@ -118,7 +123,8 @@ func (w *Metadata) makersText() string {
 // aboutRun writes how a run came about, and what it lacks.
 func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest, about *Run) error {
 	s.line("## Run %s\n", cell(run.Run))
-	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
+	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly),
+		about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
 	var from []string
 	for _, in := range about.Inputs {
@@ -135,13 +141,15 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest,
 	} else {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
 	}
-	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.", cell(strings.Join(run.Profiles, ", ")), ProvenanceName)
+	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.",
+		cell(strings.Join(run.Profiles, ", ")), ProvenanceName)
 	for _, of := range []struct {
 		what, file string
 		optional   bool
 	}{
 		{"Agents", about.Agents, false}, {"URL samples", about.URLSamples, false},
-		{"Labels about use", about.Uses, true}, {"Templates", about.Templates, true}, {"Templates of the run's own", about.OwnTemplates, true},
+		{"Labels about use", about.Uses, true}, {"Templates", about.Templates, true},
+		{"Templates of the run's own", about.OwnTemplates, true},
 	} {
 		if of.file == "" && of.optional {
 			continue
@@ -178,13 +186,15 @@ func (p *DataSet) aboutRun(ctx context.Context, s *sheet, run *journal.Manifest,
 		case of[column] == nil:
 			s.line("- No table that is published counts the hosts by %s.", strings.ReplaceAll(column, "_", " "))
 		case column == "outcome":
-			s.line("- The outcome of %d of %s is undefined: the first profile does not say what their answer means.", of[column]["undefined"], visible.Count(run.Targets, "host", "hosts"))
+			s.line("- The outcome of %d of %s is undefined: the first profile does not say what their answer means.",
+				of[column]["undefined"], visible.Count(run.Targets, "host", "hosts"))
 		case column == "challenge":
 			walls := int64(0)
 			for _, n := range of[column] {
 				walls += n
 			}
-			s.line("- A wall answered in place of the file of %d of %s: they are unread, and have no outcome below, whatever their status says.", walls, visible.Count(run.Targets, "host", "hosts"))
+			s.line("- A wall answered in place of the file of %d of %s: they are unread, and have no outcome below, "+
+				"whatever their status says.", walls, visible.Count(run.Targets, "host", "hosts"))
 		}
 	}
 	s.line("")
@@ -233,7 +243,8 @@ func (p *DataSet) limits() (limits []string) {
 		if len(lead) > 0 {
 			also = ", and " + strings.Join(lead, ", or ") + ", leads to one"
 		}
-		add("Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. "+
+		add("Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left "+
+			"out. "+
 			"Hashes are pseudonyms: who guesses a name can check it%s.", also)
 	}
 	if !p.Selection.Has("bodies") {

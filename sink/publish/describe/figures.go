@@ -153,7 +153,8 @@ func (p *DataSet) figures() string {
 			}
 		}
 	}
-	return "-- The figures of DATASHEET.md, from the tables: the rows of each table, and what each run lacks. skipped and\n" +
+	return "-- The figures of DATASHEET.md, from the tables: the rows of each table, and what each run lacks. skipped " +
+		"and\n" +
 		"-- rejected are lines of the input, outcome and error_class are hosts. Run it in the folder of the data set.\n" +
 		"WITH figures(run, figure, key, n) AS (\n" + strings.Join(union, "\nUNION ALL ") +
 		"\n)\nFROM figures ORDER BY run NULLS FIRST, figure, n DESC, key\n"

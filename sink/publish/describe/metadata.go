@@ -54,7 +54,8 @@ func ParseMetadata(path string, text []byte) (w Metadata, err error) {
 	if err != nil || root == nil {
 		return w, err
 	}
-	if err := userfile.CheckKeys(path, root, "title", "description", "creators", "licence", "contact", "url", "doi", "version", "date", "keywords",
+	if err := userfile.CheckKeys(path, root, "title", "description", "creators", "licence", "contact", "url", "doi",
+		"version", "date", "keywords",
 		"publisher", "funding", "motivation", "ethics", "uses", "maintenance"); err != nil {
 		return w, err
 	}
@@ -69,14 +70,16 @@ func ParseMetadata(path string, text []byte) (w Metadata, err error) {
 		}
 		for _, node := range append([]*yaml.Node{value}, value.Content...) {
 			if text := strings.TrimSpace(node.Value); node.Kind == yaml.ScalarNode && !IsLine(text) {
-				return w, &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("%s %q: write it on one line", key.Value, text)}
+				return w, &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("%s %q: write it on one line",
+					key.Value, text)}
 			}
 		}
 	}
 	if err := userfile.Decode(path, root, &w); err != nil {
 		return w, err
 	}
-	for _, word := range []*string{&w.Title, &w.Description, &w.Licence, &w.Contact, &w.URL, &w.DOI, &w.Version, &w.Date, &w.Publisher, &w.Motivation, &w.Ethics, &w.Uses, &w.Maintenance} {
+	for _, word := range []*string{&w.Title, &w.Description, &w.Licence, &w.Contact, &w.URL, &w.DOI, &w.Version, &w.Date,
+		&w.Publisher, &w.Motivation, &w.Ethics, &w.Uses, &w.Maintenance} {
 		*word = strings.TrimSpace(*word) // a folded text of YAML ends with a line break
 	}
 	for _, list := range [][]string{w.Creators, w.Keywords, w.Funding} {
@@ -110,11 +113,13 @@ func makers(path string, creators *yaml.Node) (map[string]Maker, error) {
 		}
 		for _, text := range []*string{&said.Name, &said.ORCID, &said.Affiliation} {
 			if *text = strings.TrimSpace(*text); !IsLine(*text) {
-				return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("creators %q: write it on one line", *text)}
+				return nil, &userfile.Error{Path: path, Line: int64(node.Line),
+					Err: fmt.Errorf("creators %q: write it on one line", *text)}
 			}
 		}
 		if said.Name == "" {
-			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: errors.New(`creators: has no name, as in name: "Doe, Jane"`)}
+			return nil, &userfile.Error{Path: path, Line: int64(node.Line),
+				Err: errors.New(`creators: has no name, as in name: "Doe, Jane"`)}
 		}
 		if said.Maker != (Maker{}) {
 			all[said.Name] = said.Maker
@@ -127,7 +132,8 @@ func makers(path string, creators *yaml.Node) (map[string]Maker, error) {
 // IsLine reports whether a text has neither line breaks nor other control characters,
 // which would end a heading of Markdown or a field of BibTeX.
 func IsLine(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
+	return utf8.ValidString(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
 // Licences maps the SPDX identifiers of licences for data to their URLs.
@@ -196,7 +202,8 @@ func (w *Metadata) Complete(runs []*journal.Manifest, s Selection) error {
 	if _, err := time.Parse(time.DateOnly, w.Date); err != nil {
 		return bad("date %q: give a day such as 2026-11-20", w.Date)
 	}
-	if len(w.Creators) == 0 || slices.ContainsFunc(w.Creators, func(name string) bool { return strings.TrimSpace(name) == "" }) {
+	if len(w.Creators) == 0 || slices.ContainsFunc(w.Creators,
+		func(name string) bool { return strings.TrimSpace(name) == "" }) {
 		return bad("no creator: say who made it, as in \"Doe, Jane\", or name an organisation")
 	}
 	switch {
@@ -208,7 +215,8 @@ func (w *Metadata) Complete(runs []*journal.Manifest, s Selection) error {
 		return bad("url %q: give a URL such as https://example.org/census", w.URL)
 	case w.Contact != "" && !isURL(w.Contact) && !isMail(w.Contact):
 		return bad("contact %q: give an address of mail or a URL", w.Contact)
-	case slices.ContainsFunc(slices.Collect(maps.Values(w.Makers)), func(m Maker) bool { return m.ORCID != "" && !isORCID(m.ORCID) }):
+	case slices.ContainsFunc(slices.Collect(maps.Values(w.Makers)),
+		func(m Maker) bool { return m.ORCID != "" && !isORCID(m.ORCID) }):
 		return bad("orcid: give it without a URL, as in 0000-0002-1825-0097")
 	case w.DOI != "" && !doi.MatchString(w.DOI):
 		return bad("doi %q: give it without a URL, as in 10.5281/zenodo.1234", w.DOI)
@@ -226,7 +234,8 @@ func isURL(text string) bool {
 
 func isMail(text string) bool {
 	name, domain, ok := strings.Cut(text, "@")
-	return ok && name != "" && strings.Contains(domain, ".") && !strings.ContainsAny(text, " \t\n\"<>") && !strings.Contains(domain, "@")
+	return ok && name != "" && strings.Contains(domain, ".") && !strings.ContainsAny(text, " \t\n\"<>") &&
+		!strings.Contains(domain, "@")
 }
 
 // isORCID reports whether a text is an ORCID, by its digits and the last one, which is

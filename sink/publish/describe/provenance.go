@@ -48,13 +48,15 @@ type Run struct {
 	Earlier             []journal.Choice          `json:"earlier,omitempty"` // see journal.Plan
 	Profiles            []string                  `json:"profiles"`
 	ProfileFields       map[string]map[string]any `json:"profile_fields"`
-	Agents              string                    `json:"agents,omitempty"`        // file of the registry; "" if it is not at hand
-	URLSamples          string                    `json:"url_samples,omitempty"`   // file of the URL samples; "" if it is not at hand
-	Uses                string                    `json:"uses,omitempty"`          // file of labels about use; the configuration has others
-	Templates           string                    `json:"templates,omitempty"`     // file of the program's templates
-	OwnTemplates        string                    `json:"own_templates,omitempty"` // file of the templates that come before these
-	Tables              map[string]int64          `json:"tables"`                  // rows by table
-	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
+	// file of the registry; "" if it is not at hand
+	Agents     string `json:"agents,omitempty"`
+	URLSamples string `json:"url_samples,omitempty"` // file of the URL samples; "" if it is not at hand
+	// file of labels about use; the configuration has others
+	Uses          string           `json:"uses,omitempty"`
+	Templates     string           `json:"templates,omitempty"`     // file of the program's templates
+	OwnTemplates  string           `json:"own_templates,omitempty"` // file of the templates that come before these
+	Tables        map[string]int64 `json:"tables"`                  // rows by table
+	TablesLeftOut []string         `json:"tables_left_out,omitempty"`
 	journal.Tally
 
 	Texts []Document `json:"-"` // the files of judging
@@ -104,16 +106,20 @@ func ProvenanceOf(w Metadata, toolVersion string, s Selection) Provenance {
 			}
 		}
 	}
-	return Provenance{Tool: "robocensus", ToolVersion: toolVersion, Build: build, HostsHashed: s.Hash, Without: append([]string{}, s.Names()...), Metadata: w}
+	return Provenance{Tool: "robocensus", ToolVersion: toolVersion, Build: build, HostsHashed: s.Hash,
+		Without: append([]string{}, s.Names()...), Metadata: w}
 }
 
 // Add adds a run. text returns the text of an input that judging takes, which the data set
 // has in a file of that name, nil if it is not at hand.
 func (p *Provenance) Add(s Selection, m *journal.Manifest, text func(name string, in journal.Input) []byte) *Run {
 	r := &Run{
-		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
-		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, s.Hash), ConfigurationDigest: m.ConfigurationDigest,
-		Adjustable: published(m.Adjustable, s.Hash), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
+		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion,
+		SchemaVersion:  m.SchemaVersion,
+		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, s.Hash),
+		ConfigurationDigest: m.ConfigurationDigest,
+		Adjustable:          published(m.Adjustable, s.Hash), Profiles: m.Profiles, ProfileFields: m.ProfileFields,
+		Tables: make(map[string]int64), Tally: m.Tally,
 	}
 	for _, in := range m.Inputs {
 		if name, at := r.FileOf(in); at != nil {
@@ -158,7 +164,8 @@ func nameless(in journal.Input, hidden bool) journal.Input {
 func isBuiltIn(in journal.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
 
 // BuiltIn are the files of the program, by role.
-var BuiltIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses, "templates": configs.Templates}
+var BuiltIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses,
+	"templates": configs.Templates}
 
 // TextOf returns the bytes of an input, nil if they are not at hand or have changed. A
 // data set that is published again has them itself, under a name.

@@ -21,9 +21,13 @@ type question struct {
 func (a *Answers) questions() []question {
 	return []question{
 		{"motivation", "Motivation", "For what purpose was the data set made? Which gap does it fill?", "", a.Motivation},
-		{"ethics", "Ethics", "Was there an ethical review? Whom may the data set harm, and what is done about it? Does it have data about persons?", "rai:dataSocialImpact", a.Ethics},
-		{"uses", "Uses", "What has it been used for, and what could it be used for? For what should it not be used?", "rai:dataUseCases", a.Uses},
-		{"maintenance", "Maintenance", "Who maintains it, and how can they be reached? Will there be further versions, and are older ones kept? Where are errors reported?", "rai:dataReleaseMaintenancePlan", a.Maintenance},
+		{"ethics", "Ethics", "Was there an ethical review? Whom may the data set harm, and what is done about it? Does " +
+			"it have data about persons?", "rai:dataSocialImpact", a.Ethics},
+		{"uses", "Uses", "What has it been used for, and what could it be used for? For what should it not be used?",
+			"rai:dataUseCases", a.Uses},
+		{"maintenance", "Maintenance",
+			"Who maintains it, and how can they be reached? Will there be further versions, and are older ones kept? Where " +
+				"are errors reported?", "rai:dataReleaseMaintenancePlan", a.Maintenance},
 	}
 }
 

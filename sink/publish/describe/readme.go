@@ -14,7 +14,8 @@ func (p *DataSet) readme() []byte {
 	w := p.Provenance.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
 	s.line("## Open it\n")
-	s.line("The tables are Parquet files, which DuckDB, pandas, Polars, R and Spark read. With [DuckDB](https://duckdb.org) 1.1 or newer, in this folder:\n")
+	s.line("The tables are Parquet files, which DuckDB, pandas, Polars, R and Spark read. With " +
+		"[DuckDB](https://duckdb.org) 1.1 or newer, in this folder:\n")
 	s.line("```sh\nduckdb -init views.sql\n```\n")
 	if query := p.firstQuery(); query != "" {
 		s.line("```sql\n%s;\n```\n", query)
@@ -34,7 +35,8 @@ func (p *DataSet) readme() []byte {
 		{ViewsName, "DuckDB views over the tables"},
 		{queriesFolder + "/", "queries behind published figures, and behind those of " + DatasheetName},
 		{DatasheetName, "how, when and from where; what is missing and why; limits"},
-		{CroissantName + "`, `" + PackageName, "every file with its digest and every column with its type and meaning (Croissant, Data Package)"},
+		{CroissantName + "`, `" + PackageName,
+			"every file with its digest and every column with its type and meaning (Croissant, Data Package)"},
 		{CitationName, "how to cite it"},
 		{ProvenanceName, "versions, configuration, digests of the inputs, profiles"},
 		{"_runs/ID/", "the manifest of each run, and what it judged by"},
@@ -53,7 +55,8 @@ func (p *DataSet) readme() []byte {
 func (p *DataSet) firstQuery() string {
 	switch {
 	case p.shows("policies", "agent", "class"):
-		return "SELECT agent, count(*) FILTER (class = 'disallow_all') AS hosts_that_shut_it_out FROM policies GROUP BY agent ORDER BY hosts_that_shut_it_out DESC, agent LIMIT 5"
+		return "SELECT agent, count(*) FILTER (class = 'disallow_all') AS hosts_that_shut_it_out FROM policies GROUP BY " +
+			"agent ORDER BY hosts_that_shut_it_out DESC, agent LIMIT 5"
 	case p.shows("fetches", "outcome"):
 		return "SELECT outcome, count(*) AS hosts FROM fetches GROUP BY outcome ORDER BY hosts DESC, outcome"
 	}
@@ -63,7 +66,8 @@ func (p *DataSet) firstQuery() string {
 // shows reports whether a table has parts with these columns.
 func (p *DataSet) shows(table string, columns ...string) bool {
 	_, parts := p.sizeOf(table)
-	return parts > 0 && !slices.ContainsFunc(columns, func(column string) bool { return !p.Selection.shows(table, column) })
+	return parts > 0 && !slices.ContainsFunc(columns,
+		func(column string) bool { return !p.Selection.shows(table, column) })
 }
 
 func firstSentence(text string) string {

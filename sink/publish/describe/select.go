@@ -75,7 +75,8 @@ func Select(runs []*journal.Manifest, without []string, hash bool) (Selection, e
 		}
 	}
 	for _, table := range TableNames() {
-		written := table == layout.Changes || slices.ContainsFunc(runs, func(m *journal.Manifest) bool { return slices.Contains(m.Tables, table) })
+		written := table == layout.Changes ||
+			slices.ContainsFunc(runs, func(m *journal.Manifest) bool { return slices.Contains(m.Tables, table) })
 		if written && !slices.Contains(gone, table) {
 			s.tables = append(s.tables, table)
 		} else {

@@ -269,7 +269,8 @@ func (b *Bucket) Upload(ctx context.Context, name string, from io.ReadSeeker) er
 		defer cancel()
 		watched := &watched{from, time.AfterFunc(unsent, cancel)}
 		defer watched.watch.Stop()
-		err := b.bucket.Upload(ctx, b.prefix+name, watched, &blob.WriterOptions{ContentType: contentType(name), BufferSize: partSize, MaxConcurrency: partsInFlight})
+		err := b.bucket.Upload(ctx, b.prefix+name, watched, &blob.WriterOptions{ContentType: contentType(name),
+			BufferSize: partSize, MaxConcurrency: partsInFlight})
 		return b.explain("write", name, err)
 	})
 }
@@ -359,5 +360,6 @@ func (b *Bucket) Remove(ctx context.Context, name string) error {
 
 // Copy copies an object within the bucket.
 func (b *Bucket) Copy(ctx context.Context, from, to string) error {
-	return b.call(ctx, "copy", from, func(ctx context.Context) error { return b.bucket.Copy(ctx, b.prefix+to, b.prefix+from, nil) })
+	return b.call(ctx, "copy", from,
+		func(ctx context.Context) error { return b.bucket.Copy(ctx, b.prefix+to, b.prefix+from, nil) })
 }

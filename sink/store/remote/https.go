@@ -82,7 +82,8 @@ func openHTTPS(ctx context.Context, url string) (*Object, error) {
 // ask asks for a range of an object. Of the answers that it returns the caller closes
 // the body.
 func ask(ctx context.Context, o *Object, span string) (*http.Response, error) {
-	a, err := follow(ctx, o.address, http.Header{"User-Agent": {"robocensus"}, "Accept-Encoding": {"identity"}, "Range": {span}})
+	a, err := follow(ctx, o.address, http.Header{"User-Agent": {"robocensus"}, "Accept-Encoding": {"identity"},
+		"Range": {span}})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", o.URL, err)
 	}
@@ -95,7 +96,8 @@ func ask(ctx context.Context, o *Object, span string) (*http.Response, error) {
 		err = &fs.PathError{Op: "open", Path: o.URL, Err: fs.ErrPermission}
 	// Common Crawl answers 403 and 503 to those who ask too much.
 	case code == http.StatusForbidden, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
-		err = fmt.Errorf("read %s: %w", o.URL, &busyError{strconv.Itoa(code), retryAfter(a.Header.Get("Retry-After"), time.Now()), code == http.StatusForbidden})
+		err = fmt.Errorf("read %s: %w", o.URL,
+			&busyError{strconv.Itoa(code), retryAfter(a.Header.Get("Retry-After"), time.Now()), code == http.StatusForbidden})
 	default:
 		err = permanent{fmt.Errorf("read %s: the server answers %d", o.URL, code)}
 	}
@@ -150,7 +152,8 @@ func (s *skipping) Read(p []byte) (int, error) {
 }
 
 // errNoRanges reports a server that does not send parts of an object.
-var errNoRanges = permanent{errors.New("its server sends whole files only, and records are read by their place; download it")}
+var errNoRanges = permanent{errors.New(
+	"its server sends whole files only, and records are read by their place; download it")}
 
 // versionOf returns the version of the object in an answer to a request for the bytes
 // from first up to another, 0 for the object's end (RFC 9110, section 14.4). A server may
@@ -172,12 +175,14 @@ func versionOf(o *Object, a *http.Response, first, to int64) (v version, err err
 	default:
 		var from, last int64
 		_, err = fmt.Sscanf(span, "bytes %d-%d/%d", &from, &last, &v.size)
-		if err == nil && (from != first || last < from || last >= v.size || to == 0 && last != v.size-1 || to > 0 && last >= to) {
+		if err == nil && (from != first || last < from || last >= v.size || to == 0 && last != v.size-1 || to > 0 &&
+			last >= to) {
 			err = errors.New("another")
 		}
 	}
 	if err != nil {
-		return v, permanent{fmt.Errorf("read %s: the server answers a request for the bytes from %d with the range %q", o.URL, first, span)}
+		return v, permanent{fmt.Errorf("read %s: the server answers a request for the bytes from %d with the range %q",
+			o.URL, first, span)}
 	}
 	return v, nil
 }

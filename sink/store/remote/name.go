@@ -46,7 +46,8 @@ func userEnd(rest string) int {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		authority = rest[:end]
 	}
-	if _, port, ok := strings.Cut(authority, ":"); ok && authority[0] != '[' && !strings.Contains(authority, "@") && port != "" && !isNumber(port) {
+	if _, port, ok := strings.Cut(authority, ":"); ok && authority[0] != '[' && !strings.Contains(authority, "@") &&
+		port != "" && !isNumber(port) {
 		authority = rest
 	}
 	return strings.LastIndexByte(authority, '@') + 1

@@ -183,7 +183,8 @@ func (r *reader) open() error {
 		}
 		if r.busy > busyAttempts*longestAsked+time.Duration(r.read/leastBytes)*stalled {
 			r.object.server.leave()
-			return fmt.Errorf("read %s at byte %d: %w: %w for %s in all", r.object.URL, r.at, ErrTransfer, r.last, r.busy.Round(time.Minute))
+			return fmt.Errorf("read %s at byte %d: %w: %w for %s in all", r.object.URL, r.at, ErrTransfer, r.last,
+				r.busy.Round(time.Minute))
 		}
 		began = time.Now()
 		ctx, cancel := context.WithCancel(r.ctx)

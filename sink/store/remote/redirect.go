@@ -38,7 +38,8 @@ func guardOf(ctx context.Context) func(netip.Addr) bool {
 func Unnamed(ctx context.Context) context.Context { return context.WithValue(ctx, unnamedKey{}, true) }
 
 func special(addr netip.Addr) error {
-	return permanent{fmt.Errorf("a redirect, a list or an index leads to %s, a special address, which only robocensus run --allow-private asks", addr)}
+	return permanent{fmt.Errorf("a redirect, a list or an index leads to %s, a special address, which only robocensus "+
+		"run --allow-private asks", addr)}
 }
 
 // refuseSpecial refuses to dial a special address, after its name is looked up.
@@ -69,7 +70,8 @@ func follow(ctx context.Context, rawURL string, header http.Header) (*http.Respo
 			r.SetBasicAuth(user.Username(), password)
 		}
 		by := client
-		if guard := guardOf(ctx); guard != nil && (ctx.Value(unnamedKey{}) != nil || !strings.EqualFold(to.Host, asked.Host)) {
+		if guard := guardOf(ctx); guard != nil &&
+			(ctx.Value(unnamedKey{}) != nil || !strings.EqualFold(to.Host, asked.Host)) {
 			if by, err = guardedClient(r, guard); err != nil {
 				return nil, err
 			}
@@ -80,7 +82,8 @@ func follow(ctx context.Context, rawURL string, header http.Header) (*http.Respo
 		}
 		location := a.Header.Get("Location")
 		switch a.StatusCode {
-		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+			http.StatusPermanentRedirect:
 		default:
 			return a, nil
 		}

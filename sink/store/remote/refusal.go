@@ -13,11 +13,13 @@ import (
 )
 
 // refusals are answers that no repetition changes: a wrong key or request.
-var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}
+var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+	http.StatusMethodNotAllowed}
 
 // passingCodes are the codes of S3 that have the status of a refusal and may pass: of a
 // request that did not arrive whole, of a key that is renewed, of a clock that is set.
-var passingCodes = []string{"RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch", "ExpiredToken", "RequestExpired", "TokenRefreshRequired", "RequestTimeTooSkewed"}
+var passingCodes = []string{"RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch",
+	"ExpiredToken", "RequestExpired", "TokenRefreshRequired", "RequestTimeTooSkewed"}
 
 // noBucket are the codes of S3 and Azure for a bucket that does not exist. Without
 // them, an object that is missing and a bucket that is missing have the same status.
@@ -55,7 +57,8 @@ func (b *Bucket) explain(op, name string, err error) error {
 	case strings.Contains(err.Error(), "Invalid region"):
 		cause = refused{fmt.Errorf("set AWS_REGION, or AWS_ENDPOINT_URL for a store that is not Amazon's: %w", err)}
 	case strings.Contains(err.Error(), "no EC2 IMDS role found"): // the last place where a key is looked for
-		cause = refused{fmt.Errorf("no key is set: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine a role: %w", err)}
+		cause = refused{fmt.Errorf("no key is set: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the "+
+			"machine a role: %w", err)}
 	case slices.Contains(passingCodes, code):
 	case isRefused, of == gcerrors.InvalidArgument, of == gcerrors.Unimplemented, of == gcerrors.PermissionDenied:
 		cause = refused{fmt.Errorf("%w; check the key, what it may do, and the name of the bucket: %w", ErrRefused, err)}

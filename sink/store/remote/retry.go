@@ -55,7 +55,8 @@ func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) 
 
 // passing reports whether an error may pass.
 func passing(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.As(err, new(permanent)) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, ErrChanged)
+	return ctx.Err() == nil && !errors.As(err, new(permanent)) && !errors.Is(err, fs.ErrNotExist) &&
+		!errors.Is(err, fs.ErrPermission) && !errors.Is(err, ErrChanged)
 }
 
 // pause waits before attempt n+2: half of a doubling time and up to as much again,

@@ -36,7 +36,8 @@ func openS3(ctx context.Context, name string) (b *blob.Bucket, whole func(as fun
 	}
 	config.Logger = logging.Nop{} // it would write remarks on broken answers to standard error
 	client := s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = elsewhere })
-	b, err = s3blob.OpenBucket(ctx, client, name, &s3blob.Options{RequestChecksumCalculation: config.RequestChecksumCalculation})
+	b, err = s3blob.OpenBucket(ctx, client, name,
+		&s3blob.Options{RequestChecksumCalculation: config.RequestChecksumCalculation})
 	return b, func(as func(any) bool) error {
 		var manager *transfermanager.Client
 		if !as(&manager) {

@@ -53,7 +53,8 @@ type Changes struct {
 	Notes      []string                   // what was not compared
 	compared   int64                      // hosts in both runs
 	unread     int64                      // of these, unreadable in one run or both, and not compared
-	earlier    int64                      // of these, compared with a run before the earlier one, which could not read them
+	// of these, compared with a run before the earlier one, which could not read them
+	earlier int64
 
 	// State of the current host.
 	origin string
@@ -73,7 +74,9 @@ func (c *Changes) Compared() (hosts, same int64) {
 
 func newChanges(profile, since string) *Changes {
 	return &Changes{
-		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample), openers: make(map[string][]changeExample),
+		profile: profile, Since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64),
+		closing: closing.NewCounter([]string{profile}), closers: make(map[string][]changeExample),
+		openers:  make(map[string][]changeExample),
 		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
@@ -117,12 +120,13 @@ func Read(ctx context.Context, in store.Store, m *journal.Manifest, against, pro
 		return nil, err
 	}
 	c.compared, c.unread, c.earlier = compared.Hosts, compared.Unread, compared.EarlierHosts()
-	err = rowio.Of(ctx, in, []journal.Part{*compared.Part}, rowio.Selection{Columns: changeColumns}, func(batch []schema.Change) error {
-		for i := range batch {
-			c.add(&batch[i])
-		}
-		return nil
-	})
+	err = rowio.Of(ctx, in, []journal.Part{*compared.Part}, rowio.Selection{Columns: changeColumns},
+		func(batch []schema.Change) error {
+			for i := range batch {
+				c.add(&batch[i])
+			}
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +139,8 @@ func Read(ctx context.Context, in store.Store, m *journal.Manifest, against, pro
 
 // changeColumns are the columns that are read.
 var changeColumns = []string{
-	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after", "line_before", "line_after", "use", "template", "identity",
+	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after",
+	"line_before", "line_after", "use", "template", "identity",
 }
 
 // add counts a row.
@@ -201,7 +206,8 @@ func moverOf(row *schema.Change) *changeExample {
 
 // placed adds an example to those with the best rank.
 func placed(have []changeExample, x *changeExample) []changeExample {
-	at, _ := slices.BinarySearchFunc(have, x.rank, func(h changeExample, rank int64) int { return cmp.Or(cmp.Compare(h.rank, rank), -1) })
+	at, _ := slices.BinarySearchFunc(have, x.rank,
+		func(h changeExample, rank int64) int { return cmp.Or(cmp.Compare(h.rank, rank), -1) })
 	if at < changeExamples {
 		have = slices.Insert(have, at, *x)
 	}
@@ -211,8 +217,10 @@ func placed(have []changeExample, x *changeExample) []changeExample {
 // exampleOf copies what the page shows of an example.
 func exampleOf(e *diff.Example) *changeExample {
 	x := &changeExample{
-		Kind: clipped(e.Kind), Agent: clipped(schema.OrZero(e.Agent)), Before: clipped(schema.OrZero(e.Before)), After: clipped(schema.OrZero(e.After)),
-		Host: clipped(e.Host), URL: clipped(schema.OrZero(e.URL)), Use: clipped(schema.OrZero(e.Use)), Identity: clipped(schema.OrZero(e.Identity)), rank: math.MaxInt64, more: e.More,
+		Kind: clipped(e.Kind), Agent: clipped(schema.OrZero(e.Agent)), Before: clipped(schema.OrZero(e.Before)),
+		After: clipped(schema.OrZero(e.After)),
+		Host:  clipped(e.Host), URL: clipped(schema.OrZero(e.URL)), Use: clipped(schema.OrZero(e.Use)),
+		Identity: clipped(schema.OrZero(e.Identity)), rank: math.MaxInt64, more: e.More,
 	}
 	if e.Rank != nil {
 		x.rank = *e.Rank

@@ -17,26 +17,32 @@ import (
 )
 
 func (c *Changes) from() string {
-	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
+	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s",
+		views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile))
 }
 
 // Figures returns the figures of the changes. All says what the run has.
 func (c *Changes) Figures(all string) []*draw.Figure {
 	c.all = all
 	return []*draw.Figure{
-		c.changedHosts(), c.changeWays("change-agents", "agent", c.closedAgents(), nil), c.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
+		c.changedHosts(), c.changeWays("change-agents", "agent", c.closedAgents(), nil),
+		c.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
 		c.changeWords(), c.changeUses(), c.changeIdentities(), c.changedTogether(), c.changeKinds(),
 	}
 }
 
 // changedHosts shows how many hosts changed, by most severe change.
 func (c *Changes) changedHosts() *draw.Figure {
-	f := &draw.Figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", words.Hosts(c.compared)), Names: words.Plain, Head: []string{"severity", "hosts"}}
+	f := &draw.Figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", words.Hosts(c.compared)),
+		Names: words.Plain, Head: []string{"severity", "hosts"}}
 	if c.earlier > 0 {
-		f.Note = strings.TrimSpace(fmt.Sprintf("Compared with a run before the earlier one, which could not read them: %s. ", words.Hosts(c.earlier)) + f.Note)
+		f.Note = strings.TrimSpace(fmt.Sprintf(
+			"Compared with a run before the earlier one, which could not read them: %s. ", words.Hosts(c.earlier)) + f.Note)
 	}
 	if c.unread > 0 {
-		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", words.Hosts(c.compared), words.Number(c.unread)) + f.Note)
+		f.Note = strings.TrimSpace(fmt.Sprintf(
+			"Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ",
+			words.Hosts(c.compared), words.Number(c.unread)) + f.Note)
 	}
 	if c.rows == 0 {
 		switch {
@@ -56,20 +62,25 @@ func (c *Changes) changedHosts() *draw.Figure {
 	if c.new+c.gone > 0 {
 		f.Title += fmt.Sprintf("; %s new, %s gone", words.Number(c.new), words.Number(c.gone))
 	}
-	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, turns an identity away, lets it in or serves it a stricter file, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
+	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. " +
+		"Major: it closes a part, lets an agent in again, changes what content may be used for, turns an identity away, " +
+		"lets it in or serves it a stricter file, or is no longer reachable. Cosmetic: a different text with the same " +
+		"meaning. " + f.Note)
 	f.Examples = &draw.Listed{Caption: "Examples", What: "change", HasKey: true}
 	left := int64(0)
 	for _, s := range severities {
 		n := c.bySeverity[s.key]
 		if n > 0 {
 			f.AddRow([]string{s.key}, n)
-			f.AddBar(s.key, "", draw.Track{Whole: c.compared, Shares: []draw.Share{{Class: s.class, Name: "hosts", N: n}}, Values: []string{words.Hosts(n), words.Percent(n, c.compared)}})
+			f.AddBar(s.key, "", draw.Track{Whole: c.compared, Shares: []draw.Share{{Class: s.class, Name: "hosts", N: n}},
+				Values: []string{words.Hosts(n), words.Percent(n, c.compared)}})
 		}
 		list(f.Examples, s.key, c.examples[s.key], (*changeExample).words)
 		left += n - int64(len(c.examples[s.key]))
 	}
 	if left > 0 {
-		f.Examples.Rest = fmt.Sprintf("and %s more hosts: robocensus diff --out DIR %s %s --list", words.Number(left), c.against, c.run)
+		f.Examples.Rest = fmt.Sprintf("and %s more hosts: robocensus diff --out DIR %s %s --list", words.Number(left),
+			c.against, c.run)
 	}
 	f.Fit("hosts")
 	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS severity, count(*) AS hosts
@@ -172,17 +183,21 @@ func (c *Changes) changeKinds() *draw.Figure {
 	f := &draw.Figure{
 		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: words.Kind,
 		Title: fmt.Sprintf("What changed on most hosts: %s, on %s%s", names, words.Number(most), each),
-		Note:  "A host counts once for each kind. The kinds have the names of the column kind of the table changes, which has a row for each agent, URL or token concerned; the numbers show both.",
-		Head:  []string{"kind", "hosts", "rows"},
+		Note: "A host counts once for each kind. The kinds have the names of the column kind of the table changes, " +
+			"which has a row for each agent, URL or token concerned; the numbers show both.",
+		Head: []string{"kind", "hosts", "rows"},
 	}
 	for _, kind := range counters.Ranked(onHosts) {
 		n := c.kinds[kind]
-		f.AddBar(words.Kind(kind), words.KindMeans[kind], draw.Track{Shares: []draw.Share{{Class: "allow", Name: "hosts", N: n.hosts}}, Values: []string{words.Hosts(n.hosts)}})
+		f.AddBar(words.Kind(kind), words.KindMeans[kind],
+			draw.Track{Shares: []draw.Share{{Class: "allow", Name: "hosts", N: n.hosts}},
+				Values: []string{words.Hosts(n.hosts)}})
 		f.AddRow([]string{kind}, n.hosts, n.rows)
 	}
 	f.FitHosts()
 	f.Shorten()
-	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + c.from() + "\nGROUP BY kind ORDER BY hosts DESC, kind"
+	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + c.from() +
+		"\nGROUP BY kind ORDER BY hosts DESC, kind"
 	return f
 }
 
@@ -195,7 +210,9 @@ func (c *Changes) changedTogether() *draw.Figure {
 	}
 	f := &draw.Figure{
 		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: words.Plain,
-		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its most severe change.",
+		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their " +
+			"names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named " +
+			"after the best-ranked host, and coloured by its most severe change.",
 		Head: []string{"such_as", "hosts"},
 	}
 	f.Examples = &draw.Listed{Caption: "The most severe change of each set", What: "change"}
@@ -207,7 +224,8 @@ func (c *Changes) changedTogether() *draw.Figure {
 	for i, w := range ways {
 		x := exampleOf(&w)
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
-		f.AddBar(x.Host, "", draw.Track{Shares: []draw.Share{{Class: severities[max(at, 0)].class, Name: w.Severity, N: w.Hosts}}, Values: []string{words.Hosts(w.Hosts)}})
+		f.AddBar(x.Host, "", draw.Track{Shares: []draw.Share{{Class: severities[max(at, 0)].class, Name: w.Severity,
+			N: w.Hosts}}, Values: []string{words.Hosts(w.Hosts)}})
 		f.AddRow([]string{w.Origin}, w.Hosts)
 		if i == 0 {
 			f.Title = fmt.Sprintf("%s changed in the same way, such as %s: %s", words.Hosts(w.Hosts), x.Host, x.words())
@@ -255,7 +273,8 @@ type closedTo struct {
 // closedAgents returns the agents that hosts closed or opened to, those that lost most
 // first.
 func (c *Changes) closedAgents() (out []closedTo) {
-	for _, a := range closing.Sorted(c.closing.Agents, func(a, b closing.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
+	for _, a := range closing.Sorted(c.closing.Agents,
+		func(a, b closing.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
 		out = append(out, closedTo{a.Agent, *c.closing.Agents[a]})
 	}
 	return out
@@ -263,7 +282,8 @@ func (c *Changes) closedAgents() (out []closedTo) {
 
 // closedCategories does the same for categories.
 func (c *Changes) closedCategories() (out []closedTo) {
-	for _, a := range closing.Sorted(c.closing.Categories, func(a, b closing.Category) int { return cmp.Compare(a.Category, b.Category) }) {
+	for _, a := range closing.Sorted(c.closing.Categories,
+		func(a, b closing.Category) int { return cmp.Compare(a.Category, b.Category) }) {
 		out = append(out, closedTo{a.Category, *c.closing.Categories[a]})
 	}
 	return out
@@ -276,7 +296,8 @@ const movedAgents = draw.MostBars / 2
 // moverList lists the best-ranked hosts that closed a path to the first of the agents, and
 // those that opened one to the agents that most hosts opened to.
 func (c *Changes) moverList(of []closedTo) *draw.Listed {
-	out := &draw.Listed{Caption: "Hosts that closed a path, and hosts that opened one, the best ranked first", What: "change", HasKey: true}
+	out := &draw.Listed{Caption: "Hosts that closed a path, and hosts that opened one, the best ranked first",
+		What: "change", HasKey: true}
 	left := int64(0)
 	add := func(how string, movers map[string][]changeExample, n func(closedTo) int64) {
 		of := slices.DeleteFunc(slices.Clone(of), func(x closedTo) bool { return n(x) == 0 })
@@ -292,7 +313,8 @@ func (c *Changes) moverList(of []closedTo) *draw.Listed {
 		return nil
 	}
 	if left > 0 {
-		out.Rest = fmt.Sprintf("and %s more: robocensus diff --out DIR %s %s --list --agent NAME", words.Number(left), c.against, c.run)
+		out.Rest = fmt.Sprintf("and %s more: robocensus diff --out DIR %s %s --list --agent NAME", words.Number(left),
+			c.against, c.run)
 	}
 	return out
 }
@@ -312,7 +334,8 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 		}
 	}
 	f := &draw.Figure{
-		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: named, Head: []string{name, "closed", "shut_out", "opened", "let_in"},
+		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Names: named,
+		Head:   []string{name, "closed", "shut_out", "opened", "let_in"},
 		Legend: []draw.Legend{{Class: "closed", Name: "shut out entirely"}, {Class: "partly", Name: "closed on some path"}},
 		Note:   "Closed and opened are by the meaning of the rules on every path. A host may close one path and open another.",
 	}
@@ -330,23 +353,28 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 	case x.Closed == 0:
 		f.Title = fmt.Sprintf("No %s lost a path anywhere", name)
 	case x.ShutOut == 0:
-		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, none shut %s out entirely", it, words.Hosts(x.Closed), to, out)
+		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, none shut %s out entirely", it, words.Hosts(x.Closed),
+			to, out)
 	default:
-		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, and %s shut %s out entirely", it, words.Hosts(x.Closed), to, words.Number(x.ShutOut), out)
+		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, and %s shut %s out entirely", it,
+			words.Hosts(x.Closed), to, words.Number(x.ShutOut), out)
 	}
 	if opened {
-		f.Legend = append(f.Legend, draw.Legend{Class: "allow", Name: "let in again"}, draw.Legend{Class: "open", Name: "opened on some path"})
+		f.Legend = append(f.Legend, draw.Legend{Class: "allow", Name: "let in again"},
+			draw.Legend{Class: "open", Name: "opened on some path"})
 	}
 	for _, x := range of {
 		f.AddRow([]string{x.name}, x.Closed, x.ShutOut, x.Opened, x.LetIn)
 		tracks := []draw.Track{{
-			Shares: []draw.Share{{Class: "closed", Name: "shut out entirely", N: x.ShutOut}, {Class: "partly", Name: "closed on some path", N: x.Closed - x.ShutOut}},
+			Shares: []draw.Share{{Class: "closed", Name: "shut out entirely", N: x.ShutOut},
+				{Class: "partly", Name: "closed on some path", N: x.Closed - x.ShutOut}},
 			Values: []string{fmt.Sprintf("%s closed, %s entirely", words.Number(x.Closed), words.Number(x.ShutOut))},
 		}}
 		if opened {
 			tracks[0].Label = "closed"
 			tracks = append(tracks, draw.Track{
-				Label: "opened", Shares: []draw.Share{{Class: "allow", Name: "let in again", N: x.LetIn}, {Class: "open", Name: "opened on some path", N: x.Opened - x.LetIn}},
+				Label: "opened", Shares: []draw.Share{{Class: "allow", Name: "let in again", N: x.LetIn},
+					{Class: "open", Name: "opened on some path", N: x.Opened - x.LetIn}},
 				Values: []string{fmt.Sprintf("%s opened, %s let in", words.Number(x.Opened), words.Number(x.LetIn))},
 			})
 		}
@@ -361,7 +389,9 @@ func (c *Changes) changeWays(id, name string, of []closedTo, named func(string) 
 	for _, column := range f.Head[1:] {
 		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %[1]s", column))
 	}
-	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf("\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", views.Quote(c.run), views.Quote(c.against), views.Quote(c.profile)) +
+	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf(
+		"\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", views.Quote(c.run),
+		views.Quote(c.against), views.Quote(c.profile)) +
 		"\nGROUP BY " + name + " HAVING bool_or(p.closed OR p.opened) ORDER BY 2 DESC, 3 DESC, 4 DESC, 5 DESC, " + name
 	return f
 }

@@ -16,22 +16,30 @@ func (c *Changes) changeIdentities() *draw.Figure {
 	of := c.closing.Identities
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		x, y := of[a], of[b]
-		return cmp.Or(cmp.Compare(y.TurnedAway, x.TurnedAway), cmp.Compare(y.LetIn, x.LetIn), cmp.Compare(y.Otherwise, x.Otherwise), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(y.TurnedAway, x.TurnedAway), cmp.Compare(y.LetIn, x.LetIn),
+			cmp.Compare(y.Otherwise, x.Otherwise), cmp.Compare(a, b))
 	})
 	if len(names) == 0 {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "change-identities", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), Head: []string{"identity", "turned_away", "let_in", "otherwise", "undecided"}, Names: clipped,
-		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or met with a wall. Otherwise: what it is served compares otherwise with the host's own answer than before, or it is turned away in another way. " +
-			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own second request otherwise than the first.",
-		Legend: []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"}, {Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}},
+		ID: "change-identities", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all),
+		Head: []string{"identity", "turned_away", "let_in", "otherwise", "undecided"}, Names: clipped,
+		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or " +
+			"met with a wall. Otherwise: what it is served compares otherwise with the host's own answer than before, or it " +
+			"is turned away in another way. " +
+			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own " +
+			"second request otherwise than the first.",
+		Legend: []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"},
+			{Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}},
 	}
 	for _, name := range names {
 		n := of[name]
 		f.AddRow([]string{name}, n.TurnedAway, n.LetIn, n.Otherwise, n.Undecided)
-		addHosts(f, clipped(name), draw.Share{Class: "closed", Name: "turned away", N: n.TurnedAway}, draw.Share{Class: "allow", Name: "let in", N: n.LetIn},
-			draw.Share{Class: "partly", Name: "otherwise", N: n.Otherwise}, draw.Share{Class: "unknown", Name: "undecided", N: n.Undecided})
+		addHosts(f, clipped(name), draw.Share{Class: "closed", Name: "turned away", N: n.TurnedAway},
+			draw.Share{Class: "allow", Name: "let in", N: n.LetIn},
+			draw.Share{Class: "partly", Name: "otherwise", N: n.Otherwise}, draw.Share{Class: "unknown", Name: "undecided",
+				N: n.Undecided})
 	}
 	f.FitHosts()
 	f.Title = identitiesTitle(clipped(names[0]), of[names[0]].TurnedAway, of[names[0]].LetIn)
@@ -47,7 +55,8 @@ func identitiesTitle(name string, away, in int64) string {
 	turn := func(n int64) string { return words.Agree(n, "turns", "turn") }
 	switch {
 	case away > 0 && in > 0:
-		return fmt.Sprintf("%s newly %s away %s, and %s no longer %s", words.Hosts(away), turn(away), name, words.Number(in), words.Agree(in, "does", "do"))
+		return fmt.Sprintf("%s newly %s away %s, and %s no longer %s", words.Hosts(away), turn(away), name,
+			words.Number(in), words.Agree(in, "does", "do"))
 	case away > 0:
 		return fmt.Sprintf("%s newly %s away %s", words.Hosts(away), turn(away), name)
 	case in > 0:

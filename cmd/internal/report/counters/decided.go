@@ -46,6 +46,8 @@ func WithRules(condition string) string {
 		}
 		return "coalesce(sum(count) FILTER (" + strings.Join(chosen, " AND ") + "), 0)"
 	}
-	walls := sum("metric = 'challenge_outcome'", "key = 'conditional_allow'") + "\n    ELSE " + sum("metric = 'challenge'", "ends_with(key, ' success')")
-	return "(" + sum("metric = 'outcome'", "key = 'conditional_allow'") + "\n    - CASE WHEN " + sum("metric = 'challenge_outcome'") + " > 0 THEN " + walls + " END)"
+	walls := sum("metric = 'challenge_outcome'", "key = 'conditional_allow'") +
+		"\n    ELSE " + sum("metric = 'challenge'", "ends_with(key, ' success')")
+	return "(" + sum("metric = 'outcome'", "key = 'conditional_allow'") +
+		"\n    - CASE WHEN " + sum("metric = 'challenge_outcome'") + " > 0 THEN " + walls + " END)"
 }

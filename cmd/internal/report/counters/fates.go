@@ -19,7 +19,8 @@ type Fate struct {
 // Fates returns those of all agents under a profile, by name.
 func (s Sums) Fates(profile string) []Fate {
 	ofAgent := func(l Label) string { return l.Agent }
-	policies, own, fallback := s.Pivot("policy", profile, ofAgent), s.Pivot("policy_explicit", profile, ofAgent), s.Pivot("policy_fallback", profile, ofAgent)
+	policies, own, fallback := s.Pivot("policy", profile, ofAgent), s.Pivot("policy_explicit", profile, ofAgent),
+		s.Pivot("policy_fallback", profile, ofAgent)
 	var out []Fate
 	for agent, category := range s.Agents(profile) {
 		f := Fate{

@@ -13,7 +13,8 @@ const Headline = "ai-training"
 func Statement(k string) string {
 	subject, preference := CutLast(k)
 	mechanism, use, _ := strings.Cut(subject, " ")
-	return words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted", "disallow": "refused"}[preference]
+	return words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted",
+		"disallow": "refused"}[preference]
 }
 
 // CutLast cuts a text at its last space; one without a space has nothing before it.

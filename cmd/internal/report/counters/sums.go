@@ -139,7 +139,8 @@ const noBin = 1<<63 - 1
 
 // Ascending returns bins or bands in ascending order.
 func Ascending[V any](of map[string]V) []string {
-	return slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(First(a), First(b)), cmp.Compare(a, b)) })
+	return slices.SortedFunc(maps.Keys(of),
+		func(a, b string) int { return cmp.Or(cmp.Compare(First(a), First(b)), cmp.Compare(a, b)) })
 }
 
 // Examples holds a few examples for each metric and key.

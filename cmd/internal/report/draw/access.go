@@ -4,7 +4,8 @@ import "github.com/robocensus/robocensus/sink/access"
 
 // drawnAccess is how a table of words draws those of package access. "" is none.
 var drawnAccess = map[string]struct{ class, text string }{
-	access.Open: {"open", "·"}, access.Partly: {"partly", "/"}, access.ShutOut: {"closed", "×"}, access.Unread: {"unknown", "?"}, "": {"none", ""},
+	access.Open: {"open", "·"}, access.Partly: {"partly", "/"}, access.ShutOut: {"closed", "×"},
+	access.Unread: {"unknown", "?"}, "": {"none", ""},
 }
 
 // AccessCell returns the cell for a word of package access, with what it is about.

@@ -25,7 +25,8 @@ func (f *Figure) Forest(all []Spread, isDifference bool) {
 	f.Axis = fmt.Sprintf("%.0f%%", 100*scale)
 	if isDifference {
 		least, f.Axis = -scale, ""
-		f.Of += fmt.Sprintf(" The width is from -%.0f to +%.0f percentage points, with zero in the middle.", 100*scale, 100*scale)
+		f.Of += fmt.Sprintf(" The width is from -%.0f to +%.0f percentage points, with zero in the middle.", 100*scale,
+			100*scale)
 	}
 	f.Cut = max(0, len(all)-MostBars)
 	x := func(v float64) float64 { return 100 * (v - least) / (scale - least) }
@@ -35,7 +36,8 @@ func (f *Figure) Forest(all []Spread, isDifference bool) {
 		if isDifference {
 			parts = append(parts, rectangle{Class: "unknown", X: x(0) - 0.15, Width: 0.3, Tip: "no difference"})
 		}
-		parts = append(parts, rectangle{Class: "open", X: x(s.Low), Width: max(0.3, x(s.High)-x(s.Low)), Tip: tip}, rectangle{Class: s.Class, X: max(0, min(99, x(s.At)-0.5)), Width: 1, Tip: tip})
+		parts = append(parts, rectangle{Class: "open", X: x(s.Low), Width: max(0.3, x(s.High)-x(s.Low)), Tip: tip},
+			rectangle{Class: s.Class, X: max(0, min(99, x(s.At)-0.5)), Width: 1, Tip: tip})
 		f.AddBar(s.Name, s.Sub, Track{Values: []string{s.Value}, Parts: parts})
 	}
 }

@@ -67,7 +67,8 @@ func (s *svg) heat(h *Heat) {
 		if most := int(width / 5.5); len(text) > most {
 			text = append(text[:max(1, most-1)], '…')
 		}
-		s.text(svgMargin+svgNames+width*(float64(k)+0.5), s.y, `font-size="11" text-anchor="middle" fill="#55626f"`, string(text))
+		s.text(svgMargin+svgNames+width*(float64(k)+0.5), s.y, `font-size="11" text-anchor="middle" fill="#55626f"`,
+			string(text))
 	}
 	s.y += 6
 	for _, r := range h.Rows {
@@ -112,7 +113,8 @@ func (s *svg) words(h *Heat) {
 			if fill == "" {
 				fill = "#f4f6f8"
 			}
-			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, esc(c.Tip), x, s.y, width-1, height-1, fill)
+			fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, esc(c.Tip), x,
+				s.y, width-1, height-1, fill)
 			s.text(x+width/2, s.y+13, `font-size="11" text-anchor="middle" fill="`+ink+`"`, c.Text)
 			s.WriteString("</g>")
 		}

@@ -48,7 +48,8 @@ func Histogram(h summary.Histogram, whole int64, label, name func(int64) string,
 	every := (len(bins) + 4) / 5
 	for i, b := range bins {
 		col := column{
-			X: float64(i)*width + width*0.08, Width: width * 0.84, Middle: (float64(i) + 0.5) * width, Share: float64(b.Count) / float64(most),
+			X: float64(i)*width + width*0.08, Width: width * 0.84, Middle: (float64(i) + 0.5) * width,
+			Share: float64(b.Count) / float64(most),
 			Label: binLabel(b.Bin, label), Sparse: i%every != 0,
 			Tip: fmt.Sprintf("%s: %s, %s", Span(b.Bin, name), words.Count(b.Count, noun), words.Percent(b.Count, whole)),
 		}

@@ -103,7 +103,8 @@ func (s *svg) multiples(f *Figure) {
 func (s *svg) plot(p *Plot, m *Multiple, x, y, width, height int) {
 	fmt.Fprintf(s, `<svg x="%d" y="%d" width="%d" height="%d" viewBox="0 0 %d %d" preserveAspectRatio="none" overflow="visible"><rect width="%[5]d" height="%[6]d" fill="#f4f6f8"/>`,
 		x, y, width, height, MultipleWidth, MultipleHeight)
-	fmt.Fprintf(s, `<path d="M0 %d H%d" stroke="#d5dce3" vector-effect="non-scaling-stroke"/>`, MultipleHeight/2, MultipleWidth)
+	fmt.Fprintf(s, `<path d="M0 %d H%d" stroke="#d5dce3" vector-effect="non-scaling-stroke"/>`, MultipleHeight/2,
+		MultipleWidth)
 	for _, t := range m.Ticks {
 		fmt.Fprintf(s, `<path d="M%s 0 V%d" stroke="#d5dce3" vector-effect="non-scaling-stroke"/>`, t.X, MultipleHeight)
 	}
@@ -115,7 +116,8 @@ func (s *svg) plot(p *Plot, m *Multiple, x, y, width, height int) {
 			fmt.Fprintf(s, `<path d="%s" fill="%s" fill-opacity="0.2"/>`, b, strokes[c.Class])
 		}
 		for _, path := range c.Paths {
-			fmt.Fprintf(s, `<path d="%s" fill="none" stroke="%s" stroke-width="2" vector-effect="non-scaling-stroke"/>`, path, strokes[c.Class])
+			fmt.Fprintf(s, `<path d="%s" fill="none" stroke="%s" stroke-width="2" vector-effect="non-scaling-stroke"/>`, path,
+				strokes[c.Class])
 		}
 		for _, d := range c.Dots {
 			fmt.Fprintf(s, `<path d="M%s %s h0" stroke="%s" stroke-width="5" stroke-linecap="round" vector-effect="non-scaling-stroke"><title>%s</title></path>`, d.X, d.Y, strokes[c.Class], esc(d.Tip))

@@ -27,7 +27,10 @@ import (
 //go:embed page.tmpl.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": Decimal, "plotHeight": func() int { return plotTop + plotHeight + plotFoot }, "plotBase": func() int { return plotTop + plotHeight }}).Parse(pageText))
+var pageTemplate = template.Must(
+	template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": Decimal,
+		"plotHeight": func() int { return plotTop + plotHeight + plotFoot },
+		"plotBase":   func() int { return plotTop + plotHeight }}).Parse(pageText))
 
 // Page is a page of figures.
 type Page struct {

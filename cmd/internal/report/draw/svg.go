@@ -54,7 +54,8 @@ const (
 
 // fills are the colours of the page's light theme.
 var fills = map[string]string{
-	"allow": "#2f6fb3", "open": "#9cc4ea", "partly": "#e9b44c", "closed": "#b23a0e", "star": "#f0a07c", "broken": "#7a5195", "stale": "#5f9e8f", "away": "#c2578a", "unknown": "#a9b3bc",
+	"allow": "#2f6fb3", "open": "#9cc4ea", "partly": "#e9b44c", "closed": "#b23a0e", "star": "#f0a07c",
+	"broken": "#7a5195", "stale": "#5f9e8f", "away": "#c2578a", "unknown": "#a9b3bc",
 }
 
 // inks are the colours of text on dark fills.
@@ -156,7 +157,8 @@ func (s *svg) columns(c *columns) {
 	base := top + plotTop + plotHeight
 	for _, col := range c.Columns {
 		x, middle, height := svgMargin+plot*col.X/100, svgMargin+plot*col.Middle/100, plotHeight*col.Share
-		fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, esc(col.Tip), x, float64(base)-height, plot*col.Width/100, height, fills["allow"])
+		fmt.Fprintf(s, `<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, esc(col.Tip),
+			x, float64(base)-height, plot*col.Width/100, height, fills["allow"])
 		s.text(middle, base-int(height)-5, `font-size="11" text-anchor="middle" fill="#55626f"`, col.Top)
 		s.text(middle, base+15, `font-size="11" text-anchor="middle" fill="#16202a"`, col.Label)
 		s.WriteString("</g>")
@@ -194,10 +196,12 @@ func (s *svg) bars(f *Figure) {
 			s.text(at, y, attributes, b.Sub)
 		}
 		for _, t := range b.Tracks {
-			fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="#f4f6f8"/>`, svgMargin+svgNames, s.y, svgPlot, svgTrack-1)
+			fmt.Fprintf(s, `<rect x="%d" y="%d" width="%d" height="%d" fill="#f4f6f8"/>`, svgMargin+svgNames, s.y, svgPlot,
+				svgTrack-1)
 			for _, p := range t.Parts {
 				x, width := svgMargin+svgNames+svgPlot*p.X/100, svgPlot*p.Width/100
-				fmt.Fprintf(s, `<g><title>%s</title><rect x="%.2f" y="%d" width="%.2f" height="%d" fill="%s"/>`, esc(p.Tip), x, s.y, width, svgTrack-1, fills[p.Class])
+				fmt.Fprintf(s, `<g><title>%s</title><rect x="%.2f" y="%d" width="%.2f" height="%d" fill="%s"/>`, esc(p.Tip), x,
+					s.y, width, svgTrack-1, fills[p.Class])
 				if p.Text != "" {
 					ink := inks[p.Class]
 					if ink == "" {

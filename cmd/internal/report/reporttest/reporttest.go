@@ -44,12 +44,15 @@ func Series() *series.Result {
 	r.Strips = &series.Strips{Of: Hostile[0], Runs: []string{"one", "two", "three"}}
 	for k, text := range Hostile {
 		r.Strips.Sites = append(r.Strips.Sites, series.Strip{Site: text, Access: []string{"open", "", "shut out"}})
-		r.Marks = append(r.Marks, series.Mark{Run: "two", Kind: "agent_changed", Of: text, Text: "the entry of " + text + " changed"})
+		r.Marks = append(r.Marks, series.Mark{Run: "two", Kind: "agent_changed", Of: text, Text: "the entry of " + text +
+			" changed"})
 		for i, run := range r.Runs {
 			share, low, high := 0.1*float64(i+1), 0.05*float64(i+1), 0.2*float64(i+1)
 			p := schema.Point{
-				Metric: "policy", Population: "all", Stratum: "all", Agent: &text, Category: &text, Profile: new("google"), Key: new("disallow_all"), Run: run.Run, Date: run.Date,
-				Base: "hosts", Count: int64(200*(i+1) - k), Denominator: 2000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Caution: new("rare"),
+				Metric: "policy", Population: "all", Stratum: "all", Agent: &text, Category: &text, Profile: new("google"),
+				Key: new("disallow_all"), Run: run.Run, Date: run.Date,
+				Base: "hosts", Count: int64(200*(i+1) - k), Denominator: 2000, Share: &share, Low: &low, High: &high,
+				Method: new("wilson"), Caution: new("rare"),
 			}
 			if i > 0 {
 				p.Comparable = new(i == 2)
@@ -108,7 +111,10 @@ func CheckCopy(t testing.TB, link string) {
 				t.Errorf("a drawing has an element %s", token.Name.Local)
 			}
 			for _, a := range token.Attr {
-				if !slices.Contains(strings.Fields("xmlns width height viewBox preserveAspectRatio overflow d fill-opacity stroke-width stroke-linecap stroke-dasharray vector-effect role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke transform"), a.Name.Local) {
+				if !slices.Contains(strings.Fields(
+					"xmlns width height viewBox preserveAspectRatio overflow d fill-opacity stroke-width stroke-linecap "+
+						"stroke-dasharray vector-effect role aria-labelledby font-family font-size font-weight text-anchor id x y x1 "+
+						"x2 y1 y2 fill stroke transform"), a.Name.Local) {
 					t.Errorf("%s has an attribute %s", token.Name.Local, a.Name.Local)
 				}
 				if a.Name.Local == "id" {

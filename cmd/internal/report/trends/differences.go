@@ -23,20 +23,25 @@ func (d *seriesData) differences() *draw.Figure {
 		return nil
 	}
 	f := &draw.Figure{
-		ID: "differences", Title: fmt.Sprintf("%s of %s moved by more than chance, %s most", words.Number(int64(len(m.Movers))), words.Count(int64(m.Compared), "figure"), MoverName(&m.Movers[0])),
+		ID: "differences", Title: fmt.Sprintf("%s of %s moved by more than chance, %s most",
+			words.Number(int64(len(m.Movers))), words.Count(int64(m.Compared), "figure"), MoverName(&m.Movers[0])),
 		Of:   "Differences of shares of " + of + " between the first and the last of comparable runs.",
 		Note: "The intervals hold for all figures together in 95% of samples (Bonferroni).",
-		Head: []string{"figure", "from", "to", "then", "of_then", "now", "of_now", "gained", "lost", "difference", "low", "high"},
+		Head: []string{"figure", "from", "to", "then", "of_then", "now", "of_now", "gained", "lost", "difference", "low",
+			"high"},
 	}
 	if m.Method == series.Paired {
-		f.Note += " The same hosts are compared, host by host: a figure is here where McNemar's exact test says that hosts did not change one way and the other by chance."
+		f.Note += " The same hosts are compared, host by host: a figure is here where McNemar's exact test says that " +
+			"hosts did not change one way and the other by chance."
 	} else {
-		f.Note += " The runs count as samples that differ, which claims less than the same hosts would; --panel compares those, host by host."
+		f.Note += " The runs count as samples that differ, which claims less than the same hosts would; --panel compares " +
+			"those, host by host."
 	}
 	var all []draw.Spread
 	for i := range m.Movers {
 		x := &m.Movers[i]
-		s := draw.Spread{Name: MoverName(x), At: x.Difference, Low: x.Low, High: x.High, Class: "closed", Value: fmt.Sprintf("%+.1f, %+.1f to %+.1f", 100*x.Difference, 100*x.Low, 100*x.High)}
+		s := draw.Spread{Name: MoverName(x), At: x.Difference, Low: x.Low, High: x.High, Class: "closed",
+			Value: fmt.Sprintf("%+.1f, %+.1f to %+.1f", 100*x.Difference, 100*x.Low, 100*x.High)}
 		if x.Difference < 0 {
 			s.Class = "allow"
 		}
@@ -45,7 +50,8 @@ func (d *seriesData) differences() *draw.Figure {
 		if x.Pairs != nil {
 			gained, lost = fmt.Sprint(x.Gained), fmt.Sprint(x.Lost)
 		}
-		f.AddRow([]string{MoverName(x), x.From.Run, x.To.Run, fmt.Sprint(x.From.Count), fmt.Sprint(x.From.Denominator), fmt.Sprint(x.To.Count), fmt.Sprint(x.To.Denominator), gained, lost,
+		f.AddRow([]string{MoverName(x), x.From.Run, x.To.Run, fmt.Sprint(x.From.Count), fmt.Sprint(x.From.Denominator),
+			fmt.Sprint(x.To.Count), fmt.Sprint(x.To.Denominator), gained, lost,
 			fmt.Sprintf("%.6f", x.Difference), fmt.Sprintf("%.6f", x.Low), fmt.Sprintf("%.6f", x.High)})
 	}
 	f.Forest(all, true)

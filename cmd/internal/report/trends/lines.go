@@ -132,7 +132,8 @@ func (m *lines) place(d *seriesData, scale int64) *draw.Multiple {
 	var marked []draw.Dashed
 	for at, run := range d.Runs {
 		if happened := append(slices.Clone(shared[at]), own[at]...); happened != nil {
-			marked = append(marked, draw.Dashed{X: draw.Decimal(m.across(d, run.Date)), Tip: shortDay(run.Date) + ": " + strings.Join(happened, "; ")})
+			marked = append(marked, draw.Dashed{X: draw.Decimal(m.across(d, run.Date)), Tip: shortDay(run.Date) +
+				": " + strings.Join(happened, "; ")})
 		}
 	}
 	var why []string
@@ -155,7 +156,8 @@ func (m *lines) place(d *seriesData, scale int64) *draw.Multiple {
 // plot returns a drawing whose height stands for scale per cent.
 func (m *lines) plot(d *seriesData, scale int64, marked []draw.Dashed) draw.Plot {
 	top := float64(scale) / 100
-	out := draw.Plot{Top: fmt.Sprintf("%d%%", scale), Middle: strings.TrimSuffix(fmt.Sprintf("%.1f", float64(scale)/2), ".0") + "%", Lines: marked}
+	out := draw.Plot{Top: fmt.Sprintf("%d%%", scale), Middle: strings.TrimSuffix(fmt.Sprintf("%.1f", float64(scale)/2),
+		".0") + "%", Lines: marked}
 	up := func(share float64) string { return draw.Decimal(draw.MultipleHeight * (1 - min(1, share/top))) }
 	for _, c := range m.lines {
 		drawn := draw.DrawnCurve{Class: c.class}
@@ -214,7 +216,8 @@ func (m *lines) ticks(d *seriesData) (out []draw.Tick) {
 	for i, date := range dates {
 		if i%every == 0 {
 			x := m.across(d, date)
-			out = append(out, draw.Tick{X: draw.Decimal(x), Percent: draw.Decimal(100 * x / draw.MultipleWidth), Label: date.Format(layout)})
+			out = append(out, draw.Tick{X: draw.Decimal(x), Percent: draw.Decimal(100 * x / draw.MultipleWidth),
+				Label: date.Format(layout)})
 		}
 	}
 	return out
@@ -239,11 +242,13 @@ func shortDay(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
 // cautions has words for cautions.
 var cautions = map[string]string{
-	"few_hosts": "few hosts", "rare": "a rare share", "few_clusters": "few domains", "uneven_clusters": "domains of very different sizes",
+	"few_hosts": "few hosts", "rare": "a rare share", "few_clusters": "few domains",
+	"uneven_clusters": "domains of very different sizes",
 }
 
 func tipOf(p *schema.Point, base string) string {
-	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, ShareOf(p), base, words.Number(p.Count), words.Number(p.Denominator))
+	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, ShareOf(p), base, words.Number(p.Count),
+		words.Number(p.Denominator))
 	if p.Low != nil {
 		text += fmt.Sprintf(", interval %.1f to %.1f%%", 100**p.Low, 100**p.High)
 	}

@@ -53,7 +53,8 @@ func newSeriesData(r *series.Result) *seriesData {
 	}
 	for i := range r.Points {
 		p := &r.Points[i]
-		l := followed{p.Metric, p.Population, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category), schema.OrZero(p.Profile), schema.OrZero(p.Key), p.Base}
+		l := followed{p.Metric, p.Population, p.Stratum, schema.OrZero(p.Agent), schema.OrZero(p.Category),
+			schema.OrZero(p.Profile), schema.OrZero(p.Key), p.Base}
 		if l.agent != "" {
 			l.category = ""
 		}
@@ -65,7 +66,8 @@ func newSeriesData(r *series.Result) *seriesData {
 func (d *seriesData) page() *draw.Page {
 	first, last := d.Runs[0], d.Runs[len(d.Runs)-1]
 	p := &draw.Page{
-		Title: fmt.Sprintf("Crawl policies over time: %s, %s to %s", words.Count(int64(len(d.Runs)), "run"), words.Day(first.Date), words.Day(last.Date)),
+		Title: fmt.Sprintf("Crawl policies over time: %s, %s to %s", words.Count(int64(len(d.Runs)), "run"),
+			words.Day(first.Date), words.Day(last.Date)),
 		Facts: []draw.Fact{{Name: "profile", Value: d.profile}, {Name: "runs", Value: first.Run + " to " + last.Run}},
 		Drawn: "Drawn from the table summary of each run",
 	}
@@ -78,7 +80,8 @@ func (d *seriesData) page() *draw.Page {
 	}
 	for _, run := range d.Runs {
 		for _, text := range run.Breaks {
-			p.Remarks = append(p.Remarks, fmt.Sprintf("No figure of run %s can be compared with the run before it: %s.", run.Run, text))
+			p.Remarks = append(p.Remarks, fmt.Sprintf("No figure of run %s can be compared with the run before it: %s.",
+				run.Run, text))
 		}
 	}
 	for _, text := range d.Warnings {
@@ -127,19 +130,25 @@ func (d *seriesData) tiles() []draw.Tile {
 	if last.Files != nil {
 		decide = "the rules of " + words.Percent(*last.Files, last.Hosts) + " decide"
 	}
-	tiles := []draw.Tile{{Name: "runs", Value: words.Number(int64(len(d.Runs))), Note: ""}, {Name: what + " of the last run", Value: words.Number(last.Hosts), Note: decide}}
-	if p := d.at(followed{metric: "entered", population: series.All, stratum: series.All, base: "hosts"}, d.last); d.Panel != nil && p != nil {
-		tiles = append(tiles, draw.Tile{Name: "hosts that all runs have", Value: words.Number(d.Panel.Hosts), Note: fmt.Sprintf("%s of the %s of the last run", words.Percent(d.Panel.Hosts, p.Denominator), words.Hosts(p.Denominator))})
+	tiles := []draw.Tile{{Name: "runs", Value: words.Number(int64(len(d.Runs))), Note: ""},
+		{Name: what + " of the last run", Value: words.Number(last.Hosts), Note: decide}}
+	if p := d.at(followed{metric: "entered", population: series.All, stratum: series.All, base: "hosts"},
+		d.last); d.Panel != nil && p != nil {
+		tiles = append(tiles, draw.Tile{Name: "hosts that all runs have", Value: words.Number(d.Panel.Hosts),
+			Note: fmt.Sprintf("%s of the %s of the last run", words.Percent(d.Panel.Hosts, p.Denominator),
+				words.Hosts(p.Denominator))})
 	}
 	if p := d.at(d.closing(counters.Headline, series.All, series.All, "hosts"), d.last); p != nil {
-		tiles = append(tiles, draw.Tile{Name: "shut out AI training", Value: words.Percent(p.Count, p.Denominator), Note: "of hosts, in the last run"})
+		tiles = append(tiles, draw.Tile{Name: "shut out AI training", Value: words.Percent(p.Count, p.Denominator),
+			Note: "of hosts, in the last run"})
 	}
 	return tiles
 }
 
 // closing is the line of the hosts that shut out an agent of a category.
 func (d *seriesData) closing(category, population, stratum, base string) followed {
-	return followed{metric: "category", population: population, stratum: stratum, category: category, profile: d.profile, key: "any", base: base}
+	return followed{metric: "category", population: population, stratum: stratum, category: category, profile: d.profile,
+		key: "any", base: base}
 }
 
 // at returns the point of a line at a run, or nil.
@@ -153,10 +162,14 @@ func (d *seriesData) at(l followed, run string) *schema.Point {
 }
 
 // howToRead explains the drawings.
-const howToRead = "How to read the drawings: a band is the interval of 95%, as if the hosts were a sample. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale; below one that it makes flat stands the same with a scale of its own, which says so. Hosts with rules are those whose rules decide."
+const howToRead = "How to read the drawings: a band is the interval of 95%, as if the hosts were a sample. Runs " +
+	"that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same " +
+	"scale; below one that it makes flat stands the same with a scale of its own, which says so. Hosts with rules are " +
+	"those whose rules decide."
 
 // aboutCautions explains hollow points, once.
-const aboutCautions = "A hollow point: its interval may miss the true share more often than in 5% of cases, because hosts are few or the share is rare; its tooltip and the column caution of the table say which."
+const aboutCautions = "A hollow point: its interval may miss the true share more often than in 5% of cases, " +
+	"because hosts are few or the share is rare; its tooltip and the column caution of the table say which."
 
 // A subject is what a figure follows: lines by a name and by the base of their shares.
 type subject struct {
@@ -211,7 +224,9 @@ func (d *seriesData) runsSQL() string {
 
 // query returns a query of a view: one row for each run and name.
 func (d *seriesData) query(s subject, view, where string) string {
-	return fmt.Sprintf("SELECT run, strftime(date AT TIME ZONE 'UTC', '%%Y-%%m-%%d') AS date, %s, count, %s\nFROM %s\nWHERE %s\n  AND %s\nORDER BY %[1]s, %[3]s.date, run", s.column, strings.Join(s.bases, ", "), view, where, d.runsSQL())
+	return fmt.Sprintf("SELECT run, strftime(date AT TIME ZONE 'UTC', '%%Y-%%m-%%d') AS date, %s, count, %s\nFROM %s\n"+
+		"WHERE %s\n  AND %s\nORDER BY %[1]s, %[3]s.date, run", s.column, strings.Join(s.bases, ", "), view, where,
+		d.runsSQL())
 }
 
 // rows sets the numbers of a figure: a row for each run and name.
@@ -244,7 +259,8 @@ func (d *seriesData) marksOf(kinds []string, of string) (out []series.Mark) {
 // common are the events that every figure shows.
 func (d *seriesData) common() events {
 	e := make(events)
-	for _, m := range append(d.marksOf([]string{"break", "settings_changed", "list_changed", "outage", "walls", "meaning_changed"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...) {
+	for _, m := range append(d.marksOf([]string{"break", "settings_changed", "list_changed", "outage", "walls",
+		"meaning_changed"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...) {
 		e.add(d.index[m.Run], m.Text)
 	}
 	return e
@@ -330,5 +346,6 @@ func (d *seriesData) apart(s *subject, many, that string) (note string) {
 		left += 1 + len(s.alike[name])
 	}
 	s.names = shown[:n]
-	return strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.", words.Number(int64(left)), many, that, words.Share(last(shown[n])))), " ")
+	return strings.Join(strings.Fields(fmt.Sprintf("Not drawn: %s more %s %s, each by at most %s.",
+		words.Number(int64(left)), many, that, words.Share(last(shown[n])))), " ")
 }

@@ -32,15 +32,18 @@ func (d *seriesData) titled() string {
 func (d *seriesData) told(s subject, name, one, many string) string {
 	base := d.titled()
 	of := baseWords[base]
-	points := slices.DeleteFunc(slices.Clone(d.lines[s.line(name, base)]), func(p *schema.Point) bool { return p.Denominator == 0 })
+	points := slices.DeleteFunc(slices.Clone(d.lines[s.line(name, base)]),
+		func(p *schema.Point) bool { return p.Denominator == 0 })
 	if len(points) == 0 {
 		return "No host " + one
 	}
 	a, b := points[0], points[len(points)-1]
 	if a == b {
-		return fmt.Sprintf("%s %s", words.ShareOf(a.Count, a.Denominator, of), words.AgreeOf(a.Count, a.Denominator, one, many))
+		return fmt.Sprintf("%s %s", words.ShareOf(a.Count, a.Denominator, of),
+			words.AgreeOf(a.Count, a.Denominator, one, many))
 	}
-	return words.ArrowOf(a.Count, a.Denominator, b.Count, b.Denominator, of) + " " + words.AgreeOf(b.Count, b.Denominator, one, many) + d.between(points)
+	return words.ArrowOf(a.Count, a.Denominator, b.Count, b.Denominator, of) +
+		" " + words.AgreeOf(b.Count, b.Denominator, one, many) + d.between(points)
 }
 
 // between says what limits a comparison of the ends of a line: dates that are not those of
@@ -155,6 +158,9 @@ func (d *seriesData) values(s subject, name func(followed) string) []string {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(greatest[b], greatest[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(greatest[b], greatest[a]),
+			cmp.Compare(a, b))
+	})
 	return names
 }

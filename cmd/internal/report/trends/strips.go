@@ -21,8 +21,10 @@ func (d *seriesData) strips() *draw.Figure {
 	from := max(0, len(s.Runs)-mostWeeks)
 	changed := int64(0)
 	f := &draw.Figure{
-		ID: "strips", Of: "Each site that a run has, by rank: " + words.Category.Of(s.Of) + ".", Legend: draw.AccessLegend(), Heat: new(draw.Heat), Head: []string{"site"},
-		Note: "Shut out: all of these agents are; partly: some of them, or from some paths. An empty cell: the run does not have the site.",
+		ID: "strips", Of: "Each site that a run has, by rank: " + words.Category.Of(s.Of) + ".",
+		Legend: draw.AccessLegend(), Heat: new(draw.Heat), Head: []string{"site"},
+		Note: "Shut out: all of these agents are; partly: some of them, or from some paths. An empty cell: the run does " +
+			"not have the site.",
 	}
 	for _, run := range s.Runs[from:] {
 		f.Heat.Columns, f.Head = append(f.Heat.Columns, shortDay(d.Runs[d.index[run]].Date)), append(f.Head, run)
@@ -32,16 +34,19 @@ func (d *seriesData) strips() *draw.Figure {
 		for k, word := range site.Access[from:] {
 			row.Cells = append(row.Cells, draw.AccessCell(word, site.Site+", "+f.Heat.Columns[k]))
 		}
-		read := slices.DeleteFunc(slices.Clone(site.Access), func(word string) bool { return word == "" || word == access.Unread })
+		read := slices.DeleteFunc(slices.Clone(site.Access),
+			func(word string) bool { return word == "" || word == access.Unread })
 		if len(slices.Compact(read)) > 1 {
 			changed++
 		}
 		f.Heat.Rows = append(f.Heat.Rows, row)
 		f.AddRow(append([]string{site.Site}, site.Access[from:]...))
 	}
-	f.Title = fmt.Sprintf("%s of %s changed what they let in: %s", words.Number(changed), words.Count(int64(len(s.Sites)), "site"), words.Category.Of(s.Of))
+	f.Title = fmt.Sprintf("%s of %s changed what they let in: %s", words.Number(changed),
+		words.Count(int64(len(s.Sites)), "site"), words.Category.Of(s.Of))
 	if from > 0 {
-		f.Note += fmt.Sprintf(" The last %d runs; and %s more, which --since and --runs choose.", mostWeeks, words.Number(int64(from)))
+		f.Note += fmt.Sprintf(" The last %d runs; and %s more, which --since and --runs choose.", mostWeeks,
+			words.Number(int64(from)))
 	}
 	return f
 }

@@ -19,15 +19,18 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 			return words.Refusal.Of(way)
 		},
 		line: func(way, base string) followed {
-			return followed{metric: "refusal", population: series.All, stratum: series.All, profile: d.profile, key: way, base: base}
+			return followed{metric: "refusal", population: series.All, stratum: series.All, profile: d.profile, key: way,
+				base: base}
 		},
 	}
 	if s.names = d.values(s, byKeyName); s.names == nil {
 		return nil
 	}
 	return d.follow(&draw.Figure{
-		ID: "refusals", Title: d.told(s, "any", "refuses AI training in some way", "refuse AI training in some way"), Legend: d.twoBases(),
-		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
+		ID: "refusals", Title: d.told(s, "any", "refuses AI training in some way", "refuse AI training in some way"),
+		Legend: d.twoBases(),
+		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms " +
+			"are not read.",
 	}, s, d.query(s, "series_refusals", "stratum = 'all' AND profile = "+views.Quote(d.profile)), d.multiples(s)...)
 }
 
@@ -36,7 +39,8 @@ func (d *seriesData) ofWords() *draw.Figure {
 	name := func(l followed) string { return l.agent + ", " + l.key }
 	templated := make(map[string]followed) // by agent and template
 	for l := range d.lines {
-		if l == (followed{metric: "policy_template", population: series.All, stratum: series.All, agent: l.agent, profile: d.profile, key: l.key, base: "hosts"}) {
+		if l == (followed{metric: "policy_template", population: series.All, stratum: series.All, agent: l.agent,
+			profile: d.profile, key: l.key, base: "hosts"}) {
 			templated[name(l)] = l
 		}
 	}
@@ -55,5 +59,6 @@ func (d *seriesData) ofWords() *draw.Figure {
 	return d.follow(&draw.Figure{
 		ID: "words", Title: "Shut out in a template's words: " + title, Legend: d.twoBases(), Note: note,
 		Of: "Shares of hosts in whose file every group that decides about the agent is the template's.",
-	}, s, d.query(s, "series_templates", "stratum = 'all' AND profile = "+views.Quote(d.profile)+" AND words IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
+	}, s, d.query(s, "series_templates", "stratum = 'all' AND profile = "+views.Quote(d.profile)+
+		" AND words IN ("+counters.QuoteAll(s.names)+")"), d.multiples(s)...)
 }

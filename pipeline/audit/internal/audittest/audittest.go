@@ -39,10 +39,13 @@ func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Confi
 		t.Fatal(err)
 	}
 	return pipeline.Config{
-		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: pipelinetest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
-		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: schema.TableNames,
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r",
+		Source:   source.Config{Hosts: pipelinetest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}},
+		Tables:   schema.TableNames,
 		Fetch: client.Config{
-			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
+			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4,
+			PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 		},
 	}
@@ -98,7 +101,8 @@ func PlannedRun(t *testing.T, dir, id string, plan journal.Plan, segments ...[]s
 			t.Fatal(err)
 		}
 	}
-	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs, Tally: journal.Tally{Targets: seq}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs,
+		Tally: journal.Tally{Targets: seq}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,7 +110,8 @@ func PlannedRun(t *testing.T, dir, id string, plan journal.Plan, segments ...[]s
 // Fetch returns a row of fetches on a day.
 func Fetch(origin, reason, digest string, day int) schema.Fetch {
 	_, host, _ := strings.Cut(origin, "://")
-	outcome := map[string]string{"success": "conditional_allow", "client_error": "full_allow", "stale_copy": "conditional_allow"}[reason]
+	outcome := map[string]string{"success": "conditional_allow", "client_error": "full_allow",
+		"stale_copy": "conditional_allow"}[reason]
 	if outcome == "" {
 		outcome = "full_disallow"
 	}
@@ -128,7 +133,8 @@ func HostileRules(n int) string {
 // StoredRun makes a run of a folder or tar of robots.txt files.
 func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...*robots.Profile) {
 	t.Helper()
-	agents, _, err := registry.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	agents, _, err := registry.ParseAgents("agents",
+		[]byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	pipelinetest.Must(t, err)
 	StoredRunOf(t, dir, id, bodies, tables, evaluate.Config{Agents: agents, Profiles: profiles})
 }
@@ -142,7 +148,8 @@ func StoredRunOf(t *testing.T, dir, id, bodies, tables string, e evaluate.Config
 	}
 	_, err := pipeline.Run(context.Background(), pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
-		Evaluate: e, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Evaluate: e, Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20,
+			Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
 	pipelinetest.Must(t, err)
 }

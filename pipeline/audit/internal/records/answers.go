@@ -27,7 +27,8 @@ type Answered map[int64]string
 // askedSeed hashes user agents, for this process alone.
 var askedSeed = maphash.MakeSeed()
 
-var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "agent", "treatment", "policy", "content_digest"}
+var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "agent", "treatment", "policy",
+	"content_digest"}
 
 // ReadAnswers reads the parts of answers of a segment.
 func ReadAnswers(ctx context.Context, in store.Store, parts []journal.Part) (Answered, error) {
@@ -66,7 +67,8 @@ func encodeAnswers(rows []schema.Answer) string {
 		alone = alone && (!rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
 	}
 	var e Encoder
-	for _, a := range slices.SortedFunc(slices.Values(rows), func(a, b schema.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
+	for _, a := range slices.SortedFunc(slices.Values(rows),
+		func(a, b schema.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
 		if a.IsControl {
 			continue
 		}

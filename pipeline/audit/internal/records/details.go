@@ -46,12 +46,15 @@ var detailTables = []struct {
 	{"policies", reading(nil, func(p *policyRow) int64 { return p.Seq }, (*reader).policy)},
 	{"verdicts", reading(nil, func(v *verdictRow) int64 { return v.Seq }, (*reader).verdict)},
 	{"groups", reading(
-		[]string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay", "digest", "template"},
+		[]string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay", "digest",
+			"template"},
 		func(g *schema.Group) int64 { return g.Seq },
 		func(_ *reader, g *schema.Group, e *Encoder) { e.Group(g) },
 	)},
-	{"signals", reading([]string{"seq", "line", "group_index", "field", "path", "key", "value"}, func(s *schema.Signal) int64 { return s.Seq }, (*reader).signal)},
-	{"sitemaps", reading([]string{"seq", "line", "url"}, func(s *schema.Sitemap) int64 { return s.Seq }, (*reader).sitemap)},
+	{"signals", reading([]string{"seq", "line", "group_index", "field", "path", "key", "value"},
+		func(s *schema.Signal) int64 { return s.Seq }, (*reader).signal)},
+	{"sitemaps", reading([]string{"seq", "line", "url"}, func(s *schema.Sitemap) int64 { return s.Seq },
+		(*reader).sitemap)},
 	{"rules", reading(
 		[]string{"seq", "group_index", "line", "kind", "pattern"}, func(r *schema.Rule) int64 { return r.Seq },
 		func(_ *reader, r *schema.Rule, e *Encoder) { e.Rule(r) },
@@ -89,8 +92,10 @@ type reader struct {
 
 // Read adds a record to a sorter for each wanted target with rows in a part.
 // The key is the number of the pair and that of the table. list is ascending by seq.
-func Read(ctx context.Context, in store.Store, p journal.Part, table int, list []Wanted, n *Names, into *sorter.Sorter) error {
-	r := &reader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64), list: list, table: table, into: into}
+func Read(ctx context.Context, in store.Store, p journal.Part, table int, list []Wanted, n *Names,
+	into *sorter.Sorter) error {
+	r := &reader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64), list: list, table: table,
+		into: into}
 	if err := detailTables[table].read(ctx, in, p, r); err != nil || r.at == len(list) {
 		return err
 	}
@@ -98,28 +103,30 @@ func Read(ctx context.Context, in store.Store, p journal.Part, table int, list [
 }
 
 // reading returns a function that reads a part of a table of rows of type T.
-func reading[T any](columns []string, seqOf func(*T) int64, encode func(*reader, *T, *Encoder)) func(context.Context, store.Store, journal.Part, *reader) error {
+func reading[T any](columns []string, seqOf func(*T) int64, encode func(*reader, *T, *Encoder)) func(context.Context,
+	store.Store, journal.Part, *reader) error {
 	return func(ctx context.Context, in store.Store, p journal.Part, r *reader) error {
 		before := int64(math.MinInt64)
-		return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{Columns: columns, Wanted: r.within}, func(batch []T) error {
-			for i := range batch {
-				seq := seqOf(&batch[i])
-				if seq < before {
-					return fmt.Errorf("%s is out of order at seq %d (see robocensus verify)", p.Path, seq)
-				}
-				before = seq
-				for r.at < len(r.list) && r.list[r.at].Seq < seq {
-					if err := r.end(); err != nil {
-						return err
+		return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{Columns: columns, Wanted: r.within},
+			func(batch []T) error {
+				for i := range batch {
+					seq := seqOf(&batch[i])
+					if seq < before {
+						return fmt.Errorf("%s is out of order at seq %d (see robocensus verify)", p.Path, seq)
 					}
-					r.at++
+					before = seq
+					for r.at < len(r.list) && r.list[r.at].Seq < seq {
+						if err := r.end(); err != nil {
+							return err
+						}
+						r.at++
+					}
+					if r.at < len(r.list) && r.list[r.at].Seq == seq {
+						encode(r, &batch[i], &r.e)
+					}
 				}
-				if r.at < len(r.list) && r.list[r.at].Seq == seq {
-					encode(r, &batch[i], &r.e)
-				}
-			}
-			return nil
-		})
+				return nil
+			})
 	}
 }
 
@@ -177,7 +184,8 @@ func (r *reader) policy(p *policyRow, e *Encoder) {
 	for _, s := range []string{p.Profile, p.Agent, p.Category, p.Class} {
 		e.Uint(r.id(s))
 	}
-	for _, s := range []*string{p.GroupAgent, p.Template, p.AITrain, p.AIInput, p.Search} { // in the order of the fields of Policy
+	// in the order of the fields of Policy
+	for _, s := range []*string{p.GroupAgent, p.Template, p.AITrain, p.AIInput, p.Search} {
 		e.Uint(r.optionalID(s))
 	}
 }
@@ -188,7 +196,8 @@ func (r *reader) statement(p *schema.Preference, e *Encoder) {
 	}
 	e.Uint(uint64(uint32(*p.Line)))
 	// "" for null: a path begins with /.
-	for _, s := range []string{p.Scope, p.Mechanism, p.Label, schema.OrZero(p.Use), schema.OrZero(p.Preference), schema.OrZero(p.Path)} {
+	for _, s := range []string{p.Scope, p.Mechanism, p.Label, schema.OrZero(p.Use), schema.OrZero(p.Preference),
+		schema.OrZero(p.Path)} {
 		e.Text(s)
 	}
 }

@@ -87,7 +87,8 @@ type fetchRow struct {
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts, with what these answered to identities.
-func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool, answered Answered, into *sorter.Sorter) error {
+func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool,
+	answered Answered, into *sorter.Sorter) error {
 	var e Encoder
 	return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{}, func(batch []fetchRow) error {
 		for i := range batch {
@@ -107,8 +108,10 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 
 func (row *fetchRow) fetched() *Fetched {
 	f := &Fetched{
-		Host: row.Host, Origin: row.Origin, time: row.FetchTime.UnixMicro(), Seq: row.Seq, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason,
-		Digest: schema.OrZero(row.ContentDigest), Final: schema.OrZero(row.FinalURL), Fallback: schema.OrZero(row.FallbackErrorClass),
+		Host: row.Host, Origin: row.Origin, time: row.FetchTime.UnixMicro(), Seq: row.Seq, Rank: row.Rank,
+		Outcome: row.Outcome, Reason: row.Reason,
+		Digest: schema.OrZero(row.ContentDigest), Final: schema.OrZero(row.FinalURL),
+		Fallback: schema.OrZero(row.FallbackErrorClass),
 	}
 	f.shown(row.Challenge != nil)
 	if row.UnreachableSince != nil {
@@ -121,8 +124,10 @@ func (row *fetchRow) fetched() *Fetched {
 // identities.
 func AddTarget(t *lookup.Target, answers []schema.Answer, into *sorter.Sorter) error {
 	row := fetchRow{
-		Seq: t.Seq, Host: t.Host, Rank: t.Rank, Origin: t.Origin, FetchTime: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
-		FinalURL: t.FinalURL, FallbackErrorClass: t.FallbackErrorClass, ContentDigest: t.ContentDigest, UnreachableSince: t.UnreachableSince, Challenge: t.Challenge,
+		Seq: t.Seq, Host: t.Host, Rank: t.Rank, Origin: t.Origin, FetchTime: t.FetchTime, Outcome: t.Outcome,
+		Reason:   t.Reason,
+		FinalURL: t.FinalURL, FallbackErrorClass: t.FallbackErrorClass, ContentDigest: t.ContentDigest,
+		UnreachableSince: t.UnreachableSince, Challenge: t.Challenge,
 	}
 	f := row.fetched()
 	f.Segment, f.answers = t.Segment, encodeAnswers(answers)

@@ -99,7 +99,8 @@ type Policy struct {
 }
 
 func (d *Decoder) Policy() (p Policy) {
-	for _, field := range []*uint64{&p.Profile, &p.Agent, &p.Category, &p.Class, &p.Group, &p.Template, &p.Stances[usage.AITrain], &p.Stances[usage.AIInput], &p.Stances[usage.Search]} {
+	for _, field := range []*uint64{&p.Profile, &p.Agent, &p.Category, &p.Class, &p.Group, &p.Template,
+		&p.Stances[usage.AITrain], &p.Stances[usage.AIInput], &p.Stances[usage.Search]} {
 		*field = d.Uint()
 	}
 	return p

@@ -118,7 +118,8 @@ func (f *file) readAll() {
 		return
 	}
 	f.readGroups()
-	f.complete, f.rules, f.lines, f.numbers = true, make(map[int32][]records.Rule), make(map[lineKey]*int32), make(map[string]int)
+	f.complete, f.rules, f.lines, f.numbers = true, make(map[int32][]records.Rule), make(map[lineKey]*int32),
+		make(map[string]int)
 	for d := f.rows[records.Rules]; len(d) > 0; {
 		r := d.Rule()
 		f.rules[r.Group] = append(f.rules[r.Group], r)
@@ -135,7 +136,8 @@ func (f *file) readPieces() {
 	if f.keys != nil {
 		return
 	}
-	f.pieces, f.keys, f.said = make([]piece, len(f.statements)), make(map[string]bool, len(f.statements)), make(map[asked]words)
+	f.pieces, f.keys, f.said = make([]piece, len(f.statements)), make(map[string]bool, len(f.statements)),
+		make(map[asked]words)
 	group, head := -1, ""
 	for k := range f.statements {
 		s, p := &f.statements[k], &f.pieces[k]
@@ -203,7 +205,8 @@ func (f *file) line(of asked, stance string) *int32 {
 	f.lines[key] = nil
 	for i := range f.statements {
 		s := &f.statements[i]
-		if s.Use == of.use && (s.Preference == stance || stance == robots.StancePartial.String() && s.Preference != "") && f.states(s, of) {
+		if s.Use == of.use && (s.Preference == stance || stance == robots.StancePartial.String() && s.Preference != "") &&
+			f.states(s, of) {
 			f.lines[key] = &s.Line
 			break
 		}
@@ -226,7 +229,8 @@ func (f *file) basis(of asked) map[string]bool {
 	for i := range f.statements {
 		s := &f.statements[i]
 		says := s.Use == of.use && s.Preference != ""
-		if !f.states(s, of) || s.Mechanism == usage.PolicyToken.String() || !says && (s.Mechanism != usage.ContentUsage.String() || about[s.Line]) {
+		if !f.states(s, of) || s.Mechanism == usage.PolicyToken.String() || !says &&
+			(s.Mechanism != usage.ContentUsage.String() || about[s.Line]) {
 			continue
 		}
 		text := strings.Join([]string{s.Mechanism, s.Path}, " ")
@@ -251,11 +255,13 @@ func (f *file) addToken(to map[string]bool, name string) {
 		}
 		own := slices.ContainsFunc(f.list, func(g records.Group) bool { return isFor(g, token.Tokens) })
 		for _, g := range f.list {
-			if own && !isFor(g, token.Tokens) || !own && !(slices.Contains(token.FallsBackTo, "*") && slices.Contains(g.Tokens, "*")) {
+			if own && !isFor(g, token.Tokens) || !own &&
+				!(slices.Contains(token.FallsBackTo, "*") && slices.Contains(g.Tokens, "*")) {
 				continue
 			}
 			for _, r := range f.rules[g.Index] {
-				to[strings.Join([]string{name, map[bool]string{true: "allow", false: "disallow"}[r.Allow], string(r.Pattern)}, " ")] = true
+				to[strings.Join([]string{name, map[bool]string{true: "allow", false: "disallow"}[r.Allow], string(r.Pattern)},
+					" ")] = true
 			}
 		}
 	}

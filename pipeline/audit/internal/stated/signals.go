@@ -135,7 +135,8 @@ func Signals(rows *[2]records.Rows) (changed []Signal, coarse bool) {
 	before, after := files[0].signals(!coarse), files[1].signals(!coarse)
 	ids := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.SortFunc(ids, func(a, b signalID) int {
-		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.field, b.field), cmp.Compare(a.path, b.path), cmp.Compare(a.key, b.key))
+		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.field, b.field), cmp.Compare(a.path, b.path),
+			cmp.Compare(a.key, b.key))
 	})
 	for _, id := range slices.Compact(ids) {
 		gone, come := without(before[id], after[id]), without(after[id], before[id])
