@@ -165,9 +165,7 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 	sum := t.sums[side][segment]
 	sum.join(r.sum)
 	t.sums[side][segment] = sum
-	if r.hosts != nil {
-		t.unseen += part.Rows - r.wanted
-	}
+	t.unseen += r.unseen
 	return nil
 }
 
@@ -179,8 +177,7 @@ type partRows struct {
 	seq     int // the field of a row that has it, -1 for none
 	metric  int // likewise
 	seqs    seqOrder
-	hosts   *sampledHosts // nil for all
-	wanted  int64         // rows of these
+	unseen  int64 // rows of targets that are not sampled
 }
 
 // seqRow has the target of a row.
@@ -202,11 +199,16 @@ func (r *partRows) read(ctx context.Context, side int, part journal.Part) (err e
 	}
 	selection := rowio.Selection{Columns: r.columns}
 	if side == 0 && r.sampled != nil && slices.Contains(r.columns, "seq") {
-		if r.hosts, err = r.hostsOf(ctx, part.Segment); err != nil {
+		hosts, err := r.hostsOf(ctx, part.Segment)
+		if err != nil {
 			return err
 		}
-		if selection.Rows, err = r.lookAhead(ctx, opened.File); err != nil || r.wanted == 0 {
+		selection.Rows, err = r.lookAhead(ctx, opened.File, hosts)
+		if r.unseen = part.Rows; err != nil || len(selection.Rows) == 0 {
 			return err
+		}
+		for _, rows := range selection.Rows {
+			r.unseen -= rows[1] - rows[0]
 		}
 	}
 	r.hashing, r.seq, r.metric = r.hash.of(row, r.columns), -1, -1
@@ -262,9 +264,6 @@ func (o *seqOrder) grow(seq int64, table string) error {
 // sampledHosts are the targets of a segment that are re-evaluated.
 type sampledHosts struct {
 	all, sampled []int64 // seqs, ascending
-	last         int64   // the seq asked about last: rows of a target stand together
-	isWanted     bool    // it
-	some         bool
 }
 
 // mostTargets bounds the targets of a segment in memory: somebody else may have written
@@ -303,19 +302,16 @@ func (t *comparing) hostsOf(ctx context.Context, segment int) (*sampledHosts, er
 // wants reports whether the rows of a seq are compared: those of sampled targets, and of
 // none.
 func (h *sampledHosts) wants(seq int64) bool {
-	if !h.some || seq != h.last {
-		_, sampled := slices.BinarySearch(h.sampled, seq)
-		_, known := slices.BinarySearch(h.all, seq)
-		h.last, h.isWanted, h.some = seq, sampled || !known, true
-	}
-	return h.isWanted
+	_, sampled := slices.BinarySearch(h.sampled, seq)
+	_, known := slices.BinarySearch(h.all, seq)
+	return sampled || !known
 }
 
-// lookAhead reads the seqs of a part, and returns the rows that are wanted.
-func (r *partRows) lookAhead(ctx context.Context, f *rowio.File) (rows [][2]int64, err error) {
+// lookAhead reads the seqs of a part, and returns the rows that are wanted. Rows of a target
+// stand together.
+func (r *partRows) lookAhead(ctx context.Context, f *rowio.File, hosts *sampledHosts) (rows [][2]int64, err error) {
 	var order seqOrder
-	at := int64(0)
-	wanted := false // the row before
+	at, wanted := int64(0), false // of the row before
 	err = rowio.Read(ctx, f, rowio.Selection{}, func(batch []seqRow) error {
 		for i := range batch {
 			if seq := batch[i].Seq; !order.some || seq != order.last || r.table == "fetches" {
@@ -323,13 +319,12 @@ func (r *partRows) lookAhead(ctx context.Context, f *rowio.File) (rows [][2]int6
 					return err
 				}
 				was := wanted
-				if wanted = r.hosts.wants(seq); wanted && !was {
+				if wanted = hosts.wants(seq); wanted && !was {
 					rows = append(rows, [2]int64{at, at})
 				}
 			}
 			if at++; wanted {
 				rows[len(rows)-1][1] = at
-				r.wanted++
 			}
 		}
 		return nil
