@@ -40,7 +40,7 @@ func (lease *Lease) askFront(got *heard) {
 // of its registered domain: the robots.txt that speaks for the origin allows it to our
 // product token under RFC 9309. An error is one of this machine, or that of the context.
 func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage.PageOutcome, error) {
-	if !isSameDomain(o, got.Origin) {
+	if fetch.DomainOf(o.Host) != fetch.DomainOf(got.Origin.Host) {
 		return usage.PageElsewhere, nil
 	}
 	switch lease.outcome(got) {
@@ -55,16 +55,6 @@ func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage
 		return usage.PageDisallowed, nil
 	}
 	return usage.PageRead, err
-}
-
-// isSameDomain reports whether two origins are of one host, or one registered domain.
-func isSameDomain(a, b fetch.Origin) bool {
-	if a.Host == b.Host {
-		return true
-	}
-	own, _ := fetch.RegisteredDomain(a.Host)
-	other, _ := fetch.RegisteredDomain(b.Host)
-	return own != "" && own == other
 }
 
 // outcome returns what the answer of the host means for our own crawler: undefined if it

@@ -99,7 +99,7 @@ func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) 
 		f.Identity = lease.client.config.Identities[q.Identity-1].Name
 	}
 	judge := got
-	if q.Elsewhere && !isSameDomain(q.Origin, got.Origin) {
+	if q.Elsewhere && fetch.DomainOf(q.Origin.Host) != fetch.DomainOf(got.Origin.Host) {
 		if judge = lease.stranger(q.Origin, pause); got.stoppedBy(lease, judge) {
 			return nil, nil
 		}

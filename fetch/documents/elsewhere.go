@@ -13,15 +13,8 @@ import (
 const maxRobots = 500 << 10
 
 // isElsewhere reports whether an origin is of another registered domain.
-func (v *visit) isElsewhere(o fetch.Origin) bool { return !sameSite(v.host.Origin.Host, o.Host) }
-
-func sameSite(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, _ := fetch.RegisteredDomain(a)
-	y, _ := fetch.RegisteredDomain(b)
-	return x != "" && x == y
+func (v *visit) isElsewhere(o fetch.Origin) bool {
+	return fetch.DomainOf(v.host.Origin.Host) != fetch.DomainOf(o.Host)
 }
 
 // askElsewhere asks for a document on another site, if the robots.txt there lets our
@@ -36,7 +29,7 @@ func (v *visit) askElsewhere(d *Document, o fetch.Origin, target string) {
 		rules = &foreign{}
 		rules.answer = v.question(&fetch.Question{
 			Kind: fetch.KindControl, Name: "robots.txt", Origin: o, Target: "/robots.txt", MaxBody: maxRobots, Permitted: true,
-			Follow: func(to fetch.Origin, _ string) bool { return sameSite(o.Host, to.Host) },
+			Follow: func(to fetch.Origin, _ string) bool { return fetch.DomainOf(o.Host) == fetch.DomainOf(to.Host) },
 			Read: func(body io.Reader, _ io.Writer) (err error) {
 				rules.body, err = io.ReadAll(body)
 				return err
