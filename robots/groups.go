@@ -83,6 +83,7 @@ func (d *dialectParser) take(r dialect.Record) {
 		}
 	case r.Field == dialect.NamelessField:
 		d.reopens = d.reopens || d.p.Reopens && d.group >= 0
+		d.other(dialect.EndsAnyColon)
 	case r.Field == dialect.AgentField:
 		d.agent(r)
 	case r.Field == dialect.AllowField, r.Field == dialect.DisallowField:
@@ -92,6 +93,7 @@ func (d *dialectParser) take(r dialect.Record) {
 	case r.Field == dialect.DelayField:
 		d.delay(r)
 		d.other(dialect.EndsDelay)
+	case r.Field == dialect.SiteField:
 	case r.Field == dialect.RateField:
 		d.other(dialect.EndsDelayRate)
 	default:
@@ -104,7 +106,7 @@ func (d *dialectParser) other(kind dialect.ListEnds) {
 	if d.group < 0 {
 		return
 	}
-	if d.open && kind != dialect.EndsAny || d.open && d.p.ListEnds == dialect.EndsAny {
+	if d.open && (kind == dialect.EndsDelay || kind == dialect.EndsDelayRate || d.p.ListEnds.Has(kind)) {
 		d.Groups[d.group].Joined = true
 	}
 	if d.p.ListEnds.Has(kind) {

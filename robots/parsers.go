@@ -17,8 +17,8 @@ var dialects = slices.Concat(libraries, narrow)
 var libraries = []func() Profile{protego, urllib2025, urllib2026, crawlerCommons, robotsParser, temoto, heritrix,
 	reppy, wget, spiderbar}
 
-// narrow are one that asks for its own names alone, and earlier versions.
-var narrow = []func() Profile{httrack, protego02, urllib311}
+// narrow are one that asks for its own names alone, and other versions.
+var narrow = []func() Profile{httrack, protego02, protego07, urllib311}
 
 // dialectNamed returns what the dialects have in common.
 func dialectNamed(name string) Profile {
@@ -37,7 +37,7 @@ func dialectNamed(name string) Profile {
 	return p
 }
 
-// protego is scrapy/protego 0.6 (81f1b35d), which Scrapy reads with.
+// protego is scrapy/protego 0.4 to 0.6.1 (81f1b35d), which Scrapy reads with.
 func protego() Profile {
 	p := dialectNamed("protego")
 	p.LineEnds, p.WhiteSpace, p.InvalidBytes, p.Colon = dialect.EndsPython, dialect.SpacePython, dialect.InvalidDropped,
@@ -140,7 +140,7 @@ func heritrix() Profile {
 func reppy() Profile {
 	p := dialectNamed("reppy")
 	p.LineEnds, p.WhiteSpace = dialect.EndsLF, dialect.SpaceASCII
-	p.ListEnds = dialect.EndsAny
+	p.ListEnds = dialect.EndsAnyColon
 	p.OrphansForAll, p.FurtherOnce, p.LeadingStar = true, true, true
 	p.AddSlash = true
 	p.Order, p.Dollar, p.Requote = dialect.OrderIntrosort, dialect.DollarCuts, rewrite.RequoteValid
@@ -186,11 +186,24 @@ func spiderbar() Profile {
 	return p
 }
 
-// protego02 is scrapy/protego 0.2.1, which Scrapy 2.8 of Debian 12 reads with.
+// protego02 is scrapy/protego 0.1.16 to 0.2.1, which Scrapy 2.8 of Debian 12 reads with.
 func protego02() Profile {
 	p := protego()
 	p.Name = "protego-0.2"
 	p.AddSlash, p.PatternIsURL = true, true
+	return p
+}
+
+// protego07 is scrapy/protego 0.7.0.
+func protego07() Profile {
+	p := protego()
+	p.Name = "protego-0.7"
+	p.Colon = dialect.ColonOrWords
+	p.SiteFields = []string{"sitemap", "sitemaps", "site-map", "host"}
+	p.ListEnds, p.Reopens = dialect.EndsAnyColon, false
+	p.AgentIs = dialect.IsLongestWord
+	p.Index, p.Requote = dialect.IndexAllowOnly, rewrite.RequoteThrough
+	p.RobotsTxtAllowed = true
 	return p
 }
 

@@ -16,8 +16,10 @@
 // verdict counts as wrong and is also counted separately.
 //
 // Beside them, tests ask programs that are not Go packages, where they are installed: HTTrack,
-// parsers in Python, Crawlee, and the audit of Lighthouse. Flags say about how many files
-// (-httrack-files, -python-files, -node-files).
+// parsers in Python, Crawlee, the audit of Lighthouse, and spiderbar if SPIDERBAR names a
+// command that asks it. Flags say about how many files (-httrack-files, -python-files,
+// -node-files, -command-files), which ones (-draw-seed), and how many misses are shown
+// (-draw-misses).
 //
 // github.com/jimsmart/grobotstxt (the port of Google's parser) and
 // github.com/benjaminestes/robots/v2 are missing because neither was available

@@ -58,8 +58,8 @@ func TestHTTrackReadsAsItsProfile(t *testing.T) {
 				case want == "":
 					skipped++
 				case want != got:
-					if missed++; missed <= 40 {
-						t.Logf("%s: httrack %s, profile %s\n%.400q", batch[i].urls[k], want, got, batch[i].body)
+					if missed++; missed <= *drawMisses {
+						t.Logf("%s: httrack %s, profile %s\n%.30000q", batch[i].urls[k], want, got, batch[i].body)
 					}
 					fallthrough
 				default:

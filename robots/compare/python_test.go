@@ -27,7 +27,7 @@ def parse(body):
     return lambda url, agent: p.can_fetch(agent, url)
 `},
 	{"protego", "import importlib.metadata; print(importlib.metadata.version('protego'))",
-		map[string]string{"0.2.": "protego-0.2", "0.3.": "protego", "0.4.": "protego", "0.5.": "protego", "0.6.": "protego", "0.7.": "protego-0.7"}, `
+		map[string]string{"0.1.": "protego-0.2", "0.2.": "protego-0.2", "0.4.": "protego", "0.5.": "protego", "0.6.": "protego", "0.7.": "protego-0.7"}, `
 import protego
 def parse(body):
     return protego.Protego.parse(body.decode("utf-8-sig", "ignore")).can_fetch
@@ -114,8 +114,8 @@ func askParser(t *testing.T, c *exec.Cmd, profile string, d *drawer, count int) 
 				continue
 			}
 			if answers[k] != got {
-				if missed++; missed <= 20 {
-					t.Logf("%s: %s, profile %s\n%.400q", files[i].urls[k], answers[k], got, files[i].body)
+				if missed++; missed <= *drawMisses {
+					t.Logf("%s: %s, profile %s\n%.4000q", files[i].urls[k], answers[k], got, files[i].body)
 				}
 			}
 		}

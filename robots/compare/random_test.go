@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"flag"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -26,11 +27,14 @@ type drawer struct {
 	corpus [][]byte // real files that name it; the first are drawn first
 }
 
+var drawSeed = flag.Uint64("draw-seed", 56, "seed of the files that programs are asked about")
+var drawMisses = flag.Int("draw-misses", 20, "misses to show")
+
 // newDrawer returns a drawer of files about an agent. If the real files are at hand, it draws
 // those that name it too.
 func newDrawer(t *testing.T, seed uint64, agent string) *drawer {
 	t.Helper()
-	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 56)), agent: agent}
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, *drawSeed)), agent: agent}
 	d.Run(t)
 	return d
 }
@@ -115,9 +119,10 @@ func (d *drawer) body() []byte {
 
 func (d *drawer) line() string {
 	field := pick(d, "Disallow", "Disallow", "Disallow", "Disallow", "Allow", "Allow", "User-agent", "User-agent", "User-agent",
-		"Crawl-delay", "Sitemap", "Host", "X", "disalow", "Request-rate", "useragent", "DISALLOW", "user-AGENT", "")
+		"Crawl-delay", "Sitemap", "Host", "X", "disalow", "Request-rate", "useragent", "DISALLOW", "user-AGENT", "",
+		"sitemap", "Site-map", "host", "Visit-time", "request rate", "crawl delay", "disallow", "allow", "user  agent")
 	value := d.pattern()
-	if strings.EqualFold(strings.ReplaceAll(field, "-", ""), "useragent") {
+	if strings.EqualFold(strings.NewReplacer("-", "", " ", "").Replace(field), "useragent") {
 		n := d.agent
 		value = pick(d, "*", "*", n, n, n, strings.ToLower(n), strings.ToUpper(n), n+"/1.0", n+"x", n+" y", "x"+n, n[:len(n)-1], n[:1], "*x", "x", "y",
 			"Win"+n, "web"+n, "", n+"*", "* "+n, "İ", "bot", "z")

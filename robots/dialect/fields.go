@@ -31,7 +31,8 @@ type Lines struct {
 	// Colon says what separates a field from its value: a colon, with white space before
 	// it (empty), without (tight), or without any before the field either (exact); white
 	// space will do too (or_space), if it follows a known field in lower case
-	// (or_space_lower).
+	// (or_space_lower), or in a line whose colon follows none and has no white space
+	// behind it (or_words).
 	Colon Colon `yaml:"colon,omitempty"`
 	// WhiteSpace says what is trimmed from fields and values: Unicode's white space
 	// (empty), that of ASCII (ascii), U+0000 to U+0020 (control), that of Python (python),
@@ -48,13 +49,16 @@ type Lines struct {
 	AgentFields    []string `yaml:"agent_fields,omitempty"`
 	AllowFields    []string `yaml:"allow_fields,omitempty"`
 	DisallowFields []string `yaml:"disallow_fields,omitempty"`
+	// SiteFields are those of the whole site, which end no list of agents.
+	SiteFields []string `yaml:"site_fields,omitempty"`
 }
 
 // Groups says which agents a dialect's groups are for.
 type Groups struct {
 	// ListEnds says what ends a list of agents besides a rule: nothing (empty),
 	// crawl-delay (delay), crawl-delay and request-rate (delay_rate), any other line
-	// with a colon (any), or the next agent, so that only the last of a list counts (agent).
+	// with a colon (any), even if that is its first character (any_colon), or the next
+	// agent, so that only the last of a list counts (agent).
 	ListEnds ListEnds `yaml:"list_ends,omitempty"`
 	// Exists says what makes a group exist: an agent (empty), a rule or crawl-delay
 	// (delay), or also a request-rate (delay_rate).
@@ -70,8 +74,9 @@ type Groups struct {
 	// same without stars (whole_and_unstarred).
 	AgentValue AgentValue `yaml:"agent_value,omitempty"`
 	// AgentIs says how such a value names an agent: it equals its token (empty, with
-	// agent_value), is part of it and the first in the file that is (first_part) or the
-	// longest that is (longest_part), equals it or else is its first part
+	// agent_value), is part of it and the first in the file that is (first_part), the
+	// longest that is (longest_part) or the longest from the start of a word on
+	// (longest_word), equals it or else is its first part
 	// (equal_or_part), is the longest that the token begins with (longest_prefix), or
 	// begins with the token (beginning); what begins with * is then for all.
 	AgentIs AgentIs `yaml:"agent_is,omitempty"`
@@ -121,7 +126,8 @@ type Matching struct {
 	// EmptyAllows makes a disallow without path allow everything, in its place.
 	EmptyAllows bool `yaml:"empty_allows,omitempty"`
 	// Index says which rules that end in index.html also cover their directory: none
-	// (empty), allow lines that end so (allow), or both kinds, and index.htm (both).
+	// (empty), allow lines that end so (allow), the same where a $ that is a letter too is
+	// none behind the directory (allow_only), or both kinds, and index.htm (both).
 	Index Index `yaml:"index,omitempty"`
 	// GreatestOnly tries, of the plain patterns of a kind, only the greatest that is not
 	// above the path.
@@ -165,8 +171,8 @@ type Matching struct {
 	// start have a host behind them, and a = in its path is escaped.
 	PatternIsURL bool `yaml:"pattern_is_url,omitempty"`
 	// Requote says how escapes of patterns and URLs are compared, in place of escapes:
-	// decoded and encoded again in the path (path), or in the path and each part of the
-	// query (query); unreserved characters decoded and unfit ones encoded (unreserved);
+	// decoded and encoded again in the path (path), in path and query alike, where a ? is
+	// its escape (through), or in the path and each part of the query (query); unreserved characters decoded and unfit ones encoded (unreserved);
 	// unfit ones encoded (unfit); all decoded that a URL may hold (valid); all
 	// decoded but a slash (plain); those of the URL's path that change nothing of it
 	// decoded, and whole characters (harmless); or URL and pattern decoded as one, and
@@ -222,10 +228,12 @@ const (
 	ColonExact        Colon = "exact"
 	ColonOrSpace      Colon = "or_space"
 	ColonOrSpaceLower Colon = "or_space_lower"
+	ColonOrWords      Colon = "or_words"
 
 	EndsDelay     ListEnds = "delay"
 	EndsDelayRate ListEnds = "delay_rate"
 	EndsAny       ListEnds = "any"
+	EndsAnyColon  ListEnds = "any_colon"
 	EndsAgent     ListEnds = "agent"
 
 	ValueWhole        AgentValue = "whole"
@@ -235,6 +243,7 @@ const (
 
 	IsFirstPart     AgentIs = "first_part"
 	IsLongestPart   AgentIs = "longest_part"
+	IsLongestWord   AgentIs = "longest_word"
 	IsEqualOrPart   AgentIs = "equal_or_part"
 	IsLongestPrefix AgentIs = "longest_prefix"
 	IsBeginning     AgentIs = "beginning"
@@ -246,8 +255,9 @@ const (
 	LengthMatchEnd   Length = "match_end"
 	LengthExpression Length = "expression"
 
-	IndexAllow Index = "allow"
-	IndexBoth  Index = "both"
+	IndexAllow     Index = "allow"
+	IndexAllowOnly Index = "allow_only"
+	IndexBoth      Index = "both"
 
 	StarsFirstPlace Stars = "first_place"
 	StarsUnanchored Stars = "unanchored"
@@ -274,6 +284,6 @@ func RewriterOf(m *Matching) rewrite.Rewriter {
 
 // Has reports whether a line of a kind ends the list of agents, or makes a group.
 func (e ListEnds) Has(kind ListEnds) bool {
-	rank := map[ListEnds]int{"": 0, EndsDelay: 1, EndsDelayRate: 2, EndsAny: 3}
+	rank := map[ListEnds]int{"": 0, EndsDelay: 1, EndsDelayRate: 2, EndsAny: 3, EndsAnyColon: 4}
 	return rank[e] >= rank[kind]
 }

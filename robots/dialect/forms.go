@@ -94,7 +94,7 @@ func (p *patterns) formsOf(pattern []byte, allow bool) (forms []Form) {
 	}
 	if dir, ok := p.directoryOf(text, allow); ok {
 		forms = append(forms, p.formOf(append(slices.Clip(dir), '$')))
-		if p.Dollar == DollarLetterToo {
+		if p.Dollar == DollarLetterToo && p.Index == IndexAllow {
 			forms = append(forms, p.formOf(append(slices.Clip(dir), "%24"...)))
 		}
 	}
@@ -224,7 +224,7 @@ func collapsed(pattern []byte) []byte {
 // directoryOf returns the directory that a rule for its index covers too.
 func (p *patterns) directoryOf(text []byte, allow bool) (dir []byte, ok bool) {
 	switch {
-	case p.Index == IndexAllow && allow && bytes.HasSuffix(text, []byte("/index.html")):
+	case (p.Index == IndexAllow || p.Index == IndexAllowOnly) && allow && bytes.HasSuffix(text, []byte("/index.html")):
 		return text[:len(text)-len("index.html")], true
 	case p.Index == IndexBoth && (bytes.HasSuffix(text, []byte("index.htm")) ||
 		bytes.HasSuffix(text, []byte("index.html"))):

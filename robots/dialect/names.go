@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
@@ -180,6 +182,26 @@ func Named(g *Groups, value []byte) []string {
 	return []string{name}
 }
 
+// isPart reports whether a name is part of a token, from the start of a word on if only
+// that counts: behind what is no letter, digit, - or _.
+func (n *Names) isPart(name, token string) bool {
+	if n.AgentIs == IsLongestPart {
+		return strings.Contains(token, name)
+	}
+	for at := 0; ; {
+		i := strings.Index(token[at:], name)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(token[:at+i])
+		if at+i == 0 || !unicode.IsLetter(before) && !unicode.IsNumber(before) && before != '-' && before != '_' {
+			return true
+		}
+		_, n := utf8.DecodeRuneInString(token[at+i:])
+		at += i + max(n, 1)
+	}
+}
+
 // find returns the number of the name that an agent with a token follows, or -1.
 func (n *Names) find(token string) int {
 	if k, ok := n.at[token]; ok && (n.AgentIs == "" || n.AgentIs == IsEqualOrPart) {
@@ -195,9 +217,9 @@ func (n *Names) find(token string) int {
 			if strings.Contains(token, name) {
 				return k
 			}
-		case IsLongestPart:
+		case IsLongestPart, IsLongestWord:
 			// a * is a letter
-			if len(name) > longest && strings.Contains(token, name) && (len(name) > 1 || len(n.star) == 0 || k < n.before) {
+			if len(name) > longest && n.isPart(name, token) && (len(name) > 1 || len(n.star) == 0 || k < n.before) {
 				best, longest = k, len(name)
 			}
 		case IsBeginning:

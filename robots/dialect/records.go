@@ -26,6 +26,7 @@ const (
 	noField       Field = iota
 	NamelessField       // what stands before a colon at the start of a line
 	UnknownField        // a field that decides nothing
+	SiteField           // one of the whole site
 	AgentField
 	AllowField
 	DisallowField
@@ -200,7 +201,7 @@ func (p *reader) trim(b []byte) []byte {
 	case SpaceControl:
 		return trimmed(b, func(r rune) bool { return r <= ' ' })
 	case SpacePython:
-		return trimmed(b, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F })
+		return trimmed(b, isPythonSpace)
 	case SpaceECMA:
 		return trimmed(b, isECMASpace)
 	}
@@ -222,6 +223,8 @@ func trimmed(b []byte, isSpace func(rune) bool) []byte {
 	}
 	return bytes.TrimFunc(b, isSpace)
 }
+
+func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }
 
 func isECMASpace(r rune) bool { return r == '\uFEFF' || r != '\u0085' && unicode.IsSpace(r) }
 
@@ -273,6 +276,10 @@ func (p *reader) split(b []byte) (key, value []byte, colon bool) {
 		if i < 0 {
 			key, value = p.splitLower(b)
 			return key, value, key != nil
+		}
+	case ColonOrWords:
+		if key, value = p.splitWords(b, i); key != nil {
+			return key, value, true
 		}
 	case ColonTight, ColonExact:
 		if i > 0 && ascii.IsSpace(b[i-1]) {
@@ -351,8 +358,24 @@ const longestField = 16
 // are.
 func (p *reader) splitLower(b []byte) (key, value []byte) {
 	for i, c := range b[:min(len(b), 2*longestField+1)] {
-		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) > UnknownField {
+		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) != noField {
 			return b[:i], p.trim(b[i+1:])
+		}
+	}
+	return nil, nil
+}
+
+// splitWords splits a line after the known field that its first words are, unless its colon
+// at i follows a known field, or is followed by white space or nothing. The words of the
+// value come with one space between them.
+func (p *reader) splitWords(b []byte, i int) (key, value []byte) {
+	if i >= 0 && (p.fieldOf(p.trim(b[:i])) != noField || i+1 == len(b) || len(p.trim(b[i+1:i+2])) == 0) {
+		return nil, nil
+	}
+	words := bytes.FieldsFunc(b, isPythonSpace)
+	for n := 1; n <= 2 && n <= len(words); n++ {
+		if key = bytes.Join(words[:n], []byte(" ")); p.fieldOf(key) != noField {
+			return key, bytes.Join(words[n:], []byte(" "))
 		}
 	}
 	return nil, nil
@@ -377,9 +400,17 @@ func (p *reader) fieldOf(key []byte) Field {
 		return DelayField
 	case k == "request-rate":
 		return RateField
+	case slices.Contains(p.SiteFields, k):
+		return SiteField
+	case p.Colon == ColonOrWords && (k == "visit-time" || k == "visit time"),
+		(p.Colon == ColonOrSpaceLower || p.Colon == ColonOrWords) && slices.Contains(protegoFields, k):
+		return UnknownField
 	}
 	return noField
 }
+
+// protegoFields are further fields that protego knows.
+var protegoFields = []string{"sitemap", "sitemaps", "site-map", "host", "request rate"}
 
 // foldName returns a name in lower case. In lower case a capital I with a dot is two
 // characters to all languages but Go, so to no parser but temoto it is the i of a token.

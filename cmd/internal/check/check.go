@@ -106,8 +106,8 @@ crawlers of the registry whom a line may name to their own parser (reads_as). Wh
 answer differs, it compares the readings on every path, but for those with needless escapes
 or an escaped slash. It does the same for the documents of the built-in profiles (classic-1996,
 google-2012, google-2019, rfc9309): a document that leaves a question open does not agree. It
-does not ask httrack, which asks for its own names alone, nor the profiles of older versions
-(protego-0.2, urllib-3.11): check FILE AGENT URL shows what they make of a URL. The answer is
+does not ask httrack, which asks for its own names alone, nor the profiles of other versions
+(protego-0.2, protego-0.7, urllib-3.11): check FILE AGENT URL shows what they make of a URL. The answer is
 
     PORTABLE       no parser reads the file otherwise, and no document does
     PARSERS AGREE  no parser does, and some document does: which, in which line, and why

@@ -33,6 +33,8 @@ func (r Rewriter) requotePattern(b []byte, wildcards bool) []byte {
 		return requoteWholePattern(b)
 	case RequotePath:
 		return requotePathOfPattern(b, r.PatternIsURL)
+	case RequoteThrough:
+		return requoteThrough(b)
 	case RequoteQuery:
 		keep := ""
 		if wildcards {
@@ -145,6 +147,19 @@ func requotePathOfPattern(b []byte, isURL bool) []byte {
 	}
 	path, params, query := splitParams(b)
 	return joinParams(append(requotePart(path, "/*$%", safe), last...), params, query)
+}
+
+// requoteThrough does the same with all of a pattern but a $ at its end.
+func requoteThrough(b []byte) []byte {
+	if bytes.HasPrefix(b, []byte("https://")) || bytes.HasPrefix(b, []byte("http://")) {
+		b = append([]byte("/"), b...)
+	}
+	b, anchored := bytes.CutSuffix(b, []byte("$"))
+	out := requotePart(b, "/%*", "/%*=")
+	if anchored {
+		out = append(out, '$')
+	}
+	return out
 }
 
 // requoteQuery decodes and encodes again the path, and each part of the query between =

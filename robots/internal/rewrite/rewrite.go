@@ -30,6 +30,7 @@ type Requote string
 
 const (
 	RequotePath       Requote = "path"
+	RequoteThrough    Requote = "through"
 	RequoteQuery      Requote = "query"
 	RequoteUnreserved Requote = "unreserved"
 	RequoteUnfit      Requote = "unfit"
@@ -103,8 +104,12 @@ func (r *Rewriter) next(dst []byte, s State, t Symbol) (out []byte, after State,
 	if r.InvalidIsRoot && isInvalid(&t, s.query()) {
 		return dst, s, false
 	}
-	if r.Requote == RequoteWhole {
+	switch r.Requote {
+	case RequoteWhole:
 		return r.nextOfWhole(dst, s, t)
+	case RequoteThrough: // the query is no part of its own
+		dst, ok = s.utf8.requote(dst, &t, "/%", "/%=")
+		return dst, s, ok
 	}
 	if r.Compared == ComparedWHATWG && !r.resolve(&s, &t) || r.Compared == ComparedDots && !r.resolveDots(&s, &t) {
 		return dst, s, false
@@ -119,6 +124,8 @@ func (r *Rewriter) next(dst []byte, s State, t Symbol) (out []byte, after State,
 		return r.begin(dst, s, t.Guess)
 	case r.Requote == RequotePath:
 		return r.nextOfParams(dst, s, t)
+	case r.Requote == RequoteValid && t.Is(';'):
+		s.part = inParams
 	case s.one:
 		if s.one = false; t.Is('/') {
 			dst = append(dst, "//"...)
@@ -155,6 +162,11 @@ func (r *Rewriter) Guesses(s *State, t *Symbol, query bool) []Guess {
 	switch {
 	case r.Requote == RequoteWhole:
 		return s.guessesOfWhole(c)
+	case r.Requote == RequoteThrough:
+		if c >= 0x80 && lengthOf(c) > 0 {
+			return []Guess{AsUsual, otherwise}
+		}
+		return nil
 	case t.Is('/') && s.part == atStart && r.InvalidIsRoot, t.Is('?') && !query && r.losesQuery():
 		return []Guess{AsUsual, otherwise}
 	case query || r.Requote != RequotePath && r.Requote != RequoteHarmless || s.part == atParams || s.part == inParams:
@@ -296,7 +308,7 @@ func (r *Rewriter) write(dst []byte, s *State, t *Symbol) (out []byte, ok bool) 
 	case RequoteUnfit:
 		plain = !escaped
 	case RequoteValid:
-		plain = escape.IsUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || query && c == '?'
+		plain = escape.IsUnreserved(c) || strings.IndexByte("!$&'()*+,;=:@/", c) >= 0 || (query || s.part == inParams) && c == '?'
 	case RequoteHarmless:
 		switch {
 		case query:

@@ -25,6 +25,8 @@ func TestRewriter(t *testing.T) {
 		{as: Rewriter{Requote: RequotePath}, url: "/a\t\r\nb", want: "/ab", pattern: "\x01 x+1.-:\t//h?\tq", wantPattern: "?q"},
 		{as: Rewriter{Requote: RequotePath}, url: "/a ", want: "/a%20", pattern: "//a:\t/b", wantPattern: "//a%3A/b"},
 		{as: Rewriter{Requote: RequotePath}, url: "/a:b", want: "/a%3Ab", pattern: "1a:/b", wantPattern: "1a%3A/b"},
+		{as: Rewriter{Requote: RequoteThrough}, url: "/%7Ea%2f%25=é?é%3D*?", want: "/~a%2F%25=%C3%A9%3F%C3%A9=%2A%3F", pattern: "/%7E*%2f%2A$%3D?;$$", wantPattern: "/~*%2F%2A%24=%3F%3B%24$"},
+		{as: Rewriter{Requote: RequoteThrough}, url: "/a\t%FF%E2%82?", want: "/a%EF%BF%BD%EF%BF%BD%3F", pattern: "http://h/a\t?", wantPattern: "/http%3A//h/a%09%3F"},
 		{as: Rewriter{Requote: RequoteQuery}, url: "/a\tb", want: "/ab", pattern: "/a\tb", wantPattern: "/a%09b"},
 		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG}, url: "/.\t./a \x00", want: "/a", pattern: "/a\tb", wantPattern: "/a%09b"},
 		{as: Rewriter{Requote: RequoteValid}, url: "/a\tb", want: "/a%09b", pattern: "/a\tb", wantPattern: "/a%09b"},
@@ -40,6 +42,7 @@ func TestRewriter(t *testing.T) {
 		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/b/a/..?q", want: "/b/?q", pattern: "/b/.", wantPattern: "/b/."},
 		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/b/a/.", want: "/b/a/", pattern: "/b/.", wantPattern: "/b/."},
 		{as: Rewriter{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, url: "/../a/..", want: "/", pattern: "/..", wantPattern: "/.."},
+		{as: Rewriter{Requote: RequoteValid}, url: "/a%3F;/%3F;?%3F", want: "/a%3F;/?;??", pattern: "/*;%3F", wantPattern: "/*;?"},
 		{as: Rewriter{Requote: RequoteValid}, url: "/%24%3F?%3F%7C", want: "/$%3F??%7C", pattern: "/%24", wantPattern: "/$"},
 		{as: Rewriter{Requote: RequotePlain, Compared: ComparedPath}, url: "/%2f%20%25?q", want: "/%2f %", pattern: "/%2f%20", wantPattern: "/%2f "},
 		{as: harmlessly, url: "/A%7e%2F%2a*%E6%97%A5%e6%97?%41é\"*", want: "/a~%2f%2a\x01日%e6%97?%41%c3%a9%22\x01", pattern: "/A%7e*日\t", wantPattern: "/a%7e\x01日\x02"},
@@ -68,7 +71,7 @@ func TestOneGuessIsRight(t *testing.T) {
 	rewriters := []Rewriter{
 		{Requote: RequotePath}, {Requote: RequotePath, DoubleSlash: true}, {Requote: RequoteQuery, DoubleSlash: true}, {Requote: RequoteUnreserved, InvalidIsRoot: true},
 		{Requote: RequoteUnfit, Compared: ComparedWHATWG, EmptyQueryLost: true}, {Requote: RequoteValid}, {Requote: RequotePlain, Compared: ComparedPath},
-		{Requote: RequoteHarmless, Compared: ComparedDots, FoldCase: true, StarLetter: true}, {Requote: RequoteWhole},
+		{Requote: RequoteHarmless, Compared: ComparedDots, FoldCase: true, StarLetter: true}, {Requote: RequoteWhole}, {Requote: RequoteThrough},
 	}
 	pieces := strings.Fields(`/ / a . .. ; ; ? % %4 %41 %2F %2e %E2 %82 %ac %F0%9F%98 %E0%80%80 %E0%A0%80 %ED%A0%80 %F0%80%80%80 %F4%90%80%80 [ | = & \ %80 \\ %3B %C3%A9 A * %2A %3F %23 %09 %2f`)
 	r := rand.New(rand.NewPCG(34, 1))

@@ -15,7 +15,7 @@ func (r Rewriter) URL(b []byte) []byte {
 		b = WithoutDots(bytes.TrimRightFunc(withoutTabs(b), isControl))
 	case r.Compared == ComparedDots:
 		b = withoutDotSegments(withoutTabs(b))
-	case r.Requote == RequotePath, r.Requote == RequoteQuery: // by Python
+	case r.Requote == RequotePath, r.Requote == RequoteThrough, r.Requote == RequoteQuery: // by Python
 		b = withoutTabs(b)
 	}
 	if r.InvalidIsRoot && hasInvalid(b) {
