@@ -256,6 +256,16 @@ func (d *Differences) Identities() string {
 	return "the runs asked under other identities"
 }
 
+// Sitemaps says why the pages that hosts list cannot be compared, or "": the runs read other
+// numbers of sitemaps. What is not known of a run is not compared.
+func (d *Differences) Sitemaps() string {
+	x, y := d.before.Configuration.Text("sitemaps"), d.after.Configuration.Text("sitemaps")
+	if x == "" || y == "" || x == y || d.before.isAgain() || d.after.isAgain() {
+		return ""
+	}
+	return fmt.Sprintf("another --sitemaps: %s, then %s", x, y)
+}
+
 // files says that the files of a role have other digests. A run that records none has those
 // of its program.
 func (d *Differences) files(role, what string) string {

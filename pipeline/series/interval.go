@@ -1,6 +1,10 @@
 package series
 
-import "math"
+import (
+	"math"
+
+	"github.com/robocensus/robocensus/pipeline/shares"
+)
 
 // The estimators of shares, and their intervals of 95 %.
 //
@@ -100,39 +104,8 @@ type estimate struct {
 
 // wilson returns the share y of x and its interval, for a simple sample.
 func wilson(y, x float64) estimate {
-	low, high := score(y/x, x, normal95)
+	low, high := shares.Score(y/x, x, shares.Normal95)
 	return estimate{share: y / x, low: low, high: high, counted: min(y, x-y)}
-}
-
-// Share returns the share n of some hosts and its interval of 95 %, for a simple sample.
-func Share(n, of int64) (share, low, high float64) {
-	e := wilson(float64(n), float64(of))
-	return e.share, e.low, e.high
-}
-
-// Differ returns the interval of the difference between two shares of hosts of simple
-// samples, the later less the earlier one, that holds at a level: the square-and-add one
-// (see [Result.Movers]).
-func Differ(n, of, later, ofLater int64, level float64) (low, high float64) {
-	quantile := math.Sqrt2 * math.Erfinv(1-level)
-	a, b := float64(n)/float64(of), float64(later)/float64(ofLater)
-	lowA, highA := score(a, float64(of), quantile)
-	lowB, highB := score(b, float64(ofLater), quantile)
-	return b - a - math.Hypot(b-lowB, highA-a), b - a + math.Hypot(highB-b, a-lowA)
-}
-
-// normal95 is the quantile of the normal distribution that leaves 2.5 % above.
-const normal95 = 1.959963984540054
-
-// score returns Wilson's interval for a share p of n hosts.
-func score(p, n, z float64) (low, high float64) {
-	if n <= 0 {
-		return 0, 1
-	}
-	middle := p + z*z/(2*n)
-	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	// The ends of 0 and 1 are 0 and 1, which rounding may miss.
-	return min(p, max(0, (middle-half)/(1+z*z/n))), max(p, min(1, (middle+half)/(1+z*z/n)))
 }
 
 // ratio returns the share over the parts of a sample.
@@ -161,7 +134,7 @@ func ratio(parts []stratumSums) (e estimate, ok bool) {
 		effective = r * (1 - r) / variance
 		e.effect = variance / (r * (1 - r) / hosts)
 	}
-	e.low, e.high = score(r, effective, student95(degrees))
+	e.low, e.high = shares.Score(r, effective, student95(degrees))
 	e.counted = effective * min(r, 1-r)
 	return e, true
 }
@@ -199,7 +172,7 @@ func student95(degrees float64) float64 {
 	case degrees < 2.5:
 		return 4.302652730
 	}
-	const z = normal95
+	const z = shares.Normal95
 	z3 := z * z * z
 	z5, z7, z9 := z3*z*z, z3*z3*z, z3*z3*z3
 	return z + (z3+z)/(4*degrees) + (5*z5+16*z3+3*z)/(96*degrees*degrees) +

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -148,8 +149,8 @@ func interval(p *schema.Point, quantile float64) (low, high float64) {
 	case p.Low == nil:
 		return 0, 1
 	case *p.Method == "wilson":
-		return score(*p.Share, float64(p.Denominator), quantile)
+		return shares.Score(*p.Share, float64(p.Denominator), quantile)
 	}
-	wider := quantile / normal95
+	wider := quantile / shares.Normal95
 	return max(0, *p.Share-(*p.Share-*p.Low)*wider), min(1, *p.Share+(*p.High-*p.Share)*wider)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -29,8 +30,8 @@ func (p pairs) difference(quantile float64) (d, low, high float64) {
 	}
 	a, b, c, none := float64(p.both), float64(p.lost), float64(p.gained), float64(p.none)
 	before, after := (a+b)/n, (a+c)/n
-	lowBefore, highBefore := score(before, n, quantile)
-	lowAfter, highAfter := score(after, n, quantile)
+	lowBefore, highBefore := shares.Score(before, n, quantile)
+	lowAfter, highAfter := shares.Score(after, n, quantile)
 	phi := 0.0
 	if of := (a + b) * (c + none) * (a + c) * (b + none); of > 0 {
 		product := a*none - b*c

@@ -88,8 +88,9 @@ type Change struct {
 	Rank *int64 `parquet:"rank"`
 	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
 	// `preference` (what the file states about a use), `outcome`, `group`, `signal`, `sitemap`,
-	// `crawl_delay`, `redirect`, `answer` (what the host answers to an identity of `--also-as`), `reachability`,
-	// `host_new`, `host_gone`, `text` (nothing but the text).
+	// `crawl_delay`, `redirect`, `answer` (what the host answers to an identity of `--also-as`), `coverage`
+	// (how much of what it lists in sitemaps an agent may fetch), `reachability`, `host_new`, `host_gone`,
+	// `text` (nothing but the text).
 	Kind string `parquet:"kind,dict"`
 	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
 	// differs, on any path, for any agent; minor means undecided.
@@ -107,16 +108,17 @@ type Change struct {
 	// `partial`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
 	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
 	// `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`, `challenged`,
-	// `refused`, `failing`, `unreached`. Example: `partial`.
+	// `refused`, `failing`, `unreached`. Of `coverage`, pages of the sample that the agent may fetch, such as
+	// `196/200`. Example: `partial`.
 	Before *string `parquet:"before,dict"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the
 	// path and still does, by other lines, and of `answer` where the file is another one and its relation to
 	// the host's own is the same. Example: `disallow_all`.
 	After *string `parquet:"after,dict"`
-	// Line that decided before. Null if none did.
+	// Line that decided before; of `coverage`, of the rule that closes most. Null if none did.
 	LineBefore *int32 `parquet:"line_before"`
-	// Line that decides now. Null if none does.
+	// Line that decides now, likewise. Null if none does.
 	LineAfter *int32 `parquet:"line_after"`
 	// ID of the run that the state before is from: the first of the two or, for a host that it
 	// could not read, the latest run before it that did. Null for `host_new`, and where

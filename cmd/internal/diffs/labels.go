@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
@@ -132,7 +132,7 @@ func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summ
 		}
 		for k, agent := range agents {
 			g := groupMoved{v, agent, moved{closed[v][k], n}, moved{closedOf[v.Label][k] - closed[v][k], rest}, 0}
-			if g.least, _ = series.Differ(g.others.n, g.others.of, g.here.n, g.here.of, level); g.least > 0 {
+			if g.least, _ = shares.Differ(g.others.n, g.others.of, g.here.n, g.here.of, level); g.least > 0 {
 				out = append(out, g)
 			}
 		}

@@ -330,7 +330,7 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 		if value == nil {
 			return "none"
 		}
-		out, known := words.ValuesOf[e.Kind][*value]
+		out, known := words.Value(e.Kind, *value)
 		if !known {
 			out = p.Foreign(*value)
 		}

@@ -3,6 +3,7 @@ package diffs
 import (
 	"testing"
 
+	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
 )
 
@@ -39,5 +40,14 @@ func TestMostMovedAgents(t *testing.T) {
 	got := mostMoved(all)
 	if len(got) != shownAgents || got[0].Agent != "a" || got[shownAgents-1].Opened != 99 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Coverage is told as shares of the sample, with the rules that close most.
+func TestToldCoverage(t *testing.T) {
+	e := &diff.Example{Kind: "coverage", Agent: new("GPTBot"), Before: new("196/200"), After: new("6/200"), LineAfter: new(int32(12))}
+	want := "coverage GPTBot: 98.0% of 200 listed pages → 3.0% of 200 listed pages (line 12)"
+	if got := ToldOfHost(&screen.Text{}, e); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -89,17 +89,23 @@ func foundWords(found string) string {
 		return text
 	}
 	what, rest, ok := strings.Cut(found, ": ")
+	if pages, all, _ := strings.Cut(rest, ","); ok && what == "coverage" {
+		if text, known := words.Value(what, pages); known && all != "" {
+			return what + ": " + text + "," + all
+		} else if known {
+			return what + ": " + text
+		}
+	}
 	if use, isUse := words.Use[what]; ok && isUse {
 		return use + ": " + words.Stance.Of(rest)
 	}
 	before, after, isChange := strings.Cut(rest, " → ")
 	if kind, of, _ := strings.Cut(what, " to "); ok && isChange {
-		values := words.ValuesOf[kind]
 		if of != "" {
 			of = " to " + of
 		}
 		told := func(value string) string {
-			if text, known := values[value]; known {
+			if text, known := words.Value(kind, value); known {
 				return text
 			}
 			return value

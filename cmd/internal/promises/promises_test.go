@@ -26,7 +26,9 @@ func TestFoundInWords(t *testing.T) {
 	for found, want := range map[string]string{
 		"partial": "partly closed", "disallow_all": "shut out", "disallow by rule": "disallowed by rule", "allow by no_group": "allowed by no group",
 		"policy_class: allow_all → partial": "policy class: open → partly closed", "host_gone: none → x": "host gone: none → x",
-		"ai-train: none": "AI training: none", "network_failure": "could not be reached", "anything else": "anything else",
+		"coverage: 89/100": "coverage: 89.0% of 100 listed pages", "coverage: 180/200, 85.2% to 93.4% of the 9000 that are listed": "coverage: 90.0% of 200 listed pages, 85.2% to 93.4% of the 9000 that are listed",
+		"coverage: 9/10 → 1/10": "coverage: 90.0% of 10 listed pages → 10.0% of 10 listed pages",
+		"ai-train: none":        "AI training: none", "network_failure": "could not be reached", "anything else": "anything else",
 	} {
 		if got := foundWords(found); got != want {
 			t.Errorf("%q is told as %q, want %q", found, got, want)

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -68,13 +68,13 @@ func (l Labels) Groups(label, profile string) []LabelGroup {
 		if g.Hosts == 0 {
 			continue
 		}
-		g.Share, g.Low, g.High = series.Share(g.Closed, g.Hosts)
+		g.Share, g.Low, g.High = shares.Of(g.Closed, g.Hosts)
 		hosts, closed = hosts+g.Hosts, closed+g.Closed
 		all = append(all, g)
 	}
 	for i := range all {
 		if g := &all[i]; g.Hosts < hosts {
-			low, high := series.Differ(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
+			low, high := shares.Differ(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
 			switch {
 			case low > 0:
 				g.Differs = 1

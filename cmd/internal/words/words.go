@@ -13,6 +13,7 @@ package words
 import (
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -194,6 +195,7 @@ var KindMeans = Vocabulary{
 	"crawl_delay":  "a crawl delay",
 	"redirect":     "where the robots.txt redirects to",
 	"answer":       "what the host answers to an identity",
+	"coverage":     "how much of what the host lists in its sitemaps an agent may fetch",
 	"reachability": "whether the host can be reached, and why not",
 	"host_new":     "hosts that the earlier run does not have",
 	"host_gone":    "hosts that the later run does not have",
@@ -204,6 +206,19 @@ var KindMeans = Vocabulary{
 var ValuesOf = map[string]Vocabulary{
 	"policy_class": Class, "group": Class, "outcome": Outcome, "host_new": Outcome, "host_gone": Outcome,
 	"reachability": Reason, "rules": Effect, "preference": Stance, "answer": Answered,
+}
+
+// Value has words for a value before or after a change of a kind; known is false if there are
+// none.
+func Value(kind, value string) (text string, known bool) {
+	if allowed, sampled, ok := change.ParseCoverage(value); ok && kind == "coverage" {
+		if text = Percent(allowed, sampled); sampled < Few {
+			text = Number(allowed)
+		}
+		return text + " of " + Count(sampled, "listed page"), true
+	}
+	text, known = ValuesOf[kind][value]
+	return text, known
 }
 
 // Effect has words for the effects of changed rules.

@@ -155,3 +155,14 @@ func TestSentencesAgree(t *testing.T) {
 		}
 	}
 }
+
+func TestValueOfAChange(t *testing.T) {
+	for _, c := range [][3]string{
+		{"coverage", "196/200", "98.0% of 200 listed pages"}, {"coverage", "3/4", "3 of 4 listed pages"}, {"coverage", "0/1", "0 of 1 listed page"}, {"coverage", "5/4", ""},
+		{"policy_class", "disallow_all", "shut out"}, {"policy_class", "1/2", ""}, {"sitemap", "1/2", ""},
+	} {
+		if got, known := Value(c[0], c[1]); got != c[2] || known != (c[2] != "") {
+			t.Errorf("%v: %q, %v", c, got, known)
+		}
+	}
+}

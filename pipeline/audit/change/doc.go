@@ -13,7 +13,8 @@
 //     early. The row of the first run is then pair.outage, and sides[0] may be that of an
 //     earlier run.
 //   - If it compares a column of fetches: records.Fetched and settle; otherwise a host that
-//     differs only in it counts as unchanged. If it compares a new table: package records.
+//     differs only in it counts as unchanged. If it compares a new table: package records;
+//     a table that differs where the file does not is one of records.Beside.
 //     If no verdict follows from the table, leave it out of whole (newComparison); otherwise
 //     text is never cosmetic in runs without it.
 //   - examples.go of package diff, if an example for each pair of values helps.

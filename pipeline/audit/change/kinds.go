@@ -71,6 +71,10 @@ var (
 		u, err := url.Parse(s)
 		return err == nil && u.Host != "" && s == u.Scheme+"://"+u.Host
 	}}
+	coverageForm = &Form{"pages of a sample, such as 196/200", func(s string) bool {
+		_, _, ok := ParseCoverage(s)
+		return ok
+	}}
 	sinceForm = &Form{UnreachableSince + "2026-11-20T08:00:00Z", func(s string) bool {
 		_, err := time.Parse(time.RFC3339, strings.TrimPrefix(s, UnreachableSince))
 		return err == nil && strings.HasPrefix(s, UnreachableSince)
@@ -137,6 +141,11 @@ var All = []Kind{
 	{
 		Name: "answer", Beside: true, Tables: []string{"answers"}, Reading: true, Shapes: answerShapes(),
 		Narrowed: map[string]string{"profile": "answers are compared under the first profile alone", "urls": everyPath},
+	},
+	{
+		Name: "coverage", Own: true, Beside: true, Tables: []string{"coverage"}, Reading: true, Policy: true,
+		Shapes:   []Shape{{Major, coverageForm, nil}, {Minor, coverageForm, nil}},
+		Narrowed: map[string]string{"urls": "a row is about all pages that a host lists"},
 	},
 	{Name: "reachability", Own: true, Beside: true, Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
 	{Name: "host_new", Own: true, Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},

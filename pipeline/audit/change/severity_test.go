@@ -54,6 +54,10 @@ var severityTable = []struct {
 		AnswerSeverity("alike", "refused") + " " + AnswerSeverity("stricter", "challenged") + " " + AnswerSeverity("refused", "alike") + " " + AnswerSeverity("challenged", "other") + " " + AnswerSeverity("alike", "stricter") + " " + AnswerSeverity("looser", "mixed"),
 		AnswerSeverity("alike", "unreached") + " " + AnswerSeverity("failing", "refused") + " " + AnswerSeverity("refused", "challenged") + " " + AnswerSeverity("stricter", "alike") + " " + AnswerSeverity("alike", "looser") + " " + AnswerSeverity("stricter", "undecided"),
 	}},
+	{"`coverage`", "the share falls by 10 points or more: major; else: minor", []string{
+		CoverageSeverity("200/200", "0/200") + " " + CoverageSeverity("196/200", "6/200") + " " + CoverageSeverity("10/10", "9/10"),
+		CoverageSeverity("200/200", "181/200") + " " + CoverageSeverity("0/200", "200/200"),
+	}},
 	{"`reachability`", "lost: major; else: minor", []string{
 		ReachabilitySeverity("success", "network_failure") + " " + ReachabilitySeverity("client_error", "server_error"),
 		ReachabilitySeverity("network_failure", "success") + " " + ReachabilitySeverity("network_failure", "server_error") + " " + ReachabilitySeverity("success", "success"),

@@ -27,7 +27,7 @@ func (d *differ) planAnswers() {
 		d.note("answers to identities are not compared: whether a file means the same is under the first profile")
 		return
 	}
-	d.identities = true
+	d.beside[records.OfAnswers] = true
 	if why := d.between.Identities(); why != "" {
 		d.note("%s: those of one name, user agent and agent are compared", why)
 	}
@@ -82,14 +82,19 @@ func (d *differ) questions(p *pair) (out []question) {
 	return out
 }
 
-// answersDiffer reports whether a host may have answered an identity otherwise.
-func (d *differ) answersDiffer(p *pair) bool {
-	return d.identities && !p.sides[0].AnswersAlike(p.sides[1])
+// besideDiffers reports whether a host may differ in a table beside its file.
+func (d *differ) besideDiffers(p *pair) bool {
+	for table, compared := range d.beside {
+		if compared && !p.sides[0].Alike(p.sides[1], records.Beside(table)) {
+			return true
+		}
+	}
+	return false
 }
 
 // askedAs returns what expectations need to know of the identities of a pair.
 func (d *differ) askedAs(p *pair) (out []expect.Asked) {
-	if !d.identities {
+	if !d.beside[records.OfAnswers] {
 		return nil
 	}
 	for _, q := range d.questions(p) {
@@ -102,7 +107,7 @@ func (d *differ) askedAs(p *pair) (out []expect.Asked) {
 
 // answers writes a row for each identity that the host answers otherwise than before.
 func (c *comparison) answers(p *pair) error {
-	if !c.d.answersDiffer(p) {
+	if !c.d.beside[records.OfAnswers] || p.sides[0].Alike(p.sides[1], records.OfAnswers) {
 		return nil
 	}
 	for _, q := range c.d.questions(p) {

@@ -120,7 +120,7 @@ func (c *comparison) pair(p *pair) error {
 	}
 	for _, step := range []func(*pair) error{
 		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays,
-		c.redirect, c.answers, c.outage, c.text,
+		c.redirect, c.answers, c.coverage, c.outage, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err

@@ -90,7 +90,8 @@ type differ struct {
 	unstated    map[string]string // agents to whom statements about use are not compared, with the reason
 	rules       *rulesDiff        // nil if the meaning of rules is not compared
 
-	identities bool // answers to identities are compared
+	beside   [records.NumBeside]bool // tables that are compared
+	unlisted string                  // why coverage is not
 
 	targets Targets   // of the hosts that are compared, nil for all
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
@@ -185,6 +186,7 @@ func (d *differ) plan() {
 	d.planAgents()
 	d.planPreferences()
 	d.planAnswers()
+	d.planCoverage()
 	d.ruleAgents()
 	if why := d.between.Templates(); why != "" {
 		d.note("%s: whose words decide is as each run knows it", why)
@@ -214,15 +216,12 @@ func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(hos
 	for _, segment := range segments {
 		of := parts[segment]
 		g.Go(func() error {
-			var answered records.Answered
-			if d.identities {
-				var err error
-				if answered, err = records.ReadAnswers(ctx, d.In, of["answers"]); err != nil {
-					return err
-				}
+			besides, err := records.ReadBesides(ctx, d.In, of, d.beside, d.names)
+			if err != nil {
+				return err
 			}
 			for _, p := range of["fetches"] {
-				if err := records.ReadFetches(ctx, d.In, p, wanted, answered, into); err != nil {
+				if err := records.ReadFetches(ctx, d.In, p, wanted, &besides, into); err != nil {
 					return err
 				}
 			}

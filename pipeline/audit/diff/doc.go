@@ -41,6 +41,7 @@
 //	preferences.go  preferences about use
 //	words.go     whose words a change is
 //	answers.go    what hosts answer to identities
+//	coverage.go   how much of what hosts list agents may fetch
 //	expect.go     expectations during a comparison
 //	result.go     the summary of a comparison
 //	examples.go   its examples

@@ -179,7 +179,10 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 		return nil, nil
 	}
 	e.tables = d.tables
-	e.identities = e.identities && d.identities && (controlled(r) || !controlled(d.runs[0]))
+	for i := range e.beside {
+		e.beside[i] = e.beside[i] && d.beside[i]
+	}
+	e.beside[records.OfAnswers] = e.beside[records.OfAnswers] && (controlled(r) || !controlled(d.runs[0]))
 	if d.Expect != nil {
 		e.shown = e.shows()
 		if err := d.checker.StandIn(ctx, d.In, e.shown, d.shown); err != nil {

@@ -48,7 +48,7 @@ type exampleKey struct{ severity, kind, use, before, after string }
 func (s exampleSet) add(row *schema.Change) {
 	key := exampleKey{severity: row.Severity, kind: row.Kind, use: schema.OrZero(row.Use)}
 	switch row.Kind {
-	case "policy_class", "verdict", "preference", "answer":
+	case "policy_class", "verdict", "preference", "answer", "coverage":
 		key.before, key.after = schema.OrZero(row.Before), schema.OrZero(row.After)
 	case "rules":
 		key.after = schema.OrZero(row.After)

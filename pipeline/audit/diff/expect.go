@@ -26,7 +26,7 @@ func (d *differ) shows() *expect.Comparison {
 	}
 	return &expect.Comparison{
 		Runs: d.runs, Profiles: d.common, Others: d.others, Agents: d.redefined, Unstated: d.unstated, Files: files,
-		Reading: d.sameReading, Answers: d.answers,
+		Reading: d.sameReading, Answers: d.answers, Unlisted: d.unlisted,
 	}
 }
 
@@ -36,7 +36,7 @@ func (d *differ) check(p *pair, unknown []string) {
 	if d.checker != nil {
 		d.checker.Pair(&expect.Pair{
 			Host: p.last().Host, Before: p.sides[0] != nil, After: p.sides[1] != nil, Compared: d.comparable(p),
-			Unknown: unknown, Asked: d.askedAs(p),
+			Unknown: unknown, Asked: d.askedAs(p), Listed: d.isListed(p),
 		}, d.shown)
 	}
 }

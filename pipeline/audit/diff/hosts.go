@@ -46,13 +46,11 @@ func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter)
 	r := lookup.Open(d.In, run.Manifest)
 	defer r.Close()
 	for i := range targets {
-		var answers []schema.Answer
-		if d.identities {
-			if answers, err = lookup.Rows[schema.Answer](ctx, r, "answers", &targets[i]); err != nil {
-				return err
-			}
+		beside, err := records.LookUpBesides(ctx, r, &targets[i], d.beside, d.names)
+		if err != nil {
+			return err
 		}
-		if err := records.AddTarget(&targets[i], answers, into); err != nil {
+		if err := records.AddTarget(&targets[i], beside, into); err != nil {
 			return err
 		}
 	}

@@ -262,7 +262,7 @@ func (d *differ) settle(p *pair, n int64) error {
 		a, b := p.sides[0], p.sides[1]
 		// The same answer gives the same rows, but for what the runs define differently.
 		rows := a.Outcome != b.Outcome || a.Reason != b.Reason || a.Digest != b.Digest
-		if !rows && a.Final == b.Final && p.outage == nil && !by.answersDiffer(p) {
+		if !rows && a.Final == b.Final && p.outage == nil && !by.besideDiffers(p) {
 			d.result.Same++
 			by.check(p, by.unknown(p))
 			return nil

@@ -42,7 +42,7 @@ func (p *planted) each(f func(dir, before, after string)) {
 }
 
 func plant(t *testing.T) *planted {
-	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t), plantIdentities(t)}}
+	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t), plantIdentities(t), plantCoverage(t)}}
 	p.each(func(dir, before, after string) {
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after})
 		pipelinetest.Must(t, err)
@@ -53,6 +53,39 @@ func plant(t *testing.T) *planted {
 
 // plantedURL is a sitemap, and where a robots.txt is found.
 const plantedURL = "https://x.example/s.xml"
+
+// plantAgents makes a run judge for the agents and under the profiles that are planted.
+func plantAgents(t *testing.T, c *pipeline.Config) {
+	var err error
+	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(
+		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, policy_tokens: [RoboToken]}\n"+
+			"- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
+	pipelinetest.Must(t, err)
+	c.Evaluate.Labels, err = registry.ParseUses("uses", configs.Uses, nil)
+	pipelinetest.Must(t, err)
+	rfc, _ := robots.ProfileNamed("rfc9309")
+	c.Evaluate.Profiles = append(c.Evaluate.Profiles, rfc)
+}
+
+// plantCoverage makes two runs whose host lists other pages.
+func plantCoverage(t *testing.T) string {
+	listed, run := [2]string{listing("/part/", 1, 19), listing("/part/", 19, 1)}, 0
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			io.WriteString(w, "User-agent: RoboTestA\nUser-agent: RoboTestB\nDisallow: /part\n")
+		} else {
+			io.WriteString(w, strings.ReplaceAll(listed[run], "HOST", r.Host))
+		}
+	}, "a.example")
+	plantAgents(t, &c)
+	readSitemaps(&c, 200)
+	for i, id := range []string{"a", "b"} {
+		run, c.Run = i, id
+		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+		pipelinetest.Must(t, err)
+	}
+	return c.Dir
+}
 
 // plantFiles makes two runs whose hosts change what their files say.
 func plantFiles(t *testing.T) string {
@@ -107,17 +140,10 @@ func plantFiles(t *testing.T) string {
 		fmt.Fprintf(&hosts, "h%d.example\n", i+1)
 	}
 	c.Source.Hosts, c.Fetch.PerAddress = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String())), 50
+	plantAgents(t, &c)
 	var err error
-	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(
-		"- {name: RoboTestA, category: search, policy_tokens: [RoboToken]}\n- {name: RoboTestB, category: ai-training, policy_tokens: [RoboToken]}\n"+
-			"- {name: RoboToken, kind: token, uses: [ai-train, ai-input, search]}\n"))
-	pipelinetest.Must(t, err)
-	c.Evaluate.Labels, err = registry.ParseUses("uses", configs.Uses, nil)
-	pipelinetest.Must(t, err)
 	c.Evaluate.Samples, err = registry.ParseSamples("urls", []byte("/part\n/other\nhttp://"+own[0]+"/own\n"))
 	pipelinetest.Must(t, err)
-	rfc, _ := robots.ProfileNamed("rfc9309")
-	c.Evaluate.Profiles = append(c.Evaluate.Profiles, rfc)
 	for i, id := range []string{"a", "b"} {
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
@@ -235,6 +261,7 @@ func randomPromise(p *planted) *rapid.Generator[string] {
 	after = slices.DeleteFunc(after, func(s string) bool {
 		return len(s) == 32 && !strings.ContainsAny(s, "./: ") || strings.Contains(s, "://") && s != plantedURL && !strings.Contains(s, ": ")
 	})
+	after = slices.DeleteFunc(after, func(s string) bool { _, _, ok := change.ParseCoverage(s); return ok }) // any severity may have any
 	after = append(after, "bogus", "", "closed", "2.50", "http")
 	urls = append(urls, "bogus", "")
 	return rapid.Custom(func(t *rapid.T) string {

@@ -112,6 +112,7 @@ type Pair struct {
 	Compared      bool     // its policies are compared
 	Unknown       []string // profiles under which a policy of it is not known in both runs
 	Asked         []Asked  // identities under which it was asked in either run
+	Listed        bool     // both runs know what it lists
 }
 
 // Asked says of an identity whether both runs show how a host answers it.
@@ -151,8 +152,9 @@ func (x *expectation) sees(p *Pair, compared bool) bool {
 		switch {
 		case name == "host_new" && p.After, name == "host_gone" && p.Before:
 		case name == "reachability" && p.Before && p.After:
-		case name == "host_new", name == "host_gone", name == "reachability", !compared, name == "answer" &&
-			!x.seesAnswers(p):
+		case name == "host_new", name == "host_gone", name == "reachability", !compared,
+			name == "answer" && !x.seesAnswers(p),
+			name == "coverage" && slices.Contains(x.NoChange, name) && !p.Listed:
 			return false
 		case k.Policy && slices.ContainsFunc(p.Unknown, x.Profile.has):
 			return false

@@ -37,7 +37,7 @@ func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{},
 			ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofVerdicts: x.what == "verdict",
-			ofIdentities: slices.Equal(x.kinds, []string{"answer"})})
+			ofIdentities: slices.Equal(x.kinds, []string{"answer"}), ofCoverage: slices.Contains(x.NoChange, "coverage")})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})
@@ -137,7 +137,7 @@ func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) 
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"policies", "verdicts", "answers"} {
+		for _, table := range []string{"policies", "verdicts", "answers", "coverage"} {
 			for _, p := range parts[segment][table] {
 				if err := c.part(ctx, in, p, targets[table]); err != nil {
 					return err

@@ -13,6 +13,7 @@
 //	check.go     checking a run
 //	rows.go      checking rows of fetches, policies and verdicts
 //	answers.go   checking answers to further identities
+//	coverage.go  checking how much of what hosts list agents may fetch
 //	model.go     comparing hosts with a model file
 //	shown.go     what a comparison of two runs shows
 //	changes.go   checking rows of changes

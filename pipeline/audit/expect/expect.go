@@ -40,6 +40,8 @@ type expectation struct {
 	Preference words  `yaml:"preference"` // with use
 	// Identities of --also-as, or all, that get the file that the run itself got.
 	ServedAlike words `yaml:"served_alike"`
+	// How much of what hosts list agents may fetch.
+	Coverage *coverageBar `yaml:"coverage"`
 
 	// Files with a model robots.txt.
 	AtLeastAsStrict string `yaml:"at_least_as_strict_as"`
@@ -88,11 +90,13 @@ var expectKeys = map[string][]string{
 
 	servedAlike: {},
 
+	ofCoverage: {"agents", "category", "profile"},
+
 	atLeastAsStrict: {"agents", "category"},
 	atMostAsStrict:  {"agents", "category"},
 }
 
-const expectable = "verdict, class, preference, reachable, no_change, served_alike, at_least_as_strict_as or " +
+const expectable = "verdict, class, preference, reachable, no_change, served_alike, coverage, at_least_as_strict_as or " +
 	"at_most_as_strict_as"
 
 // Parse parses a YAML list of expectations. Unknown keys and values, and
@@ -147,7 +151,7 @@ func (e *List) fail(line int, format string, args ...any) error {
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 	err := userfile.CheckKeys(file, node, "name", "hosts", "where", "at_most", "verdict", "class", "preference",
-		"reachable", "no_change", servedAlike, atLeastAsStrict, atMostAsStrict,
+		"reachable", "no_change", servedAlike, ofCoverage, atLeastAsStrict, atMostAsStrict,
 		"agents", "category", "profile", "urls", "severity", "after", "use", "identity")
 	if err != nil {
 		return nil, err
@@ -157,8 +161,13 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		return nil, err
 	}
 	x.lines = make(map[string]int)
-	for key := range userfile.Pairs(node) {
+	for key, value := range userfile.Pairs(node) {
 		x.lines[key.Value] = key.Line
+		if key.Value == ofCoverage && value.Kind == yaml.MappingNode {
+			if err := userfile.CheckKeys(file, value, "agent", "at_least"); err != nil {
+				return nil, err
+			}
+		}
 		if expectKeys[key.Value] != nil {
 			if x.what != "" {
 				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; split it in two",

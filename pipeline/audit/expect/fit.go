@@ -41,7 +41,7 @@ func (x *expectation) isOf(agent, category string) bool {
 // table returns the table that the expectation is checked on.
 func (x *expectation) table() string {
 	return map[string]string{"verdict": "verdicts", "class": "policies", "preference": "policies",
-		"reachable": "fetches", "no_change": "changes", servedAlike: "answers", atLeastAsStrict: "rules",
+		"reachable": "fetches", "no_change": "changes", servedAlike: "answers", ofCoverage: "coverage", atLeastAsStrict: "rules",
 		atMostAsStrict: "rules"}[x.what]
 }
 
@@ -59,6 +59,10 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 			needs = modelTables(c.Profiles[0])
 		}
 		for _, table := range needs {
+			if table == "coverage" && !slices.Contains(tables, table) {
+				return e.fail(x.line, "expectation %q is about pages that hosts list, and the run reads no sitemaps: add --sitemaps",
+					x.Name)
+			}
 			if !slices.Contains(tables, table) {
 				return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables",
 					x.Name, table)

@@ -36,6 +36,7 @@ type Promise struct {
 	ofAnswers    bool   // it is a served_alike
 	ofVerdicts   bool   // it is a verdict
 	ofIdentities bool   // it is a no_change of answers to identities
+	ofCoverage   bool   // it is a no_change of coverage
 	outages      hidden // what outages hid
 	walls        hidden // what walls hid
 	passing      int64  // changes in Undecided that the choice of hosts may explain
@@ -130,6 +131,9 @@ func (p *Promise) unknown() (note string) {
 	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
 			" unknown: one of the runs could not read them, or does not show how they answer an identity"
+	case p.Unknown > 0 && p.ofChanges && p.ofCoverage:
+		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
+			" unknown: not read in both runs, or without listed pages in one of them"
 	case p.Unknown > 0 && p.ofChanges:
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") + " unknown: not read in both runs"
 	case p.Unknown > 0 && p.ofAnswers:

@@ -29,7 +29,7 @@ func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.P
 	targets := make(map[string][]int64)
 	clear(c.walled)
 	var meant []int
-	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "rules"} {
+	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "coverage", "rules"} {
 		of := c.meant(table)
 		if meant = append(meant, of...); len(of) > 0 && len(fetches) > 0 {
 			targets[table] = []int64{}
@@ -75,7 +75,7 @@ func (c *Checker) reachable(k int, host string, shown answer.Reason) {
 	}
 }
 
-// part checks the expectations of one part of policies, verdicts or answers. targets are those
+// part checks the expectations of one part of policies, verdicts, answers or coverage. targets are those
 // that expectations cover, nil if that is not known.
 func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targets []int64) error {
 	meant := c.meant(p.Table)
@@ -94,6 +94,8 @@ func (c *Checker) part(ctx context.Context, in store.Store, p journal.Part, targ
 		return rowio.Of(ctx, in, parts, selected, func(batch []verdict) error { c.verdicts(s, meant, batch); return nil })
 	case "answers":
 		return rowio.Of(ctx, in, parts, selected, func(batch []served) error { c.answers(s, meant, batch); return nil })
+	case "coverage":
+		return rowio.Of(ctx, in, parts, selected, func(batch []pages) error { c.ofPages(s, meant, batch); return nil })
 	}
 	return nil
 }

@@ -62,6 +62,16 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 		"reachable: true\n  hosts: https://shop.example":                                      `e:3: hosts "https://shop.example": give hosts alone`,
 		"reachable: true\n  hosts: shop.example:8080":                                         `e:3: hosts "shop.example:8080": give hosts alone`,
 		"reachable: true\n  hosts: müller.example":                                            `e:3: hosts "müller.example": hosts in tables are in ASCII`,
+		"no_change: coverage\n  urls: /":                                                      "e:3: urls does not apply to changes of kind coverage: a row is about all pages",
+		"coverage: {agent: A}":                                                                `e:2: at_least "": use a share`,
+		"coverage: {agent: A, at_least: 0%}":                                                  `e:2: at_least "0%": use a share`,
+		"coverage: {agent: A, at_least: 101%}":                                                `e:2: at_least "101%": use a share`,
+		"coverage: {agent: A, at_least: NaN%}":                                                `e:2: at_least "NaN%": use a share`,
+		"coverage: {agent: A, at_least: 99}":                                                  `e:2: at_least "99": use a share`,
+		"coverage: {at_least: 99%, most: 1}":                                                  "e:2: ",
+		"coverage:":                                                                           "e:2: coverage is empty",
+		"coverage: {agent: A, at_least: 99%}\n  agents: A":                                    "e:3: agents are those of coverage already",
+		"coverage: {agent: A, at_least: 99%}\n  urls: /":                                      "e:3: urls does not apply to coverage",
 		"at_least_as_strict_as: m":                                                            "e:2: at_least_as_strict_as: the model m forbids nothing",
 	} {
 		for _, model := range []string{"", "User-agent: *\nDisallow:\n", "Disallow: /\n", "<html>Disallow: /"} {
@@ -74,7 +84,7 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 	// What all is about, and words that go with some of the kinds.
 	for text, want := range map[string]string{
 		"no_change: all, severity: critical":                              "policy_class",
-		"no_change: all, category: search, severity: [major, minor]":      "policy_class verdict rules preference group signal crawl_delay answer",
+		"no_change: all, category: search, severity: [major, minor]":      "policy_class verdict rules preference group signal crawl_delay answer coverage",
 		"no_change: all, identity: gptbot":                                "answer",
 		"no_change: [answer, rules], after: [refused, closes]":            "rules answer",
 		"no_change: all, use: ai-train":                                   "preference",
@@ -82,7 +92,7 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 		"no_change: all, urls: https://x.example/":                        "verdict sitemap",
 		"no_change: all, after: closes":                                   "rules",
 		"no_change: [policy_class, rules], after: [closes, disallow_all]": "policy_class rules",
-		"no_change: all, profile: google":                                 "policy_class verdict rules preference",
+		"no_change: all, profile: google":                                 "policy_class verdict rules preference coverage",
 		"no_change: text, severity: cosmetic":                             "text",
 		"no_change: [host_new, reachability]":                             "reachability host_new",
 	} {

@@ -30,6 +30,7 @@ type Comparison struct {
 	// Reading reports whether both runs' first profile is the same, Answers whether it
 	// takes the same answers for an outage.
 	Reading, Answers bool
+	Unlisted         string // why coverage is not compared, "" if it is
 
 	judged [2]firstTarget
 	blind  []bool // by expectation: whether changes that it forbids would not be found
@@ -113,8 +114,11 @@ func (c *Checker) unseenBy(by *Comparison) (why []string) {
 // they would.
 func (by *Comparison) unseen(x *expectation) string {
 	for _, kind := range x.kinds {
-		if kind == "answer" && !x.namesAnswers() && !by.asked() {
+		if kind == "answer" && !x.namesAnswers() && !by.have("answers") {
 			continue // by all it is about answers only where there are any
+		}
+		if kind == "coverage" && !slices.Contains(x.NoChange, kind) && !by.have("coverage") {
+			continue // the same
 		}
 		if why := by.unseenKind(x, change.Named(kind)); why != "" {
 			return why
@@ -167,6 +171,8 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", k.Name)
 	case (k.Name == "outcome" || k.Name == "reachability") && !by.Answers:
 		return fmt.Sprintf("the runs define their first profile differently, so no change of kind %s is found", k.Name)
+	case k.Name == "coverage" && by.Unlisted != "":
+		return "coverage is not compared: " + by.Unlisted
 	case k.Name == "rules" && len(by.Files) == 0:
 		return "the profile of the runs is not known, so no change of kind rules is found"
 	case k.Policy && !k.Reading && len(x.Profile) == 0 && len(by.Profiles)+len(by.Others) == 0:
@@ -175,9 +181,9 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 	return ""
 }
 
-// asked reports whether both runs have answers to identities.
-func (by *Comparison) asked() bool {
-	return !slices.ContainsFunc(by.Runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, "answers") })
+// have reports whether both runs have a table.
+func (by *Comparison) have(table string) bool {
+	return !slices.ContainsFunc(by.Runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, table) })
 }
 
 // unasked says that a run did not ask under an identity that an expectation is about. A run
@@ -220,7 +226,7 @@ func (by *Comparison) unseenDefinition(x *expectation, k *change.Kind) string {
 			}
 		}
 	}
-	byFiles := len(by.Files) > 0 && k.Name != "preference" && (k.Name != "verdict" || x.isAbout("rules"))
+	byFiles := len(by.Files) > 0 && k.Name != "preference" && k.Name != "coverage" && (k.Name != "verdict" || x.isAbout("rules"))
 	for _, name := range slices.Sorted(maps.Keys(by.Agents)) {
 		if !byFiles && x.isOf(name, by.Runs[1].Category[name]) {
 			return fmt.Sprintf("the runs define the agent %s differently", name)

@@ -26,7 +26,7 @@ var preferences = append(slices.Clip(change.Stances), noPreference, shutOut)
 
 // check returns what is wrong with an entry, and the key concerned.
 func (x *expectation) check() (key string, err error) {
-	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkWhere, x.checkHosts, x.checkValues,
+	for _, check := range []func() (string, error){x.checkKeys, x.checkCoverage, x.checkWords, x.checkWhere, x.checkHosts, x.checkValues,
 		x.checkScope, x.checkURLs, x.parseAtMost} {
 		if key, err := check(); err != nil {
 			return key, err

@@ -110,6 +110,9 @@ func list(out *draw.Listed, key string, of []changeExample, text func(*changeExa
 
 // valueOf returns the words for a value before or after a change of a kind.
 func (x *changeExample) valueOf(value string) string {
+	if text, known := words.Value(x.Kind, value); known {
+		return text
+	}
 	if of, ok := words.ValuesOf[x.Kind]; ok {
 		return of.Of(value)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -90,7 +91,7 @@ func TestDifferencesAreDrawn(t *testing.T) {
 	for _, agent := range []string{"A", "B"} {
 		for i, run := range r.Runs {
 			n := map[string][2]int64{"A": {2000, 1000}, "B": {500, 501}}[agent][i]
-			share, low, high := series.Share(n, 10_000)
+			share, low, high := shares.Of(n, 10_000)
 			r.Points = append(r.Points, schema.Point{
 				Metric: "policy", Population: series.All, Stratum: series.All, Agent: &agent, Profile: new("google"), Key: new("disallow_all"), Run: run.Run, Base: "hosts",
 				Count: n, Denominator: 10_000, Share: &share, Low: &low, High: &high, Method: new("wilson"), Comparable: new(true),

@@ -8,7 +8,6 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -21,41 +20,15 @@ type Answer struct {
 	digest          string // of a file that is not that of the host's own answer
 }
 
-// Answered holds what the targets of a segment answered to identities, encoded, by seq.
-type Answered map[int64]string
-
 // askedSeed hashes user agents, for this process alone.
 var askedSeed = maphash.MakeSeed()
 
 var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "agent", "treatment", "policy",
 	"content_digest"}
 
-// ReadAnswers reads the parts of answers of a segment.
-func ReadAnswers(ctx context.Context, in store.Store, parts []journal.Part) (Answered, error) {
-	answered, known := make(Answered), make(map[string]string) // the same answers of many targets once
-	var of []schema.Answer                                     // of one target
-	end := func() {
-		if len(of) == 0 {
-			return
-		}
-		text := encodeAnswers(of)
-		kept, ok := known[text]
-		if !ok {
-			kept, known[text] = text, text
-		}
-		answered[of[0].Seq], of = kept, of[:0]
-	}
-	err := rowio.Of(ctx, in, parts, rowio.Selection{Columns: answerColumns}, func(batch []schema.Answer) error {
-		for i := range batch {
-			if len(of) > 0 && of[0].Seq != batch[i].Seq {
-				end()
-			}
-			of = append(of, batch[i])
-		}
-		return nil
-	})
-	end()
-	return answered, err
+// readAnswers reads the parts of answers of a segment.
+func readAnswers(ctx context.Context, in store.Store, parts []journal.Part) (map[int64]string, error) {
+	return readBeside(ctx, in, parts, answerColumns, func(a *schema.Answer) int64 { return a.Seq }, encodeAnswers)
 }
 
 // encodeAnswers encodes the answers of a target, in the order of identities. How a host
@@ -90,14 +63,11 @@ func encodeAnswers(rows []schema.Answer) string {
 
 // Answers returns what the host answered to identities, in their order.
 func (f *Fetched) Answers() (out []Answer) {
-	for d := Decoder(f.answers); len(d) > 0; {
+	for d := Decoder(f.beside[OfAnswers]); len(d) > 0; {
 		out = append(out, Answer{d.Text(), d.Text(), d.Uint(), d.Text(), d.Text()})
 	}
 	return out
 }
-
-// AnswersAlike reports whether two rows hold the same answers to identities.
-func (f *Fetched) AnswersAlike(other *Fetched) bool { return f.answers == other.answers }
 
 // SameQuestion reports whether both are answers to an identity of one name, user agent and
 // agent.

@@ -4,7 +4,9 @@
 //
 //	code.go       the encoding of records
 //	fetched.go    rows of fetches
-//	answers.go    rows of answers, as a part of these
+//	beside.go     tables that may differ where the file does not, as parts of these
+//	answers.go    rows of answers
+//	coverage.go   rows of coverage
 //	details.go    rows of the other tables
 //	bodies.go     bodies
 //	found.go      the records of a target, by table

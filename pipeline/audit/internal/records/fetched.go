@@ -25,7 +25,7 @@ type Fetched struct {
 	Fallback        string
 	Since           int64 // unreachable since, in microseconds; 0 if unknown
 
-	answers string // to identities, encoded
+	beside [NumBeside]string // rows of other tables, encoded
 }
 
 // Key orders rows by host, origin and time.
@@ -54,7 +54,9 @@ func (f *Fetched) Encode(e *Encoder) {
 		e.Text(s)
 	}
 	e.Ordered(f.Since)
-	e.Text(f.answers)
+	for _, s := range f.beside {
+		e.Text(s)
+	}
 }
 
 func (d *Decoder) Fetched() *Fetched {
@@ -65,7 +67,10 @@ func (d *Decoder) Fetched() *Fetched {
 	for _, s := range []*string{&f.Outcome, &f.Reason, &f.Digest, &f.Final, &f.Fallback} {
 		*s = d.Text()
 	}
-	f.Since, f.answers = d.Ordered(), d.Text()
+	f.Since = d.Ordered()
+	for i := range f.beside {
+		f.beside[i] = d.Text()
+	}
 	return f
 }
 
@@ -86,9 +91,9 @@ type fetchRow struct {
 }
 
 // ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
-// hosts, with what these answered to identities.
+// hosts, with their rows of other tables.
 func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted func(host string) bool,
-	answered Answered, into *sorter.Sorter) error {
+	besides *Besides, into *sorter.Sorter) error {
 	var e Encoder
 	return rowio.Of(ctx, in, []journal.Part{p}, rowio.Selection{}, func(batch []fetchRow) error {
 		for i := range batch {
@@ -97,7 +102,7 @@ func ReadFetches(ctx context.Context, in store.Store, p journal.Part, wanted fun
 				continue
 			}
 			f := row.fetched()
-			f.Segment, f.answers = p.Segment, answered[row.Seq]
+			f.Segment, f.beside = p.Segment, besides.of(row.Seq)
 			if err := f.addTo(into, &e); err != nil {
 				return err
 			}
@@ -120,9 +125,9 @@ func (row *fetchRow) fetched() *Fetched {
 	return f
 }
 
-// AddTarget adds the row of a target that was looked up to a sorter, with its answers to
-// identities.
-func AddTarget(t *lookup.Target, answers []schema.Answer, into *sorter.Sorter) error {
+// AddTarget adds the row of a target that was looked up to a sorter, with its rows of other
+// tables.
+func AddTarget(t *lookup.Target, beside [NumBeside]string, into *sorter.Sorter) error {
 	row := fetchRow{
 		Seq: t.Seq, Host: t.Host, Rank: t.Rank, Origin: t.Origin, FetchTime: t.FetchTime, Outcome: t.Outcome,
 		Reason:   t.Reason,
@@ -130,7 +135,7 @@ func AddTarget(t *lookup.Target, answers []schema.Answer, into *sorter.Sorter) e
 		UnreachableSince: t.UnreachableSince, Challenge: t.Challenge,
 	}
 	f := row.fetched()
-	f.Segment, f.answers = t.Segment, encodeAnswers(answers)
+	f.Segment, f.beside = t.Segment, beside
 	return f.addTo(into, new(Encoder))
 }
 

@@ -1,0 +1,98 @@
+package expect
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+const ofCoverage = "coverage"
+
+// coverageBar says how much of what a host lists its agents may fetch at least.
+type coverageBar struct {
+	Agent   words  `yaml:"agent"` // the same as agents of the expectation
+	AtLeast string `yaml:"at_least"`
+
+	percent float64
+}
+
+// checkCoverage takes the agents of coverage for those of the expectation, and reads the bar.
+func (x *expectation) checkCoverage() (key string, err error) {
+	c := x.Coverage
+	if x.what != ofCoverage {
+		return "", nil
+	}
+	if c == nil {
+		return ofCoverage, errors.New("coverage is empty: give an agent and a share, as in {agent: Googlebot, at_least: 99%}")
+	}
+	if len(c.Agent) > 0 {
+		if _, given := x.lines["agents"]; given {
+			return "agents", errors.New("agents are those of coverage already; give them once")
+		}
+		x.Agents, x.lines["agents"] = c.Agent, x.lines[ofCoverage]
+	}
+	text, isShare := strings.CutSuffix(c.AtLeast, "%")
+	c.percent, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !isShare || !(c.percent > 0 && c.percent <= 100) {
+		return ofCoverage, fmt.Errorf("at_least %q: use a share of the listed pages above 0%% and up to 100%%, such as 99%%",
+			c.AtLeast)
+	}
+	return "", nil
+}
+
+// pages has the columns of coverage that are checked.
+type pages struct {
+	Seq       int64   `parquet:"seq"`
+	Host      string  `parquet:"host"`
+	Agent     string  `parquet:"agent"`
+	Category  string  `parquet:"category"`
+	Profile   string  `parquet:"profile"`
+	Class     string  `parquet:"class"`
+	Listed    int64   `parquet:"listed"`
+	Sampled   int32   `parquet:"sampled"`
+	Allowed   int32   `parquet:"allowed"`
+	Undefined int32   `parquet:"undefined"`
+	RuleLine  *int32  `parquet:"rule_line"`
+	Example   *string `parquet:"example"`
+}
+
+// ofPages checks how much of the sample of what a host lists agents may fetch. Neither an
+// outage nor a wall says it.
+func (c *Checker) ofPages(s *selection, meant []int, batch []pages) {
+	for i := range batch {
+		p := &batch[i]
+		for _, k := range s.at(c, meant, p.Seq, p.Host) {
+			x := c.expectations.list[k]
+			if !x.isOf(p.Agent, p.Category) || !x.Profile.has(p.Profile) || p.Sampled == 0 {
+				continue
+			}
+			if p.Class == summary.ClassNames[summary.ClassUnknown] || p.Undefined > 0 || c.walled[p.Seq] {
+				s.unknown(c, k)
+				continue
+			}
+			s.checked(c, k, p.Host)
+			if 100*float64(p.Allowed) >= x.Coverage.percent*float64(p.Sampled) {
+				continue
+			}
+			c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), URL: p.Example, Line: p.RuleLine,
+				Found: p.found()})
+		}
+	}
+}
+
+// found tells the pages that are open: of the sample and, if it is not all that is listed, of
+// that.
+func (p *pages) found() string {
+	of := shares.Pages{Allowed: int64(p.Allowed), Sampled: int64(p.Sampled), Listed: p.Listed}
+	text := "coverage: " + change.Coverage(of)
+	if of.Listed > of.Sampled {
+		_, low, high := shares.OfPages(of.Allowed, of.Sampled, of.Listed)
+		text += fmt.Sprintf(", %.1f%% to %.1f%% of the %d that are listed", 100*low, 100*high, of.Listed)
+	}
+	return text
+}

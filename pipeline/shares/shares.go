@@ -1,0 +1,68 @@
+// Package shares has the shares of simple samples with their intervals: of hosts, and of the
+// pages of a host.
+package shares
+
+import "math"
+
+// Normal95 is the quantile of the normal distribution that leaves 2.5 % above.
+const Normal95 = 1.959963984540054
+
+// Of returns the share n of some hosts and its interval of 95 %.
+func Of(n, of int64) (share, low, high float64) {
+	share = float64(n) / float64(of)
+	low, high = Score(share, float64(of), Normal95)
+	return share, low, high
+}
+
+// OfPages does the same for a sample of pages out of those that a host lists. A sample that is
+// all of them has no chance in it.
+func OfPages(n, sampled, listed int64) (share, low, high float64) {
+	share = float64(n) / float64(sampled)
+	low, high = Score(share, drawn(sampled, listed), Normal95)
+	return share, low, high
+}
+
+// Differ returns the interval of the difference between two shares of hosts, the later less
+// the earlier one, that holds at a level: the square-and-add one (R. G. Newcombe, Statistics
+// in Medicine 17, 1998, 873, method 10).
+func Differ(n, of, later, ofLater int64, level float64) (low, high float64) {
+	return differ(float64(n)/float64(of), float64(of), float64(later)/float64(ofLater), float64(ofLater), level)
+}
+
+// Pages are those of the sample of a host that are allowed.
+type Pages struct{ Allowed, Sampled, Listed int64 }
+
+func (p Pages) share() float64 { return float64(p.Allowed) / float64(p.Sampled) }
+
+// PagesDiffer does what Differ does for the pages of a host, as if each sample had been drawn
+// by itself: of two that are mostly the same, the interval is too wide, never too narrow.
+func PagesDiffer(a, b Pages, level float64) (low, high float64) {
+	return differ(a.share(), drawn(a.Sampled, a.Listed), b.share(), drawn(b.Sampled, b.Listed), level)
+}
+
+// drawn returns the pages that, drawn out of any number, would say as much as a sample of
+// those that are listed (W. G. Cochran, Sampling Techniques, 3rd edition 1977, 2.6).
+func drawn(sampled, listed int64) float64 {
+	if listed <= sampled {
+		return math.Inf(1)
+	}
+	return float64(sampled) * float64(listed-1) / float64(listed-sampled)
+}
+
+func differ(a, ofA, b, ofB, level float64) (low, high float64) {
+	quantile := math.Sqrt2 * math.Erfinv(1-level)
+	lowA, highA := Score(a, ofA, quantile)
+	lowB, highB := Score(b, ofB, quantile)
+	return b - a - math.Hypot(b-lowB, highA-a), b - a + math.Hypot(highB-b, a-lowA)
+}
+
+// Score returns the score interval (E. B. Wilson, JASA 22, 1927, 209) of a share p of n.
+func Score(p, n, z float64) (low, high float64) {
+	if n <= 0 {
+		return 0, 1
+	}
+	middle := p + z*z/(2*n)
+	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	// The ends of 0 and 1 are 0 and 1, which rounding may miss.
+	return min(p, max(0, (middle-half)/(1+z*z/n))), max(p, min(1, (middle+half)/(1+z*z/n)))
+}

@@ -1,0 +1,60 @@
+package shares
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The interval for the pages of a host holds the true share in 95 % of samples, whether they are
+// few or most of what is listed; that of a difference holds it at its level.
+func TestPages(t *testing.T) {
+	r := rand.New(rand.NewPCG(57, 1))
+	draw := func(open, listed, n int64) (allowed int64) { // without replacement
+		for range n {
+			if r.Int64N(listed) < open {
+				allowed++
+				open--
+			}
+			listed--
+		}
+		return allowed
+	}
+	const times = 4000
+	for _, c := range []struct{ open, listed, sampled int64 }{{500, 1000, 200}, {30, 1000, 200}, {210, 220, 200}, {150, 230, 200}, {40_000, 50_000, 200}, {70, 100, 20}} {
+		held, differs := 0, 0
+		for range times {
+			n := draw(c.open, c.listed, c.sampled)
+			truth := float64(c.open) / float64(c.listed)
+			if _, low, high := OfPages(n, c.sampled, c.listed); low <= truth && truth <= high {
+				held++
+			}
+			low, high := PagesDiffer(Pages{n, c.sampled, c.listed}, Pages{draw(c.open, c.listed, c.sampled), c.sampled, c.listed}, 0.01)
+			if low > 0 || high < 0 {
+				differs++
+			}
+		}
+		if share := float64(held) / times; share < 0.93 {
+			t.Errorf("%+v: the interval holds in %.3f of samples", c, share)
+		}
+		if share := float64(differs) / times; share > 0.015 {
+			t.Errorf("%+v: samples of the same pages differ in %.3f", c, share)
+		}
+	}
+	if share, low, high := OfPages(150, 200, 200); share != 0.75 || low != 0.75 || high != 0.75 {
+		t.Errorf("of a sample that is all: %v, %v to %v", share, low, high)
+	}
+}
+
+// Published: R. G. Newcombe, Statistics in Medicine 17, 1998, 873, table II, method 10.
+func TestDiffer(t *testing.T) {
+	for _, c := range []struct {
+		n, of, later, ofLater int64
+		low, high             float64
+	}{{48, 80, 56, 70, -0.3339, -0.0524}, {3, 10, 9, 10, -0.8090, -0.1705}, {0, 10, 10, 10, -1, -0.6075}} {
+		low, high := Differ(c.n, c.of, c.later, c.ofLater, 0.05)
+		if math.Abs(low+c.high) > 6e-5 || math.Abs(high+c.low) > 6e-5 { // he takes the earlier less the later
+			t.Errorf("%+v: %v to %v", c, low, high)
+		}
+	}
+}
