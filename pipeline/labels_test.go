@@ -267,6 +267,45 @@ func TestCountersByLabelOfParts(t *testing.T) {
 	}
 }
 
+// A run that ends after its first segment and is resumed counts by label as the whole does, and
+// the reports of what it has until then are its own.
+func TestCountersByLabelAfterAResume(t *testing.T) {
+	p := newLabelled(t, segmentTargets+60, 9)
+	c := p.config(t)
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	want := countersOf(t, c)
+
+	c.Dir = filepath.Join(t.TempDir(), "out")
+	c.Memory = 128 << 20 // one evaluator
+	stopAfterOne(t, c, new(Progress))
+	in := sinktest.Open(t, c.Dir)
+	m, err := journal.ReadManifest(in, c.Run)
+	must(t, err)
+	byLabel, err := summary.ReadByLabel(t.Context(), in, m)
+	must(t, err)
+	hosts, policies := int64(0), int64(0)
+	for _, n := range byLabel.List() {
+		switch {
+		case !strings.HasPrefix(n.Stratum, "cdn="):
+		case n.Metric == "targets":
+			hosts += n.N
+		case n.Metric == "policy" && n.Agent == "GPTBot":
+			policies += n.N
+		}
+	}
+	if hosts != segmentTargets || policies != segmentTargets {
+		t.Errorf("a segment of %d has %d hosts and %d policies of GPTBot by cdn", segmentTargets, hosts, policies)
+	}
+
+	c.Resume = true
+	_, err = Run(t.Context(), c, new(Progress))
+	must(t, err)
+	if diff := gocmp.Diff(want, countersOf(t, c)); diff != "" {
+		t.Errorf("(-whole +resumed):\n%s", diff)
+	}
+}
+
 // Of 10,000 values those are counted apart that most hosts of the list have.
 func TestTenThousandValues(t *testing.T) {
 	p := newLabelled(t, 1500, 1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -29,7 +30,7 @@ type Completion struct {
 // summary).
 type Totals struct {
 	Counts      []schema.Count
-	LabelCounts []schema.LabelCount
+	LabelCounts iter.Seq[[]schema.LabelCount] // in parts, each valid until the next; nil for none
 	Examples    []schema.Example
 }
 
@@ -136,11 +137,11 @@ func (o *output) merge(t Totals, replaced []journal.Part, attempt string) (parts
 		var p journal.Part
 		switch table {
 		case "summary":
-			p, err = writeTotals(o, table, t.Counts, replaced, attempt)
+			p, err = writeTotals(o, table, slices.Values([][]schema.Count{t.Counts}), replaced, attempt)
 		case "label_counts":
 			p, err = writeTotals(o, table, t.LabelCounts, replaced, attempt)
 		case "examples":
-			p, err = writeTotals(o, table, t.Examples, replaced, attempt)
+			p, err = writeTotals(o, table, slices.Values([][]schema.Example{t.Examples}), replaced, attempt)
 		default:
 			continue
 		}
@@ -152,23 +153,31 @@ func (o *output) merge(t Totals, replaced []journal.Part, attempt string) (parts
 	return parts, nil
 }
 
-func writeTotals[R any](o *output, table string, rows []R, replaced []journal.Part, attempt string) (journal.Part,
-	error) {
-	var n int64
-	for _, p := range journal.PartsOf(table, replaced) {
-		n += p.Rows
-	}
-	if n > 0 && len(rows) == 0 {
-		return journal.Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n,
-			table)
-	}
+func writeTotals[R any](o *output, table string, rows iter.Seq[[]R], replaced []journal.Part, attempt string) (
+	journal.Part, error) {
 	p := journal.Part{Table: table, Path: layout.Part(table, o.plan.Run, 0, attempt)}
 	w, err := newWriter[R](o.store, p, o.toolVersion, o.metadata, o.spareOf(table))
 	if err != nil {
 		return journal.Part{}, err
 	}
-	if err = (Table[R]{w}).Write(rows...); err == nil {
+	if rows != nil {
+		for some := range rows {
+			if err = (Table[R]{w}).Write(some...); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
 		p, err = w.finish()
+	}
+	if err == nil && p.Rows == 0 {
+		var n int64
+		for _, of := range journal.PartsOf(table, replaced) {
+			n += of.Rows
+		}
+		if n > 0 {
+			err = fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n, table)
+		}
 	}
 	if err == nil {
 		err = w.publish()

@@ -170,7 +170,7 @@ func TestLoserOfTheCompletionFails_NoRace(t *testing.T) {
 	must(t, err)
 	end := Completion{
 		Finished: p.Started.Add(time.Hour), Tally: journal.Tally{Targets: targetsOfSegment},
-		Totals: Totals{Counts: []schema.Count{{Metric: "class"}}, LabelCounts: []schema.LabelCount{{Metric: "class"}}, Examples: []schema.Example{{Metric: "line_class"}}},
+		Totals: Totals{Counts: []schema.Count{{Metric: "class"}}, LabelCounts: slices.Values([][]schema.LabelCount{{{Metric: "class"}}}), Examples: []schema.Example{{Metric: "line_class"}}},
 	}
 	loser.store = overtaken{loser.store, func() error { return s.Complete(end) }}
 	if err := loser.Complete(end); !errors.Is(err, errDown) {

@@ -88,7 +88,11 @@ func (t *Tally) Add(m *Mark) {
 }
 
 // KeepHosts keeps what hosts add, for [Counts.EachByLabel].
-func (n *Counts) KeepHosts() { n.hosts = &hosts{of: make(map[LabelValue][]uint32)} }
+func (n *Counts) KeepHosts() {
+	if n.hosts == nil { // else [Counts.Reset] has emptied it, and left its memory
+		n.hosts = &hosts{of: make(map[LabelValue][]uint32)}
+	}
+}
 
 // BeginHost begins the next host: what is added is its, until the next one begins. Without
 // [Counts.KeepHosts] it does nothing.
@@ -152,7 +156,8 @@ func (h *hosts) incrementsOf(i uint32) []increment {
 }
 
 // EachByLabel calls yield with the counters of each value of a label, in the order of labels
-// and values. The rows are valid until yield returns.
+// and values, as a part of a segment has them: see [setPrefix]. The rows are valid until
+// yield returns.
 func (n *Counts) EachByLabel(yield func([]schema.LabelCount) error) error {
 	h := n.hosts
 	if h == nil {
@@ -166,6 +171,8 @@ func (n *Counts) EachByLabel(yield func([]schema.LabelCount) error) error {
 	order := n.sorted(func(i uint32) bool { return isWhole[i] })
 	sums, tallies := make([]int64, len(n.names)), make([]Tally, n.agentsByLabel()*len(n.profiles))
 	var rows []schema.LabelCount
+	var sets agentSets
+	numbered := false
 	for _, v := range slices.SortedFunc(maps.Keys(h.of), LabelValue.compare) {
 		isJudged := false
 		for _, i := range h.of[v] {
@@ -188,7 +195,10 @@ func (n *Counts) EachByLabel(yield func([]schema.LabelCount) error) error {
 			sums[i] = 0
 		}
 		if isJudged {
-			rows = n.tallied(v, tallies, rows)
+			if !numbered {
+				rows, numbered = append(rows, n.members()...), true
+			}
+			rows = n.tallied(v, tallies, &sets, rows)
 			clear(tallies)
 		}
 		if err := yield(rows); err != nil {
@@ -223,23 +233,4 @@ func (n *Counts) textOf(id uint32) *string {
 		return nil
 	}
 	return &n.texts[id]
-}
-
-// tallied appends the counters of tallies, by profile and agent.
-func (n *Counts) tallied(v LabelValue, tallies []Tally, rows []schema.LabelCount) []schema.LabelCount {
-	agents := n.agentsByLabel()
-	for _, m := range tallied {
-		for i := range tallies {
-			agent := &n.agents[i%agents]
-			for k, count := range m.of(&tallies[i]) {
-				if count > 0 {
-					rows = append(rows, schema.LabelCount{
-						Metric: m.metric, Label: v.Label, Value: v.Value, Agent: &agent.Name, Category: schema.NonZero(agent.Category),
-						Profile: &n.profiles[i/agents], Key: &m.keys[k], Count: count,
-					})
-				}
-			}
-		}
-	}
-	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -47,6 +48,7 @@ func ReadByLabel(ctx context.Context, s store.Store, m *journal.Manifest) (*Coun
 type labelCounts struct {
 	kinds *Counts // the counters, without strata, in any order; their own sums are 0
 	next  []uint32
+	sets  setReader
 	sums  map[LabelValue][]int64
 }
 
@@ -72,20 +74,35 @@ func (n *labelCounts) read(_ int, batch []schema.LabelCount) error {
 	last := -1 // the counter of the row before
 	for i := range batch {
 		c := &batch[i]
+		metric, isOfSet := strings.CutPrefix(c.Metric, setPrefix)
+		if isOfSet && metric == "" {
+			if err := n.sets.number(c); err != nil {
+				return err
+			}
+			continue
+		}
 		if c.Label != now.Label || c.Value != now.Value {
 			n.put(now, sums)
 			now = LabelValue{strings.Clone(c.Label), strings.Clone(c.Value)}
 			sums = n.sums[now]
 		}
-		if err := n.kinds.admit(c.Count); err != nil {
+		add := func(k uint32) error {
+			if int(k) >= len(sums) {
+				sums = append(sums, make([]int64, int(k)+1-len(sums))...)
+			}
+			sums[k] += c.Count
+			return n.kinds.admit(c.Count)
+		}
+		var err error
+		if isOfSet {
+			err = n.sets.each(c, metric, n.kinds, add)
+		} else {
+			last = int(n.kind(c, last))
+			err = add(uint32(last))
+		}
+		if err != nil {
 			return err
 		}
-		k := n.kind(c, last)
-		last = int(k)
-		if int(k) >= len(sums) {
-			sums = append(sums, make([]int64, int(k)+1-len(sums))...)
-		}
-		sums[k] += c.Count
 	}
 	n.put(now, sums)
 	return n.bounded(int64(len(n.sums)) * int64(len(n.kinds.names)))
@@ -166,29 +183,26 @@ func addSums(to, from []int64, at func(i int) int, size int) []int64 {
 	return to
 }
 
-// rows returns the counters as rows of the table label_counts, with at most [MostValues]
-// values of a label.
-func (n *labelCounts) rows() []schema.LabelCount {
+// rows yields the counters as rows of the table label_counts, value by value, with at most
+// [MostValues] values of a label. They are valid until the next ones.
+func (n *labelCounts) rows() iter.Seq[[]schema.LabelCount] {
 	n.fold()
 	order := n.kinds.sorted(func(uint32) bool { return true })
-	total := 0
-	for _, sums := range n.sums {
-		for _, count := range sums {
-			if count != 0 {
-				total++
+	var rows []schema.LabelCount
+	return func(yield func([]schema.LabelCount) bool) {
+		for _, v := range n.values() {
+			rows = rows[:0]
+			sums := n.sums[v]
+			for _, i := range order {
+				if int(i) < len(sums) && sums[i] != 0 {
+					rows = append(rows, n.kinds.labelCount(i, v, sums[i]))
+				}
+			}
+			if len(rows) > 0 && !yield(rows) {
+				return
 			}
 		}
 	}
-	rows := make([]schema.LabelCount, 0, total)
-	for _, v := range n.values() {
-		sums := n.sums[v]
-		for _, i := range order {
-			if int(i) < len(sums) && sums[i] != 0 {
-				rows = append(rows, n.kinds.labelCount(i, v, sums[i]))
-			}
-		}
-	}
-	return rows
 }
 
 // values returns the values, sorted.
