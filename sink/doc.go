@@ -49,8 +49,8 @@
 //
 // Parts are written with parquet-go, which encodes rows of plain structs without
 // allocation, after package shred has split flat rows into columns. Package
-// rowio reads them into structs, a column at a time; export alone reads them with arrow-go,
-// whose formats it writes (see package scan).
+// rowio reads them into structs, a column at a time, and cells of files of other writers as
+// texts. Package export makes Arrow batches of such structs.
 //
 // Every STRING is valid UTF-8 without NUL (see schema.Text): one bad string makes DuckDB
 // refuse a whole column, and text from the network is often Latin-1.

@@ -18,7 +18,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -158,10 +157,10 @@ func cellsOf(t *testing.T, folder string) map[string][]string {
 	for _, part := range append(m.RunParts, m.Parts...) {
 		f, err := rowio.OpenPart(t.Context(), sinktest.Open(t, folder), part)
 		must(t, err)
-		defer f.Close()
-		opened, err := scan.Open(f.Raw)
+		content, err := io.ReadAll(f.Raw)
 		must(t, err)
-		must(t, opened.Batches(t.Context(), scan.Selection{}, func(batch arrow.RecordBatch) error {
+		must(t, f.Close())
+		sinktest.Arrow(t, content, func(batch arrow.RecordBatch) {
 			for k, field := range batch.Schema().Fields() {
 				name := part.Table + "." + field.Name
 				for i := range int(batch.NumRows()) {
@@ -170,8 +169,7 @@ func cellsOf(t *testing.T, folder string) map[string][]string {
 				slices.Sort(all[name])
 				all[name] = slices.Compact(all[name])
 			}
-			return nil
-		}))
+		})
 	}
 	return all
 }

@@ -66,7 +66,11 @@ func (s *Source) inspectIndex(ctx context.Context, path string) (in journal.Inpu
 }
 
 func (s *Source) openTable(l *input.List, path string) (*cdx.Table, error) {
-	return cdx.OpenTable(l.Parquet, l.Name, path, s.config.LastCapture)
+	info, err := l.Parquet.Stat()
+	if err != nil {
+		return nil, &userfile.Error{Path: l.Name, Err: err}
+	}
+	return cdx.OpenTable(l.Parquet, info.Size(), l.Name, path, s.config.LastCapture)
 }
 
 // takePlaces reads the indexes and calls take with the captures that are wanted.

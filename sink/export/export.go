@@ -24,7 +24,6 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -154,8 +153,7 @@ func (e *exporter) ofParts() error {
 		if err != nil {
 			return err
 		}
-		opened, err := scan.Open(f.Raw)
-		err = e.part(opened, err, p, v)
+		err = e.part(f.File, p, v)
 		f.Close()
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
@@ -175,15 +173,18 @@ func (e *exporter) ofParts() error {
 	if err != nil {
 		return err
 	}
-	empty, err := scan.Open(bytes.NewReader(content))
-	return e.part(empty, err, journal.Part{}, v)
+	empty, err := rowio.Open(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return err
+	}
+	return e.part(empty, journal.Part{}, v)
 }
 
-func (e *exporter) part(f *scan.File, err error, p journal.Part, v *view) error {
+func (e *exporter) part(f *rowio.File, p journal.Part, v *view) error {
+	all, err := schemaOf(f)
 	if err != nil {
 		return fmt.Errorf("%w (see robocensus verify)", err)
 	}
-	all := f.Schema()
 	if err := e.check(all, v); err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (e *exporter) part(f *scan.File, err error, p journal.Part, v *view) error 
 	if err != nil {
 		return err
 	}
-	return f.Batches(e.ctx, scan.Selection{Columns: needed}, func(batch arrow.RecordBatch) error {
+	return batches(e.ctx, f, needed, func(batch arrow.RecordBatch) error {
 		if batch, err = add(batch); err != nil {
 			return err
 		}

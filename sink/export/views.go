@@ -10,7 +10,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -105,7 +104,7 @@ func ranks(e *exporter, p journal.Part) (func(arrow.RecordBatch) arrow.Array, er
 	return func(batch arrow.RecordBatch) arrow.Array {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
 		defer b.Release()
-		for _, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
+		for _, seq := range column[*array.Int64](batch, "seq").Int64Values() {
 			if rank, known := of[seq]; known {
 				b.Append(rank)
 			} else {
@@ -135,7 +134,7 @@ func categories(e *exporter, _ journal.Part) (func(arrow.RecordBatch) arrow.Arra
 	return func(batch arrow.RecordBatch) arrow.Array {
 		b := array.NewStringBuilder(memory.DefaultAllocator)
 		defer b.Release()
-		names := scan.Column[*array.String](batch, "agent")
+		names := column[*array.String](batch, "agent")
 		for i := range names.Len() {
 			if category := of[names.Value(i)]; category != "" {
 				b.Append(category)
@@ -155,7 +154,7 @@ func unread(*exporter, journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch
 			batch.Retain()
 			return batch, nil
 		}
-		digest, wall := scan.Column[arrow.Array](batch, "content_digest"), scan.Column[arrow.Array](batch, wallColumn)
+		digest, wall := column[arrow.Array](batch, "content_digest"), column[arrow.Array](batch, wallColumn)
 		isUnread := func(row int) bool { return digest.IsNull(row) || wall.IsValid(row) }
 		columns, fields := slices.Clone(batch.Columns()), slices.Clone(batch.Schema().Fields())
 		for i, f := range fields {

@@ -6,8 +6,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-
-	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // Condition is one that a row fulfils if its cell of the column is one of the values, as
@@ -40,7 +38,7 @@ func (c *Condition) holds(column arrow.Array) func(row int) bool {
 func wanted(batch arrow.RecordBatch, where []Condition) (arrow.RecordBatch, error) {
 	var fulfilled []func(row int) bool
 	for i := range where {
-		fulfilled = append(fulfilled, where[i].holds(scan.Column[arrow.Array](batch, where[i].Column)))
+		fulfilled = append(fulfilled, where[i].holds(column[arrow.Array](batch, where[i].Column)))
 	}
 	var spans [][2]int64
 	for row := range batch.NumRows() {
@@ -84,7 +82,7 @@ func chosen(batch arrow.RecordBatch, names []string) arrow.RecordBatch {
 	columns := only(batch.Schema(), names)
 	var arrays []arrow.Array
 	for _, c := range columns.Fields() {
-		arrays = append(arrays, scan.Column[arrow.Array](batch, c.Name))
+		arrays = append(arrays, column[arrow.Array](batch, c.Name))
 	}
 	return array.NewRecordBatch(columns, arrays, batch.NumRows())
 }

@@ -44,6 +44,9 @@ type cells[V any] struct {
 
 // newCells returns the column of a leaf.
 func newCells(chunk *parquet.FileColumnChunk, l leaf) column {
+	if l.read != nil {
+		return l.read(l, chunk)
+	}
 	switch pointed(l.goType) {
 	case reflect.TypeFor[string]():
 		return texts(l, chunk, func(b []byte) string { return string(b) })

@@ -26,6 +26,9 @@ type leaf struct {
 	column         int // -1 if the file lacks it
 	kind           parquet.Kind
 	maxDef, maxRep int
+
+	// read reads the column of a file of another writer; nil for one of a table.
+	read func(leaf, *parquet.FileColumnChunk) column
 }
 
 // A listField is a field that holds a list.

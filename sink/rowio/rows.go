@@ -44,6 +44,10 @@ var Overwrite bool
 
 func overwrite(batch reflect.Value) {
 	row := reflect.New(batch.Type().Elem()).Elem()
+	if row.Kind() != reflect.Struct { // of texts, see [Foreign.Read]
+		batch.Clear()
+		return
+	}
 	for _, field := range row.Fields() {
 		switch field.Kind() {
 		case reflect.String:
@@ -199,6 +203,8 @@ type Selection struct {
 	// the texts of these that are not in lists: once for a row group those of a dictionary, and
 	// each of another page. It must not keep them.
 	Texts func(column string, text []byte)
+
+	groups func(group int) bool // whether a row group may hold wanted rows; nil for all
 }
 
 // Within returns a Selection.Wanted for the rows with the given seqs, which must be sorted.
@@ -227,27 +233,35 @@ func ReadType(ctx context.Context, f *File, s Selection, row reflect.Type, each 
 }
 
 // read reads a file into a batch, again and again.
-func (f *File) read(ctx context.Context, s Selection, batch reflect.Value, each func(n int) error) (err error) {
+func (f *File) read(ctx context.Context, s Selection, batch reflect.Value, each func(n int) error) error {
+	return f.readGroups(ctx, s, batch, func() ([]leaf, error) {
+		leaves, err := f.leaves(leavesOf(batch.Type().Elem()), s.Columns, s.Partial)
+		if err == nil && s.Texts != nil {
+			leaves = append(leaves, f.others(leaves)...)
+		}
+		return leaves, err
+	}, each)
+}
+
+func (f *File) readGroups(
+	ctx context.Context, s Selection, batch reflect.Value, columns func() ([]leaf, error), each func(n int) error,
+) (err error) {
 	isOurs := false // what runs is each, whose panics are not about the file
 	defer func() {
 		if !isOurs {
 			err = recovered(recover(), err)
 		}
 	}()
-	row := batch.Type().Elem()
-	leaves, err := f.leaves(leavesOf(row), s.Columns, s.Partial)
+	leaves, err := columns()
 	if err != nil {
 		return err
-	}
-	if s.Texts != nil {
-		leaves = append(leaves, f.others(leaves)...)
 	}
 	base := int64(0) // the first row of the row group
 	for i, of := range f.file.RowGroups() {
 		first := base
 		base += of.NumRows()
 		rows := s.rowsOf(first, base)
-		if len(rows) == 0 || !f.isWanted(i, s.Wanted) {
+		if len(rows) == 0 || !f.isWanted(i, s.Wanted) || s.groups != nil && !s.groups(i) {
 			continue
 		}
 		g, err := f.group(i, leaves, s.Texts)
@@ -377,11 +391,11 @@ func (f *File) check(i int, leaves []leaf) error {
 			from = at
 		}
 		chunks = append(chunks, pages.Chunk{
-			From: from, Length: data.TotalCompressedSize, Codec: data.Codec, IsText: l.kind == parquet.ByteArray,
-			MaxDef: l.maxDef, MaxRep: l.maxRep, Whole: true,
+			From: from, Length: data.TotalCompressedSize, Codec: data.Codec,
+			MaxDef: l.maxDef, MaxRep: l.maxRep, Foreign: l.read != nil,
 		})
 	}
-	if _, err := pages.Check(f.in, f.size, chunks); err != nil {
+	if err := pages.Check(f.in, f.size, chunks); err != nil {
 		return fmt.Errorf("damaged Parquet: row group %d: %w", i, err)
 	}
 	return nil

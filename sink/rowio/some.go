@@ -69,13 +69,11 @@ func (f *File) CheckSome(some Span, columns ...int) error {
 		data := &m.Columns[i].MetaData
 		has, _ := schema.Lookup(schema.Columns()[i]...)
 		chunk := pages.Chunk{
-			Codec: data.Codec, IsText: has.Node.Type().Kind() == parquet.ByteArray,
-			MaxDef: has.MaxDefinitionLevel, MaxRep: has.MaxRepetitionLevel, Whole: true,
+			Codec: data.Codec, MaxDef: has.MaxDefinitionLevel, MaxRep: has.MaxRepetitionLevel,
 		}
 		check := func(from, length int64) error {
 			chunk.From, chunk.Length = from, length
-			_, err := pages.Check(f.in, f.size, []pages.Chunk{chunk})
-			return err
+			return pages.Check(f.in, f.size, []pages.Chunk{chunk})
 		}
 		if at := data.DictionaryPageOffset; at > 0 && at < data.DataPageOffset {
 			if err := check(at, data.DataPageOffset-at); err != nil {

@@ -3,16 +3,14 @@ package cdx
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/parquet"
-
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 )
 
 // An index in Parquet has a row for each capture, with the columns of Common Crawl's:
@@ -39,20 +37,21 @@ const robotsSubset = "robotstxt"
 // A Table is an index in Parquet.
 type Table struct {
 	name    string
-	in      *scan.File
-	columns map[string]string // by what they are: a letter, or a name as above
-	subset  string            // in the path of the file, "" for none
+	in      *rowio.Foreign
+	columns map[string]int // numbers, by what they are: a letter, or a name as above
+	subset  string         // in the path of the file, "" for none
 }
 
-// OpenTable opens an index in Parquet. path is where it is, dated whether dates are needed.
-func OpenTable(in parquet.ReaderAtSeeker, name, path string, dated bool) (*Table, error) {
-	t := &Table{name: name, columns: make(map[string]string), subset: subsetOf(path)}
+// OpenTable opens an index in Parquet of size bytes. path is where it is, dated whether dates
+// are needed.
+func OpenTable(in io.ReaderAt, size int64, name, path string, dated bool) (*Table, error) {
+	t := &Table{name: name, columns: make(map[string]int), subset: subsetOf(path)}
 	var err error
-	if t.in, err = scan.OpenLarge(in); err != nil {
+	if t.in, err = rowio.OpenForeign(in, size); err != nil {
 		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
 	}
 	var f fields
-	for _, field := range t.in.Schema().Fields() {
+	for at, field := range t.in.Columns() {
 		what := strings.ToLower(field.Name)
 		if !slices.Contains([]string{columnHost, columnProtocol, columnPort, columnPath, columnQuery, columnSubset}, what) {
 			p := f.field(what)
@@ -62,17 +61,17 @@ func OpenTable(in parquet.ReaderAtSeeker, name, path string, dated bool) (*Table
 			}
 			what = letters[i]
 		}
-		if !scan.IsText(field.Type) && field.Type.ID() != arrow.TIMESTAMP {
+		if !field.IsText && !field.IsTime {
 			err = fmt.Errorf("column %q is of type %s; it must hold text, numbers or times", field.Name, field.Type)
 			return nil, &userfile.Error{Path: name, Err: err}
 		}
-		if t.columns[what] == "" {
-			t.columns[what] = field.Name
+		if !t.has(what) {
+			t.columns[what] = at
 		}
 	}
 	var missing []string
 	lacks := func(name string, any ...string) {
-		if !slices.ContainsFunc(any, func(what string) bool { return t.columns[what] != "" }) {
+		if !slices.ContainsFunc(any, t.has) {
 			missing = append(missing, name)
 		}
 	}
@@ -109,6 +108,11 @@ func subsetOf(path string) string {
 	return ""
 }
 
+func (t *Table) has(what string) bool {
+	_, ok := t.columns[what]
+	return ok
+}
+
 // Rows returns the number of rows.
 func (t *Table) Rows() int64 { return t.in.Rows() }
 
@@ -129,32 +133,28 @@ func (t *Table) Read(ctx context.Context, to TableReceiver) error {
 		to.Skipped(0, t.Rows(), 0)
 		return nil
 	}
-	var columns []string
-	for _, name := range t.columns {
-		columns = append(columns, name)
-	}
 	line := int64(0)
-	selection := scan.Selection{Columns: columns, Passed: func(rows int64) {
+	selection := rowio.ForeignSelection{Passed: func(rows int64) {
 		line += rows
 		to.Skipped(0, 0, rows)
 	}}
+	place := make(map[string]int)
+	for what, at := range t.columns {
+		place[what], selection.Columns = len(selection.Columns), append(selection.Columns, at)
+	}
 	if to.Hosts != nil {
 		selection.Texts = t.rowGroups(to.Hosts)
 	}
 	var own error // what a function of to returned
-	err := t.in.Batches(ctx, selection, func(batch arrow.RecordBatch) error {
-		cells := make(map[string]arrow.Array)
-		for what, name := range t.columns {
-			cells[what] = scan.Column[arrow.Array](batch, name)
-		}
+	err := t.in.Read(ctx, selection, func(rows int, cellOf func(row, column int) string) error {
 		cell := func(what string, i int) string {
-			if column := cells[what]; column != nil {
-				return scan.Text(column, i)
+			if column, ok := place[what]; ok {
+				return cellOf(i, column)
 			}
 			return ""
 		}
-		for i := range int(batch.NumRows()) {
-			if line++; cells[columnSubset] != nil && cell(columnSubset, i) != robotsSubset {
+		for i := range rows {
+			if line++; t.has(columnSubset) && cell(columnSubset, i) != robotsSubset {
 				to.Skipped(0, 1, 0)
 				continue
 			}
@@ -180,7 +180,7 @@ func (t *Table) row(line int64, cell func(what string) string, to TableReceiver)
 		*f.field(letter) = cell(letter)
 	}
 	host := ""
-	if t.columns[letterURL] == "" {
+	if !t.has(letterURL) {
 		f.url, host = urlOf(cell)
 	}
 	c, reason := f.capture()
@@ -195,7 +195,7 @@ func (t *Table) row(line int64, cell func(what string) string, to TableReceiver)
 		}
 	}
 	switch {
-	case reason == "", reason == noDate && f.date == "" && t.columns[letterDate] == "":
+	case reason == "", reason == noDate && f.date == "" && !t.has(letterDate):
 		return to.Capture(c)
 	case reason == otherURL:
 		to.Skipped(1, 0, 0)
@@ -231,13 +231,13 @@ func urlOf(cell func(what string) string) (url, host string) {
 }
 
 // rowGroups returns what reports, by column, whether a row group may have a host.
-func (t *Table) rowGroups(hosts []string) map[string]func(least, greatest string) bool {
-	out := make(map[string]func(least, greatest string) bool)
+func (t *Table) rowGroups(hosts []string) map[int]func(least, greatest string) bool {
+	out := make(map[int]func(least, greatest string) bool)
 	for column, keys := range map[string]func(host string) []string{
 		columnHost: func(host string) []string { return []string{host} }, "url_host_name_reversed": reversed,
 		"url_surtkey": surt,
 	} {
-		i := slices.IndexFunc(t.in.Schema().Fields(), func(f arrow.Field) bool { return strings.EqualFold(f.Name, column) })
+		i := slices.IndexFunc(t.in.Columns(), func(c rowio.ForeignColumn) bool { return strings.EqualFold(c.Name, column) })
 		if i < 0 {
 			continue
 		}
@@ -246,7 +246,7 @@ func (t *Table) rowGroups(hosts []string) map[string]func(least, greatest string
 			all = append(all, keys(host)...)
 		}
 		slices.Sort(all)
-		out[t.in.Schema().Field(i).Name] = func(least, greatest string) bool {
+		out[i] = func(least, greatest string) bool {
 			if n, _ := slices.BinarySearch(all, least); n < len(all) && all[n] <= greatest {
 				return true
 			}

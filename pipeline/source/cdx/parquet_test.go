@@ -64,7 +64,7 @@ func columnarFile[T any](t *testing.T, rows []T, perGroup int64) *bytes.Reader {
 // tableRows reads a table, and returns the captures and what is not one.
 func tableRows(t *testing.T, in *bytes.Reader, path string, hosts []string) (captures []Capture, rest string) {
 	t.Helper()
-	table, err := OpenTable(in, "x.parquet", path, true)
+	table, err := OpenTable(in, in.Size(), "x.parquet", path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestTablesThatAreNoIndex(t *testing.T) {
 		{columnarFile(t, []odd{{}}, 1), false, `column "warc_filename" is of type list`},
 		{bytes.NewReader([]byte("PAR1 and no more")), false, "is truncated or damaged Parquet"},
 	} {
-		_, err := OpenTable(row.in, "x.parquet", "", row.dated)
+		_, err := OpenTable(row.in, row.in.Size(), "x.parquet", "", row.dated)
 		if _, ok := errors.AsType[*userfile.Error](err); !ok || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%v, want %s", err, row.want)
 		}

@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/rowio"
 )
 
 // rowsPerByte bounds the rows of a list by the bytes of its file. Sorted names of hosts
@@ -20,12 +18,12 @@ import (
 const rowsPerByte = 100
 
 // openParquet opens a list and checks the number of its rows.
-func openParquet(f *os.File, name string) (*scan.File, error) {
+func openParquet(f *os.File, name string) (*rowio.Foreign, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, &userfile.Error{Path: name, Err: err}
 	}
-	in, err := scan.Open(f)
+	in, err := rowio.OpenForeign(f, info.Size())
 	if err != nil {
 		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
 	}
@@ -59,7 +57,7 @@ func readParquetForm(ctx context.Context, path string, f *os.File, asked form, y
 		return err
 	}
 	var all []string
-	for _, field := range in.Schema().Fields() {
+	for _, field := range in.Columns() {
 		all = append(all, field.Name)
 	}
 	found := named(all)
@@ -78,28 +76,29 @@ func readParquetForm(ctx context.Context, path string, f *os.File, asked form, y
 		}
 		wanted = append(wanted, asked.labels.at...)
 	}
-	var columns []string // in the order of the file, as batches have them
+	var columns []int
 	at := make(map[int]int)
-	for i, field := range in.Schema().Fields() {
+	for i, field := range in.Columns() {
 		if !slices.Contains(wanted, i) {
 			continue
 		}
-		if !scan.IsText(field.Type) {
+		if !field.IsText {
 			return fail(0, fmt.Errorf("column %q is of type %s; it must hold text or numbers", field.Name, field.Type))
 		}
-		at[i], columns = len(columns), append(columns, field.Name)
+		at[i], columns = len(columns), append(columns, i)
 	}
 	line := int64(0)
 	var own error // what yield returned
-	err = in.Batches(ctx, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
+	selection := rowio.ForeignSelection{Columns: columns}
+	err = in.Read(ctx, selection, func(rows int, cellOf func(row, column int) string) error {
 		cell := func(field, i int) string {
 			column, ok := at[field]
 			if !ok {
 				return ""
 			}
-			return scan.Text(batch.Column(column), i)
+			return cellOf(i, column)
 		}
-		for i := range int(batch.NumRows()) {
+		for i := range rows {
 			line++
 			out := row{line: line, isNamed: found.isNamed}
 			host, hostRev, url, rank := strings.TrimSpace(cell(found.host, i)), cell(found.hostRev, i), cell(found.url, i),

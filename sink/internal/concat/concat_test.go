@@ -25,8 +25,8 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/sinktest"
 )
 
 func must(t testing.TB, err error) {
@@ -154,9 +154,7 @@ func rowsOf(t testing.TB, content []byte) (rows []parquet.Row) {
 // arrowRows reads all rows with arrow-go, as text.
 func arrowRows(t testing.TB, content []byte) (rows []string) {
 	t.Helper()
-	f, err := scan.Open(bytes.NewReader(content))
-	must(t, err)
-	must(t, f.Batches(t.Context(), scan.Selection{}, func(batch arrow.RecordBatch) error {
+	sinktest.Arrow(t, content, func(batch arrow.RecordBatch) {
 		for i := range int(batch.NumRows()) {
 			var row strings.Builder
 			for _, c := range batch.Columns() {
@@ -165,8 +163,7 @@ func arrowRows(t testing.TB, content []byte) (rows []string) {
 			}
 			rows = append(rows, row.String())
 		}
-		return nil
-	}))
+	})
 	return rows
 }
 

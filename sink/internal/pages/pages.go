@@ -31,28 +31,26 @@ const mostHeader = 1 << 20
 type Chunk struct {
 	From, Length   int64 // of its bytes in the file
 	Codec          format.CompressionCodec
-	IsText         bool // it holds texts: BYTE_ARRAY
 	MaxDef, MaxRep int  // levels
-	Whole          bool // its pages are decoded whole
+	Foreign        bool // another writer may have written them; they hold no lists
 }
 
 // Check returns an error if a page of a row group, in a file of size bytes, decompresses to
-// more than its header says, or to more than [MostPage]. It returns how large the texts of
-// each column can be.
-func Check(in io.ReaderAt, size int64, group []Chunk) ([]Extent, error) {
-	extents, together := make([]Extent, len(group)), int64(0)
+// more than its header says, or to more than [MostPage], or if what it stands for is more
+// than a reader of whole pages may hold.
+func Check(in io.ReaderAt, size int64, group []Chunk) error {
+	together := int64(0)
 	for j, chunk := range group {
 		c := check{Chunk: chunk}
 		if err := c.check(in, size); err != nil {
-			return nil, fmt.Errorf("column %d: %w", j, err)
+			return fmt.Errorf("column %d: %w", j, err)
 		}
-		extents[j] = c.Extent
 		together += c.dictionary + c.page
 	}
 	if together > mostTogether {
-		return nil, fmt.Errorf("pages of %d bytes, one of each column; at most %d are read", together, mostTogether)
+		return fmt.Errorf("pages of %d bytes, one of each column; at most %d are read", together, mostTogether)
 	}
-	return extents, nil
+	return nil
 }
 
 // check checks the pages of a column chunk.
@@ -61,7 +59,6 @@ type check struct {
 	in io.ReaderAt // the chunk
 
 	dictionary, page int64 // the largest, decompressed
-	Extent
 }
 
 func (c *check) check(in io.ReaderAt, size int64) error {
@@ -69,21 +66,13 @@ func (c *check) check(in io.ReaderAt, size int64) error {
 		return errors.New("lies outside the file")
 	}
 	c.in = io.NewSectionReader(in, c.From, c.Length)
-	if err := c.pages(); err != nil {
-		return err
-	}
-	if c.MaxRep > 0 && !c.Whole && c.texts() > MostListed {
-		return c.sumRows()
-	}
-	return nil
+	return c.pages()
 }
 
 func (c *check) pages() error {
 	return c.each(func(h *format.PageHeader, at, end int64) error {
-		if c.Whole {
-			if err := c.whole(h); err != nil {
-				return err
-			}
+		if err := c.whole(h); err != nil {
+			return err
 		}
 		plain, packed := int64(h.UncompressedPageSize), end-at
 		if h.DictionaryPageHeader.Valid {
@@ -105,13 +94,11 @@ func (c *check) pages() error {
 				return err
 			}
 		}
-		if c.MaxRep > 0 {
-			if err := c.measureList(h, at); err != nil {
-				return err
-			}
-		}
-		if c.IsText && !c.Whole {
-			return c.measure(h, from, end, compressed)
+		switch {
+		case c.Foreign:
+			return c.foreign(h, from, end, plain, compressed)
+		case c.MaxRep > 0:
+			return c.beginsWithRow(h, at)
 		}
 		return nil
 	})
@@ -187,10 +174,7 @@ func (c *check) frame(from, to, want int64) error {
 	}
 	defer d.Close()
 	if got, err := io.Copy(io.Discard, io.LimitReader(d, want+1)); err != nil || got != want {
-		return fmt.Errorf(
-			"a page does not decompress to the %d bytes that its header says: %w", want,
-			errors.Join(err, errSize),
-		)
+		return otherSize(want, err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // A frame is measured by its blocks if it says its size, otherwise by decompressing it.
@@ -57,6 +58,30 @@ func TestFrames(t *testing.T) {
 		whole := check{in: bytes.NewReader(c.packed)}
 		if err := whole.frame(0, int64(len(c.packed)), int64(c.size)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A page of lists that begins inside a row is refused, however its levels are written.
+func TestPagesBeginWithARow(t *testing.T) {
+	for _, c := range []struct {
+		levels []byte
+		ok     bool
+	}{
+		{[]byte{4 << 1, 0}, true},                                    // a run of four zeros
+		{[]byte{4 << 1, 1}, false},                                   // of ones
+		{[]byte{1<<1 | 1, 0b1110}, true},                             // eight, bit by bit
+		{[]byte{1<<1 | 1, 0b1111}, false},                            // the first of which is one
+		{[]byte{0x80 | 2, 2, 0}, true},                               // a run of 129
+		{nil, false}, {[]byte{4 << 1}, false}, {[]byte{0x80}, false}, // cut short
+	} {
+		h := &format.PageHeader{}
+		h.DataPageHeaderV2.Valid = true
+		h.DataPageHeaderV2.V.NumValues = 4
+		h.DataPageHeaderV2.V.RepetitionLevelsByteLength = int32(len(c.levels))
+		of := check{Chunk: Chunk{MaxRep: 1}, in: bytes.NewReader(c.levels)}
+		if err := of.beginsWithRow(h, 0); (err == nil) != c.ok {
+			t.Errorf("%x: %v", c.levels, err)
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package pages
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -10,11 +13,19 @@ import (
 // list: as many as the rows of several row groups of ours.
 const mostWhole = 1 << 20
 
+// mostValues is how many values a page may have in lists, or in a file of another writer: the
+// fields of a robots.txt of the largest size limit are fewer, and others write millions of rows
+// as one page where they are alike.
+const mostValues = 16 << 20
+
+// plainDictionary is what older writers call RLEDictionary (Encodings.md of the format).
+const plainDictionary format.Encoding = 2
+
 // whole returns an error for a page of which a reader that decodes whole pages, such as
 // parquet-go, makes more than its bytes: by the number of its values, or by texts that each
 // begin like the one before.
 func (c *check) whole(h *format.PageHeader) error {
-	if c.Codec != format.Zstd && c.Codec != format.Uncompressed { // what it yields is not bounded
+	if c.Codec != format.Zstd && c.Codec != format.Uncompressed && !c.Foreign { // what it yields is not bounded
 		return fmt.Errorf("a page compressed with %s; zstd is read", c.Codec)
 	}
 	var values int32
@@ -34,7 +45,7 @@ func (c *check) whole(h *format.PageHeader) error {
 		}
 	}
 	most := int32(mostWhole)
-	if c.MaxRep > 0 {
+	if c.MaxRep > 0 || c.Foreign {
 		most = mostValues
 	}
 	if values < 0 || values > most {
@@ -44,6 +55,29 @@ func (c *check) whole(h *format.PageHeader) error {
 	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE, format.DeltaBinaryPacked,
 		format.DeltaLengthByteArray:
 		return nil
+	case format.DeltaByteArray, format.ByteStreamSplit:
+		if c.Foreign {
+			return nil
+		}
 	}
 	return fmt.Errorf("a page in the encoding %s", encoding)
+}
+
+// beginsWithRow returns an error for a page of lists, whose contents begin at an offset, that
+// begins inside a row: a batch would have lists in two pieces.
+func (c *check) beginsWithRow(h *format.PageHeader, at int64) error {
+	v := &h.DataPageHeaderV2.V
+	if !h.DataPageHeaderV2.Valid || v.NumValues == 0 || c.MaxRep > 1 {
+		return nil
+	}
+	levels := make([]byte, min(16, v.RepetitionLevelsByteLength))
+	if _, err := c.in.ReadAt(levels, at); err != nil && err != io.EOF {
+		return err
+	}
+	// The first run of levels: its head, and then its value, or its values bit by bit.
+	_, n := binary.Uvarint(levels)
+	if n <= 0 || n >= len(levels) || levels[n]&1 != 0 {
+		return errors.New("a page begins inside a row")
+	}
+	return nil
 }
