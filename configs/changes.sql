@@ -23,14 +23,14 @@ CREATE OR REPLACE VIEW preference_changes AS
   FROM changes WHERE kind = 'preference'
   GROUP BY run, against, host, origin, rank, profile, use;
 
--- How hosts answer identities now, and did not before, a row for each host and identity: turned_away (refused, or met with a
--- wall), let_in (no longer turned away), otherwise (another file, or turned away in another way). undecided: one of both
+-- How hosts answer identities now, and did not before, a row for each host and identity: turned_away (refused, met with a
+-- wall, or asked to pay or to slow down), let_in (no longer turned away), otherwise (another file, or turned away in another way). undecided: one of both
 -- answers looks like an outage, or its meaning is not known. Where a run has a control, and the host turned that away or
 -- answered it otherwise than us, there is no row.
 CREATE OR REPLACE VIEW answer_changes AS
   SELECT run, against, host, origin, rank, identity, agent, category, before, after,
-    certain AND after IN ('challenged', 'refused') AND before NOT IN ('challenged', 'refused') AS turned_away,
-    certain AND before IN ('challenged', 'refused') AND after NOT IN ('challenged', 'refused') AS let_in,
-    certain AND (before IN ('challenged', 'refused')) = (after IN ('challenged', 'refused')) AS otherwise,
+    certain AND after IN ('challenged', 'rate_limited', 'payment', 'refused') AND before NOT IN ('challenged', 'rate_limited', 'payment', 'refused') AS turned_away,
+    certain AND before IN ('challenged', 'rate_limited', 'payment', 'refused') AND after NOT IN ('challenged', 'rate_limited', 'payment', 'refused') AS let_in,
+    certain AND (before IN ('challenged', 'rate_limited', 'payment', 'refused')) = (after IN ('challenged', 'rate_limited', 'payment', 'refused')) AS otherwise,
     NOT certain AS undecided
   FROM (SELECT *, NOT list_has_any([before, after], ['failing', 'unreached', 'undecided']) AS certain FROM changes WHERE kind = 'answer');

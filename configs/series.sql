@@ -147,10 +147,10 @@ CREATE OR REPLACE VIEW turned_away AS
   WITH met AS (
     SELECT run, identity, is_control, max(agent) AS agent, max(category) AS category,
            count(*) FILTER (treatment <> 'incomparable') AS let_in,
-           count(*) FILTER (treatment IN ('challenged', 'refused', 'failing', 'unreached')) AS turned_away,
+           count(*) FILTER (treatment IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached')) AS turned_away,
            count(*) FILTER (treatment = 'challenged') AS challenged,
            count(*) FILTER (treatment = 'served' AND NOT same AND policy <> 'equal') AS served_otherwise
-    FROM answers WHERE class IN ('allow_all', 'partial') GROUP BY ALL
+    FROM answers WHERE coalesce(path, '/robots.txt') = '/robots.txt' AND class IN ('allow_all', 'partial') GROUP BY ALL
   ),
   control AS (SELECT run, min_by(turned_away / nullif(let_in, 0), identity) AS rate FROM met WHERE is_control GROUP BY run)
   SELECT m.run, m.identity, m.is_control, m.agent, m.category, m.let_in, m.turned_away, m.challenged, m.served_otherwise,
@@ -163,8 +163,8 @@ CREATE OR REPLACE VIEW turned_away AS
 CREATE OR REPLACE VIEW newly_turned_away AS
   WITH runs AS (SELECT run, row_number() OVER (ORDER BY date DESC, run DESC) AS n FROM history.runs),
   met AS (
-    SELECT r.n, a.*, a.treatment IN ('challenged', 'refused', 'failing', 'unreached') AS away
-    FROM history.answers a JOIN runs r USING (run) WHERE r.n <= 2
+    SELECT r.n, a.*, a.treatment IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached') AS away
+    FROM history.answers a JOIN runs r USING (run) WHERE r.n <= 2 AND coalesce(a.path, '/robots.txt') = '/robots.txt'
   )
   SELECT a.run, a.host, a.rank, a.origin, a.identity, a.agent, a.category, a.class, b.run AS before_run,
          b.treatment AS before, a.treatment AS after, a.status, a.challenge

@@ -40,7 +40,7 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "has a front page") {
 			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
-			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(usage.PageOutcomes).Draw(t, "outcome"), Error: rapid.SampledFrom([]answer.ErrorClass{"", answer.ErrorReset}).Draw(t, "failure")}
+			want.Front = &fetch.Front{Outcome: rapid.SampledFrom(append([]usage.PageOutcome{usage.PageSpared}, usage.PageOutcomes...)).Draw(t, "outcome"), Error: rapid.SampledFrom([]answer.ErrorClass{"", answer.ErrorReset}).Draw(t, "failure")}
 			for range rapid.IntRange(0, 2).Draw(t, "page hops") {
 				want.Front.Hops = append(want.Front.Hops, answer.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
 			}
@@ -51,7 +51,7 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		for range rapid.IntRange(0, 2).Draw(t, "further") {
 			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
 			f := &fetch.Further{
-				Kind: rapid.SampledFrom(fetch.Kinds).Draw(t, "kind"), Name: anything.Draw(t, "name"), Identity: "x", URL: anything.Draw(t, "url"), Start: want.Start.UTC(),
+				Kind: rapid.SampledFrom(fetch.Kinds).Draw(t, "kind"), Name: anything.Draw(t, "name"), Identity: rapid.SampledFrom([]*fetch.Identity{nil, {Name: "a", UserAgent: "x/1", IsControl: true}}).Draw(t, "as"), URL: anything.Draw(t, "url"), Start: want.Start.UTC(),
 				Outcome: rapid.SampledFrom(usage.PageOutcomes).Draw(t, "outcome"), Error: answer.ErrorReset, Challenge: "cloudflare", Truncated: rapid.Bool().Draw(t, "cut"),
 				Hops: []answer.Hop{{URL: anything.Draw(t, "url"), Status: 200}}, Header: []usage.HeaderField{{Name: "link", Value: rapid.Ptr(anything, true).Draw(t, "value")}},
 			}

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
@@ -17,7 +18,7 @@ import (
 // The client asks one request of a host at a time, a pause after the one before, never again
 // after a Retry-After that is too long, and, unless [Question.Permitted], only where the
 // host's robots.txt lets our own agent fetch the URL. It runs no plan if the host gave no
-// answer, or one that does not say what may be fetched, such as a 503.
+// answer, nor, unless [Plan.AsOthers], one that does not say what may be fetched, such as a 503.
 type Plan struct {
 	// Ask calls ask for each request, one after the other, until it wants no more or ask
 	// returns nil: the fetch has ended, or the host wants to be left alone. What to ask for
@@ -27,6 +28,11 @@ type Plan struct {
 	// Most is the largest number of requests to a host without redirects, and Keeps that of
 	// bytes of [Further.Body] and [Further.Reading] in one.
 	Most, Keeps int
+	// AsOthers says that it asks under further identities, so that it runs after these have
+	// been answered for robots.txt. It runs for every host that has answered; where that does
+	// not say what may be fetched, it must only note why it does not ask: see
+	// [Answered.Unread] and [Question.Unasked].
+	AsOthers bool
 }
 
 // Answered is a host that has answered for its robots.txt.
@@ -35,6 +41,8 @@ type Answered struct {
 	// Parse calls each with the file as a profile reads it, which is valid until each
 	// returns. It does not call it if there is no file. An error ends the fetch.
 	Parse func(p *robots.Profile, each func(*robots.File)) error
+	// Unread reports that the answer does not say what may be fetched.
+	Unread bool
 }
 
 // A Kind says what a further request is for.
@@ -68,6 +76,9 @@ type Question struct {
 	// Elsewhere says that the URL may be of another registered domain: its own robots.txt is asked
 	// for first, and must let us fetch it.
 	Elsewhere bool
+	// Unasked, if not "", says why the plan does not want the URL asked for: that is noted, and
+	// nothing is asked.
+	Unasked usage.PageOutcome
 	// Follow reports whether a redirect may lead to a URL, in addition; nil for any.
 	Follow func(o Origin, target string) bool
 
@@ -77,6 +88,8 @@ type Question struct {
 	// kept in its place: a body of many megabytes is on disk by then, not in memory. An error
 	// is one of this machine. It is called in the place of ask, once.
 	Read func(body io.Reader, keep io.Writer) error
+	// Priced keeps the body of a 402 as well, up to MaxBody: a price may stand in it.
+	Priced bool
 }
 
 // URL returns the URL that is asked for.
@@ -85,9 +98,9 @@ func (q *Question) URL() string { return q.Origin.String() + q.Target }
 // Further is what came of a further request.
 type Further struct {
 	Kind     Kind
-	Name     string // of the question
-	Identity string // name of the further identity that asked, "" for our own
-	URL      string // of the question; redirects are in Hops
+	Name     string    // of the question
+	Identity *Identity // the further identity that asked, or would have; nil for our own
+	URL      string    // of the question; redirects are in Hops
 	// Outcome is read if the last answer is 2xx, and otherwise why there is none: an answer
 	// of another kind, a failure, or a URL that may not be asked for, of the question or of
 	// a redirect.
@@ -97,7 +110,7 @@ type Further struct {
 	Error     answer.ErrorClass // of a failure, else ""
 	Challenge string            // as in [Capture]
 	Header    []usage.HeaderField
-	Body      []byte // nil without one, or if it broke off
+	Body      []byte // of a 2xx or, if wanted, a 402; nil without one, or if it broke off
 	Reading   []byte // what [Question.Read] kept, also of a body that broke off; nil without a body
 	Truncated bool   // the body was longer than MaxBody
 }
@@ -116,6 +129,17 @@ func (f *Further) FinalURL() string {
 		return f.URL
 	}
 	return f.Hops[len(f.Hops)-1].URL
+}
+
+// Lines returns the headers that were kept of the last answer.
+func (f *Further) Lines() http.Header {
+	h := make(http.Header)
+	for _, line := range f.Header {
+		if line.Value != nil {
+			h.Add(line.Name, *line.Value)
+		}
+	}
+	return h
 }
 
 // weight returns the approximate bytes of memory of all but the body and the reading.
@@ -141,7 +165,7 @@ func weightOf(hops []answer.Hop, header []usage.HeaderField) (bytes int) {
 type further struct {
 	Kind      Kind              `json:"kind"`
 	Name      raw               `json:"name,omitempty"`
-	Identity  string            `json:"identity,omitempty"`
+	Identity  *Identity         `json:"identity,omitempty"`
 	URL       raw               `json:"url"`
 	Outcome   usage.PageOutcome `json:"outcome"`
 	Start     time.Time         `json:"fetch_time,omitzero"`

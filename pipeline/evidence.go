@@ -33,6 +33,13 @@ func newEvidence(c *Config) *evidence {
 	if c.Fetch.FrontPage || len(c.Fetch.Further) > 0 {
 		obeyed = "obeyed for all else but robots.txt, under " + strings.Join(client.OwnTokens(c.Fetch.UserAgent), " and ")
 	}
+	switch c.Settings.Text("pages") {
+	case "":
+	case "all":
+		obeyed += "; not obeyed for pages under further identities"
+	default:
+		obeyed += "; and for pages under further identities, under their agents"
+	}
 	e := &evidence{writers: make(chan *warc.Evidence, n), about: []warc.Field{
 		warc.Software(c.ToolVersion), {Name: "isPartOf", Value: c.Run},
 		{Name: "description", Value: "requests of a census of crawl policies, and their answers"},

@@ -93,7 +93,7 @@ func fill(s *Segment, index int) error {
 			s.Signals.Write(schema.Signal{Seq: seq, Line: 3}),
 			s.Preferences.Write(schema.Preference{Seq: seq, Line: new(int32(3))}),
 			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}),
-			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: time.Unix(seq, 0).UTC()}, schema.Answer{Seq: seq, Identity: "b", FetchTime: time.Unix(seq, 5000).UTC()}),
+			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: new(time.Unix(seq, 0).UTC())}, schema.Answer{Seq: seq, Identity: "b", FetchTime: new(time.Unix(seq, 5000).UTC())}),
 			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}),
 			s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1}),
 			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq, FetchTime: new(time.Unix(seq, 0).UTC())}, schema.SitemapFile{Seq: seq, Line: new(int32(2))}),

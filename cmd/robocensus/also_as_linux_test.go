@@ -45,7 +45,7 @@ var ways = []way{
 	{"a timeout", `{as: {GPTBot: {hang: start}}}`, map[string]string{"control": sameRow, "gptbot": "null unreached null unknown -"}},
 	{"a reset", `{as: {GPTBot: {reset: header}}}`, map[string]string{"control": sameRow, "gptbot": "null unreached null unknown -"}},
 	{"404", `{as: {GPTBot: 404}}`, map[string]string{"control": sameRow, "gptbot": "404 other null unknown -"}},
-	{"any second request", `{times: 1, then: 429}`, map[string]string{"control": "429 refused null unknown -", "gptbot": "429 refused null unknown -"}},
+	{"any second request", `{times: 1, then: 429}`, map[string]string{"control": "429 rate_limited null unknown -", "gptbot": "429 rate_limited null unknown -"}},
 	{"a wall for us", cloudWall, map[string]string{"control": "403 incomparable null unknown cloudflare", "gptbot": "403 incomparable null unknown cloudflare"}},
 	{"no answer to us", `{reset: header}`, nil},
 }

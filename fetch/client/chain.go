@@ -2,6 +2,7 @@ package client
 
 import (
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/failure"
@@ -24,6 +25,8 @@ type heard struct {
 	at   fetch.Origin // of the last hop
 	text *text        // the body, until [Lease.land]
 	also []*heard     // the answers to further identities
+
+	afterAlso time.Duration // the pause after the last of them, 0 if the host wants to be left alone for long
 
 	header  []usage.HeaderField // those lines of the last hop that the question wants
 	further []*text             // the bodies of further answers and their readings, two for each, until [Lease.land]

@@ -32,11 +32,11 @@ func (lease *Lease) beginning(b *budget, conn net.Conn, resp *response) []byte {
 	return page.Body
 }
 
-// errorPage reads the body of an error for a program that takes it for the file. One that
-// does not come in whole is not kept: the status stands without it.
+// errorPage reads the body of an error for a program that takes it for the file, or for the
+// price that may stand in it. One that does not come in whole is not kept: the status stands without it.
 func (lease *Lease) errorPage(resp *response, below *weighed, in *bounded, a *received) *failure.Failure {
 	config := &lease.client.config
-	in.left = int64(config.MaxBody)*8 + 64<<10
+	in.left = int64(lease.maxBody())*8 + 64<<10
 	below.body = true
 	_, err := lease.readBody(resp, strings.Clone(resp.header.Get("Content-Encoding")), below.paused, a)
 	page, e := a.body.beginning()

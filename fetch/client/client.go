@@ -218,7 +218,8 @@ func (c *Client) Fetch(ctx context.Context, candidates ...fetch.Origin) *fetch.C
 // only if the earlier ones gave no HTTP answer at all. If none answers, the
 // facts are those of candidate number prefer. Fetch always returns facts; if
 // the context ended, their class is canceled. Then it asks the origin that answered for
-// its front page, for what each plan wants, and under each further identity, as far as the client is configured to.
+// its front page, for what each plan wants, and under each further identity, as far as the client
+// is configured to.
 func (lease *Lease) Fetch(prefer int, candidates ...fetch.Origin) *fetch.Capture {
 	began := time.Now()
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
@@ -257,8 +258,9 @@ func (lease *Lease) Fetch(prefer int, candidates ...fetch.Origin) *fetch.Capture
 		total := time.Since(began) - b.waited
 		got.Times.Total = &total
 		lease.askFront(got)
-		lease.askFurther(got)
+		lease.askFurther(got, false)
 		lease.askAlso(got)
+		lease.askFurther(got, true)
 		return lease.land(got)
 	}
 }

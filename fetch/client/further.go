@@ -10,16 +10,29 @@ import (
 	"github.com/robocensus/robocensus/robots/usage"
 )
 
-// askFurther runs the plans. It returns early if the context ends or this machine fails; got
-// then says so.
-func (lease *Lease) askFurther(got *heard) {
+// askFurther runs the plans: those that ask under further identities, or the others. It
+// returns early if the context ends or this machine fails; got then says so.
+func (lease *Lease) askFurther(got *heard, asOthers bool) {
 	plans := lease.client.config.Further
-	if len(plans) == 0 || !got.answered() || lease.outcome(got) == answer.Undefined {
+	if len(plans) == 0 || !got.answered() {
 		return
 	}
+	isUnread := lease.outcome(got) == answer.Undefined
 	pause, again := got.pause(IdentityPause)
+	if asOthers && len(got.also) > 0 {
+		pause, again = got.afterAlso, got.afterAlso > 0
+	}
 	ask := func(q *fetch.Question) *fetch.Further {
-		if !again || got.isStopped() || len(got.Further) == fetch.MaxFurther {
+		if got.isStopped() || len(got.Further) == fetch.MaxFurther {
+			return nil
+		}
+		if q.Unasked != "" {
+			f := lease.noted(q)
+			f.Outcome = q.Unasked
+			got.Further, got.further = append(got.Further, f), append(got.further, nil, nil)
+			return f
+		}
+		if !again {
 			return nil
 		}
 		lease.number = len(got.Further) + 1
@@ -33,7 +46,7 @@ func (lease *Lease) askFurther(got *heard) {
 			pause, again = a.pause(IdentityPause)
 			body = a.text
 		}
-		if q.Read != nil && body != nil {
+		if q.Read != nil && body != nil && a.Status()/100 == 2 {
 			reading = lease.text(4095, nil)
 			if err := lease.read(q, body, reading); err != nil {
 				got.fail(lease, err)
@@ -48,7 +61,7 @@ func (lease *Lease) askFurther(got *heard) {
 		got.Further, got.further = append(got.Further, f), append(got.further, body, reading)
 		return f
 	}
-	host := &fetch.Answered{Capture: got.Capture, Parse: func(p *robots.Profile, each func(*robots.File)) error {
+	host := &fetch.Answered{Capture: got.Capture, Unread: isUnread, Parse: func(p *robots.Profile, each func(*robots.File)) error {
 		if got.text == nil || got.isStopped() {
 			return nil
 		}
@@ -59,6 +72,9 @@ func (lease *Lease) askFurther(got *heard) {
 		return err
 	}}
 	for _, p := range plans {
+		if p.AsOthers != asOthers || isUnread && !asOthers {
+			continue
+		}
 		if p.Ask(host, ask); got.isStopped() {
 			return
 		}
@@ -91,13 +107,19 @@ func (lease *Lease) read(q *fetch.Question, body, reading *text) error {
 // bodies limits the bodies that are read at the same time.
 var bodies = make(chan struct{}, runtime.GOMAXPROCS(0))
 
+// noted returns what came of a question before it is asked.
+func (lease *Lease) noted(q *fetch.Question) *fetch.Further {
+	f := &fetch.Further{Kind: q.Kind, Name: q.Name, URL: clipURL(q.URL()), Outcome: usage.PageRead}
+	if q.Identity > 0 {
+		f.Identity = &lease.client.config.Identities[q.Identity-1]
+	}
+	return f
+}
+
 // further asks a question after a pause. a is nil if the URL was not asked for. f is nil if
 // the fetch is stopped, and got then says so.
 func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) (f *fetch.Further, a *heard) {
-	f = &fetch.Further{Kind: q.Kind, Name: q.Name, URL: clipURL(q.URL()), Outcome: usage.PageRead}
-	if q.Identity > 0 {
-		f.Identity = lease.client.config.Identities[q.Identity-1].Name
-	}
+	f = lease.noted(q)
 	judge := got
 	if q.Elsewhere && fetch.DomainOf(q.Origin.Host) != fetch.DomainOf(got.Origin.Host) {
 		if judge = lease.stranger(q.Origin, pause); got.stoppedBy(lease, judge) {

@@ -147,7 +147,7 @@ func TestAPlan(t *testing.T) {
 			for _, x := range made {
 				if x.Further == i+1 && x.Kind != fetch.KindControl {
 					of++
-					if x.Kind != f.Kind || x.URL != f.Hops[of-1].URL || x.Identity != f.Identity {
+					if x.Kind != f.Kind || x.URL != f.Hops[of-1].URL || (x.Identity != "") != (f.Identity != nil) || f.Identity != nil && x.Identity != f.Identity.Name {
 						t.Errorf("an exchange of %s: %s %s %q", f.Name, x.Kind, x.URL, x.Identity)
 					}
 				}

@@ -190,7 +190,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	isPage := lease.pages && resp.Status >= 300 &&
 		(resp.Status >= 400 || a.location == "" || resp.Status == http.StatusNotModified)
 	switch {
-	case q == nil && isPage:
+	case q == nil && isPage, q != nil && q.Priced && q.MaxBody > 0 && resp.Status == http.StatusPaymentRequired:
 		return lease.errorPage(resp, below, in, a)
 	case q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299: // the bodies of errors and redirects hold no rules
 		var page []byte

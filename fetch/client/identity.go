@@ -58,6 +58,7 @@ func (lease *Lease) askAlso(got *heard) {
 		}
 		total := time.Since(began) - (b.waited - waited)
 		pause, again = a.pause(IdentityPause)
+		got.afterAlso = pause
 		a.Attempts, a.Headers, a.Times = 1, fetch.Headers{}, fetch.Times{Total: &total}
 		got.Also = append(got.Also, fetch.Also{Identity: config.Identities[i]})
 		got.also = append(got.also, a)

@@ -127,7 +127,7 @@ func (x *Found) judge() {
 	default:
 		x.Outcome, _ = consent.OutcomeOf(f.Status())
 	}
-	if price, ok := consent.PriceOf(f.Status(), headerOf(f), nil); ok && f.Status() != http.StatusOK {
+	if price, ok := consent.PriceOf(f.Status(), f.Lines(), f.Body); ok && f.Status() != http.StatusOK {
 		x.Price = price
 		x.remark(RemarkPrice)
 	}
@@ -139,7 +139,7 @@ func (x *Found) read(isNamed bool, control *fetch.Further) {
 	if f.Truncated {
 		x.remark(RemarkTruncated)
 	}
-	header := headerOf(f)
+	header := f.Lines()
 	if x.Kind == KindPage {
 		x.Outcome = consent.Present
 		x.Head = consent.ReadHead(f.Reading)

@@ -3,7 +3,6 @@ package documents
 import (
 	"crypto/rand"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -166,7 +165,7 @@ func (v *visit) ask(d *Document, o fetch.Origin, target string) *fetch.Further {
 	}
 	f := v.question(q)
 	if f != nil && d.Redirects == Anywhere && f.Outcome == usage.PageElsewhere {
-		if to, target, _, err := fetch.Redirect(f.FinalURL(), headerOf(f).Get("Location")); err == nil {
+		if to, target, _, err := fetch.Redirect(f.FinalURL(), f.Lines().Get("Location")); err == nil {
 			v.askElsewhere(d, to, target)
 		}
 	}
@@ -175,7 +174,7 @@ func (v *visit) ask(d *Document, o fetch.Origin, target string) *fetch.Further {
 
 // question puts a question. A host that wants to be left alone ends the visit.
 func (v *visit) question(q *fetch.Question) *fetch.Further {
-	q.Headers = headers
+	q.Headers, q.Priced = headers, true
 	v.asked[q.URL()] = true
 	f := v.put(q)
 	if f == nil {
@@ -183,17 +182,6 @@ func (v *visit) question(q *fetch.Question) *fetch.Further {
 		return nil
 	}
 	return f
-}
-
-// headerOf returns the headers that were kept of an answer.
-func headerOf(f *fetch.Further) http.Header {
-	h := make(http.Header)
-	for _, line := range f.Header {
-		if line.Value != nil {
-			h.Add(line.Name, *line.Value)
-		}
-	}
-	return h
 }
 
 // readingProfile reads the lines of robots.txt that name licences.
@@ -240,7 +228,7 @@ func named(host fetch.Origin, lines []string, page *fetch.Further, text []byte) 
 	}
 	if page != nil && page.Outcome == usage.PageRead {
 		head := consent.ReadHead(text)
-		for _, link := range append(consent.LinkedLicenses(headerOf(page).Values("Link")), head.Licenses...) {
+		for _, link := range append(consent.LinkedLicenses(page.Lines().Values("Link")), head.Licenses...) {
 			add(page.FinalURL(), link)
 		}
 	}

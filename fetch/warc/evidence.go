@@ -172,21 +172,32 @@ func (e *Evidence) Capture(c *fetch.Capture, exchanges iter.Seq2[*fetch.Exchange
 
 // public returns a capture without the secrets that its identities have.
 func (e *Evidence) public(c *fetch.Capture) *fetch.Capture {
-	if !e.DropSecrets || len(c.Also) == 0 {
+	if !e.DropSecrets {
 		return c
 	}
 	out := *c
-	out.Also = slices.Clone(c.Also)
+	out.Also, out.Further = slices.Clone(c.Also), slices.Clone(c.Further)
 	for i := range out.Also {
-		headers := slices.Clone(out.Also[i].Identity.Headers)
-		for k := range headers {
-			if slices.Contains(requestSecrets, strings.ToLower(headers[k].Name)) {
-				headers[k].Value = ""
-			}
+		out.Also[i].Identity = withoutSecrets(out.Also[i].Identity)
+	}
+	for i, f := range out.Further {
+		if f.Identity != nil {
+			other, who := *f, withoutSecrets(*f.Identity)
+			other.Identity, out.Further[i] = &who, &other
 		}
-		out.Also[i].Identity.Headers = headers
 	}
 	return &out
+}
+
+// withoutSecrets returns an identity without the values of its secret headers.
+func withoutSecrets(i fetch.Identity) fetch.Identity {
+	i.Headers = slices.Clone(i.Headers)
+	for k := range i.Headers {
+		if slices.Contains(requestSecrets, strings.ToLower(i.Headers[k].Name)) {
+			i.Headers[k].Value = ""
+		}
+	}
+	return i
 }
 
 func (e *Evidence) write(out *bytes.Buffer, r *Record) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"time"
 
@@ -316,13 +317,16 @@ func isFront(f *fetch.Front) bool {
 
 // isFurther reports whether facts can be those of a further request.
 func isFurther(f *fetch.Further) bool {
-	ok := slices.Contains(fetch.Kinds, f.Kind) && slices.Contains(usage.PageOutcomes, f.Outcome) &&
+	ok := slices.Contains(fetch.Kinds, f.Kind) &&
+		(slices.Contains(usage.PageOutcomes, f.Outcome) || f.Outcome == usage.PageSpared) &&
 		len(f.Hops) <= maxHops && len(f.Header) <= maxFrontLines &&
 		len(f.Name) <= maxStoredHeader && len(f.URL) <= maxHopURL && (f.Outcome == usage.PageFailed) == (f.Error != "") &&
 		(f.Error == "" || isClass(f.Error)) &&
 		(f.Challenge == "" || slices.Contains(answer.Vendors, f.Challenge)) &&
 		(f.Outcome != usage.PageRead || len(f.Hops) > 0) &&
-		(f.Body == nil || f.Outcome == usage.PageRead || f.Outcome == usage.PageChallenge)
+		(f.Body == nil || f.Outcome == usage.PageRead || f.Outcome == usage.PageChallenge ||
+			f.Status() == http.StatusPaymentRequired) &&
+		(f.Identity == nil || f.Identity.Validate() == nil)
 	for _, h := range f.Hops {
 		ok = ok && isStatus(h.Status) && len(h.URL) <= maxHopURL
 	}

@@ -62,9 +62,9 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 	a := schema.Answer{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 		Identity: also.Identity.Name, IsControl: also.Identity.IsControl, UserAgent: also.Identity.UserAgent,
-		Agent:     schema.NonZero(also.Identity.Agent),
-		FetchTime: c.Start.UTC().Truncate(time.Microsecond), Status: schema.NonZero(int32(c.Status())),
-		Outcome: string(read.Outcome), Reason: string(read.Reason), ErrorClass: schema.NonZero(string(failure)),
+		Agent: schema.NonZero(also.Identity.Agent),
+		Path:  schema.RobotsPath, FetchTime: new(c.Start.UTC().Truncate(time.Microsecond)), Status: schema.NonZero(int32(c.Status())),
+		Outcome: new(string(read.Outcome)), Reason: new(string(read.Reason)), ErrorClass: schema.NonZero(string(failure)),
 		Challenge: schema.NonZero(c.Challenge), TotalMicros: micros(c.Times.Total), BodyTruncated: c.Truncated,
 		Treatment: summary.TreatmentNames[treatmentOf(own, c)], Class: summary.ClassNames[r.classOf(agent)],
 	}
@@ -162,6 +162,10 @@ func treatmentOf(own, c *fetch.Capture) summary.Treatment {
 		return summary.OtherAnswer
 	case c.Error != "" && c.Error.Answer().IsOutage():
 		return summary.Unreached
+	case c.Error == "" && status == http.StatusTooManyRequests:
+		return summary.RateLimited
+	case c.Error == "" && status == http.StatusPaymentRequired:
+		return summary.Payment
 	case c.Error == "" && status >= 400 && status <= 499:
 		return summary.Refused
 	}

@@ -315,6 +315,9 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 			return err
 		}
 	}
+	if err := e.askedPages(t, &row, stratum, counts, out); err != nil {
+		return err
+	}
 	pages := e.listedBy(t, &row)
 	if pages != nil {
 		if counts {

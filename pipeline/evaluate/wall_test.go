@@ -91,7 +91,7 @@ func TestTreatment(t *testing.T) {
 		want   summary.Treatment
 	}{
 		{file, file, summary.Served}, {none, none, summary.Absent}, {none, answered(410, "", ""), summary.Absent}, {file, none, summary.OtherAnswer}, {none, file, summary.OtherAnswer},
-		{file, wall, summary.Challenged}, {none, wall, summary.Challenged}, {file, answered(403, "", ""), summary.Refused}, {file, answered(429, "", ""), summary.Refused},
+		{file, wall, summary.Challenged}, {none, wall, summary.Challenged}, {file, answered(403, "", ""), summary.Refused}, {file, answered(429, "", ""), summary.RateLimited}, {file, answered(402, "", ""), summary.Payment},
 		{file, answered(503, "", ""), summary.Failing}, {file, answered(0, "", answer.ErrorTimeout), summary.Unreached}, {file, answered(200, "", answer.ErrorReset), summary.Unreached},
 		{file, answered(301, "", answer.ErrorRedirectLoop), summary.Failing},
 		{wall, file, summary.Incomparable}, {answered(403, "", ""), file, summary.Incomparable}, {answered(503, "", ""), file, summary.Incomparable}, {answered(200, "", answer.ErrorReset), file, summary.Incomparable},

@@ -17,9 +17,10 @@ type Target struct {
 
 	Labels []Label // what is known of it beside its answer
 
-	Capture *fetch.Capture // nil until it is fetched
-	Listed  *Listed        // what an earlier run found in its sitemaps; nil unless it is re-evaluated
-	Stored  *Stored        // nil if the capture comes from the network
+	Capture *fetch.Capture  // nil until it is fetched
+	Listed  *Listed         // what an earlier run found in its sitemaps; nil unless it is re-evaluated
+	Pages   []schema.Answer // what an earlier run was answered for a page; nil unless it is re-evaluated
+	Stored  *Stored         // nil if the capture comes from the network
 }
 
 // Label is a value of a label. CountAs is the value that it counts under, which is another

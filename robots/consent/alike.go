@@ -2,7 +2,6 @@ package consent
 
 import (
 	"bytes"
-	"hash/fnv"
 	"net/url"
 	"path"
 	"strings"
@@ -71,13 +70,8 @@ func similar(a, b []string) bool {
 // runs counts the runs of three words of a text, by hash.
 func runs(words []string) map[uint64]int {
 	all := make(map[uint64]int)
-	for i := range words {
-		h := fnv.New64a()
-		for _, word := range words[i:min(i+3, len(words))] {
-			h.Write([]byte(word))
-			h.Write([]byte{0})
-		}
-		all[h.Sum64()]++
+	for _, h := range hashes(words) {
+		all[h]++
 	}
 	return all
 }

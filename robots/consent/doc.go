@@ -16,5 +16,7 @@
 //	page.go      headers and HTML of a page
 //	price.go     what a refusal for want of payment asks for
 //	alike.go     pages that are the same but for what changes each time
+//	outline.go   what is kept of a page to tell that
+//	treatment.go what an identity met on a page
 //	outcome.go   whether a document is there
 package consent

@@ -32,7 +32,8 @@ var laterNeeded = []string{
 var Later = append(slices.Clone(laterNeeded),
 	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template",
 	"changes.identity", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header",
-	"preferences.document",
+	"preferences.document", "answers.path", "answers.text_digest", "answers.paper", "answers.verdict", "answers.remark",
+	"answers.price", "answers.price_header",
 	"agents.binds", "agents.checked", "agents.ips", "agents.verifies")
 
 // madeAnew are the columns of fetches that are made of the needed ones.

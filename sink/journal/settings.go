@@ -73,6 +73,8 @@ var Settings = []Setting{
 	{Name: "schemes", Published: ItsValue, Asks: true, Effect: AnswersDiffer, Other: "other --schemes"},
 	{Name: "user-agent", Published: ItsValue, Asks: true, Effect: AnswersDiffer, Other: "another user agent"},
 	{Name: "also-as", Published: ItsFileName, Asks: true},
+	{Name: "pages", Published: ItsValue, Asks: true},
+	{Name: "page", Published: ItsValue, Asks: true},
 	{Name: "vantage", Published: ItsValue, Effect: AnswersDiffer, Other: "another vantage"},
 	{Name: "timeout", Published: ItsValue, Asks: true, Effect: FewDiffer, Other: "another --timeout"},
 	{Name: "retries", Published: ItsValue, Asks: true},

@@ -108,8 +108,8 @@ type Change struct {
 	// `partial`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
 	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
 	// `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`, `challenged`,
-	// `refused`, `failing`, `unreached`. Of `coverage`, pages of the sample that the agent may fetch, such as
-	// `196/200`. Example: `partial`.
+	// `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `coverage`, pages of the sample that the agent
+	// may fetch, such as `196/200`. Example: `partial`.
 	Before *string `parquet:"before,dict"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the

@@ -91,7 +91,7 @@ var tables = []TableInfo{
 	},
 	{
 		Name: "answers", rowType: rowsOf[Answer](), Merges: true,
-		Foreign: []string{"origin", "hops", "error", "first_difference"},
+		Foreign: []string{"origin", "hops", "error", "first_difference", "price"},
 	},
 	{Name: "labels", Key: []string{"seq", "label"}, rowType: rowsOf[Label](), Merges: true, AllForeign: true},
 	{

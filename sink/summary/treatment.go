@@ -15,7 +15,9 @@ const (
 	Absent                        // no file, as we
 	OtherAnswer                   // one of both has a file
 	Challenged                    // a wall
-	Refused                       // a 4xx other than 404 and 410
+	RateLimited                   // a 429
+	Payment                       // a 402
+	Refused                       // another 4xx than 404 and 410
 	Failing                       // any other status, or a redirect that leads nowhere
 	Unreached                     // no answer
 	Incomparable                  // our own answer was neither a file nor that there is none
@@ -23,8 +25,8 @@ const (
 )
 
 // TreatmentNames are the treatments as the tables call them.
-var TreatmentNames = [treatments]string{"served", "absent", "other", "challenged", "refused", "failing", "unreached",
-	"incomparable"}
+var TreatmentNames = [treatments]string{"served", "absent", "other", "challenged", "rate_limited", "payment",
+	"refused", "failing", "unreached", "incomparable"}
 
 // Control stands before the name of an identity that is our own once more, in the keys of
 // counters.

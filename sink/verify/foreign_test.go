@@ -15,7 +15,7 @@ var ours = []string{
 	"fetches.tld", "fetches.cdn", "fetches.http_version", "fetches.tls_version", "fetches.content_digest", "fetches.copy_digest", "fetches.answers_since", "fetches.vantage",
 	"signals.field", "lines.parser", "policies.category", "policies.template", "groups.template", "groups.digest", "templates.template", "templates.version", "verdicts.url",
 	"answers.identity", "answers.user_agent", "answers.category", "answers.content_digest", "sitemap_files.content_digest", "sitemap_files.remark", "coverage.category",
-	"answers.identity", "answers.user_agent", "answers.category", "answers.content_digest",
+	"answers.path", "answers.text_digest", "answers.price_header",
 	"documents.document", "documents.content_digest", "documents.remark", "preferences.document",
 	"agents.category", "agents.operator", "agents.tokens", "agents.falls_back_to", "agents.user_agent", "agents.uses", "agents.policy_tokens", "agents.reads_as", "agents.source",
 	"agents.binds", "agents.checked", "agents.ips", "agents.verifies",

@@ -33,10 +33,10 @@ var values = func() map[string]map[string][]string {
 			"challenge":     answer.Vendors, "front_page": texts(usage.PageOutcomes), "front_error_class": errors,
 		},
 		"answers": {
-			"outcome": outcomes, "reason": texts(answer.Reasons), "error_class": errors, "challenge": answer.Vendors,
-			"class":     classes,
+			"outcome": outcomes, "reason": texts(answer.Reasons), "remark": consent.TreatmentReasons, "error_class": errors,
+			"challenge": answer.Vendors, "class": classes, "paper": summary.Papers, "verdict": summary.ValueNames[:],
 			"policy":    append([]string{summary.ClassNames[summary.ClassUnknown]}, summary.RelationNames[:]...),
-			"treatment": summary.TreatmentNames[:],
+			"treatment": append(texts(consent.Treatments), summary.TreatmentNames[:]...),
 		},
 		"sitemap_files": {"kind": summary.SitemapKinds, "outcome": summary.SitemapOutcomes, "error_class": errors},
 		"coverage":      {"class": classes},
@@ -122,8 +122,9 @@ func CheckFetch(row *schema.Fetch) error {
 // have.
 func CheckAnswer(row *schema.Answer) error {
 	return checkValues("answers", row.Seq, []cell{
-		{"outcome", &row.Outcome}, {"reason", &row.Reason}, {"error_class", row.ErrorClass}, {"challenge", row.Challenge},
+		{"outcome", row.Outcome}, {"reason", row.Reason}, {"error_class", row.ErrorClass}, {"challenge", row.Challenge},
 		{"class", &row.Class}, {"policy", &row.Policy}, {"treatment", &row.Treatment},
+		{"paper", row.Paper}, {"verdict", row.Verdict}, {"remark", row.Remark},
 	})
 }
 

@@ -65,9 +65,10 @@ func (d *data) turnedAway() *draw.Figure {
 		Note: "After its own answer, each host was asked once more under each identity. A server can tell an identity " +
 			"from the crawler whose name it uses by its address and its TLS handshake, so what it answers to the name is " +
 			"not always what it answers to the crawler.",
-		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "partly", Name: "refused, by another 4xx"},
+		Legend: []draw.Legend{{Class: "closed", Name: "a wall"}, {Class: "star", Name: "to slow down"},
+			{Class: "away", Name: "to pay"}, {Class: "partly", Name: "refused, by another 4xx"},
 			{Class: "broken", Name: "a server error, or a redirect to nowhere"}, {Class: "unknown", Name: "no answer"}},
-		Head: []string{"identity", "is_control", "let_in", "challenged", "refused", "failing", "unreached"},
+		Head: []string{"identity", "is_control", "let_in", "challenged", "rate_limited", "payment", "refused", "failing", "unreached"},
 	}
 	switch {
 	case top == nil:
@@ -98,11 +99,13 @@ func (d *data) turnedAway() *draw.Figure {
 	}
 	for _, m := range all {
 		hosts, away := m.Compared()
-		f.AddRow([]string{m.Name, fmt.Sprint(m.Control)}, hosts, m.By[summary.Challenged], m.By[summary.Refused],
-			m.By[summary.Failing], m.By[summary.Unreached])
+		f.AddRow([]string{m.Name, fmt.Sprint(m.Control)}, hosts, m.By[summary.Challenged], m.By[summary.RateLimited],
+			m.By[summary.Payment], m.By[summary.Refused], m.By[summary.Failing], m.By[summary.Unreached])
 		f.AddBar(identityName(m.Name, m.Control), "of "+words.Hosts(hosts),
 			draw.Track{Whole: hosts, Values: []string{words.Percent(away, hosts)}, Shares: []draw.Share{
 				{Class: "closed", Name: "a wall", N: m.By[summary.Challenged]},
+				{Class: "star", Name: "to slow down", N: m.By[summary.RateLimited]},
+				{Class: "away", Name: "to pay", N: m.By[summary.Payment]},
 				{Class: "partly", Name: "refused", N: m.By[summary.Refused]},
 				{Class: "broken", Name: "an error", N: m.By[summary.Failing]},
 				{Class: "unknown", Name: "no answer", N: m.By[summary.Unreached]},
@@ -110,9 +113,10 @@ func (d *data) turnedAway() *draw.Figure {
 	}
 	f.Fit("these hosts")
 	f.SQL = fmt.Sprintf("SELECT ltrim(split_part(key, ' ', 1), '%s') AS identity, key LIKE '%[1]s%%' AS is_control,\n"+
-		"  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
+		"  %s, %s,\n  %s, %s,\n  %s, %s, %s\n%s\nGROUP BY ALL ORDER BY is_control DESC, identity",
 		summary.Control, counters.SumIf("key NOT LIKE '% incomparable'", "let_in"),
 		counters.SumIf("key LIKE '% challenged'", "challenged"),
+		counters.SumIf("key LIKE '% rate_limited'", "rate_limited"), counters.SumIf("key LIKE '% payment'", "payment"),
 		counters.SumIf("key LIKE '% refused'", "refused"), counters.SumIf("key LIKE '% failing'", "failing"),
 		counters.SumIf("key LIKE '% unreached'", "unreached"), d.from("answer_let_in", true))
 	return f
@@ -200,7 +204,7 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 	}
 	f.SQL = fmt.Sprintf("SELECT %s, %s,\n  %s\n%s AND key NOT LIKE '%s%%'\nGROUP BY %s ORDER BY %s", shown,
 		counters.SumIf("key NOT LIKE '% incomparable'", "answers"),
-		counters.SumIf("regexp_matches(key, ' (challenged|refused|failing|unreached)$')", "turned_away"),
+		counters.SumIf("regexp_matches(key, ' (challenged|rate_limited|payment|refused|failing|unreached)$')", "turned_away"),
 		d.from("answer_let_in", true), summary.Control, grouped, order)
 	return f
 }

@@ -89,6 +89,9 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	if err := f.readDocuments(ctx, &c); err != nil {
 		return c, err
 	}
+	if err := f.setPages(&c); err != nil {
+		return c, err
+	}
 	if err := f.readExpectations(ctx, &c); err != nil {
 		return c, err
 	}

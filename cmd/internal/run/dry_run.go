@@ -66,6 +66,15 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 				words.Count(int64(l.Requests()), "request"), strings.Join(l.Names(), " "),
 				words.Number(p.Hosts*int64(l.Requests())), more(l.MostMore())))
 		}
+		if w := f.askedPages; w != nil {
+			who := "where robots.txt lets its agent fetch it"
+			if w.All {
+				who = "also where robots.txt shuts its agent out"
+			}
+			row("pages", fmt.Sprintf("%s of %s more of each host, %s: one for each identity, and one more for the control if it "+
+				"is served; %s in all if all are", words.Count(int64(w.Requests()), "request"), w.Path, who,
+				words.Number(p.Hosts*int64(w.Requests()))))
+		}
 		row("user agent", c.Fetch.UserAgent)
 	}
 	if share := c.Source.Sample; share < 1 {

@@ -40,6 +40,8 @@ var flagRelations = []flagRelation{
 	{flag: "force-new", needs: []string{"run"}, why: "without it every run is new", typed: true},
 	{flag: "sitemap-sample", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "keep-urls", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
+	{flag: "pages", needs: []string{"also-as"}, why: "it is asked for under those identities", typed: true},
+	{flag: "page", needs: []string{"pages"}, why: "nobody is asked for it otherwise", typed: true},
 	{flag: "resume", excludes: []string{"force-new"}, why: "give one of them", typed: true},
 	{flag: "lines", excludes: []string{"json"}, why: "give one of them"},
 	{flag: "dry-run", excludes: []string{"lines", "json"}, why: "--dry-run prints text"},

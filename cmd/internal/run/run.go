@@ -22,6 +22,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch/documents"
+	"github.com/robocensus/robocensus/fetch/pages"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -187,6 +188,8 @@ type Flags struct {
 	json, dryRun, lines     bool
 	sitemaps                sitemapBounds
 	keepURLs                bool
+	pages                   asksPages
+	page                    string
 	shards, shard, parallel int
 	spool                   string
 }
@@ -199,6 +202,7 @@ type runState struct {
 	indexFrom        string         // the variable that gave the index of the shard
 	plan             *journal.Plan  // nil for a run that was not planned
 	asked            documents.List // with --documents
+	askedPages       *pages.Wanted  // with --pages, else nil
 	dated            bool           // the run ID is the current time: another run may have the same
 	damaged          []string       // runs that --resume skips
 }
@@ -268,6 +272,13 @@ func New() *Flags {
 	s.StringVar(&f.alsoAs, "also-as", "",
 		"YAML `FILE` of further identities: once a host has answered, ask it again under each, one at a time and a "+
 			"second apart; says who turns a crawler away that its file lets in (see configs/identities.example.yaml)")
+	s.Var(&f.pages, "pages",
+		"with --also-as: then ask for a page too, under each identity and under the control, which asks twice, where the "+
+			"host's robots.txt lets that identity's agent fetch it; reads headers and 64 KiB; says who is served what. With "+
+			"`--pages=all` also where robots.txt shuts the agent out: for hosts that you may test so, as their operators have "+
+			"asked for no such request")
+	s.Lookup("pages").NoOptDefVal = pagesAllowed
+	s.StringVar(&f.page, "page", "/", "with --pages: `PATH` of the page, with its query")
 	s.BoolVar(&f.Fetch.FrontPage, "front-page", false,
 		"once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what "+
 			"headers say about use: Content-Usage, Content-Signal, X-Robots-Tag, Robots-Tag, TDM-Reservation, TDM-Policy")

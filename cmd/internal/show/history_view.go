@@ -159,7 +159,7 @@ WHERE class <> before%s ORDER BY date, origin, agent;
 `, of, views.Quote(profile))
 	if answered {
 		fmt.Fprintf(out, `SELECT r.date, a.run, a.origin, a.identity, a.is_control, a.treatment, a.policy, a.status, a.challenge, a.error_class
-FROM history.answers a %s JOIN history.runs r USING (run) WHERE a.%s ORDER BY r.date, a.origin, a.identity;
+FROM history.answers a %s JOIN history.runs r USING (run) WHERE a.%s AND coalesce(a.path, '/robots.txt') = '/robots.txt' ORDER BY r.date, a.origin, a.identity;
 `, ofLast, of)
 	}
 }

@@ -46,6 +46,7 @@ type hostView struct {
 	Statements []statementView `json:"statements"` // what it says about use
 	FrontPage  *string         `json:"front_page"` // whether its header was read; nil if nobody looked
 	Answers    []answerView    `json:"answers"`    // to further identities
+	Pages      []pageView      `json:"pages"`      // what they met on a page
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`
 	Deciding   []*decidingView `json:"deciding"` // what the file says, by the groups that decide
@@ -356,7 +357,9 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 			"value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if hasAnswers {
 			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, "+
-				"policy, first_difference FROM history.answers WHERE %s;\n", of)
+				"policy, first_difference FROM history.answers WHERE %s AND coalesce(path, '/robots.txt') = '/robots.txt';\n", of)
+			fmt.Fprintf(out, "SELECT seq, identity, path, status, error_class, challenge, same, treatment, remark, paper, "+
+				"verdict, price, price_header FROM history.answers WHERE %s AND path <> '/robots.txt';\n", of)
 		}
 		for _, agent := range agents {
 			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, "+

@@ -295,24 +295,60 @@ var Treatment = Vocabulary{
 	"absent":       "no file, as we",
 	"other":        "another answer than ours",
 	"challenged":   "a wall",
+	"rate_limited": "asked to slow down",
+	"payment":      "asked to pay",
 	"refused":      "refused",
 	"failing":      "an error",
 	"unreached":    "no answer",
 	"incomparable": "not compared, for we were no better off",
 }
 
+// PageTreatment has words for what a further identity met on a page.
+var PageTreatment = Vocabulary{
+	"served":          "served",
+	"served_other":    "served another page",
+	"refused":         "refused",
+	"challenge":       "a wall",
+	"rate_limited":    "asked to slow down",
+	"payment":         "asked to pay",
+	"redirected_away": "redirected away",
+	"server_error":    "a server error",
+	"no_answer":       "no answer",
+	"not_asked":       "not asked",
+}
+
+// TreatmentReason has words for why an identity met what it met on a page.
+var TreatmentReason = Vocabulary{
+	"disallowed": "robots.txt shuts it out",
+	"unread":     "nobody knows what may be fetched",
+	"spared":     "the host wants to be left alone",
+	"elsewhere":  "to another site",
+	"no_price":   "402 without a price",
+}
+
+// Paper has words for what a robots.txt says to an agent.
+var Paper = Vocabulary{
+	"open":     "open",
+	"partly":   "open in part",
+	"shut_out": "shut out",
+	"nothing":  "nothing said",
+	"unknown":  "unknown",
+}
+
 // Answered has words for how a host answers an identity, before and after a change.
 var Answered = Vocabulary{
-	"alike":      "as we are answered",
-	"stricter":   "a stricter file",
-	"looser":     "a looser file",
-	"mixed":      "a file stricter and looser",
-	"undecided":  "another file, undecided",
-	"other":      Treatment["other"],
-	"challenged": Treatment["challenged"],
-	"refused":    Treatment["refused"],
-	"failing":    Treatment["failing"],
-	"unreached":  Treatment["unreached"],
+	"alike":        "as we are answered",
+	"stricter":     "a stricter file",
+	"looser":       "a looser file",
+	"mixed":        "a file stricter and looser",
+	"undecided":    "another file, undecided",
+	"other":        Treatment["other"],
+	"challenged":   Treatment["challenged"],
+	"rate_limited": Treatment["rate_limited"],
+	"payment":      Treatment["payment"],
+	"refused":      Treatment["refused"],
+	"failing":      Treatment["failing"],
+	"unreached":    Treatment["unreached"],
 }
 
 // PageHeader has the names of the headers in which a page says what it may be used for.

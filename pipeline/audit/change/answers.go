@@ -21,9 +21,12 @@ var relations = []string{summary.RelationNames[robots.Stricter], summary.Relatio
 // answerStates are the answers that show how a host answers an identity. An outage does
 // not, nor does a file whose meaning is undecided.
 var answerStates = slices.Concat([]string{Alike}, relations, []string{
-	summary.TreatmentNames[summary.OtherAnswer], summary.TreatmentNames[summary.Challenged],
-	summary.TreatmentNames[summary.Refused],
-})
+	summary.TreatmentNames[summary.OtherAnswer],
+}, turnsAway)
+
+// turnsAway are the answers that turn an identity away for certain.
+var turnsAway = []string{summary.TreatmentNames[summary.Challenged], summary.TreatmentNames[summary.RateLimited],
+	summary.TreatmentNames[summary.Payment], summary.TreatmentNames[summary.Refused]}
 
 // AnswerState returns how a host answered an identity, by the columns treatment and policy
 // of answers; "" if that is not known.
@@ -53,9 +56,7 @@ func IsOtherFile(state string) bool {
 
 // TurnsAway reports whether an answer turns an identity away for certain: what looks
 // like an outage may be one.
-func TurnsAway(state string) bool {
-	return state == summary.TreatmentNames[summary.Challenged] || state == summary.TreatmentNames[summary.Refused]
-}
+func TurnsAway(state string) bool { return slices.Contains(turnsAway, state) }
 
 // IsCertain reports whether a state shows how a host answers an identity.
 func IsCertain(state string) bool { return slices.Contains(answerStates, state) }

@@ -58,7 +58,7 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: "answer", Stratum: summary.Unranked, Agent: schema.NonZero(agent), Key: new(kind + " " + f[1]), Count: 1}))
 			pipelinetest.Must(t, s.Answers.Write(schema.Answer{
 				Seq: host.Seq, Host: host.Host, Origin: host.Origin, Identity: name, IsControl: control, UserAgent: name + "/1", Agent: schema.NonZero(agent),
-				FetchTime: host.FetchTime, Outcome: "undefined", Reason: "success", Treatment: f[1], Policy: strings.ReplaceAll(f[2], "-", "unknown"), ContentDigest: schema.NonZero(strings.Trim(f[3], "-")), Class: "partial",
+				FetchTime: &host.FetchTime, Path: schema.RobotsPath, Outcome: new("undefined"), Reason: new("success"), Treatment: f[1], Policy: strings.ReplaceAll(f[2], "-", "unknown"), ContentDigest: schema.NonZero(strings.Trim(f[3], "-")), Class: "partial",
 			}))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -36,6 +37,7 @@ type served struct {
 	Seq             int64   `parquet:"seq"`
 	Host            string  `parquet:"host"`
 	Identity        string  `parquet:"identity"`
+	Path            string  `parquet:"path" rowio:"maybe"`
 	Agent           *string `parquet:"agent"`
 	Status          *int32  `parquet:"status"`
 	Challenge       *string `parquet:"challenge"`
@@ -50,6 +52,9 @@ type served struct {
 func (c *Checker) answers(s *selection, meant []int, batch []served) {
 	for i := range batch {
 		a := &batch[i]
+		if a.Path != "" && a.Path != schema.RobotsPath { // a page
+			continue
+		}
 		for _, k := range s.at(c, meant, a.Seq, a.Host) {
 			x, p := c.expectations.list[k], c.promises[k]
 			if !slices.Contains(x.ServedAlike, allIdentities) {

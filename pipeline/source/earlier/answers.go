@@ -56,7 +56,7 @@ func (r *besideReader[R]) upTo(last int64) (map[int64][]R, error) {
 // alsoOf makes the answer to an identity of its row.
 func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: 1, Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)),
+		Origin: o, Start: schema.OrZero(row.FetchTime), Attempts: 1, Error: answer.ErrorClass(schema.OrZero(row.ErrorClass)),
 		Challenge: schema.OrZero(row.Challenge),
 		Times:     fetch.Times{Total: duration(row.TotalMicros)}, Body: body, Truncated: row.BodyTruncated,
 	}

@@ -183,7 +183,7 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 	defer kept.stop()
 	answers := &besideReader[schema.Answer]{
 		rowReader: newRowReader[schema.Answer](ctx, r.in, parts.answers), what: "answers to identities",
-		most: fetch.MaxIdentities,
+		most: 2 * fetch.MaxIdentities, // robots.txt and a page
 		seq:  func(row *schema.Answer) int64 { return row.Seq }, check: verify.CheckAnswer,
 	}
 	defer answers.stop()
@@ -230,6 +230,10 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 			t := targetOf(&rows[i], body, r.limits)
 			for k := range also[t.Seq] {
 				answer := &also[t.Seq][k]
+				if answer.IsPage() {
+					t.Pages = append(t.Pages, *answer)
+					continue
+				}
 				body, err := kept.body(answer.ContentDigest, answer.Host)
 				if err != nil {
 					return err

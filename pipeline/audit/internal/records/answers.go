@@ -23,7 +23,7 @@ type Answer struct {
 // askedSeed hashes user agents, for this process alone.
 var askedSeed = maphash.MakeSeed()
 
-var answerColumns = []string{"seq", "identity", "is_control", "user_agent", "agent", "treatment", "policy",
+var answerColumns = []string{"seq", "path", "identity", "is_control", "user_agent", "agent", "treatment", "policy",
 	"content_digest"}
 
 // readAnswers reads the parts of answers of a segment.
@@ -35,6 +35,7 @@ func readAnswers(ctx context.Context, in store.Store, parts []journal.Part) (map
 // answers an identity is known only if it answers a control as it answers us: else it may
 // turn away any second request.
 func encodeAnswers(rows []schema.Answer) string {
+	rows = slices.DeleteFunc(rows, func(a schema.Answer) bool { return a.IsPage() })
 	alone := true // no control, or each is answered as we are
 	for i := range rows {
 		alone = alone && (!rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
