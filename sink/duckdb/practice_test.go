@@ -1,0 +1,303 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A practising is a way of hosts to treat who asks for their page: its robots.txt ("503" and the
+// like for a status), what it does with a request for / under a name, and the rows that this
+// makes, of control, gptbot, googlebot and browser: "treatment same remark price paper verdict".
+type practising struct {
+	name, robots string
+	page         func(w http.ResponseWriter, r *http.Request, who string)
+	rows         [4]string
+	requests     int       // for the page, with redirects
+	all          [4]string // with --pages=all, if that makes other rows
+}
+
+const (
+	letsIn   = "User-agent: *\nDisallow:\n"
+	partFile = "User-agent: *\nDisallow: /private\n"
+	alikeRow = "served true - - open allow"
+	shopPage = `<!doctype html><html><head><title>Shop</title></head><body><p>All that we sell stands here, hats and gloves and shoes and scarves, and nothing else at all is to be found in the whole of this town.</p><form><input name=token value=%x></form></body></html>`
+)
+
+// forOne treats gptbot in a way, and serves the shop to others.
+func forOne(do http.HandlerFunc) func(http.ResponseWriter, *http.Request, string) {
+	return func(w http.ResponseWriter, r *http.Request, who string) {
+		if who == "gptbot" {
+			do(w, r)
+		} else {
+			shopFor(w)
+		}
+	}
+}
+
+var visits struct {
+	sync.Mutex
+	n int
+}
+
+// visit returns a number that no other request has.
+func visit() int {
+	visits.Lock()
+	defer visits.Unlock()
+	visits.n++
+	return visits.n
+}
+
+func shopFor(w http.ResponseWriter) {
+	fmt.Fprintf(w, shopPage, []byte(fmt.Sprintf("%020d", visit()*7919)))
+}
+
+func answersWith(code int, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}
+
+// oneRow returns the rows of a host that treats gptbot in a way.
+func oneRow(row string) [4]string { return [4]string{alikeRow, row, alikeRow, alikeRow} }
+
+var practices = []practising{
+	{name: "serves all", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { shopFor(w) }), rows: oneRow(alikeRow), requests: 5},
+	{name: "a price", robots: letsIn, page: forOne(answersWith(402, "Crawler-Price", "USD 0.01")), rows: oneRow("payment - - USD 0.01 open allow"), requests: 5},
+	{name: "x402", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(402)
+		fmt.Fprint(w, `{"x402Version":1,"accepts":[{"maxAmountRequired":"10000","asset":"0xa","network":"base"}]}`)
+	}), rows: oneRow("payment - - 10000 0xa base open allow"), requests: 5},
+	{name: "an unpaid account", robots: letsIn, page: forOne(answersWith(402)), rows: oneRow("refused - no_price - open allow"), requests: 5},
+	{name: "a wall on pages alone", robots: letsIn, page: forOne(answersWith(403, "Cf-Mitigated", "challenge")), rows: oneRow("challenge - - - open allow"), requests: 5},
+	{name: "refuses", robots: letsIn, page: forOne(answersWith(403)), rows: oneRow("refused - - - open allow"), requests: 5},
+	{name: "rate", robots: letsIn, page: forOne(answersWith(429)), rows: oneRow("rate_limited - - - open allow"), requests: 5},
+	{name: "wants to be left alone", robots: letsIn, page: forOne(answersWith(429, "Retry-After", "3600")),
+		rows: [4]string{"served - - - open allow", "rate_limited - - - open allow", "not_asked - spared - open allow", "not_asked - spared - open allow"}, requests: 2},
+	{name: "leads away", robots: letsIn, page: forOne(answersWith(302, "Location", "http://robots.example/")), rows: oneRow("redirected_away - elsewhere - open allow"), requests: 5},
+	{name: "in circles", robots: letsIn, page: forOne(answersWith(302, "Location", "/")), rows: oneRow("redirected_away - - - open allow"), requests: 5},
+	{name: "shuts out on paper alone", robots: "User-agent: GPTBot\nDisallow: /\n\n" + partFile, page: forOne(func(w http.ResponseWriter, r *http.Request) { shopFor(w) }),
+		rows: [4]string{"served true - - partly allow", "not_asked - disallowed - shut_out disallow", "served true - - partly allow", "served true - - partly allow"}, requests: 4,
+		all: [4]string{"served true - - partly allow", "served true - - shut_out disallow", "served true - - partly allow", "served true - - partly allow"}},
+	{name: "shuts us out", robots: "User-agent: robocensus\nDisallow: /\n\nUser-agent: Googlebot\nDisallow: /\n", page: forOne(answersWith(403)),
+		rows: [4]string{"not_asked - disallowed - nothing allow", "refused - - - nothing allow", "not_asked - disallowed - shut_out disallow", "served - - - nothing allow"}, requests: 2,
+		all: [4]string{"served true - - nothing allow", "refused - - - nothing allow", "served true - - shut_out disallow", "served true - - nothing allow"}},
+	{name: "another page", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "<!doctype html><p>Robots get this text, which has nothing to do with what people get: hats are not for you")
+	}), rows: oneRow("served_other false - - open allow"), requests: 5},
+	{name: "changes by itself", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
+		shopFor(w)
+		n := visit()
+		for i := range 30 {
+			fmt.Fprintf(w, "<p>%s %s", strings.Repeat(string(rune('a'+(n*7+i*3)%26)), 4+(n+i)%5), strings.Repeat(string(rune('a'+(n*5+i)%26)), 4))
+		}
+	}, rows: [4]string{"served false - - open allow", alikeRow, alikeRow, alikeRow}, requests: 5},
+	{name: "is ill", robots: letsIn, page: forOne(answersWith(503)), rows: oneRow("server_error - - - open allow"), requests: 5},
+	{name: "hangs up", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }), rows: oneRow("no_answer - - - open allow"), requests: 5},
+	{name: "is slow", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), rows: oneRow("no_answer - - - open allow"), requests: 5},
+	{name: "refuses anybody", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) { w.WriteHeader(403) },
+		rows: [4]string{"refused - - - open allow", "refused - - - open allow", "refused - - - open allow", "refused - - - open allow"}, requests: 4},
+	{name: "says nothing of what may be fetched", robots: "503", rows: [4]string{"not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow"}},
+	{name: "no file", robots: "404", page: forOne(answersWith(451)), rows: [4]string{"served true - - nothing allow", "refused - - - nothing allow", "served true - - nothing allow", "served true - - nothing allow"}, requests: 5},
+	{name: "huge", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) {
+		for range 40 {
+			shopFor(w)
+		}
+		w.Write(make([]byte, 4<<20))
+	}), rows: oneRow("served_other false - - open allow"), requests: 5},
+	{name: "leads on", robots: "User-agent: GPTBot\nDisallow: /en\n\n" + letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/en/", 302)
+			return
+		}
+		shopFor(w)
+	}, rows: oneRow("redirected_away - disallowed - partly allow"), requests: 9, all: oneRow("served true - - partly allow")},
+}
+
+// practisingServer serves the hosts h0, h1, … in turn, counts their requests for pages, and
+// notes those that come too early.
+type practisingServer struct {
+	*httptest.Server
+	mu     sync.Mutex
+	n      int
+	asked  map[string]int
+	ended  map[string]time.Time
+	early  []string
+	onPage func(n int)
+}
+
+func newPractising(t *testing.T) *practisingServer {
+	s := &practisingServer{asked: make(map[string]int), ended: make(map[string]time.Time)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		fmt.Sscanf(r.Host, "h%d.example", &n)
+		p := &practices[n%len(practices)]
+		s.mu.Lock()
+		ended, known := s.ended[r.Host]
+		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (ended.IsZero() || time.Since(ended) < time.Second) {
+			s.early = append(s.early, fmt.Sprint(r.Host, r.URL, " ", r.UserAgent(), " ", time.Since(ended)))
+		}
+		s.ended[r.Host] = time.Time{} // under way
+		if r.URL.Path != "/robots.txt" {
+			s.n++
+			s.asked[r.Host]++
+			if s.onPage != nil {
+				s.onPage(s.n)
+			}
+		}
+		s.mu.Unlock()
+		defer func() {
+			s.mu.Lock()
+			s.ended[r.Host] = time.Now()
+			s.mu.Unlock()
+		}()
+		who, _, _ := strings.Cut(r.UserAgent(), "/")
+		var code int
+		switch _, err := fmt.Sscan(p.robots, &code); {
+		case r.URL.Path != "/robots.txt":
+			p.page(w, r, strings.ToLower(who))
+		case err == nil:
+			w.WriteHeader(code)
+		default:
+			fmt.Fprint(w, p.robots)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+const pageRowsOf = `SELECT string_agg(concat_ws(' ', treatment, coalesce(same::VARCHAR, '-'), coalesce(remark, '-'), coalesce(price, '-'), paper, verdict), ', '
+	ORDER BY list_position(['control', 'gptbot', 'googlebot', 'browser'], identity)) FROM answers WHERE path = '/' AND host = 'h%d.example'`
+
+// Of hosts in many ways every row is as planned, and so is every request: counted, one at a time
+// and a second apart. The archive of the run makes the same rows, and so do a run that is killed
+// and resumed, and one that judges its answers again.
+func TestPaperAndPractice(t *testing.T) {
+	t.Parallel()
+	s, dir := newPractising(t), t.TempDir()
+	hosts := 2 * len(practices)
+	if n := os.Getenv("ROBOCENSUS_HOSTS"); n != "" {
+		fmt.Sscan(n, &hosts)
+	}
+	list := ""
+	for i := range hosts {
+		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+	}
+	list = write(t, filepath.Join(dir, "hosts.csv"), list)
+	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
+	identities := write(t, filepath.Join(dir, "also.yaml"), "- {name: gptbot, user_agent: GPTBot/1.0, agent: GPTBot}\n- {name: control}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n- {name: browser, user_agent: Mozilla/5.0}\n")
+	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none", "--keep-bodies"}
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", "3s", "--also-as", identities)
+	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
+	robocensus(t, 0, append(asks, "--out", out, "--run", "plain")...)
+	asks = append(asks, "--pages")
+	clear(s.ended)
+
+	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text, fmt.Sprintf("5 requests of / more of each host, where robots.txt lets its agent fetch it: one for each identity, and one more for the control if it is served; %d in all", 5*hosts)) {
+		t.Errorf("a dry run says\n%s", text)
+	}
+	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
+	for i := range hosts {
+		if got, want := s.asked[fmt.Sprintf("h%d.example", i)], practices[i%len(practices)].requests; got != want {
+			t.Errorf("h%d %s: %d requests, want %d", i, practices[i%len(practices)].name, got, want)
+		}
+	}
+	if s.early != nil {
+		t.Errorf("%d requests were early: %q", len(s.early), s.early[:min(len(s.early), 5)])
+	}
+	db := quick(t, out)
+	for i := range hosts {
+		p := practices[i%len(practices)]
+		if diff := cmp.Diff(strings.Join(p.rows[:], ", "), one(t, db, fmt.Sprintf(pageRowsOf, i))); diff != "" {
+			t.Errorf("h%d %s (-want +got):\n%s", i, p.name, diff)
+		}
+	}
+	for query, want := range map[string]string{
+		"SELECT count(*) FROM answers WHERE (treatment = 'not_asked') <> (fetch_time IS NULL)":                                                                                                     "0",
+		"SELECT count(*) FROM answers WHERE (path = '/') <> (outcome IS NULL) OR (path = '/') <> (reason IS NULL) OR (path = '/') <> (paper IS NOT NULL) OR (path = '/') <> (verdict IS NOT NULL)": "0",
+		"SELECT count(*) FROM answers WHERE (treatment LIKE 'served%' AND path = '/') <> (text_digest IS NOT NULL)":                                                                                "0",
+		"SELECT string_agg(DISTINCT price_header ORDER BY price_header) FROM answers":                                                                                                              "body,crawler-price",
+		// The shop is one text, whatever its token is.
+		"SELECT count(DISTINCT text_digest) FROM answers WHERE path = '/' AND host = 'h0.example'": "1",
+		"SELECT max(body_bytes) FROM answers WHERE path = '/'":                                     "65536",
+		// Nothing else changes.
+		"SELECT count(*) FROM (SELECT * EXCLUDE (run, fetch_time, total_us) FROM history.answers WHERE run = 'r' AND path = '/robots.txt' EXCEPT ALL SELECT * EXCLUDE (run, fetch_time, total_us) FROM history.answers WHERE run = 'plain')": "0",
+		"SELECT count(*) FROM history.answers WHERE run = 'plain' AND path <> '/robots.txt'": "0",
+		"SELECT count(*) FROM (SELECT metric, stratum, agent, key, count FROM history.summary WHERE run = 'r' AND metric NOT LIKE 'page%' AND metric NOT LIKE '%_us%' AND metric NOT LIKE '%slow' EXCEPT SELECT metric, stratum, agent, key, count FROM history.summary WHERE run = 'plain')": "0",
+	} {
+		if got := one(t, db, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("verify says %s", text)
+	}
+	robocensus(t, 0, "diff", "--out", out, "plain", "r")
+	if got := one(t, quick(t, out), "SELECT count(*) FROM changes"); got != "0" {
+		t.Errorf("%s changes because somebody looked at pages", got)
+	}
+	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "/ as gptbot: asked to pay, USD 0.01; robots.txt: open") {
+		t.Errorf("show says\n%s", text)
+	}
+
+	again := filepath.Join(dir, "again")
+	robocensus(t, 0, append(common, "--warc", evidence, "--out", again)...)
+	wantTablesAgain(t, out, again, "answers", "policies", "verdicts")
+	judged := filepath.Join(dir, "judged")
+	robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", judged)...)
+	wantTablesAgain(t, out, judged)
+
+	// Killed in the middle.
+	killed := filepath.Join(dir, "killed")
+	run := exec.Command(filepath.Join(bin, "robocensus"), append(asks, "--out", killed)...)
+	run.Stderr = os.Stderr
+	must(t, run.Start())
+	s.mu.Lock()
+	at := s.n + s.n/2
+	s.onPage = func(n int) {
+		if n == at {
+			run.Process.Kill()
+		}
+	}
+	clear(s.ended)
+	s.mu.Unlock()
+	if run.Wait() == nil {
+		t.Error("the run was not killed")
+	}
+	robocensus(t, 0, append(asks, "--out", killed, "--resume")...)
+	rows := func(dir string) string {
+		return fmt.Sprintf("SELECT * EXCLUDE (fetch_time, total_us, error, text_digest, body_bytes, run) FROM read_parquet('%s/answers/run=r/*.parquet', hive_partitioning = true)", dir)
+	}
+	if got := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%[2]s EXCEPT ALL %[1]s))", rows(out), rows(killed))); got != "0" {
+		t.Errorf("%s rows differ after a kill", got)
+	}
+	if testing.Short() {
+		return
+	}
+	every := filepath.Join(dir, "every")
+	robocensus(t, 0, append(asks[:len(asks)-1:len(asks)-1], "--pages=all", "--out", every)...)
+	db = quick(t, every)
+	for i := range len(practices) {
+		p := practices[i]
+		want := p.all
+		if want == ([4]string{}) {
+			want = p.rows
+		}
+		if diff := cmp.Diff(strings.Join(want[:], ", "), one(t, db, fmt.Sprintf(pageRowsOf, i))); diff != "" {
+			t.Errorf("with --pages=all: h%d %s (-want +got):\n%s", i, p.name, diff)
+		}
+	}
+}
