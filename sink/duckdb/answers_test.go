@@ -73,14 +73,15 @@ WHERE NOT b.is_control AND a.state <> b.state AND (a.run, a.origin) IN (FROM alo
 // ofAnswers are the figures about identities by SQL over the tables.
 var ofAnswers = map[string]string{
 	"turned-away": `SELECT identity, is_control, count(*) FILTER (treatment <> 'incomparable') AS let_in, count(*) FILTER (treatment = 'challenged') AS challenged,
+		count(*) FILTER (treatment = 'rate_limited') AS rate_limited, count(*) FILTER (treatment = 'payment') AS payment,
 		count(*) FILTER (treatment = 'refused') AS refused, count(*) FILTER (treatment = 'failing') AS failing, count(*) FILTER (treatment = 'unreached') AS unreached
 		FROM answers WHERE class IN ('allow_all', 'partial') GROUP BY ALL ORDER BY is_control DESC, identity`,
 	"served-otherwise": `SELECT identity, count(*) FILTER (same) AS same_bytes, count(*) FILTER (NOT same AND policy = 'equal') AS equal, count(*) FILTER (NOT same AND policy = 'stricter') AS stricter,
 		count(*) FILTER (NOT same AND policy = 'looser') AS looser, count(*) FILTER (NOT same AND policy = 'mixed') AS mixed, count(*) FILTER (NOT same AND policy = 'undecided') AS undecided
 		FROM answers WHERE treatment = 'served' GROUP BY identity, is_control ORDER BY is_control DESC, identity`,
-	"turned-away-ranks": `SELECT stratum, count(*) FILTER (treatment <> 'incomparable') AS answers, count(*) FILTER (treatment IN ('challenged', 'refused', 'failing', 'unreached')) AS turned_away
+	"turned-away-ranks": `SELECT stratum, count(*) FILTER (treatment <> 'incomparable') AS answers, count(*) FILTER (treatment IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached')) AS turned_away
 		FROM (SELECT *, stratum(rank) AS stratum FROM answers) WHERE class IN ('allow_all', 'partial') AND NOT is_control GROUP BY stratum ORDER BY try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST`,
-	"turned-away-categories": `SELECT coalesce(category, '') AS category, count(*) FILTER (treatment <> 'incomparable') AS answers, count(*) FILTER (treatment IN ('challenged', 'refused', 'failing', 'unreached')) AS turned_away
+	"turned-away-categories": `SELECT coalesce(category, '') AS category, count(*) FILTER (treatment <> 'incomparable') AS answers, count(*) FILTER (treatment IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached')) AS turned_away
 		FROM answers WHERE class IN ('allow_all', 'partial') AND NOT is_control GROUP BY ALL ORDER BY category`,
 	"walls": "SELECT challenge AS vendor, count(*) AS hosts FROM fetches WHERE challenge IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, vendor",
 	"walls-for-identities": `SELECT CASE WHEN is_control THEN '!' ELSE '' END || identity || ' ' || challenge AS identity_and_vendor, count(*) AS hosts
@@ -231,7 +232,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	if _, rows, err := ask(db, "SELECT run || ' ' || identity || ' ' || treatment FROM ("+queries[len(queries)-1]+") WHERE identity = 'gptbot'"); err != nil || cmp.Diff([][]string{{"a gptbot served"}, {"b gptbot refused"}}, rows) != "" {
 		t.Errorf("the query of history: %v, %v", rows, err)
 	}
-	_, rows, err = ask(db, "SELECT host, identity FROM history.changes c WHERE kind = 'answer' AND after IN ('challenged', 'refused', 'failing', 'unreached') AND before = 'alike' ORDER BY ALL")
+	_, rows, err = ask(db, "SELECT host, identity FROM history.changes c WHERE kind = 'answer' AND after IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached') AND before = 'alike' ORDER BY ALL")
 	_, views, err2 := ask(db, "SELECT host, identity FROM newly_turned_away ORDER BY ALL")
 	if diff := cmp.Diff(views, rows); err != nil || err2 != nil || diff != "" {
 		t.Errorf("(-newly_turned_away +changes): %v, %v\n%s", err, err2, diff)
