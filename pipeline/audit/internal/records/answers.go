@@ -35,15 +35,14 @@ func readAnswers(ctx context.Context, in store.Store, parts []journal.Part) (map
 // answers an identity is known only if it answers a control as it answers us: else it may
 // turn away any second request.
 func encodeAnswers(rows []schema.Answer) string {
-	rows = slices.DeleteFunc(rows, func(a schema.Answer) bool { return a.IsPage() })
 	alone := true // no control, or each is answered as we are
 	for i := range rows {
-		alone = alone && (!rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
+		alone = alone && (rows[i].IsPage() || !rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
 	}
 	var e Encoder
 	for _, a := range slices.SortedFunc(slices.Values(rows),
 		func(a, b schema.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
-		if a.IsControl {
+		if a.IsControl || a.IsPage() {
 			continue
 		}
 		state, digest := "", ""
