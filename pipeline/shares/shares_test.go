@@ -58,3 +58,34 @@ func TestDiffer(t *testing.T) {
 		}
 	}
 }
+
+func TestPercents(t *testing.T) {
+	p := Percents{0: 10, 9: 2, 99: 8, 100: 20}
+	if q := p.Quartiles(); q != [3]int64{0, 99, 100} || p.Hosts() != 40 {
+		t.Errorf("%v of %d", q, p.Hosts())
+	}
+	if median, low, high := p.Median(); median != 99 || low != 99 || high != 100 { // the 13th and the 28th
+		t.Errorf("%d, %d to %d", median, low, high)
+	}
+	if median, low, high := (Percents{7: 1}).Median(); median != 7 || low != 7 || high != 7 {
+		t.Errorf("of one host: %d, %d to %d", median, low, high)
+	}
+	if median, low, high := (Percents{}).Median(); median != 0 || low != 0 || high != 0 {
+		t.Errorf("of none: %d, %d to %d", median, low, high)
+	}
+	// Of a population of percentages whose median is 60, the interval holds it in 95 % of samples.
+	r, held := rand.New(rand.NewPCG(57, 2)), 0
+	const times = 3000
+	for range times {
+		p := make(Percents)
+		for range 75 {
+			p[r.Int64N(121)]++
+		}
+		if _, low, high := p.Median(); low <= 60 && 60 <= high {
+			held++
+		}
+	}
+	if share := float64(held) / times; share < 0.945 || share > 0.985 {
+		t.Errorf("the interval holds the median in %.3f of samples", share)
+	}
+}

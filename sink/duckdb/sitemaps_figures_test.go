@@ -37,17 +37,17 @@ func TestFiguresOfSitemaps(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	dir, list := t.TempDir(), ""
+	dir, list := t.TempDir(), "rank,host,sector\n"
 	for i := range 4*len(rules) + 3 {
-		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+		list += fmt.Sprintf("%d,h%d.example,%s\n", 600+i*20, i, []string{"news", "shop", "it's"}[i%3])
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n- {name: bingbot, category: search}\n")
 	out := filepath.Join(dir, "out")
 	for _, run := range []string{"r", "s"} {
-		robocensus(t, 0, "run", "--agents", agents, "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--retries", "0", "--sitemaps", "3", "--profile", "google,rfc9309", "--out", out, "--run", run)
+		robocensus(t, 0, "run", "--agents", agents, "--progress", "none", "--hosts", list, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--retries", "0", "--sitemaps", "3", "--label", "sector", "--profile", "google,rfc9309", "--out", out, "--run", run)
 		wantFiguresOfSitemaps(t, out, run)
-		list = write(t, filepath.Join(dir, "fewer.csv"), "1,h1.example\n2,h2.example\n3,h6.example\n")
+		list = write(t, filepath.Join(dir, "fewer.csv"), "rank,host,sector\n1,h1.example,news\n2,h2.example,shop\n3,h6.example,shop\n")
 	}
 	db := quick(t, out)
 	for id, f := range report(t, out, "r") {
@@ -76,7 +76,15 @@ func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
 	bands := `count(*) FILTER (disallowed = 0) AS closes_none, count(*) FILTER (disallowed > 0 AND disallowed < 0.01 * sampled) AS closes_under_1,
 		count(*) FILTER (disallowed > 0 AND disallowed BETWEEN 0.01 * sampled AND 0.5 * sampled) AS closes_to_half,
 		count(*) FILTER (disallowed > 0.5 * sampled AND disallowed < sampled) AS closes_over_half, count(*) FILTER (disallowed > 0 AND disallowed = sampled) AS closes_all, count(*) AS hosts`
+	medians := func(group, from string) string {
+		return `SELECT ` + group + `, agent, list_extract(all_of, first) AS lower, list_extract(all_of, (n + 1) // 2) AS median, list_extract(all_of, n + 1 - first) AS upper, n AS hosts
+			FROM (SELECT ` + group + `, agent, list_sort(list(100 * allowed // sampled)) AS all_of, count(*) AS n, greatest(1, floor((n - 1.959963984540054 * sqrt(n)) / 2))::BIGINT AS first
+				FROM ` + from + ` WHERE profile = 'google' GROUP BY ALL)
+			ORDER BY `
+	}
 	for id, query := range map[string]string{
+		"coverage-ranks":   medians("stratum", "(SELECT *, stratum(rank) AS stratum FROM coverage)") + "try_cast(split_part(stratum, '-', 1) AS BIGINT), agent",
+		"coverage-label-1": medians("value", "coverage JOIN labels USING (seq)") + "value, agent",
 		"coverage": "SELECT agent, " + bands + `, quantile_disc(100 * allowed // sampled, 0.25) AS lower_quartile, quantile_disc(100 * allowed // sampled, 0.5) AS median, quantile_disc(100 * allowed // sampled, 0.75) AS upper_quartile
 			FROM coverage WHERE profile = 'google' GROUP BY agent ORDER BY closes_over_half + closes_all DESC, agent`,
 		"coverage-partly": "SELECT agent, " + bands + " FROM coverage WHERE profile = 'google' AND class = 'partial' GROUP BY agent ORDER BY hosts DESC, agent",
@@ -91,6 +99,9 @@ func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
 			WHEN outcome IN ('ok', 'damaged') AND urls = 0 AND sitemaps = 0 THEN 'empty' WHEN urls > 0 AND outside = urls AND sitemaps = 0 THEN 'outside' END AS fault
 			FROM sitemap_files WHERE line IS NOT NULL) WHERE fault IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, fault`,
 	} {
+		if figures[id].sql == "" && id == "coverage-ranks" {
+			continue // the hosts are of one band
+		}
 		for name, query := range map[string]string{"its SQL": figures[id].sql, "the tables": query} {
 			head, rows, err := ask(db, query)
 			if diff := cmp.Diff(figures[id].rows, append([][]string{head}, rows...)); err != nil || diff != "" {

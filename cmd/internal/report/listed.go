@@ -3,9 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
@@ -73,8 +71,9 @@ func bandHeads() (out []string) {
 
 // coverage shows how much of what hosts list in their sitemaps each agent may fetch.
 func (d *data) coverage() *draw.Figure {
-	quarters, all := d.coverageQuarters(), d.coverages("")
-	all = slices.DeleteFunc(all, func(c aCoverage) bool { return quarters[c.agent] == nil })
+	percents := percentsOf(d.sums, d.profile, func(counters.Label) bool { return true })
+	all := d.coverages("")
+	all = slices.DeleteFunc(all, func(c aCoverage) bool { return percents[c.agent] == nil })
 	if len(all) == 0 {
 		return nil
 	}
@@ -100,9 +99,10 @@ func (d *data) coverage() *draw.Figure {
 			words.OfHosts(n, all[0].hosts), each)
 	}
 	for _, c := range all {
+		quarters := percents[c.agent].Quartiles()
 		f.AddBar(c.agent, "", draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands),
-			Values: []string{"median " + words.Number(quarters[c.agent][1]) + "%"}})
-		f.AddRow([]string{c.agent}, append(append(closedBands.Numbers(c.bands), c.hosts), quarters[c.agent]...)...)
+			Values: []string{"median " + words.Number(quarters[1]) + "%"}})
+		f.AddRow([]string{c.agent}, append(append(closedBands.Numbers(c.bands), c.hosts), quarters[:]...)...)
 	}
 	f.Fill("hosts")
 	f.Shorten()
@@ -117,31 +117,6 @@ JOIN (SELECT agent, min(percent) FILTER (4 * upto >= n) AS lower_quartile, min(p
   GROUP BY agent) USING (agent)
 ORDER BY closes_over_half + closes_all DESC, agent`, bandColumns(), d.from("coverage_closed", true), d.from("coverage", true))
 	return f
-}
-
-// coverageQuarters returns the quartiles of the percentages that hosts let each agent fetch.
-func (d *data) coverageQuarters() map[string][]int64 {
-	out := make(map[string][]int64)
-	for agent, counts := range d.sums.Pivot("coverage", d.profile, func(l counters.Label) string { return l.Agent }) {
-		by, hosts := make(map[int64]int64), int64(0)
-		for key, n := range counts {
-			if percent, err := strconv.ParseInt(key, 10, 64); err == nil && n > 0 {
-				by[percent] += n
-				hosts += n
-			}
-		}
-		if hosts == 0 {
-			continue
-		}
-		upTo := int64(0)
-		for _, percent := range slices.Sorted(maps.Keys(by)) {
-			upTo += by[percent]
-			for k := int64(len(out[agent]) + 1); k <= 3 && 4*upTo >= k*hosts; k++ {
-				out[agent] = append(out[agent], percent)
-			}
-		}
-	}
-	return out
 }
 
 // coveragePartly shows how much of what they list those hosts close that are partly closed to

@@ -259,8 +259,9 @@ func (d *data) page() *draw.Page {
 		d.documentContraries(), d.documents(), d.preferences(), d.signalReach(), d.preferenceRemarks())
 	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(),
 		d.named(), d.deadNames(), d.versusStar())
-	add("How much of what sites list may agents fetch?", d.coverage(), d.coveragePartly(), d.listedClosed(),
-		d.sitemapHosts(), d.sitemapFiles(), d.sitemapFaults())
+	add("How much of what sites list may agents fetch?", slices.Concat(
+		[]*draw.Figure{d.coverage(), d.coveragePartly(), d.coverageRanks()}, d.coverageLabels(),
+		[]*draw.Figure{d.listedClosed(), d.sitemapHosts(), d.sitemapFiles(), d.sitemapFaults()})...)
 	add("Whose words are they?", d.wordsOf(), d.templates(), d.templateRanks())
 	add("Paper and practice: what are others answered?", d.turnedAway(), d.servedOtherwise(), d.wallsFor(),
 		d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),
