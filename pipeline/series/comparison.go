@@ -110,12 +110,14 @@ type Courses struct {
 	// Differences are compared together, each held to Level, so that all hold at once.
 	Differences int     `json:"differences"`
 	Level       float64 `json:"level"`
+	// Listed are how much of what hosts list the agents may fetch, where a run read sitemaps.
+	Listed []Listed `json:"listed"`
 }
 
 // Courses returns the shares of hosts of a population that shut agents out, under the first
 // profile, and how they differ from those of the first run.
 func (r *Result) Courses(population string, agents []string) Courses {
-	c := Courses{Agents: []Course{}, Method: Unpaired}
+	c := Courses{Agents: []Course{}, Method: Unpaired, Listed: r.Listed(agents)}
 	var all [][]*schema.Point
 	for i := range r.Points {
 		p := &r.Points[i]

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -52,6 +53,8 @@ type Result struct {
 	Points   []schema.Point `json:"points"`           // by series, then by date
 
 	pairing *pairing // of the panel, if it was asked for
+	listed  []listedRun
+	strata  []string
 }
 
 // Run describes a run of a series.
@@ -101,6 +104,7 @@ type countedRun struct {
 	changes *changes
 
 	decides map[decidedOf]*summary.Decided
+	listed  map[listedBy]shares.Percents // how much of what they list hosts let agents fetch
 
 	looksAtPages  bool // of hosts (--front-page)
 	asksDocuments bool // of hosts (--documents)
@@ -208,7 +212,9 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	newPointMaker(c, runs, r).points()
+	p := newPointMaker(c, runs, r)
+	p.points()
+	r.listed, r.strata = p.listed(), p.strata
 	return r, nil
 }
 
@@ -221,7 +227,8 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
-	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided)}
+	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided),
+		listed: make(map[listedBy]shares.Percents)}
 	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err
@@ -265,6 +272,8 @@ func (r *countedRun) add(c summary.Count) {
 		}
 	case "document":
 		r.asksDocuments = true
+	case "coverage":
+		r.addListed(c)
 	case "outcome", "reason", "challenge", "challenge_outcome":
 		r.decided(c.Stratum, c.Profile).Add(c.Metric, c.Key, c.N)
 	}

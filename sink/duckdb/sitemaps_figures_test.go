@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,7 @@ func TestFiguresOfSitemaps(t *testing.T) {
 		wantFiguresOfSitemaps(t, out, run)
 		list = write(t, filepath.Join(dir, "fewer.csv"), "rank,host,sector\n1,h1.example,news\n2,h2.example,shop\n3,h6.example,shop\n")
 	}
+	wantSeriesOfSitemaps(t, out)
 	db := quick(t, out)
 	for id, f := range report(t, out, "r") {
 		head, rows, err := ask(db, f.sql)
@@ -65,6 +68,47 @@ func TestFiguresOfSitemaps(t *testing.T) {
 				t.Errorf("%s has no %s: %s", id, part, text)
 			}
 		}
+	}
+}
+
+// wantSeriesOfSitemaps compares what series says of what hosts list with the tables.
+func wantSeriesOfSitemaps(t *testing.T, dir string) {
+	t.Helper()
+	var got struct {
+		Listed []struct {
+			Agent, Stratum string
+			Runs           []struct {
+				Run    string
+				Hosts  int64
+				Lower  *int64 `json:"lower_quartile"`
+				Median *int64
+				Upper  *int64  `json:"upper_quartile"`
+				WhyNot *string `json:"why_not"`
+			}
+		}
+	}
+	text, _ := robocensus(t, 0, "series", "--out", dir, "--agent", "GPTBot", "--agent", "bingbot", "--stratum", "all,1-1000,sector=shop", "--json")
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	var lines [][]string
+	for _, l := range got.Listed {
+		for _, r := range l.Runs {
+			if r.Hosts > 0 {
+				lines = append(lines, []string{l.Agent, l.Stratum, r.Run, fmt.Sprint(r.Hosts), fmt.Sprint(*r.Lower), fmt.Sprint(*r.Median), fmt.Sprint(*r.Upper)})
+			}
+			if r.Run == "s" && (r.WhyNot == nil || !strings.Contains(*r.WhyNot, "another list of hosts")) {
+				t.Errorf("%s %s: the runs have other lists", l.Agent, l.Stratum)
+			}
+		}
+	}
+	slices.SortFunc(lines, slices.Compare)
+	_, want, err := ask(quick(t, dir), `SELECT agent, s, run, count(*), quantile_disc(p, 0.25), quantile_disc(p, 0.5), quantile_disc(p, 0.75)
+		FROM (SELECT agent, run, 100 * allowed // sampled AS p, unnest(['all', CASE WHEN rank <= 1000 THEN '1-1000' END, CASE WHEN value = 'shop' THEN 'sector=shop' END]) AS s
+			FROM history.coverage JOIN history.labels USING (run, seq) WHERE profile = 'google' AND agent IN ('GPTBot', 'bingbot'))
+		WHERE s IS NOT NULL GROUP BY ALL ORDER BY ALL`)
+	if diff := cmp.Diff(want, lines); err != nil || diff != "" || len(lines) != 12 {
+		t.Errorf("series (-tables +series): %v\n%s", err, diff)
 	}
 }
 

@@ -34,6 +34,10 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		}
 		showCourse(p, r, &c.Agents[i])
 	}
+	for i := range c.Listed {
+		p.Line("")
+		showListed(p, &c.Listed[i])
+	}
 	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of " +
 		"them together in 95% of samples; ~ may be chance")
 	p.Line(howCompared(c.Method, int64(c.Differences), "differences", r.Panel != nil))
@@ -96,5 +100,39 @@ func showCourse(p *screen.Text, r *series.Result, c *series.Course) {
 	p.Rows([]string{"run", "date", "shut out", "hosts", "share", "interval", "since first", "interval"}, 2, rows)
 	if why != nil {
 		p.Line("not comparable: " + p.Foreign(schema.OrZero(why)))
+	}
+}
+
+// showListed prints how much of what they list hosts let one agent fetch.
+func showListed(p *screen.Text, l *series.Listed) {
+	title := "What hosts list that " + l.Agent + " may fetch"
+	if l.Stratum != series.All {
+		title += ", of the stratum " + l.Stratum
+	}
+	p.Line(p.Foreign(title))
+	percent := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return words.Number(*n) + "%"
+	}
+	var rows [][]string
+	var why *string
+	for _, s := range l.Runs {
+		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Hosts), percent(s.Lower), percent(s.Median),
+			percent(s.Upper), "", ""}
+		if s.Low != nil {
+			row[6] = percent(s.Low) + " to " + percent(s.High)
+		}
+		if s.WhyNot != nil && s.Hosts > 0 {
+			why, row[7] = s.WhyNot, "not comparable with the run above"
+		}
+		rows = append(rows, row)
+	}
+	p.Rows([]string{"run", "date", "list pages", "lower quartile", "median", "upper quartile", "interval", ""}, 2, rows)
+	p.Line("the interval is that of the median, for hosts drawn at random; the share of a host is that of a sample of its " +
+		"pages")
+	if why != nil {
+		p.Line("not comparable: " + p.Foreign(*why))
 	}
 }

@@ -71,6 +71,8 @@ hold in 95 % of samples (Bonferroni).
 
 With --agent, the output is the share of hosts that shut the agent out, with its
 interval, by run and stratum, and the difference from the first run, compared likewise.
+Where a run read sitemaps (--sitemaps), so is the median share of what hosts list that
+the agent may fetch, with quartiles, by run and stratum.
 
 Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
 shut out an agent for AI training, weighted if there are weights; comparable says
