@@ -127,15 +127,15 @@ func (e *Evaluator) coverageRow(row *schema.Fetch, k, agent int, total int64, c 
 	return out
 }
 
-// searchEngines are the agents to which nobody closes on purpose what a sitemap lists.
-var searchEngines = []string{"Googlebot", "bingbot"}
+// SearchEngines are the agents to which nobody closes on purpose what a sitemap lists.
+var SearchEngines = []string{"Googlebot", "bingbot"}
 
 // countCoverage counts a row of coverage.
 func (e *Evaluator) countCoverage(row *schema.Coverage, stratum string, k, agent int, c *covered,
 	listed *target.Listed) {
 	e.counts.AddAgent("coverage", stratum, k, agent, summary.CoverageKey(row.Allowed, row.Sampled))
 	e.counts.AddAgent("coverage_closed", stratum, k, agent, row.Class+" "+summary.ClosedBand(row.Disallowed, row.Sampled))
-	if k > 0 || row.Disallowed == 0 || row.Agent != searchEngines[0] && row.Agent != searchEngines[1] {
+	if k > 0 || row.Disallowed == 0 || row.Agent != SearchEngines[0] && row.Agent != SearchEngines[1] {
 		return
 	}
 	e.counts.AddAgent("listed_closed", stratum, k, agent, "any")

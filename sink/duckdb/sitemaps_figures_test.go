@@ -52,6 +52,21 @@ func TestFiguresOfSitemaps(t *testing.T) {
 		list = write(t, filepath.Join(dir, "fewer.csv"), "rank,host,sector\n1,h1.example,news\n2,h2.example,shop\n3,h6.example,shop\n")
 	}
 	wantSeriesOfSitemaps(t, out)
+	for _, want := range [][]string{
+		{
+			"show h3.example --run r --agent gptbot", "  sitemaps: 2 asked for; 200 pages of its own listed, each as often as it stands there\n    http://h3.example/sitemap.xml: not there (status 404), named in line 3\n",
+			"    GPTBot may fetch 200 of 200 listed pages\n    Googlebot may fetch 200 of 200 listed pages\n    bingbot may fetch 1 of 200 listed pages; line 2 closes most, such as http://h3.example/a/",
+		},
+		{"show h5.example --run r", "    http://h5.example/sitemap.txt: not there (status 404), named in line "},
+		{"report r --text", "\nPages of their own are listed by 77.4% of 31 hosts asked for sitemaps.\nA sitemap that robots.txt names:\n  it is not there: 31 hosts\nA page is both listed and closed to Googlebot on "},
+	} {
+		text, _ := robocensus(t, 0, append(strings.Fields(want[0]), "--out", out)...)
+		for _, part := range want[1:] {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s lacks %q:\n%s", want[0], part, text)
+			}
+		}
+	}
 	db := quick(t, out)
 	for id, f := range report(t, out, "r") {
 		head, rows, err := ask(db, f.sql)

@@ -46,7 +46,12 @@ type figures struct {
 	decided *summary.Decided
 	pages   int64 // hosts that answered with a page of HTML in place of a robots.txt
 
-	Walls  map[string]int64 // hosts that a wall kept from being read, by vendor
+	Walls map[string]int64 // hosts that a wall kept from being read, by vendor
+	// hosts by what they list in sitemaps, by what is wrong with sitemaps that they name, and
+	// those that close to an agent a page that they list
+	listing, faults, listedClosed map[string]int64
+	pagesOf                       map[string]int64 // hosts that list pages, by agent
+
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
 }
 
@@ -62,6 +67,12 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		Reasons: decided.Named(), Failures: by("network_failure"),
 		refusals: by("refusal"), decided: decided, pages: sums.Pages(profile), Walls: sums.Walls(profile),
 		others: by("answer_let_in"),
+	}
+	f.listing, f.faults = by("sitemap_host"), by("sitemap_fault")
+	agentOf := func(l counters.Label) string { return l.Agent }
+	f.listedClosed, f.pagesOf = make(map[string]int64), sums.By("coverage", profile, agentOf)
+	for agent, keys := range sums.Pivot("listed_closed", profile, agentOf) {
+		f.listedClosed[agent] = keys["any"]
 	}
 	training := sums.Pivot("category", profile, func(l counters.Label) string { return l.Category })[counters.Headline]
 	f.hasTraining, f.training = training != nil, training["some"]+training["all"]

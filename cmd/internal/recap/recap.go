@@ -8,6 +8,7 @@ package recap
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -107,6 +108,7 @@ func showFigures(p *screen.Text, f *figures, profiles []string) {
 	showAnswers(p, profiles[0], f)
 	showOthers(p, f)
 	showShutOut(p, f)
+	showListed(p, f)
 	if len(profiles) > 1 {
 		p.Line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.",
 			p.Foreign(profiles[0]), len(profiles)))
@@ -310,3 +312,34 @@ func showShutOut(p *screen.Text, f *figures) {
 const firstQuery = `SELECT agent, category,
     count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts
     FROM policies GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10`
+
+// showListed prints what is wrong with sitemaps, and on how many hosts a page is both listed and
+// closed to a search engine, where sitemaps were read.
+func showListed(p *screen.Text, f *figures) {
+	asked := int64(0)
+	for _, n := range f.listing {
+		asked += n
+	}
+	if asked == 0 {
+		return
+	}
+	p.Line(fmt.Sprintf("\nPages of their own are listed by %s asked for sitemaps.",
+		words.OfCount(f.listing[summary.HostLists], asked, f.noun)))
+	var faults []string
+	for _, fault := range counters.Ranked(f.faults) {
+		faults = append(faults, fmt.Sprintf("%s: %s", words.SitemapFault.Of(fault), words.Count(f.faults[fault], f.noun)))
+	}
+	if len(faults) > 0 {
+		p.Line("A sitemap that robots.txt names:")
+		p.List(faults)
+	}
+	var closed []string
+	for _, agent := range slices.Sorted(maps.Keys(f.listedClosed)) {
+		if n := f.listedClosed[agent]; n > 0 {
+			closed = append(closed, fmt.Sprintf("to %s on %s", agent, words.OfCount(n, f.pagesOf[agent], f.noun)))
+		}
+	}
+	if len(closed) > 0 {
+		p.Line(p.Foreign("A page is both listed and closed " + words.And(closed) + "."))
+	}
+}

@@ -91,7 +91,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 		return nil
 	}
 	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status, page: t.IsHTML}
-	v, err := viewOf(ctx, r, t, h.profile)
+	v, err := viewOf(ctx, r, t, h.profile, nil)
 	if err != nil {
 		return err
 	}

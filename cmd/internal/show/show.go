@@ -1,7 +1,7 @@
 // Package show has the commands show and history, which tell what runs have about one host.
 //
 //   - show.go, view.go: the command show, and one host of one run
-//   - answers.go, changes.go, file.go, groups.go, profiles.go, words.go: parts of that view
+//   - answers.go, changes.go, file.go, groups.go, listed.go, profiles.go, words.go: parts of that view
 //   - history*.go: the command history
 package show
 
@@ -30,7 +30,8 @@ import (
 )
 
 const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
-whose words it has, what it says about use, and, for each group that decides, its lines,
+whose words it has, what it says about use, what its sitemaps are and how much of what
+they list search engines may fetch (if the run read sitemaps), and, for each group that decides, its lines,
 the rules by which it shuts out or closes a part, and whom of each category it binds;
 --agents names them. With --agent, what the agent may do, and by which lines. Where the
 run keeps bodies, the lines of the file that decide are shown in their places. HOST is a host, an
@@ -45,12 +46,14 @@ With --json, the output is one array with an object for each origin (and each ca
 
     {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "templates", "statements", "profile", "categories", "deciding", "agents",
+     "findings", "templates", "statements", "sitemap_files",
+     "coverage", "profile", "categories", "deciding", "agents",
      "urls", "before", "changes", "notes", "body"}
 
 lines, groups, rules, sitemaps and findings are null where no file was read: where there is
 none, in an outage, and behind a wall. findings counts lines by class. templates and statements are rows of the tables
-templates and preferences. categories has, for each category, agents by class and
+templates and preferences, sitemap_files and coverage of those of their names, the latter of
+Googlebot, bingbot and --agent. categories has, for each category, agents by class and
 the names of those that are shut out (closed). deciding has, for each group that decides,
 {"tokens", "lines", "class", "template", "rules", "binds"}, with binds for each category
 {"category", "agents", "others"}; without tokens, what holds where no group does. agents has those of --agent:
@@ -165,7 +168,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	}
 	switch {
 	case f.sql:
-		showQueries(stdout, m.Run, asked, profile, f.agents, f.urls, slices.Contains(m.Tables, "answers"))
+		showQueries(stdout, m.Run, asked, profile, f.agents, f.urls, func(table string) bool { return slices.Contains(m.Tables, table) })
 		return nil
 	case f.json:
 		return screen.JSON(stdout, views)
@@ -200,7 +203,7 @@ func (f *showFlags) find(ctx context.Context, in store.Store, r *lookup.Run, o f
 		if o.Scheme != "" && targets[i].Origin != o.String() {
 			continue
 		}
-		v, err := viewOf(ctx, r, &targets[i], profile)
+		v, err := viewOf(ctx, r, &targets[i], profile, f.agents)
 		if err == nil {
 			err = v.addAgents(f.agents)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/views"
@@ -42,11 +43,13 @@ type hostView struct {
 	Rules      *int32          `json:"rules"`
 	Sitemaps   *int32          `json:"sitemaps"`
 	Findings   map[string]int  `json:"findings"`
-	Templates  []templateView  `json:"templates"`  // whose words the file has, or a part of it
-	Statements []statementView `json:"statements"` // what it says about use
-	FrontPage  *string         `json:"front_page"` // whether its header was read; nil if nobody looked
-	Answers    []answerView    `json:"answers"`    // to further identities
-	Pages      []pageView      `json:"pages"`      // what they met on a page
+	Templates  []templateView  `json:"templates"`     // whose words the file has, or a part of it
+	Statements []statementView `json:"statements"`    // what it says about use
+	FrontPage  *string         `json:"front_page"`    // whether its header was read; nil if nobody looked
+	Answers    []answerView    `json:"answers"`       // to further identities
+	Pages      []pageView      `json:"pages"`         // what they met on a page
+	Listing    []sitemapView   `json:"sitemap_files"` // that it was asked for
+	Coverage   []coverageView  `json:"coverage"`      // how much of what they list agents may fetch
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`
 	Deciding   []*decidingView `json:"deciding"` // what the file says, by the groups that decide
@@ -105,7 +108,7 @@ type ruleView struct {
 }
 
 // viewOf looks the rows of a target up.
-func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string) (*hostView, error) {
+func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string, agents []string) (*hostView, error) {
 	v := &hostView{
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime,
 		Outcome: t.Outcome, Reason: t.Reason,
@@ -113,6 +116,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		Truncated: t.BodyTruncated,
 		Profile:   profile, Labels: []labelView{}, Agents: []*agentView{}, Notes: []string{},
 		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{},
+		Listing: []sitemapView{}, Coverage: []coverageView{},
 		URLs: []*urlView{}, target: t,
 	}
 	if t.HasFile() {
@@ -165,6 +169,9 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		return nil, err
 	}
 	if err := v.addAnswers(ctx, r, t); err != nil {
+		return nil, err
+	}
+	if err := v.addListed(ctx, r, t, agents); err != nil {
 		return nil, err
 	}
 	if v.groups, err = lookup.Rows[schema.Group](ctx, r, "groups", t); err != nil {
@@ -252,6 +259,7 @@ func (v *hostView) print(p *screen.Text) {
 	}
 	v.printWords(p)
 	v.printAnswers(p)
+	v.printListed(p)
 	p.Line("")
 	var rows [][]string
 	for _, c := range v.Categories {
@@ -342,7 +350,7 @@ func condition(asked fetch.Origin) string {
 
 // showQueries prints the queries of which show tells the answers.
 func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents, urls []string,
-	hasAnswers bool) {
+	has func(table string) bool) {
 	for _, o := range asked {
 		of := "run = " + views.Quote(run) + " AND " + condition(o)
 		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
@@ -355,11 +363,20 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 			"ORDER BY seq, first_line, last_line, template;\n", of)
 		fmt.Fprintf(out, "SELECT seq, group_agent, scope, mechanism, document, header, label, use, preference, path, "+
 			"value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
-		if hasAnswers {
+		if has("answers") {
 			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, "+
 				"policy, first_difference FROM history.answers WHERE %s AND coalesce(path, '/robots.txt') = '/robots.txt';\n", of)
 			fmt.Fprintf(out, "SELECT seq, identity, path, status, error_class, challenge, same, treatment, remark, paper, "+
 				"verdict, price, price_header FROM history.answers WHERE %s AND path <> '/robots.txt';\n", of)
+		}
+		if has("sitemap_files") {
+			fmt.Fprintf(out, "SELECT seq, url, parent, line, kind, status, outcome, urls, urls_read, outside, sitemaps, remark "+
+				"FROM history.sitemap_files WHERE %s;\n", of)
+		}
+		if has("coverage") {
+			fmt.Fprintf(out, "SELECT seq, agent, listed, sampled, allowed, disallowed, undefined, rule_line, rule_pattern, "+
+				"example\nFROM history.coverage WHERE %s AND profile = %s AND lower(agent) IN (%s);\n", of, views.Quote(profile),
+				quoted(slices.Concat(evaluate.SearchEngines, agents)))
 		}
 		for _, agent := range agents {
 			fmt.Fprintf(out, "SELECT p.seq, p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, "+
@@ -374,4 +391,15 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 			}
 		}
 	}
+}
+
+// quoted returns names in lower case for SQL, each once.
+func quoted(names []string) string {
+	var out []string
+	for _, name := range names {
+		if text := views.Quote(strings.ToLower(name)); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", ")
 }

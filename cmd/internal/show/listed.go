@@ -1,0 +1,138 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
+)
+
+// sitemapView is a sitemap that the origin was asked for.
+type sitemapView struct {
+	URL      string  `json:"url"`
+	Parent   *string `json:"parent"` // the index that lists it
+	Line     *int32  `json:"line"`   // of robots.txt, that names it
+	Kind     string  `json:"kind"`
+	Status   *int32  `json:"status"`
+	Outcome  string  `json:"outcome"`
+	URLs     int64   `json:"urls"`
+	URLsRead int64   `json:"urls_read"`
+	Outside  int64   `json:"outside"`
+	Sitemaps int64   `json:"sitemaps"`
+	Remark   *string `json:"remark"`
+}
+
+// coverageView is how much of what the origin lists an agent may fetch.
+type coverageView struct {
+	Agent      string  `json:"agent"`
+	Listed     int64   `json:"listed"`
+	Sampled    int32   `json:"sampled"`
+	Allowed    int32   `json:"allowed"`
+	Disallowed int32   `json:"disallowed"`
+	Undefined  int32   `json:"undefined"`
+	RuleLine   *int32  `json:"rule_line"`
+	Pattern    *string `json:"rule_pattern"`
+	Example    *string `json:"example"`
+}
+
+// addListed adds the sitemaps of the origin, and what agents may fetch of the pages there: search
+// engines, and those that are named.
+func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Target, named []string) error {
+	files, err := lookup.Rows[schema.SitemapFile](ctx, r, "sitemap_files", t)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		v.Listing = append(v.Listing, sitemapView{f.URL, f.Parent, f.Line, f.Kind, f.Status, f.Outcome, f.URLs,
+			f.URLsRead, f.Outside, f.Sitemaps, f.Remark})
+	}
+	rows, err := lookup.Rows[schema.Coverage](ctx, r, "coverage", t)
+	for _, c := range rows {
+		isMeant := slices.Contains(evaluate.SearchEngines, c.Agent) ||
+			slices.ContainsFunc(named, func(name string) bool { return strings.EqualFold(name, c.Agent) })
+		if isMeant && c.Profile == v.Profile {
+			v.Coverage = append(v.Coverage, coverageView{c.Agent, c.Listed, c.Sampled, c.Allowed, c.Disallowed, c.Undefined,
+				c.RuleLine, c.RulePattern, c.Example})
+		}
+	}
+	return err
+}
+
+// mostSitemapsShown is how many sitemaps with a fault the terminal shows.
+const mostSitemapsShown = 5
+
+func (v *hostView) printListed(p *screen.Text) {
+	if len(v.Listing) == 0 {
+		return
+	}
+	var odd []string
+	pages := int64(0)
+	for i := range v.Listing {
+		f := &v.Listing[i]
+		if pages += f.URLsRead; f.fault() != "" {
+			odd = append(odd, f.fault())
+		}
+	}
+	p.Line(fmt.Sprintf("  sitemaps: %s asked for; %s of its own listed, each as often as it stands there",
+		words.Number(int64(len(v.Listing))), words.Count(pages, "page")))
+	for i, text := range odd {
+		if i == mostSitemapsShown {
+			p.Line(fmt.Sprintf("    and %s more, all in --json", words.Number(int64(len(odd)-i))))
+			break
+		}
+		p.Line("    " + p.Foreign(text))
+	}
+	for i := range v.Coverage {
+		p.Line("    " + p.Foreign(v.Coverage[i].words()))
+	}
+}
+
+// fault tells what is wrong with a sitemap, "" for nothing.
+func (f *sitemapView) fault() string {
+	what := ""
+	switch {
+	case f.Outcome != "ok" && (f.Outcome != "damaged" || f.Kind != "none"):
+		what = words.SitemapOutcome.Of(f.Outcome)
+	case f.Kind == "none":
+		what = "no sitemap"
+	case f.URLs == 0 && f.Sitemaps == 0:
+		what = "empty"
+	case f.URLs > 0 && f.Outside == f.URLs:
+		what = "lists pages of other origins alone"
+	default:
+		return ""
+	}
+	text := f.URL + ": " + what
+	if f.Status != nil && f.Outcome != "ok" && f.Outcome != "damaged" {
+		text += fmt.Sprintf(" (status %d)", *f.Status)
+	}
+	if f.Line != nil {
+		text += fmt.Sprintf(", named in line %d", *f.Line)
+	}
+	return text
+}
+
+// words tells how much of what is listed the agent may fetch, and what closes most.
+func (c *coverageView) words() string {
+	text := fmt.Sprintf("%s may fetch %s of %s", c.Agent, words.Number(int64(c.Allowed)),
+		words.Count(int64(c.Sampled), "listed page"))
+	if c.Listed > int64(c.Sampled) {
+		text += " that were judged"
+	}
+	switch {
+	case c.RuleLine != nil:
+		text += fmt.Sprintf("; line %d closes most", *c.RuleLine)
+	case c.Undefined > 0:
+		text += fmt.Sprintf("; of %s it is open", words.Number(int64(c.Undefined)))
+	}
+	if c.Example != nil {
+		text += ", such as " + *c.Example
+	}
+	return text
+}
