@@ -228,7 +228,11 @@ func ask(t *testing.T, profile string, f *file) []string {
 	}
 	var parsed robots.File
 	parsed.Parse(f.body, p)
-	j := robots.NewJudge(p, []robots.Agent{{Name: f.agent, Tokens: []string{f.agent}}})
+	tokens := []string{f.agent}
+	if f.agent == "HTTrack" {
+		tokens = []string{f.agent, "WinHTTrack", "WebHTTrack"} // it follows all its names
+	}
+	j := robots.NewJudge(p, []robots.Agent{{Name: f.agent, Tokens: tokens}})
 	j.Load(&parsed)
 	answers := make([]string, len(f.urls))
 	for i, u := range f.urls {
