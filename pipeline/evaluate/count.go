@@ -72,6 +72,9 @@ func (e *Evaluator) count(row *schema.Fetch, stratum string) {
 			n.Add("body", stratum, c.flag)
 		}
 	}
+	if row.Reason == string(answer.ErrorBody) {
+		n.Add("error_body", stratum, map[bool]string{true: "html", false: "other"}[row.IsHTML])
+	}
 	f := &e.readings[0].content.file
 	e.countGroups(f, stratum)
 	e.countSitemaps(f, stratum)

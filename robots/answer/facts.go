@@ -208,6 +208,7 @@ const (
 	ClientError         Reason = "client_error"
 	Unauthorized        Reason = "unauthorized" // 401, 403 or another 4xx, for a dialect that obeys them
 	NotRead             Reason = "not_read"     // by the program for which the profile stands
+	ErrorBody           Reason = "error_body"   // the body of an error or redirect, which the program reads
 	ServerError         Reason = "server_error"
 	MisconfiguredServer Reason = "misconfigured_server"
 	RedirectLimit       Reason = "redirect_limit"
@@ -263,6 +264,7 @@ type Evidence uint8
 const (
 	ShowsNothing Evidence = iota // of an unknown reason
 	ShowsFile
+	ShowsErrorBody // which a program takes for a file
 	ShowsNoFile
 	ShowsDeadRedirect
 	NotStored // the capture that would show it
@@ -289,7 +291,7 @@ func Shown(own Reason, walled bool) Reason {
 // IsCurrent reports whether the answer shows what the site's robots.txt says
 // now.
 func (e Evidence) IsCurrent() bool {
-	return e == ShowsFile || e == ShowsNoFile || e == ShowsDeadRedirect
+	return e == ShowsFile || e == ShowsErrorBody || e == ShowsNoFile || e == ShowsDeadRedirect
 }
 
 // Reasons returns the reasons with this evidence, [Challenged] among them.
@@ -314,6 +316,7 @@ var reasonRows = [...]struct {
 	{ClientError, "no robots.txt (4xx)", ShowsNoFile, false},
 	{Unauthorized, "closed by a 4xx status", ShowsNoFile, false},
 	{NotRead, "an answer that the crawler does not read", ShowsNoFile, false},
+	{ErrorBody, "an error whose body is read as a robots.txt", ShowsErrorBody, false},
 	{ServerError, "server error", ServerFails, true},
 	{MisconfiguredServer, "no robots.txt (5xx for any missing page)", ShowsNoFile, true},
 	{RedirectLimit, "too many redirects", ShowsDeadRedirect, false},

@@ -184,7 +184,7 @@ func (p *Answers) asProgram(f *Facts, r rowReading, maxRedirects int) rowReading
 		case !isWhole:
 			r = p.read(Kind{Class: f.Error.Answer()}, maxRedirects)
 		case f.HasPage:
-			r = says(ConditionalAllow, Success)
+			r = says(ConditionalAllow, ErrorBody)
 		default: // it was not kept
 			r = says(Undefined, r.Reason)
 		}

@@ -84,7 +84,7 @@ func TestRowsAreWhole(t *testing.T) {
 // site; a failure is told apart by its cause.
 func TestEvidence(t *testing.T) {
 	for e, want := range map[Evidence]string{
-		ShowsFile: "success", ShowsNoFile: "client_error unauthorized not_read misconfigured_server",
+		ShowsFile: "success", ShowsErrorBody: "error_body", ShowsNoFile: "client_error unauthorized not_read misconfigured_server",
 		ShowsDeadRedirect: "redirect_limit redirect_loop redirect_invalid redirect_unsupported html_redirect",
 		NotStored:         "redirect_unresolved revisit_unresolved", ServerFails: "server_error", NotReached: "network_failure",
 		BrokenAnswer: "invalid_response incomplete_body", OnlyMemory: "stale_copy unreachable_too_long",
@@ -93,7 +93,7 @@ func TestEvidence(t *testing.T) {
 		if got := strings.Join(list(e.Reasons()), " "); got != want {
 			t.Errorf("evidence %d has the reasons %s, want %s", e, got, want)
 		}
-		if got, want := e.IsCurrent(), e == ShowsFile || e == ShowsNoFile || e == ShowsDeadRedirect; got != want {
+		if got, want := e.IsCurrent(), e == ShowsFile || e == ShowsErrorBody || e == ShowsNoFile || e == ShowsDeadRedirect; got != want {
 			t.Errorf("evidence %d is current: %v", e, got)
 		}
 	}

@@ -230,6 +230,8 @@ func answered(c *fetch.Capture, a answer.Answer) string {
 			return fmt.Sprintf("%s answers with %s (%d)", c.Origin, words.Page, status)
 		}
 		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
+	case answer.ErrorBody:
+		return fmt.Sprintf("%sanswers with status %d, whose body the profile reads as a robots.txt", who, status)
 	case answer.ClientError:
 		return fmt.Sprintf("%s has no robots.txt (%d): everything is allowed", c.Origin, status)
 	case answer.HTMLRedirect:

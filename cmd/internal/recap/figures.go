@@ -18,8 +18,8 @@ var answers = []struct {
 	name     string
 	evidence []answer.Evidence
 }{
-	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsNoFile, answer.ShowsDeadRedirect, answer.NotStored,
-		answer.TurnsAway, answer.BehindWall}},
+	{"answered", []answer.Evidence{answer.ShowsFile, answer.ShowsErrorBody, answer.ShowsNoFile,
+		answer.ShowsDeadRedirect, answer.NotStored, answer.TurnsAway, answer.BehindWall}},
 	{"server error", []answer.Evidence{answer.ServerFails}},
 	{"could not be reached", []answer.Evidence{answer.NotReached}},
 	{"no usable answer", []answer.Evidence{answer.BrokenAnswer}},

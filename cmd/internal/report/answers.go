@@ -22,6 +22,8 @@ type answerKind struct {
 
 var answerKinds = []answerKind{
 	{"file", "allow", "has a file", "has a file", "have a file", []answer.Evidence{answer.ShowsFile}},
+	{errorBody, "error", "an error whose body is read", "answers with an error whose body the crawler reads",
+		"answer with an error whose body the crawler reads", []answer.Evidence{answer.ShowsErrorBody}},
 	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it",
 		[]answer.Evidence{answer.ShowsNoFile}},
 	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere",
@@ -41,6 +43,9 @@ var answerKinds = []answerKind{
 		"were not asked, or their answers are not stored",
 		[]answer.Evidence{answer.SpecialAddress, answer.NoRouteHere, answer.NotStored, answer.ShowsNothing}},
 }
+
+// errorBody is the key of a kind that only programs have: a figure without it leaves it out.
+const errorBody = "error_body"
 
 // kindOf returns the index of the kind of answer.
 func kindOf(reason string) int {
@@ -88,14 +93,18 @@ func (d *data) answers() *draw.Figure {
 	}
 	answerKinds := slices.Clone(answerKinds)
 	if len(d.sums["turned_away"]) > 0 { // those that refuse it have a kind of their own
-		k := &answerKinds[1]
+		k := &answerKinds[kindOf(string(answer.ClientError))]
 		k.name, k.one, k.many = "has none", "has none", "have none"
 	}
 	f := &draw.Figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Rank,
 		Head: []string{"stratum"}}
 	var said []string
 	columns := []string{"stratum"}
+	shown := func(i int) bool { return answerKinds[i].key != errorBody || all[i] > 0 }
 	for i, k := range answerKinds {
+		if !shown(i) {
+			continue
+		}
 		if all[i] > 0 {
 			f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: k.name})
 			what := words.Percent(all[i], d.hosts)
@@ -139,10 +148,14 @@ func (d *data) answers() *draw.Figure {
 			whole += count
 		}
 		var shares []draw.Share
+		var cells []int64
 		for i, k := range answerKinds {
-			shares = append(shares, draw.Share{Class: k.class, Name: k.name, N: n[i]})
+			if shown(i) {
+				shares = append(shares, draw.Share{Class: k.class, Name: k.name, N: n[i]})
+				cells = append(cells, n[i])
+			}
 		}
-		f.AddRow([]string{stratum}, n...)
+		f.AddRow([]string{stratum}, cells...)
 		f.AddBar(words.Rank(stratum), "", draw.Track{Whole: whole, Shares: shares, Values: []string{words.Hosts(whole)}})
 	}
 	f.Fill("hosts")

@@ -31,10 +31,12 @@ func (s Sums) decided(profile string, in func(stratum string) bool) *summary.Dec
 
 // Pages returns the hosts of all strata that answered with a page of HTML in place of a
 // robots.txt, which counts as one. Those with a redirect inside count under their own reason
-// where the profile has one.
+// where the profile has one, and so do errors.
 func (s Sums) Pages(profile string) int64 {
-	reasons, pages := s.Decided(profile).Reasons(), s.By("body", profile, Key)["html"]
-	return min(reasons[string(answer.Success)], max(0, pages-reasons[string(answer.HTMLRedirect)]))
+	reasons := s.Decided(profile).Reasons()
+	pages := s.By("body", profile, Key)["html"] - s.By("error_body", profile, Key)["html"] -
+		reasons[string(answer.HTMLRedirect)]
+	return min(reasons[string(answer.Success)], max(0, pages))
 }
 
 // WithRules returns the SQL of [summary.Decided.Rules], over counters for which the

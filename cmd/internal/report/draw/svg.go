@@ -55,11 +55,11 @@ const (
 // fills are the colours of the page's light theme.
 var fills = map[string]string{
 	"allow": "#2f6fb3", "open": "#9cc4ea", "partly": "#e9b44c", "closed": "#b23a0e", "star": "#f0a07c",
-	"broken": "#7a5195", "stale": "#5f9e8f", "away": "#c2578a", "unknown": "#a9b3bc",
+	"broken": "#7a5195", "stale": "#5f9e8f", "away": "#c2578a", "error": "#7f8a2e", "unknown": "#a9b3bc",
 }
 
 // inks are the colours of text on dark fills.
-var inks = map[string]string{"allow": "#ffffff", "closed": "#ffffff", "broken": "#ffffff"}
+var inks = map[string]string{"allow": "#ffffff", "closed": "#ffffff", "broken": "#ffffff", "error": "#ffffff"}
 
 // svg draws a figure as a self-contained document.
 type svg struct {
