@@ -158,6 +158,54 @@ CREATE OR REPLACE VIEW turned_away AS
          CASE WHEN NOT m.is_control THEN round(100 * (m.turned_away / nullif(m.let_in, 0) - c.rate), 1) END AS beyond
   FROM met m LEFT JOIN control c USING (run);
 
+-- What identities met on a page in the last run (--pages), a row per host and identity, beside what robots.txt says to the agent.
+-- away: it was asked and got no page. compared: the control was served. once: it was not when it asked again.
+CREATE OR REPLACE VIEW pages_met AS
+  WITH control AS (
+    SELECT run, seq, bool_or(treatment = 'served') AS served, coalesce(bool_or(remark = 'once'), false) AS once
+    FROM answers WHERE is_control AND path <> '/robots.txt' GROUP BY run, seq
+  )
+  SELECT a.run, a.seq, a.host, a.rank, stratum(a.rank) AS stratum, f.cdn, a.origin, a.path, a.identity, a.is_control, a.agent, a.category, a.paper, a.verdict,
+         a.treatment, a.remark, a.status, a.challenge, a.price, a.treatment NOT IN ('served', 'served_other', 'not_asked') AS away,
+         coalesce(c.served, false) AND a.treatment <> 'not_asked' AS compared, coalesce(c.once, false) AS once
+  FROM answers a JOIN (SELECT run, seq, cdn FROM fetches) f USING (run, seq) LEFT JOIN control c USING (run, seq) WHERE a.path <> '/robots.txt';
+
+-- Paper and practice: what robots.txt says to an agent, and how often it is turned away from a page, in the last run; of all
+-- hosts that are compared, and by band of rank and network (dimension and value). percent is the share of these hosts that turn
+-- the identity away; beyond is how much more often they do so than to the control when it asks again, in percentage points, with
+-- the interval of 95 % (R. G. Newcombe, Statistics in Medicine 17, 1998, 2635, method 10), as if hosts were drawn at random.
+CREATE OR REPLACE VIEW paper_and_practice AS
+  WITH counted AS (
+    SELECT run, identity, agent, category, paper, CASE WHEN stratum IS NOT NULL THEN 'stratum' WHEN cdn IS NOT NULL THEN 'cdn' ELSE 'all' END AS dimension, coalesce(stratum, cdn) AS value,
+           count(*) AS hosts, count(*) FILTER (treatment = 'served') AS served, count(*) FILTER (treatment = 'served_other') AS served_other,
+           count(*) FILTER (treatment = 'payment') AS payment, count(*) FILTER (treatment = 'rate_limited') AS rate_limited, count(*) FILTER (treatment = 'challenge') AS challenge,
+           count(*) FILTER (treatment = 'refused') AS refused, count(*) FILTER (treatment = 'redirected_away') AS redirected_away,
+           count(*) FILTER (treatment = 'server_error') AS server_error, count(*) FILTER (treatment = 'no_answer') AS no_answer,
+           count(*) FILTER (away AND once) AS a, count(*) FILTER (NOT away AND once) AS b, count(*) FILTER (away AND NOT once) AS c, count(*) FILTER (NOT away AND NOT once) AS e
+    FROM (SELECT * REPLACE (coalesce(cdn, 'none') AS cdn) FROM pages_met) WHERE compared AND NOT is_control
+    GROUP BY GROUPING SETS ((run, identity, agent, category, paper), (run, identity, agent, category, paper, stratum), (run, identity, agent, category, paper, cdn))
+  ),
+  shares AS (
+    SELECT *, (a + b) / hosts AS before, (a + c) / hosts AS after, 1.959963984540054 AS z,
+           (a + b)::DOUBLE * (c + e) * (a + c) * (b + e) AS margins, a::DOUBLE * e - b::DOUBLE * c AS product
+    FROM counted
+  ),
+  scores AS (
+    SELECT *, CASE WHEN margins > 0 THEN CASE WHEN product > 0 THEN greatest(0, product - hosts / 2) ELSE product END / sqrt(margins) ELSE 0 END AS phi,
+           (before + z * z / (2 * hosts)) / (1 + z * z / hosts) AS m0, z * sqrt(before * (1 - before) / hosts + z * z / (4 * hosts * hosts)) / (1 + z * z / hosts) AS h0,
+           (after + z * z / (2 * hosts)) / (1 + z * z / hosts) AS m1, z * sqrt(after * (1 - after) / hosts + z * z / (4 * hosts * hosts)) / (1 + z * z / hosts) AS h1
+    FROM shares
+  ),
+  ends AS (
+    SELECT *, before - least(before, greatest(0, m0 - h0)) AS l0, greatest(before, least(1, m0 + h0)) - before AS u0,
+           after - least(after, greatest(0, m1 - h1)) AS l1, greatest(after, least(1, m1 + h1)) - after AS u1 FROM scores
+  )
+  SELECT run, identity, agent, category, paper, dimension, value, hosts, served, served_other, payment, rate_limited, challenge, refused, redirected_away, server_error,
+         no_answer, a + b AS control_away, round(100 * after, 1) AS percent, round(100 * (after - before), 1) AS beyond,
+         round(100 * greatest(-1, after - before - sqrt(greatest(0, l1 * l1 - 2 * phi * l1 * u0 + u0 * u0))), 1) AS low,
+         round(100 * least(1, after - before + sqrt(greatest(0, u1 * u1 - 2 * phi * u1 * l0 + l0 * l0))), 1) AS high
+  FROM ends;
+
 -- Identities that a host turns away in the last run and did not in the complete run before it, where it gave a file or said
 -- that there is none: whom a site newly turns away. A host that turns our own second request, the control, away too is left out.
 CREATE OR REPLACE VIEW newly_turned_away AS

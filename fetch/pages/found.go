@@ -51,6 +51,9 @@ func Find(all []*fetch.Further) (out []Found) {
 		itself = control.Outline.Likeness(second.Outline)
 		control.Same = new(itself >= alike)
 	} else {
+		if second != nil && second.Treatment.TurnsAway() {
+			control.Reason = consent.WhyOnce
+		}
 		second = nil
 	}
 	for i := range out[1:] {

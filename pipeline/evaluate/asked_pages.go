@@ -86,21 +86,17 @@ func (e *Evaluator) setPaper(a *schema.Answer) {
 }
 
 // countPages counts a host by what an identity met on a page, and what is said to its agent on
-// paper. Where the control was not served, there is nothing to compare with.
+// paper.
 func (e *Evaluator) countPages(rows []schema.Answer, stratum string) {
-	served := false
+	served, once := false, false
 	for i := range rows {
-		served = served || rows[i].IsControl && rows[i].Treatment == string(consent.PageServed)
+		a := &rows[i]
+		served = served || a.IsControl && a.Treatment == string(consent.PageServed)
+		once = once || schema.OrZero(a.Remark) == consent.WhyOnce
 	}
 	for i := range rows {
 		a := &rows[i]
-		kind, treatment := a.Identity, a.Treatment
-		if a.IsControl {
-			kind = summary.Control + kind
-		} else if !served && treatment != string(consent.PageNotAsked) {
-			treatment = summary.TreatmentNames[summary.Incomparable]
-		}
-		key := kind + " " + schema.OrZero(a.Paper) + " " + treatment
+		key := summary.PracticeKey(a.Identity, a.IsControl, schema.OrZero(a.Paper), a.Treatment, served, once)
 		if agent := e.agentNamed(schema.OrZero(a.Agent)); agent >= 0 {
 			e.counts.AddAgent("page_met", stratum, 0, agent, key)
 		} else {

@@ -11,9 +11,8 @@ import (
 // Two runs that have a host in common say twice whether a figure counts it, and a host seldom
 // changes. Where the same hosts are compared, only those count that changed: gained hosts are
 // counted by the later run alone, lost ones by the earlier. Whether the share moved is asked
-// of these by McNemar's exact test (Q. McNemar, Psychometrika 12, 1947, 153); the interval of
-// the difference is the square-and-add one of paired shares (R. G. Newcombe, Statistics in
-// Medicine 17, 1998, 2635, method 10). Hosts of one domain count as independent here: with
+// of these by McNemar's exact test (Q. McNemar, Psychometrika 12, 1947, 153); the interval is
+// [shares.Paired]. Hosts of one domain count as independent here: with
 // --clustered, runs are compared as if they were apart, which claims less.
 
 // pairs counts hosts that two runs have, by whether a figure counts them.
@@ -24,25 +23,7 @@ func (p pairs) hosts() int64 { return p.both + p.gained + p.lost + p.none }
 // difference returns the share of the later run less that of the earlier one, and its
 // interval for a quantile of the normal distribution.
 func (p pairs) difference(quantile float64) (d, low, high float64) {
-	n := float64(p.hosts())
-	if n == 0 {
-		return 0, -1, 1
-	}
-	a, b, c, none := float64(p.both), float64(p.lost), float64(p.gained), float64(p.none)
-	before, after := (a+b)/n, (a+c)/n
-	lowBefore, highBefore := shares.Score(before, n, quantile)
-	lowAfter, highAfter := shares.Score(after, n, quantile)
-	phi := 0.0
-	if of := (a + b) * (c + none) * (a + c) * (b + none); of > 0 {
-		product := a*none - b*c
-		if product > 0 { // corrected for continuity
-			product = max(0, product-n/2)
-		}
-		phi = product / math.Sqrt(of)
-	}
-	add := func(x, y float64) float64 { return math.Sqrt(max(0, x*x-2*phi*x*y+y*y)) }
-	d = (c - b) / n
-	return d, max(-1, d-add(after-lowAfter, highBefore-before)), min(1, d+add(highAfter-after, before-lowBefore))
+	return shares.Paired(p.both, p.gained, p.lost, p.none, quantile)
 }
 
 // chance returns the probability that at least as many more hosts changed one way than the

@@ -29,6 +29,32 @@ func Differ(n, of, later, ofLater int64, level float64) (low, high float64) {
 	return differ(float64(n)/float64(of), float64(of), float64(later)/float64(ofLater), float64(ofLater), level)
 }
 
+// Paired returns the difference between two shares of the same hosts, the later less the earlier
+// one, and its interval for a quantile of the normal distribution: the square-and-add one of
+// paired shares (R. G. Newcombe, Statistics in Medicine 17, 1998, 2635, method 10). Hosts count
+// in both shares, in the later or the earlier alone, or in none.
+func Paired(both, later, earlier, none int64, quantile float64) (d, low, high float64) {
+	n := float64(both + later + earlier + none)
+	if n == 0 {
+		return 0, -1, 1
+	}
+	a, b, c, e := float64(both), float64(earlier), float64(later), float64(none)
+	before, after := (a+b)/n, (a+c)/n
+	lowBefore, highBefore := Score(before, n, quantile)
+	lowAfter, highAfter := Score(after, n, quantile)
+	phi := 0.0
+	if of := (a + b) * (c + e) * (a + c) * (b + e); of > 0 {
+		product := a*e - b*c
+		if product > 0 { // corrected for continuity
+			product = max(0, product-n/2)
+		}
+		phi = product / math.Sqrt(of)
+	}
+	add := func(x, y float64) float64 { return math.Sqrt(max(0, x*x-2*phi*x*y+y*y)) }
+	d = (c - b) / n
+	return d, max(-1, d-add(after-lowAfter, highBefore-before)), min(1, d+add(highAfter-after, before-lowBefore))
+}
+
 // Pages are those of the sample of a host that are allowed.
 type Pages struct{ Allowed, Sampled, Listed int64 }
 

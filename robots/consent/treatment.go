@@ -19,8 +19,13 @@ const (
 )
 
 // Treatments lists the treatments.
-var Treatments = []Treatment{PageServed, PageServedOther, PageRefused, PageChallenged, PageRateLimited, PagePayment, PageRedirectedAway, PageServerError,
-	PageNoAnswer, PageNotAsked}
+var Treatments = []Treatment{PageServed, PageServedOther, PageRefused, PageChallenged, PageRateLimited, PagePayment,
+	PageRedirectedAway, PageServerError, PageNoAnswer, PageNotAsked}
+
+// TurnsAway reports whether an identity was asked for the page and got none.
+func (t Treatment) TurnsAway() bool {
+	return t != PageServed && t != PageServedOther && t != PageNotAsked
+}
 
 // Why a page was not asked for, and remarks about other treatments.
 const (
@@ -28,8 +33,9 @@ const (
 	WhyUnread     = string(usage.PageUnread)
 	WhySpared     = string(usage.PageSpared)
 	WhyElsewhere  = string(usage.PageElsewhere)
+	WhyOnce       = "once"     // the control was served, and was not when it asked again
 	WhyNoPrice    = "no_price" // a 402 that names none: an unpaid account of the host looks the same
 )
 
 // TreatmentReasons lists them.
-var TreatmentReasons = []string{WhyDisallowed, WhyUnread, WhySpared, WhyElsewhere, WhyNoPrice}
+var TreatmentReasons = []string{WhyDisallowed, WhyUnread, WhySpared, WhyElsewhere, WhyOnce, WhyNoPrice}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -108,6 +110,13 @@ var practices = []practising{
 	{name: "is ill", robots: letsIn, page: forOne(answersWith(503)), rows: oneRow("server_error - - - open allow"), requests: 5},
 	{name: "hangs up", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }), rows: oneRow("no_answer - - - open allow"), requests: 5},
 	{name: "is slow", robots: letsIn, page: forOne(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), rows: oneRow("no_answer - - - open allow"), requests: 5},
+	{name: "wearies", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) {
+		if r.Header.Get("Nth") > "3" { // browser, and the control again
+			w.WriteHeader(403)
+		} else {
+			shopFor(w)
+		}
+	}, rows: [4]string{"served - once - open allow", alikeRow, alikeRow, "refused - - - open allow"}, requests: 5},
 	{name: "refuses anybody", robots: letsIn, page: func(w http.ResponseWriter, r *http.Request, who string) { w.WriteHeader(403) },
 		rows: [4]string{"refused - - - open allow", "refused - - - open allow", "refused - - - open allow", "refused - - - open allow"}, requests: 4},
 	{name: "says nothing of what may be fetched", robots: "503", rows: [4]string{"not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow", "not_asked - unread - unknown disallow"}},
@@ -136,24 +145,33 @@ type practisingServer struct {
 	asked  map[string]int
 	ended  map[string]time.Time
 	early  []string
+	nth    map[string]int // request for a page since robots.txt
 	onPage func(n int)
 }
 
 func newPractising(t *testing.T) *practisingServer {
-	s := &practisingServer{asked: make(map[string]int), ended: make(map[string]time.Time)}
+	s := &practisingServer{asked: make(map[string]int), ended: make(map[string]time.Time), nth: make(map[string]int)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
 		p := &practices[n%len(practices)]
 		s.mu.Lock()
 		ended, known := s.ended[r.Host]
-		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (ended.IsZero() || time.Since(ended) < time.Second) {
+		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (ended.IsZero() || time.Since(ended) < 950*time.Millisecond) // the client may have ended earlier {
 			s.early = append(s.early, fmt.Sprint(r.Host, r.URL, " ", r.UserAgent(), " ", time.Since(ended)))
 		}
 		s.ended[r.Host] = time.Time{} // under way
+		if r.URL.Path == "/robots.txt" {
+			s.nth[r.Host] = 0
+			if n%3 == 0 {
+				w.Header().Set("Cf-Ray", "8f2-AMS")
+			}
+		}
 		if r.URL.Path != "/robots.txt" {
 			s.n++
 			s.asked[r.Host]++
+			s.nth[r.Host]++
+			r.Header.Set("Nth", fmt.Sprint(s.nth[r.Host]))
 			if s.onPage != nil {
 				s.onPage(s.n)
 			}
@@ -192,15 +210,15 @@ func TestPaperAndPractice(t *testing.T) {
 	if n := os.Getenv("ROBOCENSUS_HOSTS"); n != "" {
 		fmt.Sscan(n, &hosts)
 	}
-	list := ""
+	list := "rank,host,sector\n"
 	for i := range hosts {
-		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+		list += fmt.Sprintf("%d,h%d.example,%s\n", 600+i*20, i, []string{"news", "shop"}[i%2])
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	identities := write(t, filepath.Join(dir, "also.yaml"), "- {name: gptbot, user_agent: GPTBot/1.0, agent: GPTBot}\n- {name: control}\n- {name: googlebot, user_agent: Googlebot/2.1, agent: Googlebot}\n- {name: browser, user_agent: Mozilla/5.0}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none", "--keep-bodies"}
-	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", "3s", "--also-as", identities)
+	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", "3s", "--also-as", identities, "--label", "sector", "--label", "cdn")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 	robocensus(t, 0, append(asks, "--out", out, "--run", "plain")...)
 	asks = append(asks, "--pages")
@@ -242,6 +260,7 @@ func TestPaperAndPractice(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
+	wantPractice(t, db, out)
 	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
@@ -258,7 +277,7 @@ func TestPaperAndPractice(t *testing.T) {
 	wantTablesAgain(t, out, again, "answers", "policies", "verdicts")
 	judged := filepath.Join(dir, "judged")
 	robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", judged)...)
-	wantTablesAgain(t, out, judged)
+	wantTablesAgain(t, out, judged, "answers", "policies", "verdicts", "summary")
 
 	// Killed in the middle.
 	killed := filepath.Join(dir, "killed")
@@ -300,4 +319,104 @@ func TestPaperAndPractice(t *testing.T) {
 			t.Errorf("with --pages=all: h%d %s (-want +got):\n%s", i, p.name, diff)
 		}
 	}
+}
+
+// ofPractice are the figures about pages by SQL over the tables.
+func ofPractice() map[string]string {
+	treated := func(all ...string) (text string) {
+		for _, x := range all {
+			text += fmt.Sprintf(", count(*) FILTER (shown = '%[1]s') AS %[1]s", x)
+		}
+		return text
+	}
+	const met = `WITH control AS (SELECT seq, bool_or(treatment = 'served') AS served, bool_or(coalesce(remark, '') = 'once') AS once FROM answers WHERE is_control AND path = '/' GROUP BY seq),
+		met AS (SELECT a.*, c.served, c.once, a.treatment NOT IN ('served', 'served_other') AS away, a.treatment <> 'not_asked' AND c.served AND NOT is_control AS compared FROM answers a JOIN control c USING (seq) WHERE path = '/') `
+	by := func(column, shown, from, order string) string {
+		return met + fmt.Sprintf(`SELECT %s, count(*) FILTER (away) AS turned_away, count(*) AS answers, count(*) FILTER (once) AS control_away, count(*) FILTER (once AND away) AS both_away
+			FROM (SELECT *, stratum(rank) AS stratum FROM met) %s WHERE compared AND paper IN ('open', 'partly', 'nothing') GROUP BY 1 ORDER BY %s`, shown, from, order)
+	}
+	return map[string]string{
+		"paper-and-practice": met + "SELECT identity, is_control, paper" + treated("served", "served_other", "payment", "rate_limited", "challenge", "refused", "redirected_away", "server_error", "no_answer", "not_asked", "incomparable") +
+			`, count(*) FILTER (once AND compared) AS control_away, count(*) FILTER (once AND compared AND away) AS both_away
+			FROM (SELECT *, CASE WHEN treatment <> 'not_asked' AND NOT served AND NOT is_control THEN 'incomparable' ELSE treatment END AS shown FROM met)
+			GROUP BY 1, 2, 3 ORDER BY is_control DESC, identity, list_position(['open', 'partly', 'shut_out', 'nothing', 'unknown'], paper)`,
+		"practice-ranks":      by("stratum", "stratum", "", "try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"),
+		"practice-categories": by("category", "coalesce(category, '') AS category", "", "category"),
+		"practice-label-1":    by("value", "value", "JOIN (SELECT seq, value FROM labels WHERE label = 'cdn') USING (seq)", "answers DESC, value"),
+		"practice-label-2":    by("value", "value", "JOIN (SELECT seq, value FROM labels WHERE label = 'sector') USING (seq)", "answers DESC, value"),
+	}
+}
+
+// wantPractice checks the figures about pages of run r against the tables, by their own SQL too,
+// and the views against both.
+func wantPractice(t *testing.T, db *sql.DB, out string) {
+	t.Helper()
+	figures := report(t, out, "r")
+	for id, query := range ofPractice() {
+		f, ok := figures[id]
+		if !ok {
+			t.Errorf("the report has no figure %s", id)
+			continue
+		}
+		for name, query := range map[string]string{"its SQL": f.sql, "the tables": query} {
+			head, rows, err := ask(db, query)
+			if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+				t.Errorf("%s (-report +%s): %v\n%s\n%s", id, name, err, diff, query)
+			}
+		}
+	}
+	// The interval once more, in Go.
+	_, rows, err := ask(db, `SELECT p.hosts, round(p.hosts * p.percent / 100), p.control_away, (SELECT count(*) FROM pages_met m WHERE m.identity = p.identity AND m.paper = p.paper AND m.compared AND m.once AND m.away), p.beyond, p.low, p.high
+		FROM paper_and_practice p WHERE dimension = 'all' ORDER BY ALL`)
+	must(t, err)
+	for _, row := range rows {
+		var n, away, control, both int64
+		var got [3]float64
+		fmt.Sscan(strings.Join(row, " "), &n, &away, &control, &both, &got[0], &got[1], &got[2])
+		d, low, high := pairedShares(float64(n), float64(away), float64(control), float64(both))
+		for i, want := range []float64{d, low, high} {
+			if math.Abs(100*want-got[i]) > 0.0501 {
+				t.Errorf("%v: the interval is %.1f, %.1f to %.1f", row, 100*d, 100*low, 100*high)
+				break
+			}
+		}
+	}
+	if len(rows) < 6 {
+		t.Errorf("%d rows of paper_and_practice", len(rows))
+	}
+	for query, want := range map[string]string{
+		"SELECT max(a.n - b.n) FROM (SELECT identity, paper, sum(hosts) AS n FROM paper_and_practice WHERE dimension = 'cdn' GROUP BY ALL) a JOIN (SELECT identity, paper, hosts AS n FROM paper_and_practice WHERE dimension = 'all') b USING (identity, paper)": "0",
+		"SELECT string_agg(DISTINCT value, ',' ORDER BY value) FROM paper_and_practice WHERE dimension = 'cdn'":                                                                                                                                                   "cloudflare,none",
+	} {
+		if got := one(t, db, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+// pairedShares returns the difference of two shares of the same n hosts, and its interval
+// (Newcombe 1998, method 10 for pairs).
+func pairedShares(n, away, control, both float64) (d, low, high float64) {
+	score := func(k float64) (low, high float64) { // the roots of (p - k/n)² = z² p (1 - p) / n
+		const z2 = 3.841458820694124
+		a, b, c := 1+z2/n, -(2*k/n + z2/n), k*k/(n*n)
+		root := math.Sqrt(max(0, b*b-4*a*c))
+		return (-b - root) / (2 * a), (-b + root) / (2 * a)
+	}
+	la, ua := score(away)
+	lc, uc := score(control)
+	phi := both*(n-away-control+both) - (away-both)*(control-both)
+	if phi > 0 {
+		phi = max(0, phi-n/2)
+	}
+	if m := away * (n - away) * control * (n - control); m > 0 {
+		phi /= math.Sqrt(m)
+	} else {
+		phi = 0
+	}
+	d = (away - control) / n
+	down, up := away/n-la, uc-control/n
+	low = d - math.Sqrt(max(0, down*down-2*phi*down*up+up*up))
+	up, down = ua-away/n, control/n-lc
+	return d, low, d + math.Sqrt(max(0, down*down-2*phi*down*up+up*up))
 }

@@ -84,8 +84,8 @@ type Answer struct {
 	Verdict *string `parquet:"verdict,dict"`
 	// Of a page why it was not asked for: `disallowed` (robots.txt shuts the agent out, under RFC 9309), `unread` (the
 	// host's own answer does not say what may be fetched), `spared` (the host wants to be left alone for longer than the
-	// census waits); why a redirect was not followed: `elsewhere` (to another site), `disallowed`; or `no_price` (a 402
-	// that names none). Null otherwise. Example: `disallowed`.
+	// census waits); why a redirect was not followed: `elsewhere` (to another site), `disallowed`; `no_price` (a 402
+	// that names none); or `once` (the control was served, and was not when it asked again). Null otherwise. Example: `disallowed`.
 	Remark *string `parquet:"remark,dict"`
 	// Price that the answer names, as written; of x402 amount, asset and network. Null without one, and for
 	// robots.txt. Example: `USD 0.01`.

@@ -15,6 +15,7 @@
 //   - report.go: the sections of the page
 //   - sites.go: whom each of few sites lets in
 //   - access.go, ranks.go, rules.go: which agents hosts shut out, and how
+//   - practice.go: what identities meet on a page
 //   - intervals.go: how sure these shares are
 //   - labels.go: how hosts with a value of a label differ from the others
 //   - listed.go: how much of what they list in sitemaps agents may fetch
@@ -267,6 +268,7 @@ func (d *data) page() *draw.Page {
 		d.turnedAwayBy("turned-away-ranks", "stratum", func(l counters.Label) string { return l.Stratum }, words.Rank),
 		d.turnedAwayBy("turned-away-categories", "category", func(l counters.Label) string { return l.Category },
 			categoryOrNone))
+	add("Paper and practice: what do others meet on a page?", append([]*draw.Figure{d.practice()}, d.practices()...)...)
 	add("What do hosts answer?", d.answers(), d.errors(), d.walls())
 	add("What is in the files?", d.sizes(), d.features(), d.delays(), d.sitemaps(), d.fields())
 	add("Where do the profiles differ?", d.profiles(), d.profileAgents())

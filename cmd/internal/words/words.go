@@ -324,6 +324,7 @@ var TreatmentReason = Vocabulary{
 	"spared":     "the host wants to be left alone",
 	"elsewhere":  "to another site",
 	"no_price":   "402 without a price",
+	"once":       "and not when asked again",
 }
 
 // Paper has words for what a robots.txt says to an agent.
