@@ -157,7 +157,7 @@ func newPractising(t *testing.T) *practisingServer {
 		p := &practices[n%len(practices)]
 		s.mu.Lock()
 		ended, known := s.ended[r.Host]
-		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (ended.IsZero() || time.Since(ended) < 950*time.Millisecond) // the client may have ended earlier {
+		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (ended.IsZero() || time.Since(ended) < 950*time.Millisecond) { // the client may have ended earlier {
 			s.early = append(s.early, fmt.Sprint(r.Host, r.URL, " ", r.UserAgent(), " ", time.Since(ended)))
 		}
 		s.ended[r.Host] = time.Time{} // under way
