@@ -59,7 +59,7 @@ var contract = map[string]string{
 		first_difference utf8?, treatment utf8, class utf8, paper utf8?, verdict utf8?, remark utf8?, price utf8?, price_header utf8?`,
 	"labels": `seq int64, host utf8, origin utf8, label utf8, value utf8`,
 	"sitemap_files": `seq int64, host utf8, rank int64?, origin utf8, url utf8, parent utf8?, line int32?, final_url utf8?, fetch_time timestamp[us, tz=UTC]?, kind utf8,
-		status int32?, error_class utf8?, outcome utf8, urls int64, urls_read int64, outside int64, beyond_folder int64, sitemaps int64, sitemaps_read int64, bytes int64,
+		status int32?, error_class utf8?, outcome utf8, urls int64, urls_read int64, urls_new int64, outside int64, beyond_folder int64, sitemaps int64, sitemaps_read int64, bytes int64,
 		content_digest utf8?, lastmod_newest timestamp[us, tz=UTC]?, remark utf8?`,
 	"coverage": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, category utf8, profile utf8, judged_by utf8, class utf8, listed int64, sampled int32,
 		allowed int32, disallowed int32, undefined int32, rule_line int32?, rule_pattern utf8?, example utf8?`,

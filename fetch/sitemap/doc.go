@@ -5,5 +5,7 @@
 //
 //	sitemap.go  what a document is, and its entries
 //	xml.go      the elements of XML, by a tokenizer that checks no nesting
+//	plan.go     which sitemaps of a host are asked for, and what is kept of them
+//	sample.go   the sample of what they list; distinct.go counts that
 //	text.go     unpacking, encodings, and the references of XML
 package sitemap

@@ -45,6 +45,7 @@ type Reading struct {
 	Kind    Kind  `json:"kind"`
 	URLs    int64 `json:"urls,omitempty"`
 	Listed  int64 `json:"listed,omitempty"`  // of them, those of the host
+	New     int64 `json:"new,omitempty"`     // of these, those that the host has not listed before, each once
 	Outside int64 `json:"outside,omitempty"` // and those of other origins
 	// of those of the host, the ones not below the folder of the sitemap
 	BeyondFolder int64     `json:"beyond_folder,omitempty"`
@@ -72,7 +73,7 @@ func (r *Reading) isPossible() bool {
 	ok := slices.Contains(Kinds, r.Kind) &&
 		(r.Digest == "" || len(r.Digest) == 32 && strings.Trim(r.Digest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "") &&
 		len(r.Sample) <= MaxSample
-	for _, n := range []int64{r.URLs, r.Listed, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes} {
+	for _, n := range []int64{r.URLs, r.Listed, r.New, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes} {
 		ok = ok && n >= 0 && n <= 1<<40
 	}
 	for _, remark := range r.Remarks {
@@ -81,7 +82,7 @@ func (r *Reading) isPossible() bool {
 	for i := range r.Sample {
 		ok = ok && len(r.Sample[i].URL) <= maxSampled
 	}
-	return ok && r.Listed+r.Outside == r.URLs && r.BeyondFolder <= r.Listed &&
+	return ok && r.Listed+r.Outside == r.URLs && r.BeyondFolder <= r.Listed && r.New <= r.Listed &&
 		(r.Newest.IsZero() || r.Newest.Year() > 0 && r.Newest.Year() < 10_000)
 }
 
@@ -136,6 +137,7 @@ type tour struct {
 	left   int64 // bytes
 	asked  int
 	sample *sample
+	pages  distinct
 	seen   map[string]bool // URLs of sitemaps that were listed
 	first  []stop          // that robots.txt names
 	listed []stop          // by indexes, the lowest rank first, as many as may be asked for
@@ -233,12 +235,12 @@ func (t *tour) ask(s stop, ask func(*fetch.Question) *fetch.Further) bool {
 // than can still be asked for: those of the lowest ranks.
 func (t *tour) read(s stop, base *url.URL, body io.Reader) (r Reading, children []string, err error) {
 	r.Kind = None
-	file, place, sum, chosen := t.asked, t.placeOf(s), sha1.New(), newSample(t.bounds.Files)
+	file, place, sum, chosen, before := t.asked, t.placeOf(s), sha1.New(), newSample(t.bounds.Files), t.pages.n
 	result, err := read(body, base, t.left, sum, func(e Entry) error {
 		r.date(&place, e.LastMod)
 		if e.IsSitemap {
 			if s.depth < maxDepth {
-				chosen.add(e.URL, "", 0)
+				chosen.add(e.URL, Rank(e.URL), "", 0)
 			} else {
 				r.remark(Depth)
 			}
@@ -254,6 +256,7 @@ func (t *tour) read(s stop, base *url.URL, body io.Reader) (r Reading, children 
 		return r, nil, err
 	}
 	t.left -= result.Bytes
+	r.New = min(t.pages.n-before, r.Listed)
 	r.Kind, r.URLs, r.Sitemaps, r.Bytes, r.Remarks = result.Kind, result.URLs, result.Indexed, result.Bytes,
 		append(result.Remarks, r.Remarks...)
 	r.judge(s, sum.Sum(nil))
@@ -325,7 +328,9 @@ func (t *tour) page(r *Reading, place *place, e Entry, file int) {
 	if place.folder != "" && !strings.HasPrefix(target, place.folder) {
 		r.BeyondFolder++
 	}
-	t.sample.add(url, e.LastMod, file)
+	rank := Rank(url)
+	t.pages.add(rank)
+	t.sample.add(url, rank, e.LastMod, file)
 }
 
 // place is where a sitemap lies, and whose pages it may list.

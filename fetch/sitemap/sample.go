@@ -35,7 +35,7 @@ const (
 func Smallest(n int, urls []Sampled) []Sampled {
 	s := newSample(n)
 	for i := range urls {
-		s.add(urls[i].URL, urls[i].LastMod, i)
+		s.add(urls[i].URL, Rank(urls[i].URL), urls[i].LastMod, i)
 	}
 	var out []Sampled
 	for _, c := range s.sorted() {
@@ -72,9 +72,8 @@ func (c *chosen) Pop() any {
 
 func newSample(most int) *sample { return &sample{most: most, has: make(map[uint64]bool, most)} }
 
-// add adds a URL of a file, unless others are in its place.
-func (s *sample) add(url, lastMod string, file int) {
-	rank := Rank(url)
+// add adds a URL of a file with its rank, unless others are in its place.
+func (s *sample) add(url string, rank uint64, lastMod string, file int) {
 	if len(s.of) == s.most && (s.most == 0 || rank >= s.of[0].rank) || len(url) > maxSampled || s.has[rank] {
 		return
 	}

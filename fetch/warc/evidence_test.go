@@ -154,7 +154,7 @@ func TestEvidence(t *testing.T) {
 	}
 	compare(t, captures, got)
 	// warcinfo; metadata of each; request of each and of the redirect; an answer of all but one.
-	if want := (Counts{Captures: int64(len(hosts)), OtherTypes: int64(1 + len(hosts) + len(hosts) + 1 + len(hosts))}); counts != want {
+	if want := (Counts{Captures: int64(len(hosts)), OtherTypes: 1, OfFetches: int64(len(hosts) + len(hosts) + 1 + len(hosts))}); counts != want {
 		t.Errorf("%+v, want %+v", counts, want)
 	}
 	for _, c := range got {

@@ -41,6 +41,9 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 		if err != nil {
 			return nil, err
 		}
+		if w.fetched != nil || string(h.kind) != "warcinfo" {
+			w.counter = &w.counts.OfFetches
+		}
 		return nil, w.skip(in, w.left)
 	}
 	if string(h.kind) != "response" && string(h.kind) != "revisit" {

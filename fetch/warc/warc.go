@@ -83,6 +83,7 @@ func (c *Capture) WantsOriginal() bool {
 // Counts are the numbers of records by outcome.
 type Counts struct {
 	Captures, OtherURLs, OtherTypes int64
+	OfFetches                       int64 // records that [Evidence] wrote; a capture counts beside its records
 	Damaged                         int64 // damaged places; each may have cost several records
 }
 

@@ -113,6 +113,7 @@ func (c *Counts) add(more Counts) {
 	c.Captures += more.Captures
 	c.OtherURLs += more.OtherURLs
 	c.OtherTypes += more.OtherTypes
+	c.OfFetches += more.OfFetches
 	c.Damaged += more.Damaged
 }
 

@@ -25,10 +25,7 @@ func (e *Evaluator) coverage(row *schema.Fetch, listed *target.Listed, stratum s
 	if len(listed.URLs) == 0 {
 		return nil
 	}
-	total := int64(0)
-	for i := range listed.Files {
-		total += listed.Files[i].URLsRead
-	}
+	total := differentPages(listed)
 	targets := make([][]robots.Target, len(e.readings)) // of the sample, per reading
 	type group struct{ reading, lead int }
 	known := make(map[group]*covered)
@@ -55,6 +52,19 @@ func (e *Evaluator) coverage(row *schema.Fetch, listed *target.Listed, stratum s
 		}
 	}
 	return out.Coverage.Write(e.covers...)
+}
+
+// differentPages returns the number of different pages that a host lists. A run of an earlier
+// version does not have it; then each counts as often as it stands there.
+func differentPages(listed *target.Listed) int64 {
+	different, all := int64(0), int64(0)
+	for i := range listed.Files {
+		different, all = different+listed.Files[i].URLsNew, all+listed.Files[i].URLsRead
+	}
+	if different == 0 {
+		different = all
+	}
+	return max(different, int64(len(listed.URLs)))
 }
 
 // cover judges a sample for an agent.

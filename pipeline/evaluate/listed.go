@@ -91,8 +91,8 @@ func (e *Evaluator) sitemapFile(f *fetch.Further, row *schema.Fetch) (schema.Sit
 		r.Outcome = summary.SitemapDamaged
 		return r, nil
 	}
-	r.Kind, r.URLs, r.URLsRead, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes = string(got.Kind), got.URLs, got.Listed,
-		got.Outside, got.BeyondFolder, got.Sitemaps, got.Bytes
+	r.Kind, r.URLs, r.URLsRead, r.URLsNew, r.Outside, r.BeyondFolder, r.Sitemaps, r.Bytes = string(got.Kind), got.URLs,
+		got.Listed, got.New, got.Outside, got.BeyondFolder, got.Sitemaps, got.Bytes
 	if r.ContentDigest = schema.NonZero(got.Digest); !got.Newest.IsZero() {
 		r.LastModNewest = new(got.Newest)
 	}

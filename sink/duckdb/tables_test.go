@@ -250,7 +250,7 @@ var types = map[string]string{
 		reason VARCHAR, error_class VARCHAR, error VARCHAR, body_bytes BIGINT, body_truncated BOOLEAN, content_digest VARCHAR, challenge VARCHAR, text_digest VARCHAR,
 		total_us BIGINT, same BOOLEAN, policy VARCHAR, first_difference VARCHAR, treatment VARCHAR, class VARCHAR, paper VARCHAR, verdict VARCHAR, remark VARCHAR, price VARCHAR, price_header VARCHAR, run VARCHAR`,
 	"sitemap_files": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, url VARCHAR, parent VARCHAR, line INTEGER, final_url VARCHAR, fetch_time TIMESTAMP WITH TIME ZONE,
-		kind VARCHAR, status INTEGER, error_class VARCHAR, outcome VARCHAR, urls BIGINT, urls_read BIGINT, outside BIGINT, beyond_folder BIGINT, sitemaps BIGINT,
+		kind VARCHAR, status INTEGER, error_class VARCHAR, outcome VARCHAR, urls BIGINT, urls_read BIGINT, urls_new BIGINT, outside BIGINT, beyond_folder BIGINT, sitemaps BIGINT,
 		sitemaps_read BIGINT, bytes BIGINT, content_digest VARCHAR, lastmod_newest TIMESTAMP WITH TIME ZONE, remark VARCHAR, run VARCHAR`,
 	"coverage": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, judged_by VARCHAR, class VARCHAR, listed BIGINT,
 		sampled INTEGER, allowed INTEGER, disallowed INTEGER, undefined INTEGER, rule_line INTEGER, rule_pattern VARCHAR, example VARCHAR, run VARCHAR`,

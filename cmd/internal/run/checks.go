@@ -102,6 +102,9 @@ func (f *Flags) checkValues() error {
 	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && f.alsoAs != "":
 		return exit.Usagef("--max-age %s and --also-as exclude each other: an answer from memory cannot be compared with "+
 			"a fresh one; leave --max-age out, or give 0", f.Config.MaxAge)
+	case f.Set.Changed("max-age") && f.Config.MaxAge > 0 && (f.sitemaps.Files > 0 || f.Set.Changed("documents")):
+		return exit.Usagef("--max-age %s has no effect beside --sitemaps and --documents: what a host is asked for besides "+
+			"must be of the hour of its robots.txt; leave --max-age out, or give 0", f.Config.MaxAge)
 	case len(f.Config.Evaluate.Vantage) > 64 || strings.ContainsFunc(f.Config.Evaluate.Vantage,
 		func(r rune) bool { return r < ' ' || r > '~' }):
 		return exit.Usagef("--vantage: give at most 64 characters of printable ASCII")

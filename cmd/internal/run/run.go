@@ -305,7 +305,7 @@ func New() *Flags {
 		"`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
 	s.DurationVar(&c.MaxAge, "max-age", 24*time.Hour,
 		"with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it "+
-			"up to seven times; 0 always asks")
+			"up to seven times; 0 always asks, and so do --also-as, --front-page, --sitemaps and --documents, whatever it says")
 	s.DurationVar(&f.Fetch.OutagePatience, "outage-patience", 10*time.Minute,
 		"if this machine is cut off from the network, wait this long before stopping with exit code 75")
 	s.BoolVar(&f.Fetch.AcceptUnreachable, "accept-unreachable", false,

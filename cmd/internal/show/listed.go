@@ -23,6 +23,7 @@ type sitemapView struct {
 	Outcome  string  `json:"outcome"`
 	URLs     int64   `json:"urls"`
 	URLsRead int64   `json:"urls_read"`
+	URLsNew  int64   `json:"urls_new"`
 	Outside  int64   `json:"outside"`
 	Sitemaps int64   `json:"sitemaps"`
 	Remark   *string `json:"remark"`
@@ -50,7 +51,7 @@ func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Targe
 	}
 	for _, f := range files {
 		v.Listing = append(v.Listing, sitemapView{f.URL, f.Parent, f.Line, f.Kind, f.Status, f.Outcome, f.URLs,
-			f.URLsRead, f.Outside, f.Sitemaps, f.Remark})
+			f.URLsRead, f.URLsNew, f.Outside, f.Sitemaps, f.Remark})
 	}
 	rows, err := lookup.Rows[schema.Coverage](ctx, r, "coverage", t)
 	for _, c := range rows {
@@ -75,12 +76,12 @@ func (v *hostView) printListed(p *screen.Text) {
 	pages := int64(0)
 	for i := range v.Listing {
 		f := &v.Listing[i]
-		if pages += f.URLsRead; f.fault() != "" {
+		if pages += f.URLsNew; f.fault() != "" {
 			odd = append(odd, f.fault())
 		}
 	}
-	p.Line(fmt.Sprintf("  sitemaps: %s asked for; %s of its own listed, each as often as it stands there",
-		words.Number(int64(len(v.Listing))), words.Count(pages, "page")))
+	p.Line(fmt.Sprintf("  sitemaps: %s asked for; %s of its own listed",
+		words.Number(int64(len(v.Listing))), words.Count(pages, "different page")))
 	for i, text := range odd {
 		if i == mostSitemapsShown {
 			p.Line(fmt.Sprintf("    and %s more, all in --json", words.Number(int64(len(odd)-i))))

@@ -370,7 +370,7 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 				"verdict, price, price_header FROM history.answers WHERE %s AND path <> '/robots.txt';\n", of)
 		}
 		if has("sitemap_files") {
-			fmt.Fprintf(out, "SELECT seq, url, parent, line, kind, status, outcome, urls, urls_read, outside, sitemaps, remark "+
+			fmt.Fprintf(out, "SELECT seq, url, parent, line, kind, status, outcome, urls, urls_read, urls_new, outside, sitemaps, remark "+
 				"FROM history.sitemap_files WHERE %s;\n", of)
 		}
 		if has("coverage") {
