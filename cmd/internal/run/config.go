@@ -111,7 +111,7 @@ func (f *Flags) readExpectations(ctx context.Context, c *pipeline.Config) (err e
 	for _, i := range c.Fetch.Identities {
 		names = append(names, i.Name)
 	}
-	return f.expectations.FitIdentities(names)
+	return f.expectations.FitIdentities(names, f.askedPages != nil)
 }
 
 // unguarded lets redirects lead anywhere if special addresses may be asked.

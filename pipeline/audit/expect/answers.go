@@ -5,24 +5,33 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
 const (
-	servedAlike   = "served_alike"
-	allIdentities = "all" // a word of served_alike
+	servedAlike     = "served_alike"
+	servedAsWritten = "served_as_written"
+	allIdentities   = "all" // a word of both
 )
 
+// served returns the identities that the expectation is about.
+func (x *expectation) served() words { return slices.Concat(x.ServedAlike, x.ServedAsWritten) }
+
 // FitIdentities checks, before a run, that hosts will be asked as the identities that
-// expectations name.
-func (e *List) FitIdentities(names []string) error {
+// expectations name, and for a page if they are about that.
+func (e *List) FitIdentities(names []string, asksPages bool) error {
 	for _, x := range e.list {
+		if x.what == servedAsWritten && !asksPages {
+			return e.fail(x.line, "expectation %q is about a page, and none is asked for: add --also-as and --pages", x.Name)
+		}
 		if x.what == servedAlike && len(names) == 0 {
 			return e.fail(x.line, "expectation %q is about answers to other identities, and none is given: add --also-as",
 				x.Name)
 		}
-		for _, name := range slices.Concat(x.ServedAlike, x.Identity) {
+		for _, name := range slices.Concat(x.served(), x.Identity) {
 			if name != allIdentities && !slices.Contains(names, name) {
 				return e.fail(x.line, "expectation %q is about identity %q, under which the hosts are not asked: add it to the "+
 					"file of --also-as", x.Name, name)
@@ -44,6 +53,26 @@ type served struct {
 	Policy          string  `parquet:"policy"`
 	FirstDifference *string `parquet:"first_difference"`
 	Treatment       string  `parquet:"treatment"`
+	IsControl       bool    `parquet:"is_control"`
+	Verdict         *string `parquet:"verdict" rowio:"maybe"`
+	Price           *string `parquet:"price" rowio:"maybe"`
+}
+
+func (a *served) isPage() bool { return a.Path != "" && a.Path != schema.RobotsPath }
+
+// words tells what an identity met.
+func (a *served) words() string {
+	found := a.Treatment
+	if a.Challenge != nil {
+		found += " (" + *a.Challenge + ")"
+	}
+	if a.Price != nil {
+		found += " of " + *a.Price
+	}
+	if a.Status != nil {
+		found += fmt.Sprintf(" with status %d", *a.Status)
+	}
+	return found
 }
 
 // answers checks that identities get what the run itself got: a file that means the same
@@ -52,44 +81,89 @@ type served struct {
 func (c *Checker) answers(s *selection, meant []int, batch []served) {
 	for i := range batch {
 		a := &batch[i]
-		if a.Path != "" && a.Path != schema.RobotsPath { // a page
+		of := s.at(c, meant, a.Seq, a.Host)
+		if a.isPage() && a.IsControl {
+			if s.control != string(consent.PageServed) { // the first of a target asks before all others
+				s.control = a.Treatment
+			}
 			continue
 		}
-		for _, k := range s.at(c, meant, a.Seq, a.Host) {
+		for _, k := range of {
 			x, p := c.expectations.list[k], c.promises[k]
-			if !slices.Contains(x.ServedAlike, allIdentities) {
-				if !slices.Contains(x.ServedAlike, a.Identity) {
+			if (x.what == servedAsWritten) != a.isPage() {
+				continue
+			}
+			if names := x.served(); !slices.Contains(names, allIdentities) {
+				if !slices.Contains(names, a.Identity) {
 					continue
 				}
 				c.coverage[k].identities[a.Identity] = checked
 			}
-			if a.Treatment == summary.TreatmentNames[summary.Incomparable] {
+			check := c.servedAlike
+			if a.isPage() {
+				check = c.servedAsWritten
+			}
+			found, how := check(s, a)
+			if how == isUnknown {
 				p.Unknown++
 				continue
 			}
 			s.checked(c, k, a.Host)
-			found := ""
-			switch state := change.AnswerState(a.Treatment, a.Policy); {
-			case state == change.Alike:
-			case change.IsOtherFile(state) && (change.IsCertain(state) || a.FirstDifference != nil):
-				found = "another file, " + state
-				if a.FirstDifference != nil {
-					found += ": " + *a.FirstDifference
-				}
-			case !change.IsCertain(state):
+			if how == isUndecided {
 				p.Undecided++
-			default:
-				found = a.Treatment
-				if a.Challenge != nil {
-					found += " (" + *a.Challenge + ")"
-				}
-				if a.Status != nil {
-					found += fmt.Sprintf(" with status %d", *a.Status)
-				}
 			}
 			if found != "" {
 				c.breach(k, Breach{Host: a.Host, Found: "as " + a.Identity + ": " + found, Agent: a.Agent})
 			}
 		}
 	}
+}
+
+// judged says how an answer was judged.
+type judged uint8
+
+const (
+	isKnown judged = iota
+	isUnknown
+	isUndecided
+)
+
+// servedAlike returns what an identity got that the run itself did not, "" for nothing.
+func (c *Checker) servedAlike(_ *selection, a *served) (found string, how judged) {
+	if a.Treatment == summary.TreatmentNames[summary.Incomparable] {
+		return "", isUnknown
+	}
+	switch state := change.AnswerState(a.Treatment, a.Policy); {
+	case state == change.Alike:
+	case change.IsOtherFile(state) && (change.IsCertain(state) || a.FirstDifference != nil):
+		found = "another file, " + state
+		if a.FirstDifference != nil {
+			found += ": " + *a.FirstDifference
+		}
+	case !change.IsCertain(state):
+		return "", isUndecided
+	default:
+		found = a.words()
+	}
+	return found, isKnown
+}
+
+// servedAsWritten returns what an identity met on a page otherwise than robots.txt says, "" for
+// nothing: it lets the agent in, and the server does not give it the page of the control, or it
+// shuts the agent out, and the server gives it one.
+func (c *Checker) servedAsWritten(s *selection, a *served) (found string, how judged) {
+	verdict, treatment := schema.OrZero(a.Verdict), consent.Treatment(a.Treatment)
+	isOpen := verdict == summary.ValueNames[robots.Permitted]
+	switch {
+	case treatment == consent.PageNotAsked, s.control != string(consent.PageServed),
+		verdict == summary.ValueNames[robots.Undefined]:
+		return "", isUnknown
+	case treatment == consent.PageServerError, treatment == consent.PageNoAnswer:
+		return "", isUndecided
+	case isOpen && treatment == consent.PageServed, !isOpen && treatment.TurnsAway():
+		return "", isKnown
+	case isOpen:
+		return a.words() + ", and robots.txt lets it in", isKnown
+	}
+	return a.words() + ", and robots.txt shuts it out", isKnown
 }

@@ -36,7 +36,7 @@ func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (
 		scratch: scratch}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{},
-			ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofVerdicts: x.what == "verdict",
+			ofChanges: x.what == "no_change", ofAnswers: x.what == servedAlike, ofPages: x.what == servedAsWritten, ofVerdicts: x.what == "verdict",
 			ofIdentities: slices.Equal(x.kinds, []string{"answer"}), ofCoverage: slices.Contains(x.NoChange, "coverage")})
 		c.coverage = append(c.coverage, newCoverage(x))
 	}

@@ -40,6 +40,8 @@ type expectation struct {
 	Preference words  `yaml:"preference"` // with use
 	// Identities of --also-as, or all, that get the file that the run itself got.
 	ServedAlike words `yaml:"served_alike"`
+	// Identities of --also-as, or all, that get the page of --pages as robots.txt says.
+	ServedAsWritten words `yaml:"served_as_written"`
 	// How much of what hosts list agents may fetch.
 	Coverage *coverageBar `yaml:"coverage"`
 
@@ -88,7 +90,8 @@ var expectKeys = map[string][]string{
 
 	"preference": {"agents", "category", "profile", "use"},
 
-	servedAlike: {},
+	servedAlike:     {},
+	servedAsWritten: {},
 
 	ofCoverage: {"agents", "category", "profile"},
 
@@ -96,8 +99,8 @@ var expectKeys = map[string][]string{
 	atMostAsStrict:  {"agents", "category"},
 }
 
-const expectable = "verdict, class, preference, reachable, no_change, served_alike, coverage, at_least_as_strict_as or " +
-	"at_most_as_strict_as"
+const expectable = "verdict, class, preference, reachable, no_change, served_alike, served_as_written, coverage, " +
+	"at_least_as_strict_as or at_most_as_strict_as"
 
 // Parse parses a YAML list of expectations. Unknown keys and values, and
 // entries that expect nothing or two things, are errors with their line. Paths of
@@ -151,7 +154,7 @@ func (e *List) fail(line int, format string, args ...any) error {
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 	err := userfile.CheckKeys(file, node, "name", "hosts", "where", "at_most", "verdict", "class", "preference",
-		"reachable", "no_change", servedAlike, ofCoverage, atLeastAsStrict, atMostAsStrict,
+		"reachable", "no_change", servedAlike, servedAsWritten, ofCoverage, atLeastAsStrict, atMostAsStrict,
 		"agents", "category", "profile", "urls", "severity", "after", "use", "identity")
 	if err != nil {
 		return nil, err

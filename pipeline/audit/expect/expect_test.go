@@ -16,8 +16,10 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	askedfor "github.com/robocensus/robocensus/fetch/pages"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -153,6 +155,69 @@ func TestServedAlike(t *testing.T) {
 		p := promises[0]
 		if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want || p.Fails != (want != "kept 1 0 0") {
 			t.Errorf("%s: %s, fails %v, want %s", host, got, p.Fails, want)
+		}
+	}
+}
+
+// A page that is not as robots.txt says breaks served_as_written: the agent may have it and does
+// not get the control's, or may not and gets it. What looks like an outage is undecided.
+func TestServedAsWritten(t *testing.T) {
+	const page = "<p>all that there is to be read in this place, and nothing more than that"
+	shut := map[string]bool{"h6": true, "h7": true}
+	answers := map[string]func(w http.ResponseWriter){
+		"h0": func(w http.ResponseWriter) { fmt.Fprint(w, page) },
+		"h1": func(w http.ResponseWriter) { fmt.Fprint(w, "<p>a text for robots") },
+		"h2": func(w http.ResponseWriter) {
+			w.Header().Set("Crawler-Price", "USD 1")
+			w.WriteHeader(http.StatusPaymentRequired)
+		},
+		"h3": func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+		"h4": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"h5": func(w http.ResponseWriter) { fmt.Fprint(w, page) }, // and the control gets nothing
+		"h6": func(w http.ResponseWriter) { fmt.Fprint(w, page) },
+		"h7": func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) },
+	}
+	for _, all := range []bool{true, false} {
+		c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
+			switch host := r.Host[:2]; {
+			case r.URL.Path == "/robots.txt" && shut[host]:
+				fmt.Fprint(w, "User-agent: GPTBot\nDisallow: /\n")
+			case r.URL.Path == "/robots.txt":
+				fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+			case r.UserAgent() == "other/1":
+				answers[host](w)
+			case host == "h5":
+				w.WriteHeader(http.StatusForbidden)
+			default:
+				fmt.Fprint(w, page)
+			}
+		}, audittest.Hosts(len(answers)))
+		c.Fetch.Identities = []fetch.Identity{{Name: "other", UserAgent: "other/1", Agent: "GPTBot"}, {Name: "control", UserAgent: c.Fetch.UserAgent, IsControl: true}}
+		w := &askedfor.Wanted{Path: "/", All: all, Identities: c.Fetch.Identities, Agents: []robots.Agent{{Name: "GPTBot", Tokens: []string{"GPTBot"}}, {Name: "own", Tokens: []string{"robocensus"}}}}
+		c.Fetch.Further = []fetch.Plan{w.Plan()}
+		if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); err != nil {
+			t.Fatal(err)
+		}
+		wants := map[string]string{"h0": "kept 1 0 0", "h1": "broken 1 1 0", "h2": "broken 1 1 0", "h3": "unchecked 1 0 1", "h4": "unchecked 1 0 1", "h5": "unchecked 0 0 0", "h6": "broken 1 1 0", "h7": "kept 1 0 0"}
+		if !all {
+			wants["h6"], wants["h7"] = "unchecked 0 0 0", "unchecked 0 0 0"
+		}
+		for host, want := range wants {
+			e, err := Parse("e", []byte("- {name: as written, served_as_written: [other], hosts: "+host+".example}"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			promises, err := e.Check(t.Context(), sinktest.Open(t, c.Dir), c.Run, c.Evaluate.Agents)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := promises[0]
+			if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != want || strings.HasPrefix(got, "unchecked 0") != (p.Unknown == 1) {
+				t.Errorf("all %t, %s: %s with %d unknown, want %s", all, host, got, p.Unknown, want)
+			}
+			if host == "h2" && p.First[0].Found != "as other: payment of USD 1 with status 402, and robots.txt lets it in" {
+				t.Errorf("found %q", p.First[0].Found)
+			}
 		}
 	}
 }

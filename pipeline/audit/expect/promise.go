@@ -34,6 +34,7 @@ type Promise struct {
 
 	ofChanges    bool   // it is a no_change
 	ofAnswers    bool   // it is a served_alike
+	ofPages      bool   // it is a served_as_written
 	ofVerdicts   bool   // it is a verdict
 	ofIdentities bool   // it is a no_change of answers to identities
 	ofCoverage   bool   // it is a no_change of coverage
@@ -139,6 +140,9 @@ func (p *Promise) unknown() (note string) {
 	case p.Unknown > 0 && p.ofAnswers:
 		note = part(p.Unknown, p.Checked+p.Unknown, "answer", "answers") +
 			" cannot be compared: the run itself got no file there, nor that there is none"
+	case p.Unknown > 0 && p.ofPages:
+		note = part(p.Unknown, p.Checked+p.Unknown, "page", "pages") +
+			" cannot be judged: the control was not served there, the identity was not asked, or the file is not known"
 	case p.Unknown > 0:
 		one, many := "policy", "policies"
 		if p.ofVerdicts {

@@ -108,12 +108,15 @@ type selection struct {
 	of    []int
 	known map[int]seen // by expectation: what its rows said so far
 	hid   map[int]bool // by expectation: what the target says is not known
+
+	control string // what the control met on a page, "" if it was not asked
 }
 
 // at returns the expectations of meant that cover a target.
 func (s *selection) at(c *Checker, meant []int, seq int64, host string) []int {
 	if !s.begun || s.seq != seq {
 		s.begun, s.seq, s.of, s.known, s.hid = true, seq, s.of[:0], make(map[int]seen), make(map[int]bool)
+		s.control = ""
 		for _, k := range meant {
 			if c.saw(k, host, covered) {
 				s.of = append(s.of, k)

@@ -29,12 +29,12 @@ type coverage struct {
 	hosts map[string]seen // by glob
 	urls  map[string]seen
 
-	identities map[string]seen // of served_alike
+	identities map[string]seen // of served_alike and served_as_written
 }
 
 func newCoverage(x *expectation) coverage {
 	c := coverage{make(map[string]seen), make(map[string]seen), make(map[string]seen)}
-	for _, name := range x.ServedAlike {
+	for _, name := range x.served() {
 		if name != allIdentities {
 			c.identities[name] = nowhere
 		}

@@ -60,7 +60,7 @@ func (x *expectation) checkWords() (string, error) {
 		known []string // nil for any
 	}{
 		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil},
-		{"after", x.After, nil}, {servedAlike, x.ServedAlike, nil}, {"identity", x.Identity, nil},
+		{"after", x.After, nil}, {servedAlike, x.ServedAlike, nil}, {servedAsWritten, x.ServedAsWritten, nil}, {"identity", x.Identity, nil},
 		{"category", x.Category, registry.Categories}, {"severity", x.Severity, change.Severities},
 		{"no_change", x.NoChange, append([]string{"all"}, change.Kinds...)},
 		{"class", x.Class, change.Classes}, {"preference", x.Preference, preferences}, {"use", x.Use, registry.UseNames},
@@ -158,8 +158,8 @@ func (x *expectation) checkValues() (string, error) {
 		return "preference", fmt.Errorf("preference needs use: give one of %s", strings.Join(registry.UseNames, ", "))
 	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
 		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
-	case len(x.ServedAlike) > 1 && slices.Contains(x.ServedAlike, allIdentities):
-		return servedAlike, errors.New("served_alike names all, and some: give one of both")
+	case len(x.served()) > 1 && slices.Contains(x.served(), allIdentities):
+		return x.what, fmt.Errorf("%s names all, and some: give one of both", x.what)
 	case x.what == "reachable" && !x.Reachable:
 		return "reachable", errors.New("reachable can only be true")
 	}
