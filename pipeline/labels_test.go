@@ -159,7 +159,7 @@ func TestCountersByLabel(t *testing.T) {
 		add("Sector", p.sector[i], p.shut[i])
 		add("Owner", p.owner[i], p.shut[i])
 		tld := host[strings.LastIndexByte(host, '.')+1:]
-		if tld == "nosuchtld" || tld == "example" {
+		if tld == "nosuchtld" {
 			tld = summary.Other
 		}
 		add("tld", tld, p.shut[i])

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -134,6 +136,24 @@ func TestFiguresByLabel(t *testing.T) {
 	sentence := fmt.Sprintf("sector news: %d of %d hosts shut GPTBot out since, of the others %d of %d", news.gained, news.hosts, rest.gained, rest.hosts)
 	if text := call(t, 0, "diff", "--out", out, "r0", "r1"); !strings.Contains(text, sentence) || strings.Contains(text, "sector shop:") {
 		t.Errorf("diff does not say %q:\n%s", sentence, text)
+	}
+	type moved struct {
+		ShutOut int `json:"shut_out"`
+		Hosts   int
+	}
+	type group struct {
+		Label, Value, Agent string
+		Here, Others        moved
+		Least               float64 `json:"least_difference"`
+	}
+	var told struct {
+		Compared int64
+		Labels   []group
+	}
+	must(t, json.NewDecoder(strings.NewReader(call(t, 0, "diff", "--out", out, "r0", "r1", "--format", "json"))).Decode(&told))
+	i := slices.IndexFunc(told.Labels, func(g group) bool { return g.Label == "sector" && g.Value == "news" && g.Agent == "GPTBot" })
+	if i < 0 || told.Labels[i].Here != (moved{news.gained, news.hosts}) || told.Labels[i].Others != (moved{rest.gained, rest.hosts}) || told.Labels[i].Least <= 0 || told.Compared == 0 {
+		t.Errorf("diff --format json says %+v", told)
 	}
 
 	if text := call(t, 0, "show", "h0.example", "--out", out); !strings.Contains(text, "\nsector: "+sectorOf["h0.example"]+"\n") {

@@ -1,8 +1,6 @@
 package evaluate
 
 import (
-	"golang.org/x/net/publicsuffix"
-
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -23,10 +21,7 @@ func (e *Evaluator) labels(t *target.Target, row *schema.Fetch, out *sink.Segmen
 		value, as := "", ""
 		switch {
 		case name == target.LabelTLD && row.TLD != nil:
-			value, as = *row.TLD, *row.TLD
-			if suffix, isICANN := publicsuffix.PublicSuffix(as); !isICANN || suffix != as {
-				as = summary.Other // anybody may write names of domains that do not exist
-			}
+			value, as = *row.TLD, tldKey(row.TLD)
 		case name == target.LabelCDN && row.CDN != nil:
 			value, as = *row.CDN, *row.CDN
 		case name == target.LabelCDN && row.Status != nil && row.Scheme != "ftp":

@@ -46,7 +46,8 @@ type LabelCount struct {
 	// Label whose values are counted. Example: `sector`.
 	Label string `parquet:"label,dict"`
 	// Value of the label; `other` for all but the 1,000 most frequent, and for top-level
-	// domains that the public suffix list does not have, such as `test`. Example: `news`.
+	// domains that are neither in the public suffix list nor reserved, such as `nosuchtld`:
+	// anybody may write names of domains that do not exist. Example: `news`.
 	Value string `parquet:"value,dict"`
 	// As in `summary`. Null if it is about no agent. Example: `GPTBot`.
 	Agent *string `parquet:"agent,dict"`

@@ -141,7 +141,7 @@ func (r *setReader) number(c *schema.LabelCount) error {
 	if r.complete || r.agents == nil { // of another part
 		*r = setReader{left: mostInSets}
 	}
-	if c.Agent == nil || len(r.agents) == mostByLabel {
+	if c.Agent == nil || len(r.agents) == MostByLabel {
 		return fmt.Errorf("label_counts is %w: it numbers agents that are none, or too many", journal.ErrDamaged)
 	}
 	r.agents = append(r.agents, schema.Agent{Name: strings.Clone(*c.Agent), Category: strings.Clone(schema.OrZero(c.Category))})

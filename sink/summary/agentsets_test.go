@@ -102,19 +102,19 @@ func TestForgedSets(t *testing.T) {
 		"no set":          {number, {Metric: setPrefix + "policy", Label: "l", Value: "v", Count: 1}},
 		"below zero":      {number, {Metric: setPrefix + "policy", Label: "l", Value: "v", Agent: new("0"), Count: -1}},
 		"no name":         {{Metric: setPrefix}},
-		"too many agents": slices.Repeat([]schema.LabelCount{number}, mostByLabel+1),
+		"too many agents": slices.Repeat([]schema.LabelCount{number}, MostByLabel+1),
 	} {
 		if err := newLabelCounts().read(0, rows); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	n := newLabelCounts()
-	agents := slices.Repeat([]schema.LabelCount{number}, mostByLabel)
+	agents := slices.Repeat([]schema.LabelCount{number}, MostByLabel)
 	if err := n.read(0, agents); err != nil {
 		t.Fatal(err)
 	}
-	n.sets.left = 10 * mostByLabel
-	err := n.read(0, slices.Repeat([]schema.LabelCount{counts(fmt.Sprintf("0-%d", mostByLabel-1))}, 11))
+	n.sets.left = 10 * MostByLabel
+	err := n.read(0, slices.Repeat([]schema.LabelCount{counts(fmt.Sprintf("0-%d", MostByLabel-1))}, 11))
 	if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "sets of agents have more than") {
 		t.Error(err)
 	}

@@ -14,9 +14,9 @@ import (
 // time as counting it; so what a host adds to the counters is kept until the segment ends,
 // and then added up for all hosts of each value.
 
-// mostByLabel bounds the agents that are counted by label, for registries of any size: those
+// MostByLabel bounds the agents that are counted by label, for registries of any size: those
 // that come first.
-const mostByLabel = 1000
+const MostByLabel = 1000
 
 // MostValues is the number of values of a label that are counted apart; the rest is [Other].
 const MostValues = 1000
@@ -124,7 +124,7 @@ func (n *Counts) Mark(profile, agent int, m *Mark) {
 	h.marks[now.marks][profile*agents+agent] = *m
 }
 
-func (n *Counts) agentsByLabel() int { return min(len(n.agents), mostByLabel) }
+func (n *Counts) agentsByLabel() int { return min(len(n.agents), MostByLabel) }
 
 // add adds to a counter of the current host: the counter has one place, however often a
 // file makes us add to it.

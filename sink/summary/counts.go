@@ -120,7 +120,7 @@ func (n *Counts) add(metric, stratum, category, profile, key string, count int64
 func (n *Counts) addAgent(metric, stratum string, agent int, profile, key string) {
 	i := n.counter(n.labels(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, profile, key))
 	n.sums[i]++
-	if n.hosts != nil && agent < mostByLabel {
+	if n.hosts != nil && agent < MostByLabel {
 		n.hosts.add(i, 1)
 	}
 }

@@ -35,11 +35,13 @@ type segmentFacts struct {
 type segmentCheck struct {
 	*verifier
 	segmentFacts
-	seqs           []int64   // the seqs in fetches, ascending; nil if unknown
-	before         *rowCheck // the check of the previous part
-	since          []string  // the runs that states before may be from, of changes
-	countedTargets *int64    // targets according to summary
-	summary        string    // path of the part of summary
+	seqs           []int64        // the seqs in fetches, ascending; nil if unknown
+	before         *rowCheck      // the check of the previous part
+	since          []string       // the runs that states before may be from, of changes
+	countedTargets *int64         // targets according to summary
+	summary        string         // path of the part of summary
+	labels         *segmentLabels // nil where nothing is counted by label
+	counts         *labelCounts   // what label_counts has, nil unless it is wanted
 }
 
 // segment verifies the parts of a segment.

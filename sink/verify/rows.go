@@ -48,7 +48,11 @@ func (p *problems) add(format string, args ...any) {
 // rows follow each other.
 func (c *segmentCheck) check(p journal.Part) *rowCheck {
 	r := &rowCheck{segment: c, part: p, within: schema.Describe(p.Table).Within, seqs: []int64{}}
-	if before := c.before; before != nil && before.part.Table == p.Table {
+	before := c.before
+	if c.labels != nil && (before == nil || before.part.Table != p.Table) {
+		c.labels.rewind()
+	}
+	if before != nil && before.part.Table == p.Table {
 		r.after, r.seq, r.inner, r.seqs, r.countedTargets = before.after || before.row > 0, before.seq, before.inner,
 			before.seqs, before.countedTargets
 	}
@@ -69,14 +73,36 @@ type row struct {
 	ContentDigest    string        `parquet:"content_digest" rowio:"maybe"`
 	Body             []byte        `parquet:"body" rowio:"maybe"`
 	Document         *string       `parquet:"document" rowio:"maybe"`
+	Label            string        `parquet:"label" rowio:"maybe"`
+	Value            *string       `parquet:"value" rowio:"maybe"`
+	Agent            *string       `parquet:"agent" rowio:"maybe"`
+	Profile          *string       `parquet:"profile" rowio:"maybe"`
+	Key              *string       `parquet:"key" rowio:"maybe"`
+	Class            *string       `parquet:"class" rowio:"maybe"`
+	Verdict          *string       `parquet:"verdict" rowio:"maybe"`
 	BeforeRun        *string       `parquet:"before_run" rowio:"maybe"`
 }
 
 // columns returns those that the check of the part's rows reads; no text of the others is
 // made.
 func (r *rowCheck) columns() []string {
+	labels := r.segment.labels != nil
 	switch r.part.Table {
-	case "summary", "label_counts":
+	case "label_counts":
+		return []string{"metric", "label", "value", "agent", "profile", "key", "count"}
+	case "labels":
+		return []string{"seq", "label", "value"}
+	case "policies":
+		if labels {
+			return []string{"seq", "agent", "profile", "class"}
+		}
+		return []string{"seq"}
+	case "verdicts":
+		if labels {
+			return []string{"seq", "profile", "verdict"}
+		}
+		return []string{"seq"}
+	case "summary":
 		return []string{"metric", "count"}
 	case "bodies":
 		return []string{"content_digest", "body"}
@@ -97,8 +123,10 @@ func (r *rowCheck) columns() []string {
 func (r *rowCheck) batch(rows []row) {
 	check := r.target
 	switch r.part.Table {
-	case "summary", "label_counts":
+	case "summary":
 		check = r.counter
+	case "label_counts":
+		check = r.counted
 	case "bodies":
 		check = r.body
 	case layout.Changes:
@@ -109,6 +137,28 @@ func (r *rowCheck) batch(rows []row) {
 	for i := range rows {
 		check(&rows[i])
 		r.row++
+	}
+	if labels := r.segment.labels; labels != nil {
+		r.labels(labels, rows)
+	}
+}
+
+// labels counts rows by the labels of their targets.
+func (r *rowCheck) labels(labels *segmentLabels, rows []row) {
+	for i := range rows {
+		switch t := &rows[i]; r.part.Table {
+		case "labels":
+			labels.label(t)
+		case "policies":
+			r.text("class", []byte(schema.OrZero(t.Class)))
+			labels.policy(t)
+		case "verdicts":
+			if labels.verdict(t) {
+				r.text("verdict", []byte(*t.Verdict))
+			}
+		default:
+			return
+		}
 	}
 }
 

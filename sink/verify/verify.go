@@ -176,6 +176,7 @@ func bySegment(parts []journal.Part) (segments [][]journal.Part) {
 func (v *verifier) parts(ctx context.Context, m *journal.Manifest) error {
 	segments := bySegment(m.Parts)
 	found := make([]segmentFacts, len(segments))
+	counted := labelsOf(m)
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, parts := range segments {
@@ -184,6 +185,9 @@ func (v *verifier) parts(ctx context.Context, m *journal.Manifest) error {
 				return err
 			}
 			c := &segmentCheck{verifier: v}
+			if counted != nil {
+				c.labels = newSegmentLabels()
+			}
 			if err := c.segment(running, parts); err != nil {
 				return err
 			}
@@ -195,6 +199,9 @@ func (v *verifier) parts(ctx context.Context, m *journal.Manifest) error {
 			found[i] = c.segmentFacts
 			v.mu.Lock()
 			defer v.mu.Unlock()
+			if counted != nil {
+				counted.merge(c.labels.end())
+			}
 			v.read += len(parts)
 			v.progress(v.read, v.Parts)
 			return nil
@@ -223,13 +230,17 @@ func (v *verifier) parts(ctx context.Context, m *journal.Manifest) error {
 		v.add(layout.RunFile(v.run, layout.ManifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d",
 			m.Targets, targets))
 	}
-	return v.runParts(ctx, m, targets, known)
+	return v.runParts(ctx, m, targets, known, counted)
 }
 
 // runParts verifies the parts of the tables that have one for the whole run.
-func (v *verifier) runParts(ctx context.Context, m *journal.Manifest, targets int64, known bool) error {
+func (v *verifier) runParts(ctx context.Context, m *journal.Manifest, targets int64, known bool,
+	counted *labelCounts) error {
 	for _, p := range m.RunParts {
 		c := &segmentCheck{verifier: v}
+		if p.Table == "label_counts" && counted != nil {
+			c.counts = &labelCounts{counters: make(map[labelled]int64)}
+		}
 		if err := c.part(ctx, p, nil); err != nil {
 			return err
 		}
@@ -237,6 +248,11 @@ func (v *verifier) runParts(ctx context.Context, m *journal.Manifest, targets in
 		v.progress(v.read, v.Parts)
 		if known && c.countedTargets != nil && *c.countedTargets != targets {
 			v.add(p.Path, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.countedTargets, targets))
+		}
+		if c.counts != nil && len(v.Problems) == 0 { // otherwise rows may be missing
+			if text := otherLabels(c.counts, counted, m); text != "" {
+				v.add(p.Path, badSummary, text)
+			}
 		}
 	}
 	return nil

@@ -185,14 +185,16 @@ func resultOf(ctx context.Context, c diff.Config, out string, again bool, stderr
 
 // show prints a result.
 func show(ctx context.Context, c diff.Config, result *diff.Result, format string, stdout io.Writer) error {
-	if format == "json" {
-		return screen.JSON(stdout, result)
-	}
 	groups, err := groupsMoved(ctx, c)
 	if err != nil {
 		return err
 	}
 	switch format {
+	case "json":
+		return screen.JSON(stdout, struct {
+			*diff.Result
+			Labels []groupMoved `json:"labels,omitempty"` // as the text has them, all of them
+		}{result, groups})
 	case "markdown":
 		showDiff(&screen.Markdown{Out: stdout}, result, groups)
 	default:

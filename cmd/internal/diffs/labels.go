@@ -24,22 +24,27 @@ import (
 const mostOfLabel = 3
 
 // moved counts hosts that shut an agent out since, of some hosts.
-type moved struct{ n, of int64 }
+type moved struct {
+	N  int64 `json:"shut_out"`
+	Of int64 `json:"hosts"`
+}
 
 // A groupMoved says that hosts with a value of a label shut an agent out more often than the
 // others with the label did.
 type groupMoved struct {
-	summary.LabelValue
-	agent        string
-	here, others moved
-	least        float64 // the lower end of the interval of the difference
+	Label  string  `json:"label"`
+	Value  string  `json:"value"`
+	Agent  string  `json:"agent"`
+	Here   moved   `json:"here"`
+	Others moved   `json:"others"`
+	Least  float64 `json:"least_difference"` // the lower end of the interval of the difference
 }
 
 // text tells it in a sentence.
 func (g *groupMoved) text(p screen.Page) string {
 	return fmt.Sprintf("%s %s: %s of %s shut %s out since, of the others %s of %s", p.Foreign(g.Label), p.Foreign(g.Value),
-		words.Number(g.here.n), words.Count(g.here.of, "host"), p.Foreign(g.agent), words.Number(g.others.n),
-		words.Number(g.others.of))
+		words.Number(g.Here.N), words.Count(g.Here.Of, "host"), p.Foreign(g.Agent), words.Number(g.Others.N),
+		words.Number(g.Others.Of))
 }
 
 // groupsMoved compares, for each label of the later run, how many hosts with each value shut an
@@ -131,8 +136,8 @@ func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summ
 			continue
 		}
 		for k, agent := range agents {
-			g := groupMoved{v, agent, moved{closed[v][k], n}, moved{closedOf[v.Label][k] - closed[v][k], rest}, 0}
-			if g.least, _ = shares.Differ(g.others.n, g.others.of, g.here.n, g.here.of, level); g.least > 0 {
+			g := groupMoved{v.Label, v.Value, agent, moved{closed[v][k], n}, moved{closedOf[v.Label][k] - closed[v][k], rest}, 0}
+			if g.Least, _ = shares.Differ(g.Others.N, g.Others.Of, g.Here.N, g.Here.Of, level); g.Least > 0 {
 				out = append(out, g)
 			}
 		}
@@ -141,12 +146,12 @@ func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summ
 		switch {
 		case a.Label != b.Label:
 			return strings.Compare(a.Label, b.Label)
-		case a.least != b.least && a.least > b.least:
+		case a.Least != b.Least && a.Least > b.Least:
 			return -1
-		case a.least != b.least:
+		case a.Least != b.Least:
 			return 1
 		}
-		return strings.Compare(a.agent+a.Value, b.agent+b.Value)
+		return strings.Compare(a.Agent+a.Value, b.Agent+b.Value)
 	})
 	return out
 }
