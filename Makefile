@@ -57,7 +57,7 @@ man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 
 # The time of the commit, not of the day: a release is equal to the byte whenever it is made.
 release: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null)
-release: man ## archives for Linux, macOS and Windows in release/, with sums and lists of modules: make release VERSION=1.0.0
+release: man ## archives for Linux, macOS and Windows and an image in release/, with sums and lists of modules: make release VERSION=1.0.0
 	for os in windows darwin; do GOOS=$$os $(GO) vet ./... || exit 1; done  # the tests too compile there
 	$(GO) run ./cmd/internal/release --version '$(VERSION)' --sbom $(CYCLONEDX)
 

@@ -380,6 +380,23 @@ func TestValueOther(t *testing.T) {
 	}
 }
 
+// A value may have a line break, in quotes.
+func TestALineBreakInALabel(t *testing.T) {
+	list := "Website,Sector,Country\r\na.example,\"news,\r\n  and \"\"views\"\"\",de\r\nb.example,shop,fr\r\n"
+	archive := warcResponse("a.example", "HTTP/1.1 404 Not Found\r\n\r\n") + warcResponse("b.example", "HTTP/1.1 404 Not Found\r\n\r\n")
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive))}, Labels: writeFile(t, "labels.csv", []byte(list))})
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	var got []string
+	for _, row := range rowsOf[schema.Label](t, c, "labels") {
+		got = append(got, row.Host+" "+row.Label+" "+row.Value)
+	}
+	want := []string{`a.example Sector news, and "views"`, "a.example Country de", "b.example Sector shop", "b.example Country fr"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A second value of a label is rejected, and domains stand for their hosts.
 func TestLabelsOfAList(t *testing.T) {
 	var archive strings.Builder

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -15,10 +16,14 @@ type entry struct {
 	name       string
 	content    []byte
 	executable bool
+	shared     bool // a folder where anybody may write
 }
 
 func (e entry) mode() int64 {
-	if e.executable {
+	switch {
+	case e.shared:
+		return 0o1777
+	case e.executable:
 		return 0o755
 	}
 	return 0o644
@@ -30,19 +35,27 @@ func writeTar(path string, entries []entry, when time.Time) error {
 		if err != nil {
 			return err
 		}
-		files := tar.NewWriter(packed)
-		for _, e := range entries {
-			header := &tar.Header{Format: tar.FormatUSTAR, Name: e.name, Size: int64(len(e.content)), Mode: e.mode(),
-				ModTime: when}
-			if err := files.WriteHeader(header); err != nil {
-				return err
-			}
-			if _, err := files.Write(e.content); err != nil {
-				return err
-			}
-		}
-		return errors.Join(files.Close(), packed.Close())
+		return errors.Join(packTar(packed, entries, when), packed.Close())
 	})
+}
+
+// packTar packs files, and folders, whose names end in /.
+func packTar(out io.Writer, entries []entry, when time.Time) error {
+	files := tar.NewWriter(out)
+	for _, e := range entries {
+		header := &tar.Header{Format: tar.FormatUSTAR, Name: e.name, Size: int64(len(e.content)), Mode: e.mode(),
+			ModTime: when}
+		if strings.HasSuffix(e.name, "/") {
+			header.Typeflag = tar.TypeDir
+		}
+		if err := files.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := files.Write(e.content); err != nil {
+			return err
+		}
+	}
+	return files.Close()
 }
 
 func writeZip(path string, entries []entry, when time.Time) error {

@@ -1,7 +1,7 @@
 // Command release builds what people download: for each platform an archive with the
 // static binaries robocensus and robofarm, README, licences and man pages, a list of
-// the modules in robocensus (CycloneDX), and the SHA-256 of all files. make release
-// runs it.
+// the modules in robocensus (CycloneDX), an image for containers (OCI), and the SHA-256 of
+// all files. make release runs it.
 //
 // The same commit, without changes, and the same Go give the same bytes, in any folder
 // and at any time: entries of archives have the time of the commit, a fixed order, and
@@ -85,6 +85,9 @@ func run(ctx context.Context, args []string) error {
 			return fmt.Errorf("list the modules of %s: %w", platform, err)
 		}
 	}
+	if err := r.image(); err != nil {
+		return fmt.Errorf("image: %w", err)
+	}
 	return r.sum()
 }
 
@@ -116,14 +119,14 @@ func (r *release) archive(ctx context.Context, platform string) error {
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{filepath.Base(binary), content, true})
+		entries = append(entries, entry{name: filepath.Base(binary), content: content, executable: true})
 	}
 	for _, name := range []string{"README.md", "LICENSE"} {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{name, content, false})
+		entries = append(entries, entry{name: name, content: content})
 	}
 	pages, err := filepath.Glob(filepath.Join(r.man, "*.1"))
 	if err != nil || len(pages) == 0 {
@@ -134,13 +137,13 @@ func (r *release) archive(ctx context.Context, platform string) error {
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{"man/man1/" + filepath.Base(page), content, false})
+		entries = append(entries, entry{name: "man/man1/" + filepath.Base(page), content: content})
 	}
 	licences, err := r.licences(ctx, platform)
 	if err != nil {
 		return err
 	}
-	entries = append(entries, entry{"THIRD_PARTY_LICENCES.txt", licences, false})
+	entries = append(entries, entry{name: "THIRD_PARTY_LICENCES.txt", content: licences})
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
 	for i := range entries {
 		entries[i].name = r.name(platform) + "/" + entries[i].name

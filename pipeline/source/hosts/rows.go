@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/input"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -123,10 +125,77 @@ func readLinesOf(name string, in io.Reader, form form, yield func(row) error) er
 				continue
 			}
 		}
+		broken := int64(0)
+		if !long {
+			text, broken = form.columns.broken(text, r)
+		}
 		if err := each(form.columns.rows(line, text, long), yield); err != nil {
 			return err
 		}
+		line += broken
 	}
+}
+
+// Bounds of the lines that a quoted field with line breaks goes on for.
+const (
+	mostBroken     = 8
+	mostBrokenText = 4096
+)
+
+// broken reads on where the last field of a line begins with a quote that ends in one of the
+// lines after it: a line break in a field. It returns the whole record, with spaces for the line
+// breaks, and the further lines that it takes. A quote that none of them ends, or only one that
+// is a row by itself, is a stray one.
+func (c *columns) broken(text string, r *bufio.Reader) (record string, lines int64) {
+	if c.comma == 0 || strings.IndexByte(text, '"') < 0 {
+		return text, 0
+	}
+	if _, isOpen := fieldsOf(text, c.comma); !isOpen {
+		return text, 0
+	}
+	next, _ := r.Peek(mostBrokenText)
+	record = text
+	for read := 0; lines < mostBroken; {
+		n := bytes.IndexByte(next[read:], '\n')
+		if n < 0 {
+			if len(next) == mostBrokenText || read == len(next) {
+				return text, 0
+			}
+			n = len(next) - read - 1 // the last line of the list
+		}
+		line := strings.TrimRight(string(next[read:read+n+1]), "\r\n")
+		if read += n + 1; c.isRow(line) {
+			return text, 0
+		}
+		lines++
+		if line = strings.TrimSpace(line); line != "" {
+			record = strings.TrimRight(record, " ") + " " + line
+		}
+		_, after, quoted := strings.Cut(strings.ReplaceAll(line, `""`, ""), `"`)
+		if !quoted {
+			continue
+		}
+		if after = strings.TrimLeft(after, " "); after != "" && !strings.HasPrefix(after, string(c.comma)) {
+			return text, 0
+		}
+		r.Discard(read)
+		return record, lines
+	}
+	return text, 0
+}
+
+// isRow reports whether a line names a host where rows do.
+func (c *columns) isRow(line string) bool {
+	fields, _ := fieldsOf(line, c.comma)
+	i := max(c.host, c.hostRev, c.url)
+	if c.all {
+		i = 0
+	}
+	if i >= len(fields) {
+		return false
+	}
+	o, _, err := fetch.Parse(strings.TrimSpace(fields[i]), "https")
+	return err == nil && strings.Contains(o.Host, ".")
 }
 
 // each calls yield with rows.
