@@ -100,8 +100,25 @@ func (p *Profile) checkDialect() error {
 			return fmt.Errorf("profile %s: %s: %d is negative; 0 is none", p.Name, f.name, f.value)
 		}
 	}
-	if p.Anywhere && p.Wildcards {
+	for _, f := range []struct {
+		name   string
+		fields []string
+	}{{"agent_fields", p.AgentFields}, {"allow_fields", p.AllowFields}, {"disallow_fields", p.DisallowFields},
+		{"site_fields", p.SiteFields}} {
+		for _, field := range f.fields {
+			if field == "" || field != strings.ToLower(strings.TrimSpace(field)) || strings.ContainsAny(field, ":#\r\n") {
+				return fmt.Errorf("profile %s: %s: %q is no field in lower case, such as site-map", p.Name, f.name, field)
+			}
+		}
+	}
+	switch {
+	case p.Anywhere && p.Wildcards:
 		return fmt.Errorf("profile %s: anywhere: needs wildcards: false", p.Name)
+	case p.PatternIsURL && p.Requote != rewrite.RequotePath:
+		return fmt.Errorf("profile %s: pattern_is_url: has no effect without requote: %s", p.Name, rewrite.RequotePath)
+	case len(p.SiteFields) > 0 && !p.ListEnds.Has(dialect.EndsAny):
+		return fmt.Errorf("profile %s: site_fields: has no effect without list_ends: %s or %s", p.Name, dialect.EndsAny,
+			dialect.EndsAnyColon)
 	}
 	switch {
 	case !p.isDialect() && p.dialectField() != "":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/dialect"
 )
 
 const robotsURL = "http://example.com/robots.txt"
@@ -332,6 +333,11 @@ func TestProfileValidate(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Profile){
 		`body_at: "20x" is none of`:                             func(p *Profile) { p.BodyAt = answer.Statuses{"20x"} },
+		`body_at: any has all other statuses`:                   func(p *Profile) { p.BodyAt = answer.Statuses{"404", "any"} },
+		`agent_fields: "Useragent" is no field in lower case`:   func(p *Profile) { p.AgentFields = []string{"Useragent"} },
+		`site_fields: "" is no field`:                           func(p *Profile) { p.ListEnds, p.SiteFields = dialect.EndsAny, []string{"host", ""} },
+		"site_fields: has no effect without list_ends: any or":  func(p *Profile) { p.SiteFields = []string{"host"} },
+		"pattern_is_url: has no effect without requote: path":   func(p *Profile) { p.PatternIsURL = true },
 		`body_at: "404" is there twice`:                         func(p *Profile) { p.BodyAt = answer.Statuses{"404", "2xx", "404"} },
 		`content_types: "text" is no media type`:                func(p *Profile) { p.ContentTypes = []string{"text"} },
 		`content_types: "Text/plain" is no media type`:          func(p *Profile) { p.ContentTypes = []string{"Text/plain"} },

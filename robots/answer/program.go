@@ -87,6 +87,8 @@ func (s Statuses) check() error {
 			return fmt.Errorf("%q is none of a status such as 404, a class such as 4xx, and any", one)
 		case slices.Contains(s[:i], one):
 			return fmt.Errorf("%q is there twice", one)
+		case len(s) > 1 && slices.Contains(s, anyStatus):
+			return fmt.Errorf("%s has all other statuses; leave them out", anyStatus)
 		}
 	}
 	return nil
