@@ -13,7 +13,7 @@
 //	aitxt.go     ai.txt: which grammar; Spawning's, which is that of robots.txt
 //	car.go       ai.txt by draft-car-ai-txt-wellknown-00
 //	presence.go  documents that state little by being there: llms.txt, security.txt, …
-//	page.go      headers and HTML of a page
+//	page.go      HTML of a page, and its links
 //	price.go     what a refusal for want of payment asks for
 //	alike.go     pages that are the same but for what changes each time
 //	outline.go   what is kept of a page to tell that

@@ -96,7 +96,6 @@ func readRSL(d *Document, body []byte, s *Served) {
 	if !m.isAssociated {
 		d.remark(remarkNotAssociated)
 	}
-	m.compile()
 	m.stateAll(d)
 	d.meaning = m
 }

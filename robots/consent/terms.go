@@ -178,6 +178,9 @@ func (m *rslTerms) means(q *Question) (a Answer) {
 	if !m.isAssociated {
 		return a
 	}
+	if m.paths.all == nil {
+		m.compile()
+	}
 	matching := m.paths.matches(q.Path)
 	order := slices.SortedFunc(maps.Keys(matching), func(i, j int) int {
 		return cmp.Or(int(matching[j]-matching[i]), i-j)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -197,6 +198,16 @@ func newPractising(t *testing.T) *practisingServer {
 	return s
 }
 
+// peakOf runs the command and returns its greatest memory in KB.
+func peakOf(t *testing.T, args ...string) int64 {
+	t.Helper()
+	c := exec.Command(filepath.Join(bin, "robocensus"), args...)
+	if text, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, text)
+	}
+	return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+}
+
 const pageRowsOf = `SELECT string_agg(concat_ws(' ', treatment, coalesce(same::VARCHAR, '-'), coalesce(remark, '-'), coalesce(price, '-'), paper, verdict), ', '
 	ORDER BY list_position(['control', 'gptbot', 'googlebot', 'browser'], identity)) FROM answers WHERE path = '/' AND host = 'h%d.example'`
 
@@ -220,14 +231,17 @@ func TestPaperAndPractice(t *testing.T) {
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none", "--keep-bodies"}
 	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(s.URL, "http://"), "--retries", "0", "--timeout", "3s", "--also-as", identities, "--label", "sector", "--label", "cdn")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
-	robocensus(t, 0, append(asks, "--out", out, "--run", "plain")...)
+	plain := peakOf(t, append(asks, "--out", out, "--run", "plain")...)
 	asks = append(asks, "--pages")
 	clear(s.ended)
 
-	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text, fmt.Sprintf("5 requests of / more of each host, where robots.txt lets its agent fetch it: one for each identity, and one more for the control if it is served; %d in all", 5*hosts)) {
+	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(strings.ReplaceAll(text, ",", ""), fmt.Sprintf("5 requests of / more of each host where robots.txt lets its agent fetch it: one for each identity and one more for the control if it is served; %d in all", 5*hosts)) {
 		t.Errorf("a dry run says\n%s", text)
 	}
-	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
+	peak := peakOf(t, append(asks, "--out", out, "--warc-out", evidence)...)
+	if t.Logf("%d hosts: %d MB, with pages and evidence %d MB", hosts, plain>>10, peak>>10); hosts >= 1000 && float64(peak) > 1.2*float64(plain) {
+		t.Errorf("%d KB of memory, without pages %d", peak, plain)
+	}
 	for i := range hosts {
 		if got, want := s.asked[fmt.Sprintf("h%d.example", i)], practices[i%len(practices)].requests; got != want {
 			t.Errorf("h%d %s: %d requests, want %d", i, practices[i%len(practices)].name, got, want)
