@@ -239,6 +239,10 @@ func TestDocumentsOfConsent(t *testing.T) {
 	} else if slices.ContainsFunc(f.rows, func(row []string) bool { return row[0] == "robots.txt rsl" }) {
 		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
+	if text, _ := robocensus(t, 0, "show", "h3.example", "--out", out, "--run", "r"); !strings.Contains(text, "\n  documents of consent: 7 asked for\n") ||
+		!strings.Contains(text, "    not there: page\n    something else: ") || !strings.Contains(text, "tdmrep (no array)") || !strings.Contains(text, "llms.txt (no heading)") {
+		t.Errorf("show says of documents\n%s", text)
+	}
 	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "line 1 of tdmrep for *: TDMRep / tdm-reservation=1 refuses AI training") {
 		t.Errorf("show says\n%s", text)
 	}

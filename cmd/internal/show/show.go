@@ -30,7 +30,8 @@ import (
 )
 
 const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
-whose words it has, what it says about use, what its sitemaps are and how much of what
+whose words it has, what it says about use, which documents of consent it has (if the run
+asked for them), what its sitemaps are and how much of what
 they list search engines may fetch (if the run read sitemaps), and, for each group that decides, its lines,
 the rules by which it shuts out or closes a part, and whom of each category it binds;
 --agents names them. With --agent, what the agent may do, and by which lines. Where the
@@ -46,13 +47,13 @@ With --json, the output is one array with an object for each origin (and each ca
 
     {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "templates", "statements", "sitemap_files",
+     "findings", "templates", "statements", "documents", "sitemap_files",
      "coverage", "profile", "categories", "deciding", "agents",
      "urls", "before", "changes", "notes", "body"}
 
 lines, groups, rules, sitemaps and findings are null where no file was read: where there is
 none, in an outage, and behind a wall. findings counts lines by class. templates and statements are rows of the tables
-templates and preferences, sitemap_files and coverage of those of their names, the latter of
+templates and preferences, documents, sitemap_files and coverage of those of their names, the latter of
 Googlebot, bingbot and --agent. categories has, for each category, agents by class and
 the names of those that are shut out (closed). deciding has, for each group that decides,
 {"tokens", "lines", "class", "template", "rules", "binds"}, with binds for each category

@@ -48,6 +48,7 @@ type hostView struct {
 	FrontPage  *string         `json:"front_page"`    // whether its header was read; nil if nobody looked
 	Answers    []answerView    `json:"answers"`       // to further identities
 	Pages      []pageView      `json:"pages"`         // what they met on a page
+	Documents  []documentView  `json:"documents"`     // likewise
 	Listing    []sitemapView   `json:"sitemap_files"` // that it was asked for
 	Coverage   []coverageView  `json:"coverage"`      // how much of what they list agents may fetch
 	Profile    string          `json:"profile"`
@@ -116,7 +117,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		Truncated: t.BodyTruncated,
 		Profile:   profile, Labels: []labelView{}, Agents: []*agentView{}, Notes: []string{},
 		Templates: []templateView{}, Statements: []statementView{}, FrontPage: t.FrontPage, Answers: []answerView{},
-		Listing: []sitemapView{}, Coverage: []coverageView{},
+		Listing: []sitemapView{}, Coverage: []coverageView{}, Documents: []documentView{},
 		URLs: []*urlView{}, target: t,
 	}
 	if t.HasFile() {
@@ -169,6 +170,9 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		return nil, err
 	}
 	if err := v.addAnswers(ctx, r, t); err != nil {
+		return nil, err
+	}
+	if err := v.addDocuments(ctx, r, t); err != nil {
 		return nil, err
 	}
 	if err := v.addListed(ctx, r, t, agents); err != nil {
@@ -259,6 +263,7 @@ func (v *hostView) print(p *screen.Text) {
 	}
 	v.printWords(p)
 	v.printAnswers(p)
+	v.printDocuments(p)
 	v.printListed(p)
 	p.Line("")
 	var rows [][]string
@@ -368,6 +373,9 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 				"policy, first_difference FROM history.answers WHERE %s AND coalesce(path, '/robots.txt') = '/robots.txt';\n", of)
 			fmt.Fprintf(out, "SELECT seq, identity, path, status, error_class, challenge, same, treatment, remark, paper, "+
 				"verdict, price, price_header FROM history.answers WHERE %s AND path <> '/robots.txt';\n", of)
+		}
+		if has("documents") {
+			fmt.Fprintf(out, "SELECT seq, document, url, status, outcome, remark FROM history.documents WHERE %s;\n", of)
 		}
 		if has("sitemap_files") {
 			fmt.Fprintf(out, "SELECT seq, url, parent, line, kind, status, outcome, urls, urls_read, urls_new, outside, sitemaps, remark "+

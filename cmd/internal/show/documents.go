@@ -1,0 +1,65 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/robots/consent"
+	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/schema"
+)
+
+// documentView is a document of consent that the origin was asked for.
+type documentView struct {
+	Document string  `json:"document"`
+	URL      string  `json:"url"`
+	Status   *int32  `json:"status"`
+	Outcome  string  `json:"outcome"`
+	Remark   *string `json:"remark"`
+}
+
+func (v *hostView) addDocuments(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
+	rows, err := lookup.Rows[schema.Document](ctx, r, "documents", t)
+	for _, d := range rows {
+		v.Documents = append(v.Documents, documentView{d.Document, d.URL, d.Status, d.Outcome, d.Remark})
+	}
+	return err
+}
+
+// printDocuments says which documents of consent there are, which answers are none though they
+// look like one, and what else came of the requests.
+func (v *hostView) printDocuments(p *screen.Text) {
+	if len(v.Documents) == 0 {
+		return
+	}
+	names := make(map[string][]string) // by outcome
+	for i := range v.Documents {
+		d := &v.Documents[i]
+		text := d.Document
+		if remark := schema.OrZero(d.Remark); remark != "" {
+			text += " (" + strings.ReplaceAll(remark, "_", " ") + ")"
+		}
+		if !slices.Contains(names[d.Outcome], text) {
+			names[d.Outcome] = append(names[d.Outcome], text)
+		}
+	}
+	p.Line(fmt.Sprintf("  documents of consent: %s asked for", words.Number(int64(len(v.Documents)))))
+	for _, outcome := range consent.Outcomes {
+		all := names[string(outcome)]
+		if len(all) == 0 {
+			continue
+		}
+		text := strings.Join(all[:min(len(all), mostDocumentsShown)], ", ")
+		if n := len(all) - mostDocumentsShown; n > 0 {
+			text += fmt.Sprintf(" and %s more, all in --json", words.Number(int64(n)))
+		}
+		p.Line("    " + p.Foreign(words.DocumentOutcome.Of(string(outcome))+": "+text))
+	}
+}
+
+// mostDocumentsShown is how many documents of an outcome the terminal names.
+const mostDocumentsShown = 20
