@@ -127,6 +127,7 @@ func TestDialectFields(t *testing.T) {
 		{"colon", "User \t agent *\nDisallow: /p\n", "Spider", "/p", "protego-0.7", "protego"},
 		{"colon", "User-agent: *\nDisallow /p: q\nDisallow /q:\n", "Spider", "/p:%20q", "", "protego-0.7"},
 		{"colon", "User-agent: *\nDisallow /p: q\nDisallow /q:\n", "Spider", "/q:", "", "protego-0.7"},
+		{"colon", "User-agent: *\nDisallow /q:", "Spider", "/q:", "", "protego-0.7"},
 		{"colon", "User-agent: Spider\nvisit time 0800\nUser-agent: Other\nDisallow: /p\n", "Spider", "/p", "", "protego-0.7"},
 		{"one_word", "User-agent: *\nDisallow: /p /q\n", "Spider", "/p", "temoto", "protego crawler-commons reppy"},
 		{"one_word", "User-agent: *\nDisallow: /q Disallow /p\n", "Spider", "/p", "temoto", "protego crawler-commons reppy"},

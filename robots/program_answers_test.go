@@ -11,8 +11,8 @@ import (
 )
 
 // Redirects that a program does not follow end a chain for it alone, by status, host and
-// origin.
-func TestRedirectsOfPrograms(t *testing.T) {
+// origin. A body that is read out of an error has a reason of its own.
+func TestReadingsOfPrograms(t *testing.T) {
 	at := func(status int, urls ...string) answer.Facts {
 		var f answer.Facts
 		for i, url := range urls {
@@ -22,6 +22,11 @@ func TestRedirectsOfPrograms(t *testing.T) {
 			}
 			f.Hops = append(f.Hops, h)
 		}
+		return f
+	}
+	page := func(status int) answer.Facts {
+		f := at(status, "http://a.example/robots.txt")
+		f.Hops[0].Status, f.HasPage = status, status/100 != 2
 		return f
 	}
 	const reads, open, closes = "conditional_allow success", "full_allow not_read", "full_disallow not_read"
@@ -47,6 +52,10 @@ func TestRedirectsOfPrograms(t *testing.T) {
 		{"colly", at(301, "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4", "http://a.example/5", "http://a.example/6", "http://a.example/7",
 			"http://a.example/8", "http://a.example/9", "http://a.example/10", "http://a.example/11", "http://a.example/12"), "full_disallow redirect_limit"},
 		{"scrapy", at(301, "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4", "http://a.example/5", "http://a.example/6", "http://a.example/7"), reads},
+		{"scrapy", page(503), "conditional_allow error_body"},
+		{"crawlee", page(404), "conditional_allow error_body"},
+		{"scrapy", page(200), reads},
+		{"colly", page(503), "full_allow server_error"},
 	} {
 		a := named(t, c.profile).Answer(c.facts)
 		if got := fmt.Sprint(a.Outcome, " ", a.Reason); got != c.want {

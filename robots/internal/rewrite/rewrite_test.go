@@ -51,6 +51,8 @@ func TestRewriter(t *testing.T) {
 		{as: harmlessly, url: `/../a\b/..`, want: "/a/", pattern: `\`, wantPattern: `\`},
 		{as: Rewriter{Requote: RequoteWhole}, url: "/%61%3f=%E2%82%23%3f", want: "/a%3F%3D%EF%BF%BD%23%3F", pattern: "%20//?%23", wantPattern: ""},
 		{as: Rewriter{Requote: RequoteWhole}, url: "/a%09;b/c;%3F%23", want: "/a%3Bb/c", pattern: "///x%3F", wantPattern: "/x"},
+		{as: Rewriter{Requote: RequoteWhole}, url: "/%2f;", want: "//", pattern: "/%2F&;", wantPattern: "//%26%3B"},
+		{as: Rewriter{Requote: RequoteWhole}, url: "/a;?b;", want: "/a%3Fb%3B", pattern: "//h;x/a;?b#", wantPattern: "//h%3Bx/a%3Fb"},
 		{as: Rewriter{Requote: RequoteWhole}, url: "/a?", want: "/a", pattern: "//h/x;", wantPattern: "//h/x"},
 		{as: Rewriter{Requote: RequotePath, PatternIsURL: true}, url: "/a=", want: "/a%3D", pattern: "//h/a=$", wantPattern: "/a%3D$"},
 		{as: Rewriter{}, url: "/%7e?", want: "/%7e?", pattern: "/%7e", wantPattern: "/%7e"},

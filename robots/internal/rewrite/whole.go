@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots/internal/escape"
@@ -110,13 +109,24 @@ func requoteWholeURL(b []byte) []byte {
 	return out
 }
 
-// requoteWholePattern returns what a pattern becomes: of a URL without host, the path.
-func requoteWholePattern(b []byte) []byte {
+// requoteWholePattern returns what a pattern becomes: of a URL without host, the path. Behind
+// two slashes stands a host, in which a semicolon begins no parameters.
+func requoteWholePattern(b []byte) (out []byte) {
 	b = withoutTabs(bytes.TrimLeftFunc(decodedText(b), isControl))
-	if rest, ok := bytes.CutPrefix(b, []byte("//")); ok && (len(rest) == 0 || strings.IndexByte("/?#", rest[0]) >= 0) {
-		b = rest
+	if rest, ok := bytes.CutPrefix(b, []byte("//")); ok {
+		n := bytes.IndexAny(rest, "/?#")
+		if n < 0 {
+			n = len(rest)
+		}
+		if n > 0 {
+			out = append(out, "//"...)
+		}
+		for _, c := range rest[:n] {
+			out = quoted(out, c)
+		}
+		b = rest[n:]
 	}
-	return requoteDecoded(b)
+	return append(out, requoteDecoded(b)...)
 }
 
 // requoteDecoded encodes a decoded URL, without the marks of what is empty.
