@@ -41,6 +41,9 @@ func TestPages(t *testing.T) {
 			t.Errorf("%+v: samples of the same pages differ in %.3f", c, share)
 		}
 	}
+	if _, low, high := OfPages(100, 200, 220); math.Abs(high-low-0.0425) > 0.002 { // 0.137 of any number
+		t.Errorf("of 200 of 220 pages: %v to %v", low, high)
+	}
 	if share, low, high := OfPages(150, 200, 200); share != 0.75 || low != 0.75 || high != 0.75 {
 		t.Errorf("of a sample that is all: %v, %v to %v", share, low, high)
 	}
@@ -72,6 +75,13 @@ func TestPercents(t *testing.T) {
 	}
 	if median, low, high := (Percents{}).Median(); median != 0 || low != 0 || high != 0 {
 		t.Errorf("of none: %d, %d to %d", median, low, high)
+	}
+	each := make(Percents) // a host with each percentage from 0 to 99: the 40th and the 61st
+	for i := range int64(100) {
+		each[i] = 1
+	}
+	if median, low, high := each.Median(); median != 49 || low != 39 || high != 60 {
+		t.Errorf("of 100: %d, %d to %d", median, low, high)
 	}
 	// Of a population of percentages whose median is 60, the interval holds it in 95 % of samples.
 	r, held := rand.New(rand.NewPCG(57, 2)), 0

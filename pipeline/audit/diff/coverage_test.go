@@ -43,6 +43,7 @@ func listing(path string, below, others int) string {
 // chance does not explain that and its class does not say it. It needs no change of the file.
 func TestCoverageChanges(t *testing.T) {
 	type state struct{ file, list string }
+	const both = "User-agent: GPTBot\nUser-agent: Googlebot\nDisallow: /shop/\n"
 	const files, star = "User-agent: GPTBot\nDisallow: /shop/\n", "User-agent: *\nDisallow: /shop/\n"
 	hosts := map[string][2]state{
 		"rules":  {{files, listing("/shop/", 4, 196)}, {files + "Disallow: /other/\nAllow: /other/1\n", listing("/shop/", 4, 196)}},
@@ -53,6 +54,8 @@ func TestCoverageChanges(t *testing.T) {
 		"shut":   {{star, listing("/shop/", 4, 196)}, {star + "User-agent: GPTBot\nDisallow: /\n", listing("/shop/", 4, 196)}},
 		"opened": {{star, listing("/shop/", 150, 50)}, {"User-agent: *\nAllow: /\n", listing("/shop/", 150, 50)}},
 		"closes": {{"", listing("/shop/", 150, 50)}, {star, listing("/shop/", 150, 50)}}, // its class is partial now
+		// One line closes most to both, and one agent has more of it.
+		"merged": {{both, listing("/shop/", 100, 100)}, {both + "\nUser-agent: GPTBot\nDisallow: /other/1\n", listing("/shop/", 100, 100)}},
 		"gone":   {{star, listing("/shop/", 150, 50)}, {star, ""}},
 		"down":   {{star, listing("/shop/", 150, 50)}, {"down", listing("/shop/", 0, 50)}},
 		"same":   {{star, listing("/shop/", 150, 50)}, {star + "# a comment", listing("/shop/", 150, 50)}},
@@ -113,11 +116,12 @@ func TestCoverageChanges(t *testing.T) {
 		"all.example coverage minor GPTBot other google - 90/100 89/100 2 2", "all.example coverage minor Googlebot other google - 90/100 89/100 2 2",
 		"closes.example coverage major GPTBot other google - 200/200 50/200 - 2", "closes.example coverage major Googlebot other google - 200/200 50/200 - 2",
 		"lists.example coverage major GPTBot other google - 196/200 170/200 2 2", "lists.example coverage major Googlebot other google - 196/200 170/200 2 2",
+		"merged.example coverage major GPTBot other google - 100/200 0/200 3 3",
 		"rules.example coverage major GPTBot other google - 196/200 110/200 2 3",
 	}, got); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
 	}
-	if i := slices.IndexFunc(r.Kinds, func(k Kind) bool { return k.Kind == "coverage" && k.Severity == "major" }); i < 0 || r.Kinds[i].Count != 5 || r.Kinds[i].Hosts != 3 {
+	if i := slices.IndexFunc(r.Kinds, func(k Kind) bool { return k.Kind == "coverage" && k.Severity == "major" }); i < 0 || r.Kinds[i].Count != 6 || r.Kinds[i].Hosts != 4 {
 		t.Errorf("%+v", r.Kinds)
 	}
 	got = nil
@@ -129,8 +133,8 @@ func TestCoverageChanges(t *testing.T) {
 		got = append(got, line)
 	}
 	if diff := cmp.Diff([]string{
-		"all: broken true 10/9 2 of 11 hosts unknown: not read in both runs, or without listed pages in one of them | all.example coverage: 90/100 → 89/100",
-		"grave: broken true 2/9 2 of 11 hosts unknown: not read in both runs, or without listed pages in one of them | closes.example coverage: 200/200 → 50/200",
+		"all: broken true 11/10 2 of 12 hosts unknown: not read in both runs, or without listed pages in one of them | all.example coverage: 90/100 → 89/100",
+		"grave: broken true 2/10 2 of 12 hosts unknown: not read in both runs, or without listed pages in one of them | closes.example coverage: 200/200 → 50/200",
 		"shut: broken true 1/1  | shut.example coverage: 196/200 → 0/200",
 		"gone: unchecked false 0/0 1 of 1 host unknown: not read in both runs, or without listed pages in one of them",
 		"down: unchecked false 0/0 1 of 1 host unknown: not read in both runs, or without listed pages in one of them",
