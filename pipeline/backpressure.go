@@ -70,6 +70,9 @@ func newBackpressure(c *Config) *backpressure {
 		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
 	}
 	g.change = sync.NewCond(&g.mu)
+	if !c.Source.IsStored() {
+		g.evaluators = min(g.evaluators, (runtime.GOMAXPROCS(0)+1)/2) // fetching takes the other half
+	}
 	return g
 }
 

@@ -18,7 +18,7 @@ type zstdCodec struct{ compress.Codec }
 
 var encoders = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(0), zstd.WithEncoderLevel(zstd.SpeedDefault),
-		zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false))
+		zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err)
 	}
