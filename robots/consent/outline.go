@@ -5,8 +5,6 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
-	"hash/fnv"
-	"io"
 	"math"
 	"slices"
 )
@@ -31,35 +29,39 @@ const maxRuns = 512
 func (s Shown) Outline() Outline {
 	words := s.words()
 	out := Outline{Bytes: len(s.Body), words: len(words)}
-	digest := sha1.New()
+	text := make([]byte, 0, len(s.Body)+len(words))
 	for _, word := range words {
-		io.WriteString(digest, word)
-		digest.Write([]byte{0})
+		text = append(append(text, word...), 0)
 	}
-	out.Digest = base32.StdEncoding.EncodeToString(digest.Sum(nil))
+	digest := sha1.Sum(text)
+	out.Digest = base32.StdEncoding.EncodeToString(digest[:])
 	all := hashes(words)
 	slices.Sort(all)
-	again := uint64(0) // how often a run has come before
+	last, again := uint64(0), uint64(0) // how often a run has come before
 	for i, h := range all {
-		if again++; i == 0 || h != all[i-1] {
-			again = 0
+		if again++; i == 0 || h != last {
+			last, again = h, 0
 		}
-		out.least = append(out.least, spread(h+again*0x9e3779b97f4a7c15))
+		all[i] = spread(h + again*0x9e3779b97f4a7c15)
 	}
-	slices.Sort(out.least)
-	out.least = slices.Clone(out.least[:min(len(out.least), maxRuns)])
+	slices.Sort(all)
+	out.least = slices.Clone(all[:min(len(all), maxRuns)])
 	return out
 }
 
-// hashes returns the hashes of the runs of three words of a text.
-func hashes(words []string) (all []uint64) {
+// hashes returns the hashes of the runs of three words of a text: FNV-1a, of the words with a
+// zero behind each. It allocates once: a page has thousands of words.
+func hashes(words []string) []uint64 {
+	all := make([]uint64, len(words))
 	for i := range words {
-		h := fnv.New64a()
+		h := uint64(14695981039346656037)
 		for _, word := range words[i:min(i+3, len(words))] {
-			io.WriteString(h, word)
-			h.Write([]byte{0})
+			for k := range len(word) {
+				h = (h ^ uint64(word[k])) * 1099511628211
+			}
+			h *= 1099511628211
 		}
-		all = append(all, h.Sum64())
+		all[i] = h
 	}
 	return all
 }
