@@ -239,6 +239,11 @@ func TestDocumentsOfConsent(t *testing.T) {
 	} else if slices.ContainsFunc(f.rows, func(row []string) bool { return row[0] == "robots.txt rsl" }) {
 		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
+	everywhere := one(t, db, "SELECT format('of consent, {:,} of {:,} hosts asked for them\\nrefuse AI training, {:,} of them not in robots.txt.', "+
+		"sum(count) FILTER (key <> 'none')::BIGINT, sum(count)::BIGINT, sum(count) FILTER (key <> 'none' AND NOT list_contains(string_split(key, '+'), 'robots.txt'))::BIGINT) FROM summary WHERE metric = 'document_refusal'")
+	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text, strings.ReplaceAll(everywhere, `\n`, "\n")) {
+		t.Errorf("the text does not say %q:\n%s", everywhere, text)
+	}
 	if text, _ := robocensus(t, 0, "show", "h3.example", "--out", out, "--run", "r"); !strings.Contains(text, "\n  documents of consent: 7 asked for\n") ||
 		!strings.Contains(text, "    not there: page\n    something else: ") || !strings.Contains(text, "tdmrep (no array)") || !strings.Contains(text, "llms.txt (no heading)") {
 		t.Errorf("show says of documents\n%s", text)

@@ -46,7 +46,8 @@ type figures struct {
 	decided *summary.Decided
 	pages   int64 // hosts that answered with a page of HTML in place of a robots.txt
 
-	Walls map[string]int64 // hosts that a wall kept from being read, by vendor
+	Walls      map[string]int64 // hosts that a wall kept from being read, by vendor
+	documented map[string]int64 // hosts asked for documents, by the places where they refuse AI training
 	// hosts by what they list in sitemaps, by what is wrong with sitemaps that they name, and
 	// those that close to an agent a page that they list
 	listing, faults, listedClosed map[string]int64
@@ -69,6 +70,7 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		others: by("answer_let_in"),
 	}
 	f.listing, f.faults = by("sitemap_host"), by("sitemap_fault")
+	f.documented = by("document_refusal")
 	agentOf := func(l counters.Label) string { return l.Agent }
 	f.listedClosed, f.pagesOf = make(map[string]int64), sums.By("coverage", profile, agentOf)
 	for agent, keys := range sums.Pivot("listed_closed", profile, agentOf) {

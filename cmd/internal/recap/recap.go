@@ -284,6 +284,7 @@ func showShutOut(p *screen.Text, f *figures) {
 		p.Line(words.Count(n, f.noun) + " " + words.Agree(n, "refuses", "refuse") + " AI training in some way:")
 		p.List(ways)
 	}
+	f.showDocumented(p)
 	if len(f.agents) == 0 {
 		p.Line("\nNo agent is shut out anywhere.")
 		return
@@ -312,6 +313,25 @@ func showShutOut(p *screen.Text, f *figures) {
 const firstQuery = `SELECT agent, category,
     count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts
     FROM policies GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10`
+
+// showDocumented says how many hosts refuse AI training anywhere, where documents were asked for:
+// what stands above it is of robots.txt alone.
+func (f *figures) showDocumented(p *screen.Text) {
+	hosts, refusing, elsewhere := int64(0), int64(0), int64(0)
+	for places, n := range f.documented {
+		if hosts += n; places == summary.NoPlace {
+			continue
+		}
+		if refusing += n; places != summary.InRobots && !strings.HasPrefix(places, summary.InRobots+"+") {
+			elsewhere += n
+		}
+	}
+	if hosts > 0 {
+		p.Line(fmt.Sprintf("That is robots.txt alone: with headers, HTML and documents of consent, %s of %s asked for them\n"+
+			"%s AI training, %s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
+			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere)))
+	}
+}
 
 // showListed prints what is wrong with sitemaps, and on how many hosts a page is both listed and
 // closed to a search engine, where sitemaps were read.
