@@ -70,11 +70,17 @@ func TestPercents(t *testing.T) {
 	if median, low, high := p.Median(); median != 99 || low != 99 || high != 100 { // the 13th and the 28th
 		t.Errorf("%d, %d to %d", median, low, high)
 	}
-	if median, low, high := (Percents{7: 1}).Median(); median != 7 || low != 7 || high != 7 {
+	if median, low, high := (Percents{7: 1}).Median(); median != 7 || low != 0 || high != 100 {
 		t.Errorf("of one host: %d, %d to %d", median, low, high)
 	}
-	if median, low, high := (Percents{}).Median(); median != 0 || low != 0 || high != 0 {
+	if median, low, high := (Percents{}).Median(); median != 0 || low != 0 || high != 100 {
 		t.Errorf("of none: %d, %d to %d", median, low, high)
+	}
+	if median, low, high := (Percents{7: 3, 9: 2}).Median(); median != 7 || low != 0 || high != 100 {
+		t.Errorf("of five: %d, %d to %d", median, low, high)
+	}
+	if median, low, high := (Percents{7: 3, 9: 3}).Median(); median != 7 || low != 7 || high != 9 {
+		t.Errorf("of six: %d, %d to %d", median, low, high)
 	}
 	each := make(Percents) // a host with each percentage from 0 to 99: the 40th and the 61st
 	for i := range int64(100) {

@@ -136,7 +136,7 @@ func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
 		count(*) FILTER (disallowed > 0 AND disallowed BETWEEN 0.01 * sampled AND 0.5 * sampled) AS closes_to_half,
 		count(*) FILTER (disallowed > 0.5 * sampled AND disallowed < sampled) AS closes_over_half, count(*) FILTER (disallowed > 0 AND disallowed = sampled) AS closes_all, count(*) AS hosts`
 	medians := func(group, from string) string {
-		return `SELECT ` + group + `, agent, list_extract(all_of, first) AS lower, list_extract(all_of, (n + 1) // 2) AS median, list_extract(all_of, n + 1 - first) AS upper, n AS hosts
+		return `SELECT ` + group + `, agent, if(n < 6, 0, list_extract(all_of, first)) AS lower, list_extract(all_of, (n + 1) // 2) AS median, if(n < 6, 100, list_extract(all_of, n + 1 - first)) AS upper, n AS hosts
 			FROM (SELECT ` + group + `, agent, list_sort(list(100 * allowed // sampled)) AS all_of, count(*) AS n, greatest(1, floor((n - 1.959963984540054 * sqrt(n)) / 2))::BIGINT AS first
 				FROM ` + from + ` WHERE profile = 'google' GROUP BY ALL)
 			ORDER BY `

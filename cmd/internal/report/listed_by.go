@@ -47,8 +47,9 @@ func (d *data) coverageAgents(most int) (names []string) {
 
 // ofWhat says what the intervals of a median allow for, and what they do not.
 const ofWhat = "The interval of 95% is that of the hosts, if these were drawn at random, one by one: it holds the " +
-	"median of all. Apart from it, the share of each host is that of a sample of its pages, unless all are judged: of " +
-	"200 out of many it is within 7 points of the share of all that it lists, in 95% of samples."
+	"median of all; fewer than six say nothing of it. Apart from it, the share of each host is that of a sample of its " +
+	"pages, unless all are judged: of 200 out of many it is within 7 points of the share of all that it lists, in 95% " +
+	"of samples."
 
 // medians draws the median share of what hosts list that agents may fetch, by group of hosts.
 func (d *data) medians(f *draw.Figure, groups []string, names func(string) string,
@@ -90,12 +91,19 @@ func (d *data) medians(f *draw.Figure, groups []string, names func(string) strin
 
 // medianSQL computes the numbers of medians for a column that tells the groups apart.
 func medianSQL(column, from string, agents []string, order string) string {
-	return fmt.Sprintf(`SELECT %[1]s, agent, min(percent) FILTER (upto >= first) AS lower, min(percent) FILTER (2 * upto >= n) AS median, min(percent) FILTER (upto >= n + 1 - first) AS upper, any_value(n)::BIGINT AS hosts
-FROM (SELECT *, greatest(1, floor((n - %.15f * sqrt(n)) / 2)) AS first
-  FROM (SELECT %[1]s, agent, key::BIGINT AS percent, sum(sum(count)) OVER (PARTITION BY %[1]s, agent ORDER BY key::BIGINT) AS upto, sum(sum(count)) OVER (PARTITION BY %[1]s, agent) AS n
+	return fmt.Sprintf(`SELECT %[1]s, agent,
+  CASE WHEN any_value(n) < %[6]d THEN 0 ELSE min(percent) FILTER (upto >= first) END AS lower,
+  min(percent) FILTER (2 * upto >= n) AS median,
+  CASE WHEN any_value(n) < %[6]d THEN 100 ELSE min(percent) FILTER (upto >= n + 1 - first) END AS upper,
+  any_value(n)::BIGINT AS hosts
+FROM (SELECT *, greatest(1, floor((n - %.15[2]f * sqrt(n)) / 2)) AS first
+  FROM (SELECT %[1]s, agent, key::BIGINT AS percent,
+      sum(sum(count)) OVER (PARTITION BY %[1]s, agent ORDER BY key::BIGINT) AS upto,
+      sum(sum(count)) OVER (PARTITION BY %[1]s, agent) AS n
     %[3]s AND agent IN (%[4]s)
     GROUP BY %[1]s, agent, key))
-GROUP BY %[1]s, agent ORDER BY %[5]s, agent`, column, shares.Normal95, from, counters.QuoteAll(agents), order)
+GROUP BY %[1]s, agent ORDER BY %[5]s, agent`, column, shares.Normal95, from, counters.QuoteAll(agents), order,
+		shares.LeastHosts)
 }
 
 // coverageRanks shows the median by band of rank.
