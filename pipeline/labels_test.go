@@ -382,7 +382,7 @@ func TestValueOther(t *testing.T) {
 
 // A value may have a line break, in quotes.
 func TestALineBreakInALabel(t *testing.T) {
-	list := "Website,Sector,Country\r\na.example,\"news,\r\n  and \"\"views\"\"\",de\r\nb.example,shop,fr\r\n"
+	list := "Website,Sector,Country\r\na.example,\"news,\r\n  and \"\"views\"\"\",de\r\nnot a host,x,y\r\nb.example,shop,fr\r\n"
 	archive := warcResponse("a.example", "HTTP/1.1 404 Not Found\r\n\r\n") + warcResponse("b.example", "HTTP/1.1 404 Not Found\r\n\r\n")
 	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive))}, Labels: writeFile(t, "labels.csv", []byte(list))})
 	_, err := Run(t.Context(), c, new(Progress))
@@ -390,6 +390,9 @@ func TestALineBreakInALabel(t *testing.T) {
 	var got []string
 	for _, row := range rowsOf[schema.Label](t, c, "labels") {
 		got = append(got, row.Host+" "+row.Label+" "+row.Value)
+	}
+	if content, err := os.ReadFile(filepath.Join(c.Dir, "_runs", c.Run, "rejected.csv")); err != nil || !strings.Contains(string(content), "\n4,\"not a host") {
+		t.Errorf("of line 4: %s, %v", content, err)
 	}
 	want := []string{`a.example Sector news, and "views"`, "a.example Country de", "b.example Sector shop", "b.example Country fr"}
 	if diff := gocmp.Diff(want, got); diff != "" {
