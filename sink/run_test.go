@@ -95,7 +95,11 @@ func fill(s *Segment, index int) error {
 			s.Templates.Write(schema.Template{Seq: seq, FirstLine: 1}),
 			s.Answers.Write(schema.Answer{Seq: seq, Identity: "a", FetchTime: new(time.Unix(seq, 0).UTC())}, schema.Answer{Seq: seq, Identity: "b", FetchTime: new(time.Unix(seq, 5000).UTC())}),
 			s.Labels.Write(schema.Label{Seq: seq, Host: host, Label: "sector", Value: "news"}),
-			s.LabelCounts.Write(schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1}),
+			s.LabelCounts.Write(
+				schema.LabelCount{Metric: "targets", Label: "sector", Value: "news", Count: 1},
+				schema.LabelCount{Metric: "policy", Label: "sector", Value: "news", Count: 1},
+				schema.LabelCount{Metric: "verdict", Label: "sector", Value: "news", Count: 2},
+			),
 			s.SitemapFiles.Write(schema.SitemapFile{Seq: seq, FetchTime: new(time.Unix(seq, 0).UTC())}, schema.SitemapFile{Seq: seq, Line: new(int32(2))}),
 			s.Coverage.Write(schema.Coverage{Seq: seq, Host: host}), s.URLs.Write(schema.ListedURL{Seq: seq, URL: "/"}),
 			s.Documents.Write(schema.Document{Seq: seq, Document: "ai.txt"}, schema.Document{Seq: seq, Document: "tdmrep"}),

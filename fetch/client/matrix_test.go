@@ -226,7 +226,7 @@ func TestMatrixIsComplete(t *testing.T) {
 		// Not possible with one fetch: added by the memory and by archives.
 		string(answer.StaleCopy): true, string(answer.UnreachableTooLong): true, string(answer.RedirectUnresolved): true, string(answer.RevisitUnresolved): true,
 		// Only of dialects and programs: matrix rows of 401 and 403 check the first.
-		string(answer.Unauthorized): true, string(answer.NotRead): true,
+		string(answer.Unauthorized): true, string(answer.NotRead): true, string(answer.ErrorBody): true,
 		// Not a profile's reading of an answer: it counts walls apart.
 		string(answer.Challenged): true, string(answer.Throttled): true, string(answer.Payment): true, string(answer.Refused): true,
 		// The tables' class of a final status without an answer.

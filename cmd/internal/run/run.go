@@ -285,8 +285,8 @@ func New() *Flags {
 	s.Var(&f.sitemaps, "sitemaps",
 		"once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as that lets "+
 			"--user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked (default 20M); 5 is "+
-			"usual; says how much of what a site lists each agent may fetch. With --warc nobody is asked: the sitemaps of "+
-			"files of --warc-out are read, those of other programs' files are not")
+			"usual; says how much of what a site lists each agent may fetch. Of stored captures nobody is asked: the "+
+			"sitemaps of files of --warc-out are read, those of other programs' files are not")
 	s.IntVar(&c.Evaluate.SitemapSample, "sitemap-sample", 200,
 		"with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it "+
 			"lists them")
