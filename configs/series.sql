@@ -173,7 +173,7 @@ CREATE OR REPLACE VIEW pages_met AS
 -- Paper and practice: what robots.txt says to an agent, and how often it is turned away from a page, in the last run; of all
 -- hosts that are compared, and by band of rank and network (dimension and value). percent is the share of these hosts that turn
 -- the identity away; beyond is how much more often they do so than to the control when it asks again, in percentage points, with
--- the interval of 95 % (R. G. Newcombe, Statistics in Medicine 17, 1998, 2635, method 10), as if hosts were drawn at random.
+-- the interval at 0.95 (R. G. Newcombe, Statistics in Medicine 17, 1998, 2635, method 10), as if hosts were drawn at random.
 CREATE OR REPLACE VIEW paper_and_practice AS
   WITH counted AS (
     SELECT run, identity, agent, category, paper, CASE WHEN stratum IS NOT NULL THEN 'stratum' WHEN cdn IS NOT NULL THEN 'cdn' ELSE 'all' END AS dimension, coalesce(stratum, cdn) AS value,

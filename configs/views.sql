@@ -26,7 +26,7 @@ CREATE OR REPLACE MACRO stratum_order(stratum) AS coalesce(try_cast(split_part(s
 -- Whether a host was read: its answer shows what its robots.txt says now. Behind a wall (challenge) nobody has read it,
 -- whatever outcome and reason say, for these are those of the status.
 CREATE OR REPLACE MACRO was_read(reason, challenge) AS challenge IS NULL AND reason IN (
-  'success', 'error_body', 'client_error', 'unauthorized', 'not_read', 'misconfigured_server', 'redirect_limit', 'redirect_loop', 'redirect_invalid',
+  'success', 'client_error', 'unauthorized', 'not_read', 'error_body', 'misconfigured_server', 'redirect_limit', 'redirect_loop', 'redirect_invalid',
   'redirect_unsupported', 'html_redirect');
 
 -- Whether the rules of a file decide: not those of the page of a wall.

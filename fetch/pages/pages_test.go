@@ -25,6 +25,9 @@ const (
 
 var served = 0
 
+// lively counts those of a page that has other words each time.
+var lively = 0
+
 func page(w http.ResponseWriter) {
 	served++
 	fmt.Fprintf(w, shop, served)
@@ -78,10 +81,10 @@ var sites = map[string]struct {
 		"us not_asked disallowed | gptbot served | ccbot served | browser served"},
 	// It changes by itself, as much as it differs for anybody.
 	"lively.example": {"", func(w http.ResponseWriter, r *http.Request, who string) {
-		served++
-		fmt.Fprintf(w, shop, served)
+		lively++
+		fmt.Fprintf(w, shop, lively)
 		for i := range 20 {
-			fmt.Fprintf(w, "w%s ", strings.Repeat(string(rune('a'+(served*7+i*3)%26)), 1+(served+i)%5))
+			fmt.Fprintf(w, "w%s ", strings.Repeat(string(rune('a'+lively)), 1+i))
 		}
 	}, "us served other | gptbot served same | ccbot served same | browser served same"},
 	"ill.example": {"", func(w http.ResponseWriter, r *http.Request, who string) {

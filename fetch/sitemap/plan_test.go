@@ -360,7 +360,7 @@ func TestReadsADocumentThatLiesNowhere(t *testing.T) {
 	b := Bounds{Files: 1, Bytes: 1 << 20, Sample: 9}
 	text := urlset("/before", "https://a.example/x", "https://b.example/", "after", "https://A.example:443/x")
 	r, of, err := b.Read(strings.NewReader(text), fetch.Origin{})
-	want := Reading{Kind: URLSet, URLs: 5, Listed: 4, Outside: 1, Bytes: int64(len(text)), Digest: r.Digest, Remarks: []Remark{Outside, Relative}}
+	want := Reading{Kind: URLSet, URLs: 5, Listed: 4, New: 3, Outside: 1, Bytes: int64(len(text)), Digest: r.Digest, Remarks: []Remark{Outside, Relative}}
 	sample := make([]string, len(r.Sample))
 	for i := range r.Sample {
 		sample[i] = r.Sample[i].URL

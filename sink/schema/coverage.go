@@ -43,7 +43,7 @@ type SitemapFile struct {
 	URLsRead int64 `parquet:"urls_read"`
 	// Of these, those that the host has listed nowhere before, neither here nor in a sitemap that was
 	// read earlier: their sum is `listed` of `coverage`. Exact up to 8,192 different pages of a host, beyond
-	// that an estimate with a standard error below 2 %.
+	// that an estimate with a standard error below 0.02 of it.
 	URLsNew int64 `parquet:"urls_new"`
 	// Of the pages, those of other origins (another scheme, host or port), which count for nobody here.
 	Outside int64 `parquet:"outside"`

@@ -4,6 +4,9 @@ package flags
 import (
 	"errors"
 	"fmt"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -23,13 +26,18 @@ func Parse(set *pflag.FlagSet, args []string) error {
 }
 
 // CheckDashes refuses a long flag with one dash. Pflag would read -out DIR as the
-// short flag -o with the value ut.
+// short flag -o with the value ut. It also refuses a blank before a value that may be left out,
+// which pflag takes for an argument.
 func CheckDashes(set *pflag.FlagSet, args []string) error {
 	takesValue := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		if name, long := strings.CutPrefix(args[i], "--"); long {
-			if takesValue(set.Lookup(name)) {
+			switch f := set.Lookup(name); {
+			case takesValue(f):
 				i++
+			case mayTake(f) && i+1 < len(args) && isNoHost(args[i+1]):
+				return fmt.Errorf("--%s %s: write --%s=%s: %s would be an argument of its own", name, args[i+1], name,
+					args[i+1], args[i+1])
 			}
 			continue
 		}
@@ -48,25 +56,46 @@ func CheckDashes(set *pflag.FlagSet, args []string) error {
 	return nil
 }
 
+// mayTake reports whether a flag has a value that may be left out.
+func mayTake(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal != "" && f.Value.Type() != "bool" }
+
+// isNoHost reports whether a word is rather the value of a flag than a host or a folder.
+func isNoHost(word string) bool {
+	return word != "" && !strings.HasPrefix(word, "-") && !strings.ContainsAny(word, "./:\\") ||
+		slices.Contains([]string{".txt", ".json", ".xml"}, path.Ext(word)) && !strings.ContainsAny(word, "/\\")
+}
+
 // Usages returns the help of the flags of set, in lines of at most width columns, 0 for any.
-// One that is there or not is named as people type it: pflag adds [=true|false] to each.
+// One that is there or not is named as people type it, and so is one whose value may be left out:
+// pflag adds [=true|false] to the first, and what the second is without a value to its name.
 func Usages(set *pflag.FlagSet, width int) string {
 	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	shown.SortFlags = false // set has an order
 	set.VisitAll(func(f *pflag.Flag) {
 		copied := *f
-		if f.Value.Type() == "bool" {
-			copied.Value, copied.NoOptDefVal = bare{f.Value}, ""
+		switch {
+		case f.Value.Type() == "bool":
+			copied.Value, copied.NoOptDefVal = typed{f.Value, ""}, ""
+		case mayTake(f):
+			value := ""
+			value, copied.Usage = pflag.UnquoteUsage(f)
+			copied.Value, copied.NoOptDefVal, copied.DefValue = typed{f.Value, "[=" + value + "]"}, "", ""
 		}
 		shown.AddFlag(&copied)
 	})
-	return shown.FlagUsagesWrapped(width)
+	return besideItsName.ReplaceAllString(shown.FlagUsagesWrapped(width), "$1 ")
 }
 
-// bare is a value whose type the help of its flag leaves out.
-type bare struct{ pflag.Value }
+// besideItsName finds a value that may be left out, which pflag parts from the name of its flag.
+var besideItsName = regexp.MustCompile(` (\[=[^ \]]+\])`)
 
-func (bare) Type() string { return "" }
+// typed is a value of another type for the help of its flag.
+type typed struct {
+	pflag.Value
+	of string
+}
+
+func (t typed) Type() string { return t.of }
 
 // Explain explains why set could not parse its arguments, and suggests a flag.
 func Explain(set *pflag.FlagSet, err error) error {

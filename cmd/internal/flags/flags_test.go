@@ -33,6 +33,12 @@ func TestParse(t *testing.T) {
 		{[]string{"--f", "x"}, `--f "x": expected a number`},
 		{[]string{"--b=maybe"}, `--b "maybe": expected true or false`},
 		{[]string{"--d", "5"}, `--d "5": expected a time with its unit, such as 30s, 5m or 24h`},
+		{[]string{"--opt", "all"}, "--opt all: write --opt=all: all would be an argument of its own"},
+		{[]string{"--opt", "ai.txt"}, "--opt ai.txt: write --opt=ai.txt: ai.txt would be an argument of its own"},
+		{[]string{"--opt", "site.example"}, ""},
+		{[]string{"--opt", "--b"}, ""},
+		{[]string{"--opt=all", "x"}, ""},
+		{[]string{"--b", "all"}, ""},
 		{[]string{"--l", `a"b`}, `--l "a\"b": expected words separated by commas`},
 	} {
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
@@ -44,6 +50,8 @@ func TestParse(t *testing.T) {
 		set.Bool("b", false, "")
 		set.Duration("d", time.Second, "")
 		set.StringSlice("l", nil, "")
+		set.String("opt", "", "")
+		set.Lookup("opt").NoOptDefVal = "some"
 		err := Parse(set, row.args)
 		got := ""
 		if err != nil {
@@ -52,5 +60,25 @@ func TestParse(t *testing.T) {
 		if got != row.want || (row.want == pflag.ErrHelp.Error()) != errors.Is(err, pflag.ErrHelp) {
 			t.Errorf("%q: %q, want %q", row.args, got, row.want)
 		}
+	}
+}
+
+// Values that may be left out stand in brackets behind the name.
+func TestUsages(t *testing.T) {
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	set.SortFlags = false
+	set.Bool("there", false, "is it")
+	set.String("opt", "", "take some; with --opt=`all` all")
+	set.Lookup("opt").NoOptDefVal = "some"
+	set.StringSlice("list", nil, "of `NAMES`")
+	set.Lookup("list").NoOptDefVal = "all"
+	set.String("name", "x", "a `NAME`")
+	want := `      --there           is it
+      --opt[=all]       take some; with --opt=all all
+      --list[=NAMES]    of NAMES
+      --name NAME       a NAME (default "x")
+`
+	if got := Usages(set, 0); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

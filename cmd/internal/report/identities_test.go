@@ -34,3 +34,20 @@ func TestTitlesWhereNobodyIsTurnedAway(t *testing.T) {
 		}
 	}
 }
+
+// Where no host that lets an identity in served the page to the control, nothing was compared,
+// and the title does not say that nobody is turned away.
+func TestTitleWhereNothingIsCompared(t *testing.T) {
+	const none, all = "Nothing can be said of identities that robots.txt lets in", "No identity is turned away more often"
+	for met, want := range map[string]string{"incomparable": none, "served": all} {
+		counts := []schema.Count{count1("targets", "", 20), profiled("outcome", "conditional_allow", "google", 20),
+			profiled("reason", "success", "google", 20), profiled("page_met", "!us open refused", "google", 20),
+			profiled("page_met", "gptbot open "+met, "google", 20)}
+		dir := t.TempDir()
+		writeRun(t, dir, plan("r"), 1, counts, nil)
+		out := text1(t, drawn(t, dir, "r", ""))
+		if strings.Contains(out, none) != (want == none) || strings.Contains(out, all) != (want == all) {
+			t.Errorf("%s: the page does not say %q", met, want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (d *data) practice() *draw.Figure {
 			[]string{"not_asked", "incomparable", "control_away", "both_away"}),
 	}
 	var top *summary.Practice
-	most := 0.0
+	most, isCompared := 0.0, false
 	for _, p := range all {
 		by := append(practiceTreatments.Numbers(p.By), p.By[string(consent.PageNotAsked)],
 			p.By[summary.TreatmentNames[summary.Incomparable]], p.Once+p.Both, p.Both)
@@ -69,12 +69,17 @@ func (d *data) practice() *draw.Figure {
 		f.AddBar(identityName(p.Identity, false)+": "+words.Paper.Of(p.Paper), "of "+words.Hosts(hosts),
 			draw.Track{Whole: hosts, Shares: practiceTreatments.Shares(p.By),
 				Values: []string{words.Percent(p.TurnedAway(), hosts) + "; " + beyond}})
-		if letsIn(p.Paper) && points > most {
-			top, most = p, points
+		if letsIn(p.Paper) {
+			if isCompared = true; points > most {
+				top, most = p, points
+			}
 		}
 	}
 	f.Fill("these hosts")
 	f.Title = "No identity is turned away more often than our own user agent where robots.txt lets it in"
+	if !isCompared {
+		f.Title = "Nothing can be said of identities that robots.txt lets in: no such host served the page to our own user agent"
+	}
 	if top != nil {
 		beyond, _, _, _ := beyondControl(top)
 		f.Title = fmt.Sprintf("Where robots.txt is %s to %s, %s turn it away: %s beyond our own user agent",

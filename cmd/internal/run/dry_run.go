@@ -60,6 +60,10 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one "+
 			"address, %d to one domain",
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
+		if n := int64(len(c.Fetch.Identities)); n > 0 {
+			row("identities", fmt.Sprintf("%s more of each host that answers, for its robots.txt under each: %s in all if all do",
+				words.Count(n, "request"), words.Number(n*p.Hosts)))
+		}
 		if l := f.asked; l != nil {
 			row("documents", fmt.Sprintf("%s more of each host whose robots.txt allows them all: %s, and one for each "+
 				"folder and extension that cannot exist; %s in all%s",

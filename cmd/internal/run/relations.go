@@ -83,8 +83,11 @@ func (f *Flags) anyOf(names []string) string {
 func (f *Flags) alternatives(names []string) string {
 	var each []string
 	for _, name := range names {
-		takes, _ := pflag.UnquoteUsage(f.Set.Lookup(name))
-		each = append(each, "--"+name+" "+takes)
+		flag := f.Set.Lookup(name)
+		if takes, _ := pflag.UnquoteUsage(flag); flag.NoOptDefVal == "" {
+			name += " " + takes
+		}
+		each = append(each, "--"+name)
 	}
 	return strings.Join(each, " | ")
 }

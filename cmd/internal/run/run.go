@@ -275,7 +275,7 @@ func New() *Flags {
 	s.Var(&f.pages, "pages",
 		"with --also-as: then ask for a page too, under each identity and under the control, which asks twice, where the "+
 			"host's robots.txt lets that identity's agent fetch it; reads headers and 64 KiB; says who is served what. With "+
-			"`--pages=all` also where robots.txt shuts the agent out: for hosts that you may test so, as their operators have "+
+			"--pages=`all` also where robots.txt shuts the agent out: for hosts that you may test so, as their operators have "+
 			"asked for no such request")
 	s.Lookup("pages").NoOptDefVal = pagesAllowed
 	s.StringVar(&f.page, "page", "/", "with --pages: `PATH` of the page, with its query")
@@ -293,8 +293,8 @@ func New() *Flags {
 	s.BoolVar(&f.keepURLs, "keep-urls", false,
 		"with --sitemaps: write the table urls too, so that these pages can be judged again")
 	s.StringSliceVar(&f.documents, "documents", nil,
-		"once a host has answered, ask it for documents too in which sites say what may be done with them (`NAME,…` of "+
-			"them; without a name all), a second apart and only where its robots.txt lets --user-agent fetch them, and for "+
+		"once a host has answered, ask it for documents too in which sites say what may be done with them (`NAMES` of "+
+			"them, with commas; without any all), a second apart and only where its robots.txt lets --user-agent fetch them, and for "+
 			"paths that cannot exist, to compare with; see configs/documents.yaml")
 	s.Lookup("documents").NoOptDefVal = allDocuments
 	s.StringVar(&f.documentList, "document-list", "",

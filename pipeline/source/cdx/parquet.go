@@ -48,7 +48,7 @@ func OpenTable(in io.ReaderAt, size int64, name, path string, dated bool) (*Tabl
 	t := &Table{name: name, columns: make(map[string]int), subset: subsetOf(path)}
 	var err error
 	if t.in, err = rowio.OpenForeign(in, size); err != nil {
-		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
+		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or %w", err)}
 	}
 	var f fields
 	for at, field := range t.in.Columns() {

@@ -25,7 +25,7 @@ func openParquet(f *os.File, name string) (*rowio.Foreign, error) {
 	}
 	in, err := rowio.OpenForeign(f, info.Size())
 	if err != nil {
-		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
+		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or %w", err)}
 	}
 	if rows := in.Rows(); rows > rowsPerByte*info.Size() {
 		return nil, &userfile.Error{Path: name,
