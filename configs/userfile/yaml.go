@@ -2,6 +2,7 @@ package userfile
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"fmt"
 	"io"
@@ -101,11 +102,15 @@ func measure(n *yaml.Node, known map[*yaml.Node]int) (int, error) {
 	return size, nil
 }
 
-// Decode decodes a node of a document that [Parse] returned. A map with too many
-// keys and a value of the wrong type are errors.
+// Decode decodes a node of a document that [Parse] returned. A map with too many keys, a key
+// below the first level that no field has, and a value of the wrong type are errors; those of the
+// first level are for [CheckKeys].
 func Decode(path string, n *yaml.Node, into any) error {
 	if err := countKeys(n); err != nil {
 		return in(path, err)
+	}
+	if err := checkFields(path, n, reflect.TypeOf(into), true); err != nil {
+		return err
 	}
 	if err := n.Decode(into); err != nil {
 		return in(path, reworded(err))
@@ -186,11 +191,77 @@ func Each[T any](path string, nodes []*yaml.Node, f func(entry *T, line int) err
 	return nil
 }
 
+// checkFields checks the keys of mappings that are decoded into structs, but for those of the
+// first level.
+func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	to := reflect.PointerTo(t)
+	if t == reflect.TypeFor[yaml.Node]() || to.Implements(reflect.TypeFor[yaml.Unmarshaler]()) || to.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return nil
+	}
+	switch {
+	case n.Kind == yaml.SequenceNode && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
+		for _, element := range n.Content {
+			if err := checkFields(path, element, t.Elem(), false); err != nil {
+				return err
+			}
+		}
+	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Map:
+		for _, value := range Pairs(n) {
+			if err := checkFields(path, value, t.Elem(), false); err != nil {
+				return err
+			}
+		}
+	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
+		if !isFirst {
+			if err := CheckKeys(path, n, Keys(t)...); err != nil {
+				return err
+			}
+		}
+		for key, value := range Pairs(n) {
+			if err := checkFields(path, value, fieldOf(t, key.Value), false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fieldOf returns the type of the field of a key that [Keys] has.
+func fieldOf(of reflect.Type, key string) reflect.Type {
+	for field := range of.Fields() {
+		switch {
+		case field.Anonymous && slices.Contains(Keys(field.Type), key):
+			return fieldOf(field.Type, key)
+		case !field.Anonymous && keyOf(field) == key:
+			return field.Type
+		}
+	}
+	return reflect.TypeFor[any]()
+}
+
+// keyOf returns the key of a field, "-" for none.
+func keyOf(field reflect.StructField) string {
+	key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+	switch {
+	case !field.IsExported():
+		return "-"
+	case key == "":
+		return strings.ToLower(field.Name) // as package yaml has it
+	}
+	return key
+}
+
 // Keys returns the keys of a struct's fields, with those of structs inline.
 func Keys(of reflect.Type) (keys []string) {
 	for i := range of.NumField() {
 		field := of.Field(i)
-		key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		key := keyOf(field)
 		switch {
 		case field.Anonymous:
 			keys = append(keys, Keys(field.Type)...)

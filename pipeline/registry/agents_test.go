@@ -22,7 +22,7 @@ func TestEachEntryHasItsSource(t *testing.T) {
 	var secondHand []string
 	for _, node := range nodes {
 		var entry struct{ Name, Kind, Source string }
-		if err := userfile.Decode("agents.yaml", node, &entry); err != nil || !isURL(entry.Source) {
+		if err := node.Decode(&entry); err != nil || !isURL(entry.Source) {
 			t.Errorf("line %d: %s has the source %q: %v", node.Line, entry.Name, entry.Source, err)
 		}
 		for _, list := range []string{"knownagents.com", "darkvisitors.com", "ai-robots-txt", "crawler-user-agents", "radar.cloudflare.com"} {
