@@ -323,28 +323,40 @@ var ErrNoCondition = errors.New("the store has no conditional writes (If-None-Ma
 func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, inDoubt bool, err error) {
 	err = b.call(ctx, "write", name, func(ctx context.Context) error {
 		err := b.put(ctx, name, content, true)
-		if codeOf(err) == "NotImplemented" {
+		code := gcerrors.Code(err)
+		switch {
+		case err == nil:
+			won = true
+			return nil
+		case codeOf(err) == "NotImplemented":
 			return permanent{fmt.Errorf("%w: %w", ErrNoCondition, err)}
-		}
-		if gcerrors.Code(err) != gcerrors.FailedPrecondition {
-			inDoubt = inDoubt || err != nil && gcerrors.Code(err) != gcerrors.PermissionDenied
-			won = err == nil
+		case code == gcerrors.PermissionDenied:
 			return err
 		}
 		inDoubt = true // until the object is read: the client repeats a write, too
-		there, err := b.bucket.NewRangeReader(ctx, b.prefix+name, 0, int64(len(content))+1, nil)
+		if code != gcerrors.FailedPrecondition && statusOf(err) != 0 {
+			return err
+		}
+		// A store may refuse a long object while it is sent, and cut the connection before
+		// its answer is read: then it is the object that tells.
+		there, e := b.bucket.NewRangeReader(ctx, b.prefix+name, 0, int64(len(content))+1, nil)
 		var found []byte
-		if err == nil {
-			found, err = io.ReadAll(there)
+		if e == nil {
+			found, e = io.ReadAll(there)
 			there.Close()
 		}
-		if gcerrors.Code(err) == gcerrors.NotFound {
+		switch {
+		case e == nil:
+			won = string(found) == string(content)
+			return nil
+		case code != gcerrors.FailedPrecondition:
+			return err
+		case gcerrors.Code(e) == gcerrors.NotFound:
 			// Removed in between, or the store answers a write that loses before the
 			// one that wins.
 			return errors.New("the object exists and cannot be read")
 		}
-		won = err == nil && string(found) == string(content)
-		return err
+		return e
 	})
 	return won && err == nil, inDoubt && err != nil, err
 }

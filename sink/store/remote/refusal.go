@@ -37,6 +37,15 @@ func codeOf(err error) string {
 	return coded.ErrorCode()
 }
 
+// statusOf returns the status of the answer that an error tells of, 0 without an answer.
+func statusOf(err error) int {
+	var answer interface{ HTTPStatusCode() int }
+	if !errors.As(err, &answer) {
+		return 0
+	}
+	return answer.HTTPStatusCode()
+}
+
 // explain makes the error of an operation on a name, with the causes that package
 // fs knows.
 func (b *Bucket) explain(op, name string, err error) error {
@@ -47,8 +56,7 @@ func (b *Bucket) explain(op, name string, err error) error {
 		err = as(err)
 	}
 	cause := err
-	var answer interface{ HTTPStatusCode() int }
-	isRefused := errors.As(err, &answer) && slices.Contains(refusals, answer.HTTPStatusCode())
+	isRefused := slices.Contains(refusals, statusOf(err))
 	switch of, code := gcerrors.Code(err), codeOf(err); {
 	case slices.Contains(noBucket, code):
 		cause = refused{err}
