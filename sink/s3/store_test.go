@@ -407,7 +407,7 @@ func TestAStoreThatIsDown(t *testing.T) {
 	if _, err := s.Read("name", 1); !errors.Is(err, remote.ErrTransfer) {
 		t.Errorf("%v", err)
 	}
-	if won, err := s.Put("name", []byte("x")); !won || !errors.Is(err, remote.ErrTransfer) {
+	if won, err := s.Put("name", []byte("x")); won || !errors.Is(err, remote.ErrTransfer) || !errors.Is(err, store.ErrInDoubt) {
 		t.Errorf("put: %v, %v; want doubt", won, err)
 	}
 	if took := time.Since(began); took > 5*time.Minute {
