@@ -86,14 +86,6 @@ type Group struct {
 	HasCrawlDelay bool
 }
 
-// A delay is a crawl-delay with the agents that were listed last before it: indices in
-// File.Agents. Those of a group do not overlap.
-type delay struct {
-	group   int32
-	agents  Span
-	seconds float64
-}
-
 // An AgentLine is a user-agent line, or one value of it in a profile with
 // lists.
 type AgentLine struct {
