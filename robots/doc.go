@@ -68,6 +68,7 @@
 //	agent.go         crawlers and their tokens
 //	names.go         groups by token
 //	judge.go         the policies of a file
+//	delay.go         the crawl-delay of an agent
 //	policy.go        what of a file applies to an agent
 //	ruleset.go       the rules of a group, compiled; which of them matches
 //	compile.go       how they are compiled
