@@ -48,7 +48,7 @@ type Capture struct {
 	Cut       *int
 
 	// Probe has the answers for two more pages, zero unless the origin answered
-	// 5xx and Config.ProbeMisconfigured is set.
+	// 5xx or 429 and Config.ProbeMisconfigured is set.
 	Probe Probe
 
 	// Challenge is the vendor of the wall that answered instead of a robots.txt, "" if

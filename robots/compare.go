@@ -33,6 +33,9 @@ type Comparison struct {
 	// has the lower. Nil means that there is none, or, if the relation is
 	// undecided, that none was found.
 	Closes, Opens *Counterexample
+	// Sorted reports whether the relation is undecided because a policy sorts the query of a
+	// URL before its rules are asked.
+	Sorted bool
 	// States is the number of states that the search visited: 0 if rules, their normal
 	// form or classes showed the answer.
 	States int

@@ -70,7 +70,8 @@ func compareSorted(a, b *Policy, most int) (c Comparison, work int) {
 		return c, 0
 	}
 	c, work = compareWithin(a, b, most)
-	whole := c.Relation != RelationUndecided && isSortedAlike(a, b)
+	searched, alike := c.Relation != RelationUndecided, isSortedAlike(a, b)
+	whole := searched && alike
 	var found [2]bool
 	for way, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
 		if *w == nil {
@@ -82,6 +83,7 @@ func compareSorted(a, b *Policy, most int) (c Comparison, work int) {
 		}
 	}
 	c.Relation = relationOf(found, whole)
+	c.Sorted = c.Relation == RelationUndecided && (searched || !alike)
 	return c, work
 }
 

@@ -114,11 +114,23 @@ func exportCommand() *cobra.Command {
 // exportable are the tables that can be exported.
 var exportable = append(slices.Clone(schema.TableNames), "changes", export.Access)
 
+// repeated returns the first name that stands twice, "" for none.
+func repeated(names []string) string {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // selection returns what the flags choose of a table.
 func (f *exportFlags) selection(table string, someColumns bool) (s export.Selection, err error) {
 	switch {
 	case someColumns && len(f.columns) == 0:
 		return s, exit.Usagef("--columns is empty: name columns, or omit it for all")
+	case repeated(f.columns) != "":
+		return s, exit.Usagef("--columns names %q twice; name each column once", repeated(f.columns))
 	case !slices.Contains(export.Formats, f.format):
 		return s, exit.Usagef("--format %q: use arrow, csv, ndjson or xlsx", f.format)
 	case slices.Contains(ofDatabase(), table):

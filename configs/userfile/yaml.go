@@ -2,6 +2,7 @@ package userfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -205,6 +206,8 @@ func checkFields(path string, n *yaml.Node, t reflect.Type, isFirst bool) error 
 		return nil
 	}
 	switch {
+	case n.Kind != yaml.SequenceNode && t.Kind() == reflect.Slice && n.ShortTag() != "!!null":
+		return in(path, failed(n.Line, "expected a list, got %s", cmp.Or(foundKind[n.ShortTag()], "`"+n.Value+"`")))
 	case n.Kind == yaml.SequenceNode && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
 		for _, element := range n.Content {
 			if err := checkFields(path, element, t.Elem(), false); err != nil {
@@ -313,8 +316,6 @@ func reworded(err error) error {
 		kind, ok := wantKind[found[3]]
 		switch {
 		case ok:
-		case strings.HasPrefix(found[3], "[]"):
-			kind = "a list"
 		case strings.HasPrefix(found[3], "map["):
 			kind = "`key: value` pairs"
 		default:

@@ -47,6 +47,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
+type statuses []string
+
 func TestDecodeNamesNoType(t *testing.T) {
 	for text, want := range map[string]string{
 		"w: [a]":                    "f:1: expected a word, got a list",
@@ -54,6 +56,7 @@ func TestDecodeNamesNoType(t *testing.T) {
 		"n: x":                      "f:1: expected a whole number, got `x`",
 		"l: a":                      "f:1: expected a list, got `a`",
 		"l: {a: b}":                 "f:1: expected a list, got keys and values",
+		"s: any":                    "f:1: expected a list, got `any`",
 		"f: x":                      "f:1: expected a number, got `x`",
 		"[a]":                       "f:1: expected one value, got a list",
 		"w: a\nw: b":                `f:2: mapping key "w" already defined at line 1`,
@@ -70,6 +73,7 @@ func TestDecodeNamesNoType(t *testing.T) {
 			N int
 			F float64
 			L []string
+			S statuses
 		}
 		if err := Decode("f", root, &into); err == nil || err.Error() != want {
 			t.Errorf("%q: error %v, want %s", text, err, want)

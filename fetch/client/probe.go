@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 
 	"github.com/robocensus/robocensus/robots/answer"
 )
@@ -14,13 +15,18 @@ import (
 // two requests to the server that gave the 5xx, within the time that the origin
 // has left.
 //
+// A 429, which that document reads as a 5xx, has no misconfigured sites, but what holds after
+// weeks of it depends on the front page, too: it alone is requested then.
+//
 // It reports whether it sent a request.
 func (lease *Lease) probe(b *budget, got *heard) bool {
-	if status := got.Status(); got.Error != "" || status < 500 || status > 599 || got.at.Scheme == "ftp" {
+	status := got.Status()
+	fails := status >= 500 && status <= 599
+	if got.Error != "" || !fails && status != http.StatusTooManyRequests || got.at.Scheme == "ftp" {
 		return false
 	}
 	got.Probe.Front = lease.page(b, got, "/")
-	if got.Probe.HasFront() {
+	if fails && got.Probe.HasFront() {
 		got.Probe.Missing = lease.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
 	}
 	return true

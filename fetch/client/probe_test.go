@@ -21,6 +21,7 @@ func TestMisconfiguredSites(t *testing.T) {
 		{"another 5xx", 500, 200, 503, false, 3},
 		{"missing pages are 404", 500, 200, 404, false, 3},
 		{"all is down", 500, 500, 500, false, 2},
+		{"429 asks for the front page alone", 429, 200, 429, false, 2},
 		{"no 5xx", 404, 200, 500, false, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -61,8 +60,7 @@ func (e *Evaluator) countChallenge(row *schema.Fetch, stratum string) {
 // countTurnedAway counts a host by how it turns us away, whatever a profile makes of that,
 // and by what each makes of it.
 func (e *Evaluator) countTurnedAway(row *schema.Fetch, stratum string) {
-	last := answer.Hop{URL: schema.OrZero(row.FinalURL), Status: int(schema.OrZero(row.Status))}
-	how := answer.TurnedAway(last, row.RetryAfter != nil)
+	how := row.TurnedAway()
 	if how == "" {
 		e.counts.Add("turned_away", stratum, summary.NotTurnedAway)
 		return

@@ -330,7 +330,7 @@ var reasonRows = [...]struct {
 	{InvalidResponse, "invalid answer", BrokenAnswer, true},
 	{IncompleteBody, "answer that broke off", BrokenAnswer, true},
 	{StaleCopy, "unreachable; an earlier copy is judged", OnlyMemory, true},
-	{UnreachableTooLong, "unreachable for longer than the profile waits", OnlyMemory, true},
+	{UnreachableTooLong, "unreachable for so long that a later rule of the profile holds", OnlyMemory, true},
 	{AddressBlocked, "not asked: special address", SpecialAddress, false},
 	{NoRoute, "not asked: no route from here", NoRouteHere, false},
 	{Challenged, "a wall in place of the file", BehindWall, false},
@@ -374,6 +374,22 @@ func (r Reason) Words() string {
 		return reasonRows[i].words
 	}
 	return ""
+}
+
+// IsClass reports whether the reason says all that the class of an error says.
+func (r Reason) IsClass(c ErrorClass) bool {
+	if c.Answer() != r {
+		return false
+	}
+	if c.Words() == r.Words() {
+		return true
+	}
+	for i := range errorRows {
+		if errorRows[i].class != c && errorRows[i].answer == r {
+			return false
+		}
+	}
+	return true
 }
 
 // Evidence returns what an answer with this reason shows of a site's policy.

@@ -161,7 +161,7 @@ type Fetch struct {
 	// The body that the row names, its own or the copy, is all that was kept of a longer one; false if only
 	// the first profile reads less of it. Null if neither is so.
 	KeptTruncated *bool `parquet:"kept_truncated"`
-	// Status of the front page, asked for with `--probe-misconfigured` after a 5xx. Null if it was not asked
+	// Status of the front page, asked for with `--probe-misconfigured` after a 5xx or 429. Null if it was not asked
 	// for, or gave no answer. Example: `200`.
 	ProbeFrontStatus *int32 `parquet:"probe_front_status"`
 	// Status of a page that cannot exist, asked for if the front page exists: the host is misconfigured if it
@@ -210,6 +210,12 @@ type Fetch struct {
 // Shown returns the reason that says what the row shows of the host (see [answer.Shown]).
 func (f *Fetch) Shown() answer.Reason {
 	return answer.Shown(answer.Reason(f.Reason), f.Challenge != nil)
+}
+
+// TurnedAway returns how the answer turns a census away, "" if it does not.
+func (f *Fetch) TurnedAway() answer.Reason {
+	last := answer.Hop{URL: OrZero(f.FinalURL), Status: int(OrZero(f.Status))}
+	return answer.TurnedAway(last, f.RetryAfter != nil)
 }
 
 // HasFile reports whether the row's counts of lines, groups, rules and sitemaps are those of

@@ -164,12 +164,19 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 			fmt.Fprintf(out, "   %s\n", note)
 		}
 	}
+	undecided := "too many wildcards are entangled to compare all URLs"
+	switch {
+	case c.Sorted:
+		undecided = "a profile sorts queries (sorted_query), so that not all URLs can be compared"
+	case sides[0].profile != sides[1].profile:
+		undecided += ", or the profiles bring URLs into forms that cannot be"
+	}
 	fmt.Fprintf(out, "\n%s  %s\n", strings.ToUpper(c.Relation.String()), map[robots.Relation]string{
 		robots.Equal:             "A and B allow and forbid the same URLs",
 		robots.Stricter:          "B forbids all that A forbids, and more; A is looser than B",
 		robots.Looser:            "B forbids less than A, and nothing that A allows; A is stricter than B",
 		robots.Mixed:             "B forbids some URLs that A does not, and the other way round",
-		robots.RelationUndecided: "too many wildcards are entangled to compare all URLs",
+		robots.RelationUndecided: undecided,
 	}[c.Relation])
 	for _, w := range [...]struct {
 		word string

@@ -56,16 +56,20 @@ type explained struct {
 	File    robots.File
 	judge   *robots.Judge
 	answer  answer.Answer
+	turned  answer.Reason // how the answer turned us away, "" if it did not
 }
 
 // load reads the capture.
 func (r *explained) load(c *fetch.Capture) {
-	r.answer = r.Profile.Answer(c.Facts())
+	r.answer, r.turned = r.Profile.Answer(c.Facts()), turnedAway(c)
 	body, cut := c.Read(r.answer)
 	r.File.Cut = cut && body != nil
 	r.File.Parse(body, r.Profile)
 	r.judge.Load(&r.File)
 }
+
+// answerWords says why the answer decides, and no rule.
+func (r *explained) answerWords() string { return words.Answer(r.answer.Reason, r.turned, false) }
 
 func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
 	e := &explainer{out: out, agent: agent}
@@ -294,7 +298,7 @@ func (e *explainer) explain(url string) {
 	case v.Reason == robots.ReasonChallenge:
 		e.note(noLine(v.Reason, &first.File))
 	case !first.answer.AsksRules():
-		e.note("the answer decides, and no rule: " + words.Reason.Of(string(first.answer.Reason)))
+		e.note("the answer decides, and no rule: " + first.answerWords())
 	case first.File.RefusedAt() > 0:
 		e.note(visible.Text(first.Profile.Name) + " refuses the file, for " + e.lines.text(first.File.RefusedAt()))
 	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
@@ -364,7 +368,7 @@ func opinionOf(r *explained, v robots.Verdict) opinion {
 	if v.Rule >= 0 {
 		return opinion{v.Value, r.File.Rules[v.Rule].Line, ""}
 	}
-	return opinion{v.Value, 0, cmp.Or(noLine(v.Reason, &r.File), words.Reason.Of(string(r.answer.Reason)))}
+	return opinion{v.Value, 0, cmp.Or(noLine(v.Reason, &r.File), r.answerWords())}
 }
 
 // noLine says why no line of a file decides, "" if that is for the answer of the host.

@@ -218,7 +218,7 @@ func (l *URLJudge) Why(v robots.Verdict) string {
 	if v.Rule < 0 || !l.answer.AsksRules() {
 		if l.File.RefusedAt() == 0 && (v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow ||
 			v.Reason == robots.ReasonUndefined && !l.answer.AsksRules()) {
-			return words.Reason.Of(string(l.answer.Reason))
+			return l.answerWords()
 		}
 		return noLine(v.Reason, &l.File)
 	}

@@ -63,6 +63,13 @@ func TestApplyConfig(t *testing.T) {
 		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
 		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" is given twice`, nil},
 		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value", nil},
+		{"stages after the limit", "profiles:\n  x:\n    unreachable_limit: 20h\n    server_error_stages:\n" +
+			"      - {after: 24h, outcome: full_allow, copy: use}\n", ":4: profile x: server_error_stages: stage 1 is after " +
+			"24h0m0s and never begins: unreachable_limit is 20h0m0s", nil},
+		{"a limit before the stages of the base", "profiles:\n  x: {unreachable_limit: 6h}\n", "",
+			func(f *Flags) bool { return f.Own["x"].UnreachableLimit == 6*time.Hour }},
+		{"statuses that are no list", "profiles:\n  x:\n    base: scrapy\n    body_at: any\n",
+			":4: profile x: body_at: expected a list, got `any`", nil},
 		{"no YAML", "hosts: [\n", ":", nil},
 		{"a list at the top", "- a\n", ":1: expected", nil},
 	} {

@@ -159,6 +159,13 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 		field, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "profile "+name+": "), ":")
 		return nil, configError(path, cmp.Or(lines[field], fields), "%w", err)
 	}
+	for i, s := range p.ServerErrorStages {
+		// Stages of the base may begin too late: a shorter limit leaves them out.
+		if field := lines["server_error_stages"]; field != nil && s.After >= p.UnreachableLimit {
+			return nil, configError(path, field, "profile %s: server_error_stages: stage %d is after %v and never begins: "+
+				"unreachable_limit is %v", name, i+1, s.After, p.UnreachableLimit)
+		}
+	}
 	return &p, nil
 }
 

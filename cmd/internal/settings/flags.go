@@ -104,7 +104,8 @@ func (f *Shared) AddNetwork() {
 			"literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors "+
 			"over http look like the host's")
 	s.BoolVar(&f.Fetch.ProbeMisconfigured, "probe-misconfigured", false,
-		"if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
+		"if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx; "+
+			"after a 429 the front page")
 	s.StringVar(&f.Fetch.UserAgent, "user-agent", "robocensus/1",
 		"user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
 	cli.Group(f.Set, "Network")

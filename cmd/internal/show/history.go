@@ -103,11 +103,11 @@ type event struct {
 	Days      *int         `json:"days"`
 	Note      *string      `json:"note"`
 
-	page   bool          // the answer of a state is a page
-	view   *hostView     // of a state
-	lacks  string        // why it does not say what agents may do
-	change schema.Change // of a change
-	before string        // the run before it
+	target *lookup.Target // of a state or an outage
+	view   *hostView      // of a state
+	lacks  string         // why it does not say what agents may do
+	change schema.Change  // of a change
+	before string         // the run before it
 }
 
 func (f *historyFlags) history(ctx context.Context, args []string, stdout io.Writer) error {

@@ -68,7 +68,7 @@ func isRead(t *lookup.Target) bool { return t.Shown().Evidence().IsCurrent() }
 // unread returns the event of a run that could not read a host.
 func unread(t *lookup.Target) event {
 	e := event{Event: "outage", Origin: &t.Origin, Outcome: &t.Outcome, Reason: new(string(t.Shown())), Status: t.Status,
-		Challenge: t.Challenge}
+		Challenge: t.Challenge, target: t}
 	if t.Challenge != nil {
 		e.Event, e.Outcome = "wall", new(string(answer.Undefined))
 	}
@@ -90,7 +90,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 	if !isRead(t) {
 		return nil
 	}
-	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status, page: t.IsHTML}
+	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status, target: t}
 	v, err := viewOf(ctx, r, t, h.profile, nil)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -82,8 +83,8 @@ func (e *event) noteOfAny() string {
 
 // told tells an event that is not a change.
 func (h *historian) told(p *screen.Text, e *event) []string {
-	answer := func() string {
-		text := words.Answer(*e.Reason, e.page)
+	answered := func() string {
+		text := words.Answer(answer.Reason(*e.Reason), e.target.TurnedAway(), e.target.IsHTML)
 		if e.Status != nil {
 			text += fmt.Sprintf(", status %d", *e.Status)
 		}
@@ -95,9 +96,9 @@ func (h *historian) told(p *screen.Text, e *event) []string {
 	case "absent":
 		return []string{"not in the list of the run"}
 	case "outage":
-		return []string{"outage: " + answer()}
+		return []string{"outage: " + answered()}
 	case "wall":
-		return []string{answer() + ": " + p.Foreign(words.Challenge.Of(*e.Challenge))}
+		return []string{answered() + ": " + p.Foreign(words.Challenge.Of(*e.Challenge))}
 	case "answers":
 		var lines []string
 		for i := range e.Answers {
@@ -105,7 +106,7 @@ func (h *historian) told(p *screen.Text, e *event) []string {
 		}
 		return lines
 	}
-	lines := []string{answer() + "; " + h.shutOut(p, e)}
+	lines := []string{answered() + "; " + h.shutOut(p, e)}
 	for _, a := range e.Agents {
 		text := a.Agent + ": " + words.Class.Of(a.Class)
 		if a.GroupLine != nil {

@@ -49,7 +49,7 @@ func TestEachBadWeekIsTold(t *testing.T) {
 		}
 	}
 	want := []string{
-		"w1: no robots.txt (4xx), status 403; the run lacks the table policies", "w2: outage: server error, status 503", "w3: outage: server error, status 503",
+		"w1: refused (401, 403, 451), status 403; the run lacks the table policies", "w2: outage: server error, status 503", "w3: outage: server error, status 503",
 		"w4: a wall in place of the file, status 403: Cloudflare", "w5: a wall in place of the file, status 503: Akamai", "w6: a wall in place of the file, status 200: vendor not known",
 	}
 	for i, line := range want {

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/views"
@@ -233,15 +234,16 @@ func (v *hostView) print(p *screen.Text) {
 		}
 		p.Line(strings.Join(each, ", "))
 	}
-	answer := words.Answer(v.Reason, v.target.IsHTML)
-	if v.ErrorClass != nil && words.ErrorClass.Of(*v.ErrorClass) != answer {
-		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
+	reason := answer.Reason(v.Reason)
+	said := words.Answer(reason, v.target.TurnedAway(), v.target.IsHTML)
+	if v.ErrorClass != nil && !reason.IsClass(answer.ErrorClass(*v.ErrorClass)) {
+		said += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
 	}
 	if v.Challenge != nil {
-		answer = fmt.Sprintf("a wall (%s), so that the host counts as unread; by its status %s",
-			words.Challenge.Of(*v.Challenge), answer)
+		said = fmt.Sprintf("a wall (%s), so that the host counts as unread; by its status %s",
+			words.Challenge.Of(*v.Challenge), said)
 	}
-	p.Line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.Foreign(answer)))
+	p.Line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.Foreign(said)))
 	for _, h := range v.Hops {
 		status := "no answer"
 		if h.Status != nil {

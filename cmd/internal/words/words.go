@@ -47,12 +47,18 @@ var Reason = vocabulary(append([]answer.Reason{answer.Challenged, answer.Throttl
 // Page has words for a body that is a page of HTML where a robots.txt should be.
 const Page = "a page of HTML in place of a robots.txt"
 
-// Answer has words for a reason of fetches, of an answer that is a page or none.
-func Answer(reason string, page bool) string {
-	if page && reason == string(answer.Success) {
+// Answer has words for what an answer shows: its reason, of an answer that is a page or none, and
+// how it turns us away, "" if it does not. Whoever turns us away has not said that there is no file.
+func Answer(reason, turned answer.Reason, page bool) string {
+	switch {
+	case page && reason == answer.Success:
 		return Page
+	case turned == "", reason == answer.Challenged:
+		return Reason.Of(string(reason))
+	case reason == answer.ClientError, reason == answer.ServerError:
+		return Reason.Of(string(turned))
 	}
-	return Reason.Of(reason)
+	return Reason.Of(string(turned)) + "; " + Reason.Of(string(reason))
 }
 
 // Challenge has words for the vendors of walls.
