@@ -21,7 +21,8 @@
 // -node-files, -command-files), which ones (-draw-seed), and how many misses are shown
 // (-draw-misses).
 //
-// github.com/jimsmart/grobotstxt (the port of Google's parser) and
-// github.com/benjaminestes/robots/v2 are missing because neither was available
-// as a module. To add a package, add an entry to the list of contestants.
+// github.com/jimsmart/grobotstxt (the port of Google's parser) is missing because it has no
+// way to parse a file once for several questions, and github.com/benjaminestes/robots/v2
+// because it is not available as a module. To add a package, add an entry to the list of
+// contestants.
 package compare
