@@ -1,6 +1,9 @@
 package robots
 
-import "github.com/robocensus/robocensus/robots/usage"
+import (
+	"github.com/robocensus/robocensus/robots/dialect"
+	"github.com/robocensus/robocensus/robots/usage"
+)
 
 // Span is a half-open range of indices.
 type Span struct{ From, To int32 }
@@ -54,6 +57,9 @@ type File struct {
 	scratch   []byte // escaped patterns
 	forms     []byte // memory of inQuery
 	spans     []delay
+	// ranks and dialectForms are memory of compile.
+	ranks        []ranked
+	dialectForms []dialect.Form
 	// inQuery holds the query form of the few patterns whose form in a query
 	// differs (EscapesRFC), ascending by rule.
 	inQuery []queryForm

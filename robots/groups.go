@@ -260,12 +260,19 @@ func (d *dialectParser) close() {
 	}
 }
 
+// A ranked is a rule of the file that a judge compiles, with what its rank follows from.
+type ranked struct{ rule, length, order int }
+
 // compile sets what comparing the rules requires, and makes the file that a judge
 // compiles: one rule for each form.
 func (d *dialectParser) compile() {
-	out := &File{Agents: slices.Clone(d.Agents), Groups: slices.Clone(d.Groups), spans: slices.Clone(d.spans)}
-	type ranked struct{ rule, length, order int }
-	var all []ranked
+	if d.compiled == nil {
+		d.compiled = new(File)
+	}
+	out := d.compiled
+	out.Agents, out.Groups = append(out.Agents[:0], d.Agents...), append(out.Groups[:0], d.Groups...)
+	out.Rules, out.spans = out.Rules[:0], append(out.spans[:0], d.spans...)
+	all, forms := d.ranks[:0], d.dialectForms[:0]
 	for g := range d.Groups {
 		rules := out.Groups[g].Rules
 		out.Groups[g].Rules.From = int32(len(out.Rules))
@@ -281,7 +288,7 @@ func (d *dialectParser) compile() {
 				continue
 			}
 			out.Groups[g].ends = d.p.EndsRules(r.Pattern)
-			forms := dialect.FormsOf(&d.p.Matching.Matching, r.Pattern, r.Kind == Allow, d.p.Wildcards, d.p.AddSlash)
+			forms = dialect.FormsOf(forms[:0], &d.p.Matching.Matching, r.Pattern, r.Kind == Allow, d.p.Wildcards, d.p.AddSlash)
 			for k, form := range forms {
 				if k == 0 {
 					r.Normalized, r.Wildcard, r.Anchor, r.Effective = form.Text, form.Wildcard, form.Anchor, true
@@ -325,5 +332,5 @@ func (d *dialectParser) compile() {
 		}
 		out.Rules[all[i].rule].Length = rank
 	}
-	d.compiled = out
+	d.ranks, d.dialectForms = all, forms
 }

@@ -58,7 +58,7 @@ func BenchmarkDialect(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, r := range rules {
-					dialect.FormsOf(&p.Matching.Matching, r.Value, r.Field == dialect.AllowField, p.Wildcards, p.AddSlash)
+					dialect.FormsOf(nil, &p.Matching.Matching, r.Value, r.Field == dialect.AllowField, p.Wildcards, p.AddSlash)
 				}
 			}
 		})

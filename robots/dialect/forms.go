@@ -26,42 +26,42 @@ type patterns struct {
 	wildcards, addSlash bool
 }
 
-// FormsOf returns the ways in which a rule matches; none if it never does. wildcards and
+// FormsOf appends the ways in which a rule matches; none if it never does. wildcards and
 // addSlash are those of its profile.
-func FormsOf(m *Matching, pattern []byte, allow, wildcards, addSlash bool) (forms []Form) {
+func FormsOf(dst []Form, m *Matching, pattern []byte, allow, wildcards, addSlash bool) []Form {
 	p := patterns{m, RewriterOf(m), wildcards, addSlash}
 	for p.MaxPattern > 0 && len(pattern) > p.MaxPattern {
-		forms = append(forms, p.formsOf(pattern[:p.MaxPattern], allow)...)
+		dst = p.formsOf(dst, pattern[:p.MaxPattern], allow)
 		if pattern = pattern[p.MaxPattern+1:]; len(pattern) == 0 {
-			return forms
+			return dst
 		}
 	}
-	return append(forms, p.formsOf(pattern, allow)...)
+	return p.formsOf(dst, pattern, allow)
 }
 
-func (p *patterns) formsOf(pattern []byte, allow bool) (forms []Form) {
+func (p *patterns) formsOf(dst []Form, pattern []byte, allow bool) []Form {
 	if string(pattern) == "\n" {
-		return nil // see pairs
+		return dst // see pairs
 	}
 	if p.LeadingStar || p.AbsolutePath {
-		return p.formsOfURL(pattern, allow)
+		return p.formsOfURL(dst, pattern, allow)
 	}
 	if len(pattern) == 0 {
 		if p.EmptyAllows {
-			return []Form{{}}
+			return append(dst, Form{})
 		}
-		return nil
+		return dst
 	}
 	if p.StripStar && pattern[len(pattern)-1] == '*' {
 		if pattern = pattern[:len(pattern)-1]; len(pattern) == 0 {
-			return nil
+			return dst
 		}
 	}
 	if p.addSlash && pattern[0] != '/' && (pattern[0] != '*' || p.Length != LengthExpression) {
 		pattern = append([]byte("/"), pattern...)
 	}
 	if p.Length == LengthExpression {
-		return p.formOfExpression(pattern)
+		return p.formOfExpression(dst, pattern)
 	}
 	if p.Dollar == DollarVoids {
 		pattern = collapsed(pattern)
@@ -69,61 +69,65 @@ func (p *patterns) formsOf(pattern []byte, allow bool) (forms []Form) {
 	text := p.rewriter.Pattern(pattern, p.wildcards)
 	switch {
 	case len(text) == 0 && p.Requote == rewrite.RequoteWhole:
-		return []Form{{}} // a URL of nothing but marks that are lost
+		return append(dst, Form{}) // a URL of nothing but marks that are lost
 	case len(text) == 0:
-		return nil
+		return dst
 	}
 	if !p.wildcards {
 		switch {
 		case text[0] == '/':
 		case p.Anywhere:
-			return []Form{{Text: append([]byte("*"), text...), Length: len(text), Wildcard: true}}
+			return append(dst, Form{Text: append([]byte("*"), text...), Length: len(text), Wildcard: true})
 		default:
-			return nil
+			return dst
 		}
-		return []Form{{Text: text, Length: len(text)}}
+		return append(dst, Form{Text: text, Length: len(text)})
 	}
 	form := p.formOf(text)
 	if form.Text == nil {
-		return nil
+		return dst
 	}
-	forms = append(forms, form)
-	if p.Dollar == DollarLetterToo && bytes.IndexByte(pattern, '$') >= 0 {
-		forms = append(forms, p.formOf(p.rewriter.Pattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")),
-			p.wildcards)))
-	}
-	if dir, ok := p.directoryOf(text, allow); ok {
-		forms = append(forms, p.formOf(append(slices.Clip(dir), '$')))
-		if p.Dollar == DollarLetterToo && p.Index == IndexAllow {
-			forms = append(forms, p.formOf(append(slices.Clip(dir), "%24"...)))
+	dst = append(dst, form)
+	add := func(text []byte) {
+		if form := p.formOf(text); form.Text != nil {
+			dst = append(dst, form)
 		}
 	}
-	return slices.DeleteFunc(forms, func(f Form) bool { return f.Text == nil })
+	if p.Dollar == DollarLetterToo && bytes.IndexByte(pattern, '$') >= 0 {
+		add(p.rewriter.Pattern(bytes.ReplaceAll(pattern, []byte("$"), []byte("%24")), p.wildcards))
+	}
+	if dir, ok := p.directoryOf(text, allow); ok {
+		add(append(slices.Clip(dir), '$'))
+		if p.Dollar == DollarLetterToo && p.Index == IndexAllow {
+			add(append(slices.Clip(dir), "%24"...))
+		}
+	}
+	return dst
 }
 
-// formsOfURL returns the ways in which a rule matches whose pattern is read as a URL, if
+// formsOfURL appends the ways in which a rule matches whose pattern is read as a URL, if
 // it begins with stars also without them.
-func (p *patterns) formsOfURL(pattern []byte, allow bool) (forms []Form) {
+func (p *patterns) formsOfURL(dst []Form, pattern []byte, allow bool) []Form {
 	if len(pattern) == 0 && !allow {
-		return []Form{never(0)} // all but the other rules
+		return append(dst, never(0)) // all but the other rules
 	}
 	add := func(path []byte) {
 		f := p.formOf(p.rewriter.Pattern(path, p.wildcards))
 		if f.Text == nil {
 			f = never(f.Length)
 		}
-		forms = append(forms, f)
+		dst = append(dst, f)
 	}
 	path, elsewhere := pathOfURL(pattern)
 	if elsewhere && !p.AbsolutePath {
-		return nil
+		return dst
 	}
 	if p.LeadingStar && bytes.HasPrefix(pattern, []byte("*")) {
 		bare, _ := pathOfURL(bytes.TrimLeft(pattern, "*"))
 		add(bare)
 	}
 	add(path)
-	return forms
+	return dst
 }
 
 // never is a form that matches no path. It has a place among the others all the same,
@@ -181,28 +185,28 @@ func (p *patterns) formOf(text []byte) (f Form) {
 	return f
 }
 
-// formOfExpression returns the form of a pattern that becomes a regular expression if it
+// formOfExpression appends the form of a pattern that becomes a regular expression if it
 // has a * or $, and is as long as that. It is then not bound to the start of the path,
 // and matches nothing if something follows a $.
-func (p *patterns) formOfExpression(pattern []byte) []Form {
+func (p *patterns) formOfExpression(dst []Form, pattern []byte) []Form {
 	pattern = bytes.TrimRight(pattern, "*")
 	if len(pattern) == 0 {
-		return nil
+		return dst
 	}
 	if !bytes.ContainsAny(pattern, "*$") {
-		return []Form{{Text: pattern, Length: len(pattern)}}
+		return append(dst, Form{Text: pattern, Length: len(pattern)})
 	}
 	length := len(strings.NewReplacer(`\*`, `.*`, `\$`, `$`).Replace(regexp.QuoteMeta(string(pattern))))
 	core := bytes.TrimRight(pattern, "$")
 	if bytes.IndexByte(core, '$') >= 0 {
-		return nil
+		return dst
 	}
 	text := append([]byte("*"), core...)
 	anchor := len(core) < len(pattern)
 	if anchor {
 		text = append(text, '$')
 	}
-	return []Form{{Text: text, Length: length, Wildcard: true, Anchor: anchor}}
+	return append(dst, Form{Text: text, Length: length, Wildcard: true, Anchor: anchor})
 }
 
 // collapsed replaces runs of stars by one, and a $ with $ and * after it by one.

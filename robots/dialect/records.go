@@ -38,19 +38,20 @@ type reader struct {
 	*Lines
 	allow bool         // allow is a field
 	take  func(Record) // what is called for each record
+	lf    int          // where the next LF is, or the end of the body
 }
 
 // Records calls take with the records of a body, and with its empty lines. A last line
 // that is cut does not count. allow says that allow is a field.
 func Records(l *Lines, body []byte, cut, allow bool, take func(Record)) {
-	p := reader{Lines: l, allow: allow, take: take}
+	p := reader{Lines: l, allow: allow, take: take, lf: -1}
 	body = p.decoded(body)
 	tags := p.StripTags == TagsAlways || p.StripTags == TagsOfHTML && hasHTMLTag(body)
 	number := int32(1)
 	for start := 0; ; {
 		end, next := p.lineEnd(body, start)
 		line := body[start:end]
-		if p.LineEnds == EndsLFNUL {
+		if p.LineEnds == EndsLFNUL && bytes.IndexByte(line, '\r') >= 0 {
 			line = bytes.ReplaceAll(line, []byte{'\r'}, nil)
 		}
 		if next < 0 && cut {
@@ -74,6 +75,9 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // linesIn counts the lines that end in b, as every other profile does. b ends after a
 // line end of the dialect.
 func linesIn(b []byte) (n int32) {
+	if n := len(b); b[n-1] == '\n' && (n == 1 || bytes.IndexByte(b[:n-2], '\r') < 0) {
+		return 1 // a dialect's line has no LF before its end
+	}
 	for i, c := range b {
 		if c == '\n' || c == '\r' && (i+1 == len(b) || b[i+1] != '\n') {
 			n++
@@ -133,6 +137,20 @@ func hasHTMLTag(body []byte) bool {
 // lineEnd returns where the line ends that begins at start, and where the next one
 // begins, or -1.
 func (p *reader) lineEnd(b []byte, start int) (end, next int) {
+	if p.lf < start { // looked for once, however many lines end otherwise
+		if p.lf = len(b); start < len(b) {
+			if i := bytes.IndexByte(b[start:], '\n'); i >= 0 {
+				p.lf = start + i
+			}
+		}
+	}
+	if p.lf < len(b) && !p.parts(b[start:p.lf]) {
+		end = p.lf
+		if p.LineEnds != EndsLF && p.LineEnds != EndsLFNUL && end > start && b[end-1] == '\r' {
+			end--
+		}
+		return end, p.lf + 1
+	}
 	n := 0 // bytes that count
 	for i := start; i < len(b); i++ {
 		switch c := b[i]; {
@@ -154,6 +172,28 @@ func (p *reader) lineEnd(b []byte, start int) (end, next int) {
 		n++
 	}
 	return len(b), -1
+}
+
+// parts reports whether something may end a line before the LF that follows.
+func (p *reader) parts(line []byte) bool {
+	switch {
+	case p.MaxLine > 0 && len(line) > p.MaxLine:
+		return true
+	case p.LineEnds == EndsLF:
+		return false
+	case p.LineEnds == EndsLFNUL:
+		return bytes.IndexByte(line, 0) >= 0
+	}
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if p.LineEnds == "" {
+		return bytes.IndexByte(line, '\r') >= 0
+	}
+	for _, c := range line {
+		if c < ' ' && c != '\t' || c == 0xC2 || c == 0xE2 {
+			return true
+		}
+	}
+	return false
 }
 
 // record takes what a line is.
@@ -228,12 +268,16 @@ func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <=
 func isECMASpace(r rune) bool { return r == '\uFEFF' || r != '\u0085' && unicode.IsSpace(r) }
 
 func (p *reader) withoutComment(b []byte) []byte {
-	for i, c := range b {
-		if c == '#' && (p.Comments == "" || i == 0 || ascii.IsSpace(b[i-1])) {
+	for from := 0; ; {
+		i := bytes.IndexByte(b[from:], '#')
+		if i < 0 {
+			return b
+		}
+		if i += from; p.Comments == "" || i == 0 || ascii.IsSpace(b[i-1]) {
 			return b[:i]
 		}
+		from = i + 1
 	}
-	return b
 }
 
 // withoutTags removes what stands between < and >, if that is anything.

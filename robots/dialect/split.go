@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/robots/internal/ascii"
 )
@@ -82,8 +83,8 @@ func isBlankOrVT(c byte) bool { return c == ' ' || c == '\t' || c == '\v' }
 // splitKnown splits a line after the shortest field that it begins with, if a colon or
 // white space follows.
 func (p *reader) splitKnown(b []byte) (key, value []byte) {
-	for n := 1; n <= len(b) && n <= longestField; n++ {
-		if p.fieldOf(b[:n]) == noField {
+	for n := 1; n < len(b) && n <= longestField; n++ {
+		if c := b[n]; c != ':' && !ascii.IsBlank(c) || p.fieldOf(b[:n]) == noField {
 			continue
 		}
 		rest := bytes.TrimLeft(b[n:], " \t")
@@ -131,7 +132,18 @@ func (p *reader) fieldOf(key []byte) Field {
 	if len(key) > 2*longestField {
 		return noField
 	}
-	k := strings.ToLower(string(key))
+	var lower [2 * longestField]byte
+	isASCII := true
+	for i, c := range key {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		lower[i], isASCII = c, isASCII && c < utf8.RuneSelf
+	}
+	k := string(lower[:len(key)])
+	if !isASCII {
+		k = strings.ToLower(string(key))
+	}
 	switch {
 	case len(k) != len(key): // a letter outside of ASCII became one of ASCII; see foldName
 		return noField

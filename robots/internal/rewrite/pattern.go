@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots/internal/escape"
@@ -11,7 +12,7 @@ import (
 // stay, if the profile has wildcards.
 func (r Rewriter) Pattern(b []byte, wildcards bool) []byte {
 	out := r.requotePattern(b, wildcards)
-	if !r.FoldCase && !r.StarLetter {
+	if !r.StarLetter && (!r.FoldCase || !slices.ContainsFunc(out, func(c byte) bool { return c >= 'A' && c <= 'Z' })) {
 		return out
 	}
 	out = bytes.Clone(out)
@@ -46,6 +47,9 @@ func (r Rewriter) requotePattern(b []byte, wildcards bool) []byte {
 	case RequoteUnfit:
 		return encodeURI(b)
 	case RequoteValid, RequotePlain: // as URLs
+		if r.Requote == RequotePlain && bytes.IndexByte(b, '%') < 0 {
+			return b
+		}
 		as := Rewriter{Requote: r.Requote}
 		return as.rewrite(b)
 	}
@@ -115,6 +119,11 @@ func joinParams(path, params, query []byte) []byte {
 
 // requotePart decodes a part of a pattern and encodes it again; see sequence.requote.
 func requotePart(b []byte, keep, safe string) (out []byte) {
+	if !slices.ContainsFunc(b, func(c byte) bool {
+		return c == '%' || !escape.IsUnreserved(c) && strings.IndexByte(safe, c) < 0
+	}) {
+		return slices.Clip(b)
+	}
 	var q sequence
 	for len(b) > 0 {
 		var t Symbol
@@ -209,6 +218,9 @@ func decodeAll(b []byte) []byte {
 // decodeUnreserved decodes escapes of unreserved characters, and puts others in upper
 // case.
 func decodeUnreserved(b []byte) []byte {
+	if bytes.IndexByte(b, '%') < 0 {
+		return b
+	}
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		if !escape.At(b, i) {
@@ -227,10 +239,14 @@ func decodeUnreserved(b []byte) []byte {
 
 // escapeUnfit escapes what no URL can hold.
 func escapeUnfit(b []byte) []byte {
+	unfit := func(c byte) bool { return c <= ' ' || c >= 0x7F || strings.IndexByte("\"#<>[]^`{|}", c) >= 0 }
+	if bytes.IndexByte(b, '%') < 0 && !slices.ContainsFunc(b, unfit) {
+		return b
+	}
 	out := make([]byte, 0, len(b))
 	for i, c := range b {
 		switch {
-		case c <= ' ' || c >= 0x7F || strings.IndexByte("\"#<>[]^`{|}", c) >= 0, c == '%' && !escape.At(b, i):
+		case unfit(c), c == '%' && !escape.At(b, i):
 			out = escape.Append(out, c)
 		default:
 			out = append(out, c)
