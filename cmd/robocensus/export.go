@@ -31,7 +31,10 @@ workbook of Excel. Rows are in the order of the input.
 TABLE is one of the run's tables, changes if the run was compared with another, or
 access: a row for each site, with a column for each agent, which is open to it, partly
 open, shut out or unread (an outage, or a wall). --agent chooses the columns of access,
-and --profile the profile, by default the run's first.
+and --profile the profile, by default the run's first. It is also a view of views.sql
+that can be made host by host: fetches_latest, policy_changes, preference_changes,
+answer_changes or pages_met, without the columns run and against. The other views group
+or join over hosts and runs: DuckDB makes them, and series those of its figures.
 
 --where, repeatable, chooses rows: those whose cell is VALUE; of a list, those that have
 it. VALUE may be empty, for null. Two for one column take either value. --columns and
@@ -83,7 +86,7 @@ func exportCommand() *cobra.Command {
 	s.StringSliceVar(&f.columns, "columns", nil, "`NAMES` of the columns to write (default all)")
 	s.StringArrayVar(&f.agents, "agent", nil, "rows about this `AGENT` alone; of access its column (repeatable)")
 	s.StringVar(&f.profile, "profile", "", "rows under the profile `NAME` alone")
-	s.StringVar(&f.against, "against", "", "for the table changes: the `RUN` it was compared with, if there are several")
+	s.StringVar(&f.against, "against", "", "for changes and the views of it: the `RUN` it was compared with, if there are several")
 	c.RegisterFlagCompletionFunc("against", cli.CompleteRuns(3))
 	cli.CompleteFlag(c, "format", export.Formats...)
 	f.incomplete = cli.Incomplete(c)
@@ -112,7 +115,7 @@ func exportCommand() *cobra.Command {
 }
 
 // exportable are the tables that can be exported.
-var exportable = append(slices.Clone(schema.TableNames), "changes", export.Access)
+var exportable = slices.Concat(schema.TableNames, []string{"changes", export.Access}, export.Derived())
 
 // repeated returns the first name that stands twice, "" for none.
 func repeated(names []string) string {
@@ -133,9 +136,12 @@ func (f *exportFlags) selection(table string, someColumns bool) (s export.Select
 		return s, exit.Usagef("--columns names %q twice; name each column once", repeated(f.columns))
 	case !slices.Contains(export.Formats, f.format):
 		return s, exit.Usagef("--format %q: use arrow, csv, ndjson or xlsx", f.format)
+	case strings.HasPrefix(table, "series_") && slices.Contains(ofDatabase(), table):
+		return s, exit.Usagef("%s is of all runs: robocensus series --out %s --csv - gives these figures; the tables are %s", table,
+			screen.ShellWord(f.out), strings.Join(exportable, ", "))
 	case slices.Contains(ofDatabase(), table):
 		return s, exit.Usagef("%s is a view that a database makes: cd %s && duckdb -init views.sql -csv -c 'FROM %[1]s'; "+
-			"the tables are %s", table, screen.ShellWord(f.out), strings.Join(exportable, ", "))
+			"the tables are %[3]s", table, screen.ShellWord(f.out), strings.Join(exportable, ", "))
 	case !slices.Contains(exportable, table):
 		return s, exit.Usagef("no table %q%s: the tables are %s", table, suggest.Remark(table, exportable),
 			strings.Join(exportable, ", "))
@@ -163,11 +169,14 @@ func add(s *export.Selection, column, value string) {
 	s.Where = append(s.Where, export.Condition{Column: column, Values: []string{value}})
 }
 
-// ofDatabase returns the names of the views that only a database makes.
+// ofDatabase returns the names of the views that only a database makes: they group, or join over
+// runs and hosts, so that memory would grow with the list.
 func ofDatabase() (names []string) {
 	for _, m := range regexp.MustCompile(`(?m)^CREATE OR REPLACE VIEW (\w+)`).FindAllStringSubmatch(
 		configs.DerivedViews+configs.SeriesViews, -1) {
-		names = append(names, m[1])
+		if !slices.Contains(exportable, m[1]) {
+			names = append(names, m[1])
+		}
 	}
 	return names
 }

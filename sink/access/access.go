@@ -109,7 +109,7 @@ func (t *Table) rows(ctx context.Context, each func([]policy) error) error {
 // Sites reads the sites in the order of the input. A site is valid until each returns,
 // which may end the reading with [fs.SkipAll].
 func (t *Table) Sites(ctx context.Context, each func(*Site) error) error {
-	counts, err := t.lastCaptures(ctx)
+	counts, err := LastCaptures(ctx, t.in, t.m)
 	if err != nil {
 		return err
 	}
@@ -151,11 +151,11 @@ func (t *Table) Sites(ctx context.Context, each func(*Site) error) error {
 	return nil
 }
 
-// lastCaptures returns whether a target counts: of several captures of an origin the last
+// LastCaptures returns whether a target counts: of several captures of an origin the last
 // one does, by time and then in the order of the input. Only archives have several.
-func (t *Table) lastCaptures(ctx context.Context) (counts func(seq int64) bool, err error) {
+func LastCaptures(ctx context.Context, in store.Store, m *journal.Manifest) (counts func(seq int64) bool, err error) {
 	all := func(int64) bool { return true }
-	if journal.StoredIn(t.m.Inputs) == nil || !slices.Contains(t.m.Tables, "fetches") {
+	if journal.StoredIn(m.Inputs) == nil || !slices.Contains(m.Tables, "fetches") {
 		return all, nil
 	}
 	type capture struct {
@@ -165,7 +165,7 @@ func (t *Table) lastCaptures(ctx context.Context) (counts func(seq int64) bool, 
 		Time   time.Time `parquet:"fetch_time"`
 	}
 	last, earlier := make(map[string]capture), make(map[int64]bool)
-	err = rowio.Of(ctx, t.in, t.m.PartsOf("fetches"), rowio.Selection{}, func(batch []capture) error {
+	err = rowio.Of(ctx, in, m.PartsOf("fetches"), rowio.Selection{}, func(batch []capture) error {
 		for _, c := range batch {
 			if c.Origin == "" {
 				continue

@@ -232,6 +232,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	if _, rows, err := ask(db, "SELECT run || ' ' || identity || ' ' || treatment FROM ("+queries[len(queries)-1]+") WHERE identity = 'gptbot'"); err != nil || cmp.Diff([][]string{{"a gptbot served"}, {"b gptbot refused"}}, rows) != "" {
 		t.Errorf("the query of history: %v, %v", rows, err)
 	}
+	wantExported(t, db, "answer_changes", answerChangesColumns, "FROM history.answer_changes WHERE run = 'b'", "--out", out, "b", "answer_changes")
 	_, rows, err = ask(db, "SELECT host, identity FROM history.changes c WHERE kind = 'answer' AND after IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached') AND before = 'alike' ORDER BY ALL")
 	_, views, err2 := ask(db, "SELECT host, identity FROM newly_turned_away ORDER BY ALL")
 	if diff := cmp.Diff(views, rows); err != nil || err2 != nil || diff != "" {

@@ -122,8 +122,14 @@ func (w *crawlsTest) wantWords(t *testing.T) {
 		UNION ALL SELECT run, use || ' ', count(*) FROM preference_changes WHERE ends GROUP BY ALL
 		UNION ALL SELECT run, use || ' partial', count(*) FROM preference_changes WHERE depends OR undecided GROUP BY ALL
 		UNION ALL SELECT run, use || ' by template', count(*) FROM preference_changes WHERE template GROUP BY ALL`
-	_, rows, err := ask(everyRun(t, w.out), query)
+	db := everyRun(t, w.out)
+	_, rows, err := ask(db, query)
 	must(t, err)
+	last, before := w.crawls[len(w.crawls)-1].id, w.crawls[len(w.crawls)-2].id
+	of := fmt.Sprintf("WHERE run = '%s' AND against = '%s'", last, before)
+	for view, columns := range map[string]string{"policy_changes": policyChangesColumns, "preference_changes": preferenceChangesColumns} {
+		wantExported(t, db, view, columns, "FROM "+view+" "+of, "--out", w.out, last, view, "--against", before)
+	}
 	for i := 1; i < len(w.crawls); i++ {
 		add(w.crawls[i].id, "", 0)
 	}

@@ -279,6 +279,7 @@ func TestPaperAndPractice(t *testing.T) {
 		}
 	}
 	wantPractice(t, db, out)
+	wantExported(t, db, "pages_met", pagesMetColumns, "FROM pages_met", "--out", out, "pages_met")
 	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("verify says %s", text)
 	}

@@ -5,6 +5,7 @@
 //
 //	  - export.go: the rows that a selection has
 //	  - views.go: what the rows of views have beside those of tables
+//	  - derived.go: views that have rows of their own
 //	  - where.go: which rows are wanted
 //	  - access.go: sites × agents
 //	  - format.go, cells.go, xlsx.go: the formats
@@ -64,7 +65,11 @@ func Table(
 	if s.Table == Access {
 		err = e.access()
 	} else if e.parts, err = partsOf(in, m, s); err == nil {
-		err = e.ofParts()
+		if d := derivedViews[s.Table]; d != nil {
+			err = e.ofDerived(d)
+		} else {
+			err = e.ofParts()
+		}
 	}
 	if errors.Is(err, errFull) {
 		e.written.More, err = true, nil
@@ -84,6 +89,7 @@ var errFull = errors.New("no room for more rows")
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
 func partsOf(in store.Store, m *journal.Manifest, s Selection) ([]journal.Part, error) {
+	s.Table = tableOf(s.Table)
 	compared, err := journal.ComparedWith(in, m.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)
@@ -139,7 +145,8 @@ type exporter struct {
 	format  format
 	read    *arrow.Schema // the columns of the first part that are read
 	begun   bool
-	shown   []string // the columns that are written
+	shown   []string             // the columns that are written
+	counts  func(seq int64) bool // whether a target is its origin's last capture; nil if not asked
 	written Written
 }
 
@@ -169,7 +176,7 @@ func (e *exporter) ofParts() error {
 		return nil
 	}
 	// A table without parts still has columns.
-	content, err := schema.EmptyPart(e.Table)
+	content, err := schema.EmptyPart(tableOf(e.Table))
 	if err != nil {
 		return err
 	}
@@ -203,7 +210,7 @@ func (e *exporter) part(f *rowio.File, p journal.Part, v *view) error {
 		return err
 	}
 	return batches(e.ctx, f, needed, func(batch arrow.RecordBatch) error {
-		if batch, err = add(batch); err != nil {
+		if batch, err = add(batch); err != nil || batch == nil {
 			return err
 		}
 		defer batch.Release()

@@ -148,6 +148,18 @@ func TestAccessOfLastCaptures(t *testing.T) {
 	if want := "rank\n1\n2\n3\n\"\"\n"; out.String() != want { // the second segment is a day older
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
+	for format, want := range map[string]string{"csv": "host,lines\nh0.example,5\nh1.example,5\nh2.example,5\nh3.example,\n",
+		"ndjson": `{"host":"h0.example","lines":5}`} {
+		out.Reset()
+		written, err := Table(t.Context(), &out, in, m, Selection{Table: "fetches_latest", Columns: []string{"host", "lines"}}, format)
+		if must(t, err); !strings.HasPrefix(out.String(), want) || written.Rows != 4 {
+			t.Errorf("%s: %d rows, got %q, want %q", format, written.Rows, out.String(), want)
+		}
+	}
+	out.Reset()
+	if written, err := Table(t.Context(), &out, in, m, Selection{Table: "fetches_latest"}, "arrow"); err != nil || written.Rows != 4 {
+		t.Errorf("arrow: %d rows, %v", written.Rows, err)
+	}
 }
 
 func TestNDJSON(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/robocensus/robocensus/sink/access"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -31,6 +32,21 @@ var views = map[string]*view{
 	"rules":    {rank, []string{"seq"}, adding(rank, ranks)},
 	"verdicts": {category, []string{"agent"}, adding(category, categories)},
 	"fetches":  {nil, []string{"content_digest", wallColumn}, unread},
+	latest:     {nil, []string{"seq", "content_digest", wallColumn}, lastOnly},
+}
+
+// latest is the view of fetches without the captures of an origin that a later one replaces.
+const latest = "fetches_latest"
+
+// tableOf returns the table whose parts a view reads.
+func tableOf(name string) string {
+	if d := derivedViews[name]; d != nil {
+		return d.table
+	}
+	if name == latest {
+		return "fetches"
+	}
+	return name
 }
 
 var (
@@ -42,7 +58,7 @@ var (
 func (e *exporter) view() *view {
 	v := views[e.Table]
 	switch {
-	case v == nil, v.adds == nil && e.format.isArrow(): // which is the table as it is
+	case v == nil, e.Table == "fetches" && e.format.isArrow(): // which is the table as it is
 		return &view{of: asItIs}
 	case v.adds != nil && !slices.Contains(e.asked(), v.adds.Name):
 		return &view{adds: v.adds, of: asItIs}
@@ -77,13 +93,16 @@ func adding(c *arrow.Field, of func(e *exporter, p journal.Part) (func(arrow.Rec
 	}
 }
 
-// ranks returns the ranks of targets, which the table fetches has in the same segment.
-func ranks(e *exporter, p journal.Part) (func(arrow.RecordBatch) arrow.Array, error) {
-	type target struct {
-		Seq  int64  `parquet:"seq"`
-		Rank *int64 `parquet:"rank" rowio:"maybe"`
-	}
-	of := make(map[int64]int64)
+// target is a row of fetches that others are joined with.
+type target struct {
+	Seq  int64   `parquet:"seq"`
+	Rank *int64  `parquet:"rank" rowio:"maybe"`
+	CDN  *string `parquet:"cdn" rowio:"maybe"`
+}
+
+// ofTargets returns what the table fetches has of targets, in the segment of a part.
+func ofTargets[V any](e *exporter, p journal.Part, value func(*target) *V) (map[int64]V, error) {
+	of := make(map[int64]V)
 	var parts []journal.Part
 	for _, f := range e.m.PartsOf("fetches") {
 		if f.Segment == p.Segment {
@@ -91,15 +110,24 @@ func ranks(e *exporter, p journal.Part) (func(arrow.RecordBatch) arrow.Array, er
 		}
 	}
 	err := rowio.Of(e.ctx, e.in, parts, rowio.Selection{}, func(batch []target) error {
-		for _, t := range batch {
-			if t.Rank != nil {
-				of[t.Seq] = *t.Rank
+		for i := range batch {
+			if v := value(&batch[i]); v != nil {
+				of[batch[i].Seq] = *v
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("join ranks: %w", err)
+		return nil, fmt.Errorf("join %s with fetches: %w", e.Table, err)
+	}
+	return of, nil
+}
+
+// ranks returns the ranks of targets.
+func ranks(e *exporter, p journal.Part) (func(arrow.RecordBatch) arrow.Array, error) {
+	of, err := ofTargets(e, p, func(t *target) *int64 { return t.Rank })
+	if err != nil {
+		return nil, err
 	}
 	return func(batch arrow.RecordBatch) arrow.Array {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
@@ -189,4 +217,28 @@ func unread(*exporter, journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch
 		}
 		return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, batch.NumRows()), nil
 	}, nil
+}
+
+// lastOnly is unread without earlier captures of an origin.
+func lastOnly(e *exporter, p journal.Part) (func(arrow.RecordBatch) (arrow.RecordBatch, error), error) {
+	if e.counts == nil {
+		counts, err := access.LastCaptures(e.ctx, e.in, e.m)
+		if err != nil {
+			return nil, err
+		}
+		e.counts = counts
+	}
+	next, err := unread(e, p)
+	if e.format.isArrow() {
+		next, err = asItIs(e, p)
+	}
+	return func(batch arrow.RecordBatch) (arrow.RecordBatch, error) {
+		seqs := column[*array.Int64](batch, "seq")
+		last, err := rowsOf(batch, func(row int) bool { return e.counts(seqs.Value(row)) })
+		if err != nil || last == nil {
+			return last, err
+		}
+		defer last.Release()
+		return next(last)
+	}, err
 }

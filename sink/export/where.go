@@ -40,11 +40,17 @@ func wanted(batch arrow.RecordBatch, where []Condition) (arrow.RecordBatch, erro
 	for i := range where {
 		fulfilled = append(fulfilled, where[i].holds(column[arrow.Array](batch, where[i].Column)))
 	}
+	return rowsOf(batch, func(row int) bool {
+		return !slices.ContainsFunc(fulfilled, func(f func(row int) bool) bool { return !f(row) })
+	})
+}
+
+// rowsOf returns the rows of a batch that are chosen, nil for none.
+func rowsOf(batch arrow.RecordBatch, isChosen func(row int) bool) (arrow.RecordBatch, error) {
 	var spans [][2]int64
 	for row := range batch.NumRows() {
-		fails := func(f func(row int) bool) bool { return !f(int(row)) }
 		switch n := len(spans); {
-		case slices.ContainsFunc(fulfilled, fails):
+		case !isChosen(int(row)):
 		case n > 0 && spans[n-1][1] == row:
 			spans[n-1][1]++
 		default:
