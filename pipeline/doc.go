@@ -15,13 +15,10 @@
 // the source and skips committed segments.
 //
 // A run may be made of shards, by a process each, on any machines that share the
-// output folder. [RunShard] makes a shard as an ordinary run in a folder of its own,
-// the spool, and commits it to the run as one segment:
-//
-//	shard of the source ─► run in the spool ─► parts joined, one per table ─► record
-//
-// Records and the manifest are written if absent, so that one of several attempts
-// wins. The process that commits the last shard completes the run.
+// output folder. To this package a shard is a filter of its source, and all else is as
+// in any run: where a shard is made and how it becomes a part of the run is the business
+// of sink.Begin and sink.Run.Send. The process that commits the last shard completes the
+// run.
 //
 // A failed host is a row, never an error. An error of this package ends the run:
 // the source is unreadable, the disk fails, or this machine is cut off.

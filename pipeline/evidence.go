@@ -7,11 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/warc"
-	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 // evidence makes the WARC records of fetches, for --warc-out. They lie with the capture:
@@ -58,33 +55,6 @@ func (c *Config) warcFile() string {
 		return ""
 	}
 	return c.WARCOut
-}
-
-// freeWARCFile makes place for that file. If the run replaces one of the same ID, old has
-// that one; otherwise it is nil.
-func (c *Config) freeWARCFile(old store.Store) error {
-	file := c.warcFile()
-	if file == "" {
-		return nil
-	}
-	if err := sink.FreeWARCOut(old, c.Run, file); err != nil {
-		return &userfile.Error{Path: file, Err: err}
-	}
-	return nil
-}
-
-// checkWARCFile returns an error if that file, which may be there, cannot be made, and then
-// closes the run that is resumed.
-func (c *Config) checkWARCFile(run *sink.Run) error {
-	file := c.warcFile()
-	if file == "" {
-		return nil
-	}
-	if err := sink.CheckWARCOut(file); err != nil {
-		run.Close()
-		return &userfile.Error{Path: file, Err: err}
-	}
-	return nil
 }
 
 // begin returns the record that a segment's begin with: each segment has a WARC file.

@@ -250,7 +250,7 @@ func TestCountersByLabelOfParts(t *testing.T) {
 		}
 		for i := range count {
 			c.Source.Shard = target.Shard{Index: i, Count: count}
-			_, err := RunShard(t.Context(), c, new(Progress))
+			_, err := Run(t.Context(), c, new(Progress))
 			must(t, err)
 		}
 		got := countersOf(t, c)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,6 @@ type census struct {
 	memory     *memory.Memory // nil for none
 	terms      memory.Terms   // when it may answer
 	run        *sink.Run
-	created    bool           // by this process
 	rereadable bool           // the inputs can be read again, so the run can be resumed
 	spool      *store.Scratch // answers in flight that do not fit into memory, nil for none
 	client     *client.Client
@@ -41,9 +41,9 @@ type census struct {
 	progress   *Progress
 }
 
-func newCensus(c Config, from *source.Source, progress *Progress) *census {
+func newCensus(c Config, progress *Progress) *census {
 	n := &census{
-		config: c, source: from, began: time.Now(), earlier: progress.Snapshot().Earlier, progress: progress,
+		config: c, began: time.Now(), earlier: progress.Snapshot().Earlier, progress: progress,
 		shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	n.totals = n.shared.NewCounts()
@@ -54,11 +54,12 @@ func newCensus(c Config, from *source.Source, progress *Progress) *census {
 	return n
 }
 
-// open opens what a run needs, each thing after those that it needs itself.
+// open opens what a run needs, each thing after those that it needs itself. A run that is
+// made already needs no more than itself.
 func (n *census) open(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{n.openSource, n.openMemory, n.openRun, n.openClient,
+	for _, step := range []func(context.Context) error{n.openSource, n.openMemory, n.openRun, n.openList, n.openClient,
 		n.openRejects} {
-		if err := step(ctx); err != nil {
+		if err := step(ctx); err != nil || n.run != nil && n.run.Made() {
 			return err
 		}
 	}
@@ -68,17 +69,29 @@ func (n *census) open(ctx context.Context) error {
 	return n.totals.Restore(ctx, n.run) // the counts of earlier processes of the run
 }
 
+// openSource opens the source, unless that is a list which is copied once the run is open.
 func (n *census) openSource(ctx context.Context) (err error) {
-	if n.source == nil {
+	if !n.config.hasLists() {
 		n.source, err = source.Open(ctx, n.config.source())
 	}
-	if err == nil && n.config.whole != nil {
-		n.source.Name(n.config.whole)
-	}
-	if err == nil {
-		n.progress.expect(n.source.Total, n.config.Source.Limit)
-	}
 	return err
+}
+
+// openList opens the list of a planned shard, and names the inputs as the plan does.
+func (n *census) openList(ctx context.Context) (err error) {
+	c := &n.config
+	if c.Source.Planned, err = n.run.TakeList(ctx); err != nil {
+		return err
+	}
+	if c.Source.Planned != "" {
+		if n.source, err = source.Open(ctx, c.source()); err != nil {
+			return err
+		}
+	}
+	n.progress.expect(n.source.Total, c.Source.Limit)
+	plan := n.run.Plan()
+	n.source.Name(&plan)
+	return nil
 }
 
 // source returns the configuration of the source, with the limits of the fetches.
@@ -100,12 +113,19 @@ func (n *census) openMemory(context.Context) (err error) {
 	return n.memory.Bind(n.config.Source.Shard.Name())
 }
 
-// openRun creates the run, or opens the interrupted one.
+// openRun begins the run, or opens the one that an earlier process has begun.
 func (n *census) openRun(ctx context.Context) error {
 	c := &n.config
-	plan := c.planOf(n.began, n.source)
+	plan, err := c.planOf(n.began, n.source)
+	if err != nil {
+		return err
+	}
 	n.rereadable = plan.CanBeReadAgain()
-	run, created, err := begin(ctx, *c, plan)
+	n.run, err = sink.Begin(ctx, plan, sink.Place{
+		Dir: c.Dir, Spool: c.Spool, Shard: c.Source.Shard.Index, Resume: c.Resume, Replace: c.ForceNew,
+		WARCOut: c.warcFile(), Unconditional: c.Unconditional,
+		Targets: func() int64 { return n.progress.Snapshot().Fetched },
+	})
 	if errors.Is(err, sink.ErrRunComplete) {
 		// The process that completed the run may have died before it wrote the views.
 		if e := writeViews(ctx, c.Dir); e != nil {
@@ -115,11 +135,8 @@ func (n *census) openRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.run, n.created = run, created
-	planned := run.Plan()
-	n.source.Name(&planned)
-	if c.ForceNew { // the views must not name a run that is gone
-		return views.WriteIn(run.Store(), run.ReplaceFile)
+	if c.ForceNew && c.Spool == "" { // the views must not name a run that is gone
+		return views.WriteIn(n.run.Store(), n.run.ReplaceFile)
 	}
 	return nil
 }
@@ -186,36 +203,20 @@ func (n *census) close(ctx context.Context, err error) error {
 
 // leave closes the run, or removes one that has nothing to resume and nothing to query.
 func (n *census) leave(ctx context.Context, err error) error {
-	defer n.run.Close()
-	if err != nil && n.created && n.progress.Snapshot().Fetched == 0 {
-		n.run.Close()
-		if e := n.config.remove(ctx); e != nil {
+	if err != nil && n.run.IsNew() && n.progress.Snapshot().Fetched == 0 {
+		if e := n.run.Discard(); e != nil {
 			err = errors.Join(err, e)
 		}
 		return err
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) && !n.run.Made() {
 		err = n.stopped(err)
 	}
-	// Committed segments can be queried, however the run ended.
-	if e := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err == nil {
-		err = e // otherwise err is the cause
+	if n.config.Spool == "" {
+		// Committed segments can be queried, however the run ended.
+		err = cmp.Or(err, views.WriteIn(n.run.Store(), n.run.ReplaceFile))
 	}
-	return err
-}
-
-// remove removes the run, which this process does not hold open.
-func (c *Config) remove(ctx context.Context) error {
-	s, err := store.Open(ctx, c.Dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := sink.Remove(s, c.Run); err != nil {
-		return err
-	}
-	sink.RemoveEmpty(s)
-	return nil
+	return cmp.Or(err, n.run.Close())
 }
 
 // writeViews writes the views of an output folder that this process does not hold open.

@@ -1,56 +1,14 @@
 package pipeline
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/store"
 )
-
-// begin creates the run, or opens the interrupted one. Either way the source is
-// read from its beginning and cut into the same segments; committed segments are
-// skipped.
-func begin(ctx context.Context, c Config, p journal.Plan) (run *sink.Run, created bool, err error) {
-	var old store.Store // with the run that this one replaces, nil for none
-	if c.ForceNew {
-		if old, err = store.Open(ctx, c.Dir); err == nil {
-			defer old.Close()
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, false, err
-		}
-	}
-	if !c.Resume {
-		if err := c.freeWARCFile(old); err != nil {
-			return nil, false, err
-		}
-	}
-	if old != nil {
-		if err := sink.Remove(old, c.Run); err != nil {
-			return nil, false, err
-		}
-	} else if c.Resume {
-		run, err := sink.Open(ctx, c.Dir, p)
-		if err == nil {
-			return run, false, c.checkWARCFile(run)
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, false, err
-		}
-		if err := c.freeWARCFile(nil); err != nil {
-			return nil, false, err
-		}
-	}
-	run, err = sink.Create(c.Dir, p)
-	return run, err == nil, err
-}
 
 // passOver accounts for a committed segment, with its targets and their lines of
 // the input.
@@ -60,9 +18,6 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 		// The digest is that of the same list, so its reading has changed.
 		return fmt.Errorf("the run %w: segment %d had %d targets and now has %d, so this version reads the list "+
 			"differently; start over with --force-new", journal.ErrNotResumable, index, record.Targets, targets)
-	}
-	if err := n.shared.Restore(record.Note); err != nil {
-		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
 	}
 	n.progress.passedOver(targets, lines)
 	return nil

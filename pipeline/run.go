@@ -19,7 +19,6 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/captures"
 	"github.com/robocensus/robocensus/sink/journal"
-	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -33,7 +32,7 @@ type Config struct {
 	Fetch       client.Config
 	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
-	Spool       string        // folder for shards that are not committed; unused for a run in a folder without shards
+	Spool       string        // folder for what is not committed, of a shard or for an object store; otherwise ""
 	MaxAge      time.Duration // how old an answer of that memory may be
 	Lengthen    bool          // the answer's Cache-Control may allow it to be older
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
@@ -47,8 +46,6 @@ type Config struct {
 	Inputs      []journal.Input // inputs in addition to those of the source
 	Planned     *journal.Plan   // the plan of a planned run; nil for none
 
-	whole *journal.Plan // of a shard, the plan of the whole run; otherwise nil
-
 	// HostLine is called with each target as soon as it has its capture, one call at a
 	// time; nil for nobody. A process that resumes a run calls it for the targets of
 	// segments that are not committed.
@@ -59,9 +56,12 @@ type Config struct {
 	Unconditional func()
 }
 
-// Result is the outcome of a run.
+// Result is the outcome of a run, or of the shard that this process was to make.
 type Result struct {
 	Folder      string // folder of manifest.json and rejected.csv
+	Made        bool   // this process has made it, and not an earlier one; otherwise a shard has no figures
+	Won         bool   // this process has committed it, and not another attempt
+	Uncommitted int    // shards that are not committed; the run is complete without any
 	Targets     int64
 	Earlier     int64 // targets that earlier processes of the run have asked or, if stored, judged
 	Rejected    int64
@@ -131,23 +131,24 @@ type segment struct {
 	archive   *journal.ArchiveRecord
 }
 
-// Run makes the census. It returns when every target is in the tables, when ctx
-// ends (with a [Stopped], unless nothing was done), or when the input or the disk
-// fails. Committed segments stay, and so do the answers of hosts that were asked.
-// progress may be read meanwhile.
-func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
-	if store.IsURL(c.Dir) {
-		return runInBucket(ctx, c, progress)
+// Run makes the census, or the shard c.Source.Shard of it. It returns when every target is
+// in the tables, when ctx ends (with a [Stopped], unless nothing was done), or when the input
+// or the disk fails. Committed segments stay, and so do the answers of hosts that were asked.
+// Several processes may try the same shard: the first to commit wins, and the others end
+// without an error. progress may be read meanwhile.
+func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
+	n := newCensus(c, progress)
+	defer func() { err = n.close(ctx, err) }()
+	r, err := n.make(ctx)
+	if err != nil && !n.isLost(ctx) {
+		return nil, err
 	}
-	return runInFolder(ctx, c, nil, progress)
+	return n.send(ctx, r)
 }
 
-// runInFolder makes a run in a folder of this machine. from is its source, nil to open
-// that of the configuration.
-func runInFolder(ctx context.Context, c Config, from *source.Source, progress *Progress) (_ *Result, err error) {
-	n := newCensus(c, from, progress)
-	defer func() { err = n.close(ctx, err) }()
-	if err := n.open(ctx); err != nil {
+// make makes the tables. It returns nil if an earlier process or another attempt has.
+func (n *census) make(ctx context.Context) (*Result, error) {
+	if err := n.open(ctx); err != nil || n.run.Made() {
 		return nil, err
 	}
 	if err := n.work(ctx); err != nil {

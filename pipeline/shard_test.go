@@ -42,10 +42,10 @@ func TestShardsRejectAndSkipAsAWhole(t *testing.T) {
 		c.Spool = filepath.Join(c.Dir, "_runs", c.Run, "spool")
 		for i := range shards {
 			c.Source.Shard = target.Shard{Index: i, Count: shards}
-			r, err := RunShard(t.Context(), c, new(Progress))
+			r, err := Run(t.Context(), c, new(Progress))
 			must(t, err)
-			if r.Complete != (i == shards-1) {
-				t.Errorf("shard %d of %d: complete %v", i, shards, r.Complete)
+			if (r.Uncommitted == 0) != (i == shards-1) {
+				t.Errorf("shard %d of %d: %d uncommitted", i, shards, r.Uncommitted)
 			}
 		}
 		if diff := cmp.Diff(whole, of(c.Dir)); diff != "" {

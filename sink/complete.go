@@ -51,6 +51,9 @@ func (r *Run) Complete(c Completion) error {
 	defer r.mu.Unlock()
 	r.lock.Release()
 	r.lock = nil
+	if r.spool != nil {
+		r.spool.made = true
+	}
 	return nil
 }
 

@@ -19,8 +19,13 @@
 //	DIR/changes/run=<ID>/against=<ID>/part-0000000000.parquet, expectations.csv
 //	DIR/views.sql
 //
-// A run made of shards commits each shard as one segment, whose files have
-// -<attempt> after the number. Until it is complete, it also has
+// A [Place] says where a run is made. A segment of a run in a folder counts in that folder
+// once it is committed. A shard, and a run in an object store, is made in a spool, as an
+// ordinary run in a folder of its own, and is committed to the run as one segment:
+//
+//	shard of the source ─► run in the spool ─► parts joined, one per table ─► record
+//
+// Its files have -<attempt> after the number. Until the run is complete, it also has
 //
 //	DIR/_runs/<ID>/lists/<shard>-<attempt>.csv.zst   the list of a planned shard
 //	DIR/_runs/<ID>/segments/<shard>-<attempt>.rejected.csv

@@ -113,9 +113,9 @@ func (n *Planning) Close() {
 	}
 }
 
-// CopyList copies the list of a shard to a file. It returns an error if the list is not
+// copyList copies the list of a shard to a file. It returns an error if the list is not
 // what the plan names.
-func CopyList(ctx context.Context, s store.Store, list journal.List, to string) (err error) {
+func copyList(ctx context.Context, s store.Store, list journal.List, to string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("copy the list of the shard: %w", err)

@@ -154,48 +154,28 @@ func (s *simulation) begin(shard int, calm bool, spools []string, p journal.Plan
 	<-a.at
 }
 
-// make makes the shard as pipeline.RunShard does, from the commit on.
+// make makes the shard of a spool that is complete.
 func (a *attempt) make(spool string, p journal.Plan) error {
-	run, err := OpenSharded(a, p)
+	run, err := OpenSharded(a, p, a.shard)
 	if err != nil {
 		return err
 	}
 	a.id = run.attempt
-	if done, err := run.Completed(); err != nil {
+	made, err := run.isMade()
+	if err != nil {
 		return err
-	} else if done {
-		return run.Sweep()
 	}
-	done, err := run.Committed(a.shard)
-	if err == nil && !done {
-		run.Beat(context.Background(), a.shard, 0)
-		var from store.Store
+	var from store.Store // nil if there is nothing to commit
+	if !made {
+		run.Beat(context.Background(), 0)
 		if from, err = store.Open(context.Background(), spool); err != nil {
 			return err
 		}
 		defer from.Close()
-		a.won, err = run.Commit(context.Background(), a.shard, from, nil)
-		if err != nil && run.Lost(a.shard) {
-			err = nil
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if n, err := run.Uncommitted(); err != nil || n > 0 {
-		return err
-	}
-	done, err = run.Completed()
-	if err != nil || done {
-		return err
 	}
 	end := Completion{Finished: time.Now(), Tally: journal.Tally{Targets: int64(p.Shards) * targetsOfSegment}, Inputs: p.Inputs}
 	end.Counts = []schema.Count{{Metric: "targets", Count: end.Targets}}
-	if err = run.Complete(end); err != nil {
-		if done, e := run.Completed(); e == nil && done {
-			return nil
-		}
-	}
+	a.won, _, err = run.send(context.Background(), from, nil, func(whole *ShardedRun) error { return whole.Complete(end) })
 	return err
 }
 
@@ -434,7 +414,7 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	for len(queue) > 0 {
 		shard := queue[0]
 		queue = queue[1:]
-		s, err := OpenSharded(in, p)
+		s, err := OpenSharded(in, p, shard)
 		must(t, err)
 		switch draw.IntN(20) {
 		case 0: // killed before the record: its parts stay
@@ -446,14 +426,14 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 			queue, second = append(queue, shard), second+1
 			fallthrough
 		default:
-			_, err := s.Commit(t.Context(), shard, made, nil)
+			_, err := s.commit(t.Context(), made, nil)
 			must(t, err)
 		}
 	}
 	committed := time.Since(began)
-	s, err := OpenSharded(in, p)
+	s, err := OpenSharded(in, p, 0)
 	must(t, err)
-	if n, err := s.Uncommitted(); n != 0 || err != nil {
+	if n, err := s.uncommitted(); n != 0 || err != nil {
 		t.Fatalf("%d shards are not committed, %v", n, err)
 	}
 	began = time.Now()

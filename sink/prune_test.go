@@ -267,9 +267,9 @@ func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 	dir := weekly(t, "c5")
 	p := described()
 	p.Run, p.Shards, p.Started = "u1", 3, p.Started.AddDate(-1, 0, 7)
-	s, err := OpenSharded(sinktest.Open(t, dir), p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p, 1)
 	must(t, err)
-	must(t, s.Beat(t.Context(), 1, 10))
+	must(t, s.Beat(t.Context(), 10))
 	if diff := cmp.Diff([]string{"kept _runs/u1 busy", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("alive (-want +got):\n%s", diff)
 	}

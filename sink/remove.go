@@ -25,12 +25,9 @@ func Remove(s store.Store, run string) error {
 	return nil
 }
 
-// RemoveEmpty removes the folders that a run has left which was refused: those of tables, once
+// removeEmpty removes the folders that a run has left which was refused: those of tables, once
 // no run is there. A folder that holds anything stays.
-func RemoveEmpty(s store.Store) {
-	if _, isFolder := s.(*store.Folder); !isFolder {
-		return // an object store has no folders
-	}
+func removeEmpty(s store.Store) {
 	if runs, err := s.List(layout.Runs); err != nil || len(runs) > 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,11 +18,13 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Run is a run that this process writes, as its only writer, from [Create] or [Open]
-// to [Run.Complete] or [Run.Close].
+// Run is a run that this process writes, as its only writer, from [Begin], [Create] or
+// [Open] to [Run.Complete], for a run with a spool [Run.Send], or [Run.Close].
 type Run struct {
 	output
-	folder *store.Folder // the same as output.store
+	folder  *store.Folder // the same as output.store
+	created bool          // by this process
+	spool   *spool        // nil for a run without
 
 	mu       sync.Mutex
 	lock     *store.Lock // nil once closed
@@ -63,6 +66,7 @@ func Create(dir string, p journal.Plan) (*Run, error) {
 		r.Close()
 		return nil, err
 	}
+	r.created = true
 	return r, nil
 }
 
@@ -142,9 +146,6 @@ type output struct {
 	metadata    map[string]string
 	spare       sync.Map // a *sync.Pool per table (see spareOf)
 }
-
-// Plan returns the plan of the run.
-func (o *output) Plan() journal.Plan { return o.plan }
 
 // prepare checks and completes p.
 func (o *output) prepare(p journal.Plan) error {
@@ -275,6 +276,14 @@ func (r *Run) enter(record *journal.Record) error {
 // Close stops writing and releases the lock of the run. It may be called twice, but
 // not while segments are being written.
 func (r *Run) Close() error {
+	err := r.close()
+	if r.spool != nil {
+		err = cmp.Or(err, r.spool.close())
+	}
+	return err
+}
+
+func (r *Run) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.store == nil {

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -15,11 +16,11 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// ShardedRun is a run that several processes write, a shard each. A process makes its
-// shard as an ordinary run in a folder of its own, the spool, and then commits it
-// here, as one segment. There is no lock: the plan, the record of a shard and the
-// manifest are each written if absent, so that of several attempts at a shard one
-// wins.
+// ShardedRun is a run that is made elsewhere, of one shard or of several, by a process
+// each. A process makes its shard as an ordinary run in a folder of its own, the spool,
+// and then commits it here, as one segment. There is no lock: the plan, the record of a
+// shard and the manifest are each written if absent, so that of several attempts at a
+// shard one wins.
 //
 //	spool/<table>/run=R/part-*.parquet  ─► <table>/run=R/part-<shard>-<attempt>.parquet
 //	spool/_runs/R/manifest.json         ─► _runs/R/segments/<shard>.json
@@ -27,19 +28,21 @@ import (
 // The process that commits the last record completes the run.
 type ShardedRun struct {
 	output
+	shard         int               // that this process makes
 	attempt       string            // of this process
 	records       []*journal.Record // of all shards, once all are committed
-	unconditional bool              // see Unconditional
+	complete      bool              // when this process opened it
+	unconditional bool              // it is new, of one shard, and in a store that is [store.ErrUnconditional]
 }
 
 // ErrOtherPlan reports settings that differ from the plan of a run made of shards.
 var ErrOtherPlan = errors.New("has another plan")
 
-// OpenSharded opens the run p.Run, which has p.Shards shards. If there is no such run, it
-// writes p as the plan, unless the store is [store.ErrUnconditional] and there are other
-// shards. A run with another plan is [ErrOtherPlan], with every difference.
-func OpenSharded(in store.Store, p journal.Plan) (*ShardedRun, error) {
-	s := &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
+// OpenSharded opens the run p.Run, which has p.Shards shards, for one of them. If there is
+// no such run, it writes p as the plan, unless the store is [store.ErrUnconditional] and
+// there are other shards. A run with another plan is [ErrOtherPlan], with every difference.
+func OpenSharded(in store.Store, p journal.Plan, shard int) (*ShardedRun, error) {
+	s := &ShardedRun{shard: shard, attempt: strings.ToLower(rand.Text()[:8])}
 	if err := s.prepare(p); err != nil {
 		return nil, err
 	}
@@ -88,10 +91,6 @@ func (s *ShardedRun) putPlan() (won bool, err error) {
 	return won, err
 }
 
-// Unconditional reports whether the run is new, of one shard, and in a store that is
-// [store.ErrUnconditional]: of two processes that make it, each would win.
-func (s *ShardedRun) Unconditional() bool { return s.unconditional }
-
 // record returns the record of a shard, nil if it is not committed. A record of
 // another plan is an error: the run was removed and begun anew.
 func (s *ShardedRun) record(shard int) (*journal.Record, error) {
@@ -102,16 +101,33 @@ func (s *ShardedRun) record(shard int) (*journal.Record, error) {
 	return r, err
 }
 
-// Committed reports whether a shard is committed.
-func (s *ShardedRun) Committed(shard int) (bool, error) {
+// committed reports whether a shard is committed.
+func (s *ShardedRun) committed(shard int) (bool, error) {
 	r, err := s.record(shard)
 	return r != nil, err
 }
 
-// Lost reports whether another attempt has committed a shard.
-func (s *ShardedRun) Lost(shard int) bool {
-	r, err := s.record(shard)
+// isLost reports whether another attempt has committed the shard of this process.
+func (s *ShardedRun) isLost() bool {
+	r, err := s.record(s.shard)
 	return err == nil && r != nil && r.Shard.Attempt != s.attempt
+}
+
+// isMade reports whether the shard of this process is committed. It cleans up a run that is
+// complete: a loser that was killed after the completion has left its files.
+func (s *ShardedRun) isMade() (bool, error) {
+	var err error
+	if s.complete, err = s.completed(); err != nil || s.complete {
+		if err == nil {
+			err = s.cleanUp()
+		}
+		return s.complete, err
+	}
+	made, err := s.committed(s.shard)
+	if errors.Is(err, journal.ErrDamaged) {
+		err = cmp.Or(s.checkShard(s.shard), err)
+	}
+	return made, err
 }
 
 // LostError reports a committed shard that the run cannot be completed with: its record
@@ -128,9 +144,9 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// CheckShard returns a [LostError] if a committed shard is lost, nil if it is not
+// checkShard returns a [LostError] if a committed shard is lost, nil if it is not
 // committed.
-func (s *ShardedRun) CheckShard(shard int) error {
+func (s *ShardedRun) checkShard(shard int) error {
 	r, err := s.record(shard)
 	if r != nil && err == nil {
 		err = checkSizes(s.store, r.Files())
@@ -141,11 +157,11 @@ func (s *ShardedRun) CheckShard(shard int) error {
 	return err
 }
 
-// FindLost returns a [LostError] for the first shard that is lost, nil if none is known
+// findLost returns a [LostError] for the first shard that is lost, nil if none is known
 // to be.
-func (s *ShardedRun) FindLost() error {
+func (s *ShardedRun) findLost() error {
 	for shard := range s.plan.Shards {
-		err := s.CheckShard(shard)
+		err := s.checkShard(shard)
 		if _, isLost := errors.AsType[*LostError](err); isLost {
 			return err
 		}
@@ -163,19 +179,16 @@ func (s *ShardedRun) checkPlan() error {
 	return err
 }
 
-// PlanDigest returns the digest of the plan.
-func (s *ShardedRun) PlanDigest() string { return s.planDigest }
-
-// Completed reports whether the run is complete.
-func (s *ShardedRun) Completed() (bool, error) {
+// completed reports whether the run is complete.
+func (s *ShardedRun) completed() (bool, error) {
 	return store.Exists(s.store, layout.RunFile(s.plan.Run, layout.ManifestName))
 }
 
-// Uncommitted returns the number of shards that are not committed. It is 0 for the
+// uncommitted returns the number of shards that are not committed. It is 0 for the
 // process that commits the last one, at least. The list of an object store may lag, so
 // a shard that it lacks counts as missing only if its record cannot be found either;
 // from the first such shard on the list is taken as it is.
-func (s *ShardedRun) Uncommitted() (int, error) {
+func (s *ShardedRun) uncommitted() (int, error) {
 	files, err := s.store.List(layout.Records(s.plan.Run))
 	if err != nil {
 		return 0, fmt.Errorf("look for committed shards: %w", err)
@@ -192,7 +205,7 @@ func (s *ShardedRun) Uncommitted() (int, error) {
 		if listed {
 			continue
 		}
-		if committed, err := s.Committed(shard); err != nil || !committed {
+		if committed, err := s.committed(shard); err != nil || !committed {
 			return missing, err
 		}
 		missing--
@@ -237,19 +250,19 @@ type Beat struct {
 
 // Beat writes a sign of life, with the number of targets captured so far, unless the
 // shard is committed or the run removed: nobody would remove it from an object store.
-func (s *ShardedRun) Beat(ctx context.Context, shard int, targets int64) error {
+func (s *ShardedRun) Beat(ctx context.Context, targets int64) error {
 	in := store.During(ctx, s.store)
-	committed, err := store.Exists(in, layout.Record(s.plan.Run, shard))
+	committed, err := store.Exists(in, layout.Record(s.plan.Run, s.shard))
 	if err != nil || committed {
 		return err
 	}
 	if there, err := store.Exists(in, layout.RunFile(s.plan.Run, layout.PlanName)); err != nil || !there {
 		return err
 	}
-	content, err := json.Marshal(Beat{shard, s.attempt, time.Now().UTC(), targets})
+	content, err := json.Marshal(Beat{s.shard, s.attempt, time.Now().UTC(), targets})
 	if err == nil {
 		// A folder is gone once the run is complete or removed.
-		err = in.Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
+		err = in.Replace(layout.Beat(s.plan.Run, s.shard), layout.Beats(s.plan.Run), content)
 	}
 	return err
 }

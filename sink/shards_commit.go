@@ -14,12 +14,65 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Commit copies the complete run of the same ID in a folder, the spool, to this run and
+// send commits the complete run of the same ID in a folder, the spool, as the shard of this
+// process; nil if the shard is committed. It calls complete if no other shard is left. It
+// reports whether this attempt won, and how many shards are not committed.
+func (s *ShardedRun) send(ctx context.Context, spool store.Store, note json.RawMessage,
+	complete func(*ShardedRun) error) (won bool, left int, err error) {
+	if s.complete {
+		return false, 0, nil
+	}
+	if spool != nil {
+		if won, err = s.commit(ctx, spool, note); err != nil && (ctx.Err() != nil || !s.isLost()) {
+			return false, 0, fmt.Errorf("commit shard %d of %d: %w", s.shard, s.plan.Shards, err)
+		}
+	}
+	if left, err = s.uncommitted(); err != nil {
+		return won, left, err
+	}
+	if left > 0 {
+		if !won {
+			err = s.checkCommitted()
+		}
+		return won, left, err
+	}
+	done, err := s.completed()
+	if err == nil && !done {
+		if err = complete(s); err != nil {
+			// A process that completes the run removes what others still read.
+			if done, e := s.completed(); e == nil && done {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		if lost := s.findLost(); lost != nil && ctx.Err() == nil {
+			err = lost
+		}
+		err = fmt.Errorf("complete the run: %w", err)
+	}
+	return won, 0, err
+}
+
+// checkCommitted returns an error if the shard of this process, which another attempt has
+// committed, is lost. Otherwise only the process that commits the last shard would find that.
+func (s *ShardedRun) checkCommitted() error {
+	err := s.checkShard(s.shard)
+	if err != nil {
+		// Completion replaces parts that the record names.
+		if done, e := s.completed(); e == nil && done {
+			return nil
+		}
+	}
+	return err
+}
+
+// commit copies the complete run of the same ID in a folder, the spool, to this run and
 // writes the record of the shard. It reports whether this attempt won: if another
-// has committed the shard, Commit removes what it copied. note is the caller's.
-func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, note json.RawMessage) (won bool,
-	err error) {
-	if done, err := s.Committed(shard); err != nil || done {
+// has committed the shard, commit removes what it copied. note is the caller's.
+func (s *ShardedRun) commit(ctx context.Context, spool store.Store, note json.RawMessage) (won bool, err error) {
+	shard := s.shard
+	if done, err := s.committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
 	m, err := journal.ReadComplete(spool, s.plan.Run)
@@ -38,7 +91,7 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool store.Store, n
 	}()
 	if err := s.copyParts(ctx, spool, m, r); err != nil {
 		// Completion may have removed the parts of a losing attempt.
-		if ctx.Err() == nil && s.Lost(shard) {
+		if ctx.Err() == nil && s.isLost() {
 			return false, nil
 		}
 		if e := s.checkPlan(); e != nil {

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,9 @@ import (
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
 )
+
+// Notes returns the notes of the shards.
+func (s *ShardedRun) Notes() []json.RawMessage { return notesOf(s.records) }
 
 // Rejected opens the rejected lines of a shard, or returns nil if there are none.
 func (s *ShardedRun) Rejected(ctx context.Context, r *journal.Record) (io.ReadCloser, error) {
@@ -82,13 +86,13 @@ func (s *ShardedRun) Complete(c Completion) error {
 	if !won {
 		return nil
 	}
-	return s.Sweep()
+	return s.cleanUp()
 }
 
-// Sweep removes what a complete run does not need: the counters and lists of shards,
+// cleanUp removes what a complete run does not need: the counters and lists of shards,
 // signs of life, and the files of losing attempts. A loser that still writes removes
-// its own, unless it is killed; then Sweep may be repeated.
-func (s *ShardedRun) Sweep() error {
+// its own, unless it is killed; then cleanUp may be repeated.
+func (s *ShardedRun) cleanUp() error {
 	m, err := journal.ReadComplete(s.store, s.plan.Run)
 	if err != nil {
 		return fmt.Errorf("clean up the run: %w", err)

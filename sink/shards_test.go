@@ -49,7 +49,7 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	p := described()
 	p.Shards = 3
 	for range 2 {
-		_, err := OpenSharded(sinktest.Open(t, dir), p)
+		_, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 		must(t, err)
 	}
 	for what, change := range map[string]func(*journal.Plan){
@@ -59,7 +59,7 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	} {
 		other := p
 		change(&other)
-		if _, err := OpenSharded(sinktest.Open(t, dir), other); !errors.Is(err, ErrOtherPlan) {
+		if _, err := OpenSharded(sinktest.Open(t, dir), other, 0); !errors.Is(err, ErrOtherPlan) {
 			t.Errorf("other %s: %v", what, err)
 		}
 	}
@@ -81,21 +81,21 @@ func TestShardOfARemovedRun_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 2
-	old, err := OpenSharded(sinktest.Open(t, dir), p)
+	old, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 	must(t, err)
 	spoolShard(t, spool)
 
 	must(t, Remove(sinktest.Open(t, dir), p.Run))
-	if won, err := old.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); won || !errors.Is(err, ErrOtherPlan) {
+	if won, err := old.commit(t.Context(), sinktest.Open(t, spool), nil); won || !errors.Is(err, ErrOtherPlan) {
 		t.Errorf("to a run that is gone: %v, %v", won, err)
 	}
 	p.Started = p.Started.Add(time.Minute)
-	anew, err := OpenSharded(sinktest.Open(t, dir), p)
+	anew, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 	must(t, err)
-	if won, err := old.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); won || !errors.Is(err, ErrOtherPlan) {
+	if won, err := old.commit(t.Context(), sinktest.Open(t, spool), nil); won || !errors.Is(err, ErrOtherPlan) {
 		t.Errorf("to another run: %v, %v", won, err)
 	}
-	if n, err := anew.Uncommitted(); n != 2 || err != nil {
+	if n, err := anew.uncommitted(); n != 2 || err != nil {
 		t.Errorf("%d shards are not committed, %v", n, err)
 	}
 	for _, table := range p.Tables {
@@ -103,7 +103,7 @@ func TestShardOfARemovedRun_NoRace(t *testing.T) {
 			t.Errorf("%s has %v, %v", table, files, err)
 		}
 	}
-	if won, err := anew.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
+	if won, err := anew.commit(t.Context(), sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Errorf("its own: %v, %v", won, err)
 	}
 }
@@ -114,22 +114,22 @@ func TestCheckShard_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 2
-	s, err := OpenSharded(sinktest.Open(t, dir), p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 	must(t, err)
 	spoolShard(t, spool)
-	if won, err := s.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
+	if won, err := s.commit(t.Context(), sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
 	for shard := range p.Shards {
-		must(t, s.CheckShard(shard))
+		must(t, s.checkShard(shard))
 	}
 	in := s.store
 	s.store = unreadable{in}
 	var lost *LostError
-	if err := s.CheckShard(0); !errors.Is(err, errDown) || errors.As(err, &lost) {
+	if err := s.checkShard(0); !errors.Is(err, errDown) || errors.As(err, &lost) {
 		t.Errorf("a store that fails: %v", err)
 	}
-	must(t, s.FindLost())
+	must(t, s.findLost())
 	s.store = in
 	record, err := s.record(0)
 	must(t, err)
@@ -142,16 +142,16 @@ func TestCheckShard_NoRace(t *testing.T) {
 			"missing": func() error { return os.Remove(part) },
 		} {
 			must(t, damage())
-			for _, err := range []error{s.CheckShard(0), s.FindLost()} {
+			for _, err := range []error{s.checkShard(0), s.findLost()} {
 				if lost = nil; !errors.As(err, &lost) || lost.Shard != 0 || lost.Record != filepath.Join(dir, layout.Record("r", 0)) {
 					t.Errorf("%s is %s: %v", p.Path, what, err)
 				}
 			}
 			must(t, os.WriteFile(part, whole, 0o666))
 		}
-		must(t, s.CheckShard(0))
+		must(t, s.checkShard(0))
 	}
-	must(t, s.CheckShard(1))
+	must(t, s.checkShard(1))
 }
 
 // A process that loses the completion, and fails because the winner removes the part
@@ -160,13 +160,13 @@ func TestLoserOfTheCompletionFails_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 1
-	s, err := OpenSharded(sinktest.Open(t, dir), p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 	must(t, err)
 	spoolShard(t, spool)
-	if won, err := s.Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
+	if won, err := s.commit(t.Context(), sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
-	loser, err := OpenSharded(sinktest.Open(t, dir), p)
+	loser, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 	must(t, err)
 	end := Completion{
 		Finished: p.Started.Add(time.Hour), Tally: journal.Tally{Targets: targetsOfSegment},
@@ -189,9 +189,9 @@ func TestRemoveLeavesLivingShards(t *testing.T) {
 	dir := t.TempDir()
 	p := described()
 	p.Shards = 2
-	s, err := OpenSharded(sinktest.Open(t, dir), p)
+	s, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 	must(t, err)
-	must(t, s.Beat(t.Context(), 0, 1))
+	must(t, s.Beat(t.Context(), 1))
 	if err := Remove(sinktest.Open(t, dir), p.Run); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("error %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/store"
@@ -75,28 +76,44 @@ func joinWARC(ctx context.Context, w io.Writer, from store.Store, parts []journa
 	return nil
 }
 
-// CheckWARCOut returns an error if the file of --warc-out cannot be made: to be told before
-// all hosts are asked, and not after.
-func CheckWARCOut(file string) error { return reason(store.CheckNewFile(file)) }
+// checkWARCOut returns an error if the file of --warc-out, which may be there, cannot be
+// made: to be told before all hosts are asked, and not after. "" stands for no file.
+func checkWARCOut(file string) error {
+	if file == "" {
+		return nil
+	}
+	return fileError(file, store.CheckNewFile(file))
+}
 
-// FreeWARCOut makes place for the file of --warc-out of a new run. If that run replaces
+// freeWARCOut makes place for the file of --warc-out of a new run. If that run replaces
 // one of the same ID, which is in s, the file of that one goes. Any other file is an
-// error: none is replaced. s may be nil. It checks the file like [CheckWARCOut].
-func FreeWARCOut(s store.Store, run, file string) error {
+// error: none is replaced. s may be nil. It checks the file like checkWARCOut.
+func freeWARCOut(s store.Store, run, file string) error {
+	if file == "" {
+		return nil
+	}
 	there, err := store.DigestOfFile(context.Background(), file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return CheckWARCOut(file)
+		return checkWARCOut(file)
 	}
 	if err == nil && s != nil {
 		before, e := writtenBy(s, run)
 		if e == nil && before.Digest == there && journal.SamePath(before.Path, file) {
-			return os.Remove(file)
+			return fileError(file, os.Remove(file))
 		}
 	}
 	if err == nil {
 		err = errors.New("exists; move it away, or give another name")
 	}
-	return reason(err)
+	return fileError(file, err)
+}
+
+// fileError returns an error of a file that the user has named, nil for nil.
+func fileError(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &userfile.Error{Path: file, Err: reason(err)}
 }
 
 // writtenBy returns the file that a complete run wrote.

@@ -179,7 +179,7 @@ func TestWARCOfShards(t *testing.T) {
 	must(t, local.Close())
 	var attempts []*ShardedRun
 	for range 2 {
-		s, err := OpenSharded(sinktest.Open(t, dir), p)
+		s, err := OpenSharded(sinktest.Open(t, dir), p, 0)
 		must(t, err)
 		attempts = append(attempts, s)
 	}
@@ -188,7 +188,7 @@ func TestWARCOfShards(t *testing.T) {
 	// The second attempt has copied its files when the first one commits.
 	late := &journal.Record{Segment: 0, Shard: &journal.ShardRecord{}}
 	must(t, attempts[1].copyParts(t.Context(), sinktest.Open(t, spool), m, late))
-	if won, err := attempts[0].Commit(t.Context(), 0, sinktest.Open(t, spool), nil); !won || err != nil {
+	if won, err := attempts[0].commit(t.Context(), sinktest.Open(t, spool), nil); !won || err != nil {
 		t.Fatalf("won %v, %v", won, err)
 	}
 	attempts[1].discard(late)
@@ -203,7 +203,7 @@ func TestWARCOfShards(t *testing.T) {
 	}
 	must(t, os.Truncate(path, 1))
 	var lost *LostError
-	if err := attempts[0].CheckShard(0); !errors.As(err, &lost) {
+	if err := attempts[0].checkShard(0); !errors.As(err, &lost) {
 		t.Errorf("a shard with a damaged file: %v", err)
 	}
 }

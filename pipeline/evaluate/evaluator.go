@@ -327,7 +327,7 @@ func (e *Evaluator) target(t *target.Target, out *sink.Segment) error {
 			return err
 		}
 	}
-	listed := e.samples.use(c.Origin)
+	listed := e.samples.absolute[c.Origin]
 	if len(listed) > 0 {
 		e.note.Samples = append(e.note.Samples, listed[0].index)
 	}

@@ -2,8 +2,8 @@ package evaluate
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
@@ -24,7 +24,6 @@ type prepared struct {
 	shown   string          // the URL as the tables hold it
 	targets []robots.Target // one per reading
 	index   int             // index in samples.list
-	used    atomic.Bool
 }
 
 func newSamples(list []registry.Sample, profiles []*robots.Profile) *samples {
@@ -50,61 +49,57 @@ func targetsOf(url string, profiles []*robots.Profile) []robots.Target {
 	return out
 }
 
-// use returns the absolute samples of an origin that is a target.
-func (s *samples) use(o fetch.Origin) []*prepared {
-	listed := s.absolute[o]
-	for _, p := range listed {
-		p.used.Store(true)
-	}
-	return listed
-}
-
 // URLs returns the number of URLs that are judged on a target for each agent and
 // profile, if its first candidate answers.
 func (s *Shared) URLs(t *target.Target) int {
 	return len(s.samples.paths) + len(t.Paths) + len(s.samples.absolute[t.Candidates[0]])
 }
 
-// Unused returns the absolute samples whose origin was not a target. They are errors
-// of the input, never silent allows.
-func (s *Shared) Unused() []registry.Sample {
-	var out []registry.Sample
-	for _, p := range s.samples.list {
-		if !p.used.Load() {
-			out = append(out, p.Sample)
-		}
-	}
-	return out
-}
-
-// note is what a process that resumes the run needs of a committed segment besides
-// its tables.
+// note is what a segment or a shard tells, besides its tables, to the process that completes
+// the run.
 type note struct {
 	Samples []int `json:"samples,omitempty"` // for each origin with absolute samples, the index of one of them
 }
 
-// Restore reads the note of a committed segment.
-func (s *Shared) Restore(text json.RawMessage) error {
-	var left note
-	if err := json.Unmarshal(text, &left); err != nil {
-		return err
-	}
-	for _, i := range left.Samples {
-		if i >= 0 && i < len(s.samples.list) {
-			s.samples.use(*s.samples.list[i].Origin)
+func joinNotes(notes []json.RawMessage) (all note, err error) {
+	for _, text := range notes {
+		var one note
+		if err := json.Unmarshal(text, &one); err != nil {
+			return all, fmt.Errorf("the note of a segment: %w", err)
 		}
-	}
-	return nil
-}
-
-// Note returns the note of all that was used so far, as of one segment.
-func (s *Shared) Note() (json.RawMessage, error) {
-	var all note
-	for _, listed := range s.samples.absolute {
-		if listed[0].used.Load() {
-			all.Samples = append(all.Samples, listed[0].index)
-		}
+		all.Samples = append(all.Samples, one.Samples...)
 	}
 	slices.Sort(all.Samples)
+	all.Samples = slices.Compact(all.Samples)
+	return all, nil
+}
+
+// JoinNotes returns the note of a shard whose segments have these notes.
+func JoinNotes(notes []json.RawMessage) (json.RawMessage, error) {
+	all, err := joinNotes(notes)
+	if err != nil {
+		return nil, err
+	}
 	return json.Marshal(all)
+}
+
+// Unused returns the absolute samples whose origin was not a target, by the notes of all
+// segments or shards. They are errors of the input, never silent allows.
+func (s *Shared) Unused(notes []json.RawMessage) (out []registry.Sample, err error) {
+	all, err := joinNotes(notes)
+	if err != nil {
+		return nil, err
+	}
+	used := make(map[fetch.Origin]bool)
+	for _, i := range all.Samples {
+		if i >= 0 && i < len(s.samples.list) {
+			used[*s.samples.list[i].Origin] = true
+		}
+	}
+	for _, p := range s.samples.list {
+		if !used[*p.Origin] {
+			out = append(out, p.Sample)
+		}
+	}
+	return out, nil
 }

@@ -48,7 +48,8 @@ func FuzzSamples(f *testing.F) {
 			}
 		}
 		s := Prepare(Config{Samples: samples, Profiles: profiles})
-		if listed := len(s.samples.list); len(s.samples.paths) != paths || listed+paths != len(samples) || len(s.Unused()) != listed {
+		unused, err := s.Unused(nil)
+		if listed := len(s.samples.list); err != nil || len(s.samples.paths) != paths || listed+paths != len(samples) || len(unused) != listed {
 			t.Fatalf("of %d samples %d are paths and %d are URLs", len(samples), len(s.samples.paths), listed)
 		}
 	})

@@ -58,14 +58,14 @@ func storedBodies(t testing.TB) string {
 }
 
 // attempt makes one attempt at a shard, on a machine of its own.
-func attempt(ctx context.Context, t testing.TB, c pipeline.Config, shard int) (*pipeline.ShardResult, error) {
+func attempt(ctx context.Context, t testing.TB, c pipeline.Config, shard int) (*pipeline.Result, error) {
 	t.Helper()
 	spool, err := os.MkdirTemp("", "robocensus-spool-")
 	must(t, err)
 	defer os.RemoveAll(spool)
 	c.Spool = filepath.Join(spool, "spool")
 	c.Source.Shard = target.Shard{Index: shard, Count: shards}
-	return pipeline.RunShard(ctx, c, new(pipeline.Progress))
+	return pipeline.Run(ctx, c, new(pipeline.Progress))
 }
 
 // outcome is what must not depend on faults.

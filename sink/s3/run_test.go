@@ -115,16 +115,16 @@ func TestNoSignOfLifeAfterTheEnd(t *testing.T) {
 	defer s.Close()
 	plan, _, err := journal.ReadPlan(s, "r")
 	must(t, err)
-	late, err := sink.OpenSharded(sinktest.Open(t, c.Dir), plan)
+	late, err := sink.OpenSharded(sinktest.Open(t, c.Dir), plan, 0)
 	must(t, err)
 	before := s.Size("_runs/r")
-	must(t, late.Beat(t.Context(), 0, 5))
+	must(t, late.Beat(t.Context(), 5))
 	if after := s.Size("_runs/r"); after != before {
 		t.Errorf("a sign of life of %d bytes is left", after-before)
 	}
 	must(t, sink.Prune(t.Context(), sinktest.Open(t, c.Dir), 1, false, func(sink.Pruned) {}))
 	must(t, sink.Remove(sinktest.Open(t, c.Dir), "r"))
-	must(t, late.Beat(t.Context(), 0, 5))
+	must(t, late.Beat(t.Context(), 5))
 	if after := s.Size("_runs"); after != 0 {
 		t.Errorf("%d bytes are left of a run that was removed", after)
 	}

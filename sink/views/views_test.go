@@ -142,7 +142,7 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 func TestViewsSayHowToComplete(t *testing.T) {
 	dir := t.TempDir()
 	const shards, resume = "start the shards that are missing", "complete it with robocensus run --resume"
-	_, err := sink.OpenSharded(sinktest.Open(t, dir), journal.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
+	_, err := sink.OpenSharded(sinktest.Open(t, dir), journal.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2}, 0)
 	must(t, err)
 	says := func(when, want, not string) {
 		t.Helper()

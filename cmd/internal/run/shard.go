@@ -152,7 +152,7 @@ func (f *Flags) divide(c *client.Config) {
 // grows, so it is on this machine.
 func (f *Flags) setSpool(c *pipeline.Config) error {
 	switch {
-	case f.Config.Source.Planning, f.dryRun:
+	case f.Config.Source.Planning, f.dryRun, f.shards == 1 && !store.IsURL(c.Dir):
 	case f.spool != "":
 		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	case !store.IsURL(c.Dir):
@@ -175,7 +175,7 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 	}
 	var p pipeline.Progress
 	stop := f.watch(c, &p, stderr)
-	r, err := pipeline.RunShard(ctx, c, &p)
+	r, err := pipeline.Run(ctx, c, &p)
 	stop()
 	if err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -194,7 +194,7 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 		return f.writeShard(c, r, stdout)
 	}
 	showShard(stdout, c, r)
-	if !r.Complete || !slices.Contains(c.Tables, "summary") {
+	if r.Uncommitted > 0 || !slices.Contains(c.Tables, "summary") {
 		return nil
 	}
 	in, m, err := cli.OpenRun(ctx, c.Dir, c.Run)
@@ -207,23 +207,24 @@ func (f *Flags) executeShard(ctx context.Context, c pipeline.Config, stdout, std
 }
 
 // showShard prints what became of a shard and of the run.
-func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
+func showShard(out io.Writer, c pipeline.Config, r *pipeline.Result) {
+	shard := c.Source.Shard
 	switch {
-	case r.Result != nil && r.Won:
-		fmt.Fprintf(out, "%s: %s, %s\n", r.Shard, words.Count(r.Result.Targets, recap.TargetOf(&c.Source)),
-			words.Count(r.Result.Rejected, "rejected line"))
+	case r.Made && r.Won:
+		fmt.Fprintf(out, "%s: %s, %s\n", shard, words.Count(r.Targets, recap.TargetOf(&c.Source)),
+			words.Count(r.Rejected, "rejected line"))
 	case r.Won:
-		fmt.Fprintf(out, "%s: committed what an earlier attempt had made\n", r.Shard)
+		fmt.Fprintf(out, "%s: committed what an earlier attempt had made\n", shard)
 	default:
-		fmt.Fprintf(out, "%s: another attempt has committed it\n", r.Shard)
+		fmt.Fprintf(out, "%s: another attempt has committed it\n", shard)
 	}
 	folder := visible.Text(folderOf(&c))
-	if r.Complete {
+	if r.Uncommitted == 0 {
 		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
 		return
 	}
 	fmt.Fprintf(out, "%d of %d shards are committed; the run in %s is complete with the last one\n",
-		r.Shard.Count-r.Uncommitted, r.Shard.Count, folder)
+		shard.Count-r.Uncommitted, shard.Count, folder)
 }
 
 // shardResult is what run --json prints of a shard.
@@ -239,16 +240,16 @@ type shardResult struct {
 	Rejected    *int64 `json:"rejected"`    // likewise
 }
 
-func (f *Flags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
+func (f *Flags) writeShard(c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
 	out := shardResult{
 		Run: c.Run, Folder: folderOf(&c), State: journal.Incomplete,
-		Shard: r.Shard.Index, Shards: r.Shard.Count, Uncommitted: r.Uncommitted, Won: r.Won,
+		Shard: c.Source.Shard.Index, Shards: c.Source.Shard.Count, Uncommitted: r.Uncommitted, Won: r.Won,
 	}
-	if r.Complete {
+	if r.Uncommitted == 0 {
 		out.State = journal.Complete
 	}
-	if r.Result != nil {
-		out.Hosts, out.Rejected = &r.Result.Targets, &r.Result.Rejected
+	if r.Made {
+		out.Hosts, out.Rejected = &r.Targets, &r.Rejected
 	}
 	return screen.JSON(stdout, out)
 }
