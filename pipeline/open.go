@@ -63,6 +63,8 @@ func (n *census) open(ctx context.Context) error {
 			return err
 		}
 	}
+	archive := client.NewArchive(n.config.Fetch, client.Backing{Room: n.pressure.underWay, Spool: n.spoolFile})
+	n.source.Complete = archive.Complete
 	if err := n.source.Start(ctx, n.rejects, n.progress.read); err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (c *Config) source() source.Config {
 	s := c.Source
 	s.MaxBody, s.MaxRedirects, s.Challenges, s.CDNs, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges,
 		c.Fetch.CDNs, c.Fetch.AllowPrivate
-	s.ErrorBodies = c.Fetch.ErrorBodies
+	s.ErrorBodies, s.Further = c.Fetch.ErrorBodies, s.HasArchives() && len(c.Fetch.Further) > 0
 	return s
 }
 

@@ -22,9 +22,10 @@ var robotsRoute = route{target: "/robots.txt", pages: true}
 // heard is a capture whose body is not in memory yet.
 type heard struct {
 	*fetch.Capture
-	at   fetch.Origin // of the last hop
-	text *text        // the body, until [Lease.land]
-	also []*heard     // the answers to further identities
+	at      fetch.Origin // of the last hop
+	missing bool         // the answer of the next hop is not stored; see [Archive]
+	text    *text        // the body, until [Lease.land]
+	also    []*heard     // the answers to further identities
 
 	afterAlso time.Duration // the pause after the last of them, 0 if the host wants to be left alone for long
 
@@ -51,7 +52,15 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 		here := at.String() + target
 		seen[here] = true
 		a, fail := lease.ask(b, at, target)
-		lease.client.uplink.Notice(at, a.asProof(fail))
+		if a.missing {
+			got.missing = true
+			return got
+		}
+		if lease.find == nil {
+			lease.client.uplink.Notice(at, a.asProof(fail))
+		} else if len(got.Hops) == 0 {
+			got.Start = a.date
+		}
 		hop := answer.Hop{URL: clipURL(here), Status: a.status}
 		got.Hops = append(got.Hops, hop)
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls

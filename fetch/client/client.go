@@ -288,6 +288,9 @@ func (lease *Lease) round(b *budget, prefer int, candidates []fetch.Origin) (tri
 // attempt makes one of n remaining attempts. Its share of the time is 1/n, so
 // that an attempt that hangs leaves time for the others.
 func (lease *Lease) attempt(b *budget, n int, o fetch.Origin, r route) (a *heard) {
+	if lease.find != nil {
+		return lease.chain(b, o, r)
+	}
 	before := len(lease.exchanges)
 	err := lease.sure(b, func() answer.ErrorClass {
 		lease.exchanges = lease.exchanges[:before]

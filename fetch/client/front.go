@@ -43,6 +43,9 @@ func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage
 	if fetch.DomainOf(o.Host) != fetch.DomainOf(got.Origin.Host) {
 		return usage.PageElsewhere, nil
 	}
+	if got.missing {
+		return usage.PageRead, nil
+	}
 	switch lease.outcome(got) {
 	case answer.FullAllow:
 		return usage.PageRead, nil

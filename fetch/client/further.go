@@ -152,6 +152,8 @@ func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) 
 		f.Start, f.Hops, f.Header, f.Truncated, f.Challenge = a.Start, a.Hops, a.header, a.Truncated, a.Challenge
 		switch status := a.Status(); {
 		case f.Outcome != usage.PageRead: // we may not follow the redirect
+		case a.missing:
+			f.Outcome = usage.PageUncaptured
 		case a.Error != "":
 			f.Outcome, f.Error = usage.PageFailed, a.Error
 		case a.Challenge != "":

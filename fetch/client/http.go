@@ -31,6 +31,8 @@ const (
 type received struct {
 	status    int
 	remote    netip.AddrPort
+	date      time.Time // of an answer that is stored, zero for others
+	missing   bool      // no answer is stored
 	looked    time.Time // before the look-up, zero without one
 	dialed    time.Time // before the connection was opened
 	http, tls string

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"io"
 	"iter"
@@ -27,6 +26,9 @@ type span struct{ from, to int }
 // ask requests target of o by the scheme of o, and records the exchange if the client is
 // configured to.
 func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *failure.Failure) {
+	if lease.find != nil {
+		return lease.recall(o, target)
+	}
 	get := lease.get
 	if o.Scheme == "ftp" {
 		get = lease.getFTP
@@ -179,26 +181,3 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 		}
 	}
 }
-
-// Replay returns the body of an answer from the bytes of [fetch.Exchange.Received], decoded
-// and cut as the fetch did that received it with the same limit.
-func Replay(from io.Reader, maxBody int) ([]byte, error) {
-	lease := &Lease{client: &Client{config: Config{MaxBody: maxBody}, spool: new(spool)}, ctx: context.Background(),
-		pages: true}
-	var a received
-	if fail := lease.receive(new(budget), new(weighed), &playback{r: from}, time.Now(), &a); fail != nil {
-		return nil, fail
-	}
-	if a.body == nil {
-		return nil, errors.New("the answer has no body to read")
-	}
-	return a.body.bytes()
-}
-
-// playback is a connection that gives what one has given before.
-type playback struct {
-	net.Conn
-	r io.Reader
-}
-
-func (p *playback) Read(b []byte) (int, error) { return p.r.Read(b) }

@@ -323,7 +323,7 @@ func FuzzWARC(f *testing.F) {
 				t.Fatalf("%d bytes at %d+%d, behind %d, of %d", len(c.Body), c.Offset, c.Length, end, len(file))
 			}
 			if end = c.Offset + c.Length; c.Length == 0 || isSkippable(file) {
-				continue // a shared member, or a frame that needs a dictionary
+				continue // a shared member, or a frame that needs a dictionary; see [RecordReader.Begin]
 			}
 			again, damages, _ := readAll(t, bytes.NewReader(file[c.Offset:end]))
 			if len(again) != 1 || len(damages) > 0 || !bytes.Equal(again[0].Body, c.Body) || again[0].Origin != c.Origin || again[0].Start != c.Start {

@@ -235,7 +235,7 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 	case err != nil || !isFetch(made):
 		return nil, errFacts
 	}
-	c := &Capture{Capture: *made, PayloadLength: -1, File: w.name, Offset: f.offset, Length: f.length}
+	c := &Capture{Capture: *made, OfFetch: true, PayloadLength: -1, File: w.name, Offset: f.offset, Length: f.length}
 	if c.Unstored {
 		c.Revisit = f.revisits[0]
 	}

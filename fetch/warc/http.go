@@ -53,6 +53,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if err != nil {
 		return err
 	}
+	if w.answers != nil {
+		return w.send(in, c, ended)
+	}
 	if h.Status == 0 {
 		if c.Revisit == nil {
 			c.Error, c.Err = answer.ErrorProtocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
@@ -144,6 +147,55 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		}
 	}
 	return nil
+}
+
+// send gives the answer in the record's block as its server sent it.
+func (w *reader) send(in *bufio.Reader, c *Capture, ended bool) error {
+	h, stored := &w.answer, &blockReader{w, in, nil}
+	c.Hops[0].Status = h.Status
+	sent := io.Reader(stored)
+	switch {
+	case h.Status != 0 && !ended:
+		sent = io.MultiReader(bytes.NewReader(h.text), stored)
+	case h.Status != 0:
+		sent = io.MultiReader(bytes.NewReader(w.sentHead(in, c.Cut)), stored)
+	}
+	w.answers(c, sent)
+	return stored.err
+}
+
+// sentHead returns the header of an answer with the framing and the encoding of its body as
+// it is stored. A body that broke off has its length, or a greater one.
+func (w *reader) sentHead(in *bufio.Reader, cut string) []byte {
+	h, length := &w.answer, w.left
+	out := fmt.Appendf(nil, "HTTP/1.1 %d\r\n", h.Status)
+	start, _ := in.Peek(int(min(w.left, head.MaxChunkLine)))
+	isChunked, declared := h.isChunked() && head.IsChunk(start), h.Length
+	if h.sent != nil && !(w.left > 0 && w.left%(1<<20) == 0) { // Common Crawl's own limit
+		declared = parseLength(h.sent)
+	}
+	switch {
+	case cut == "time" || cut == "disconnect":
+		length++
+	case cut == "" && declared > length && h.isAsSent():
+		length = declared
+	}
+	isFaulty := h.framing != nil && h.sent == nil && !h.decoded && !h.dechunked
+	isPlain := h.isEncoded() && !isChunked && h.Length != w.left && isUndone(string(h.encoding), start)
+	for _, f := range h.Fields {
+		switch name := string(f.Name); {
+		case (name == "content-length" || name == "transfer-encoding") && !isFaulty, name == "content-encoding" && isPlain:
+		default:
+			out = fmt.Appendf(out, "%s: %s\r\n", name, f.Value)
+		}
+	}
+	switch {
+	case isFaulty:
+		return append(out, "\r\n"...)
+	case isChunked:
+		return append(out, "transfer-encoding: chunked\r\n\r\n"...)
+	}
+	return fmt.Appendf(out, "content-length: %d\r\n\r\n", length)
 }
 
 // errorPage returns the beginning of the body of an error, decoded as far as possible, if

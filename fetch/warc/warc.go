@@ -43,6 +43,7 @@ type Capture struct {
 	PayloadDigest string        // as written: "sha1:…"
 	PayloadLength int64         // bytes of the payload, as far as its header says; 0 if not known
 	PayloadType   string        // the media type that the writer identified
+	OfFetch       bool          // [Evidence] wrote it: what its host was asked for besides is in it
 	Mismatch      string        // how the body contradicts the digest, "" if it does not or is unknown
 
 	// Revisit is set for a revisit record, whose payload is that of the record
@@ -95,6 +96,11 @@ type Config struct {
 	// read those of other answers than 2xx too, but for redirects: some programs do, and they
 	// may be the originals of revisit records
 	ErrorBodies bool
+
+	// Answer, if not nil, gets each answer of a [RecordReader] as its server sent it, in the place
+	// of its body: without what the writer of the archive has undone, and with the length that is
+	// stored. A revisit record has its header alone.
+	Answer func(c *Capture, sent io.Reader)
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or
@@ -145,7 +151,29 @@ func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Co
 		rr.members.reset(ctx, r)
 	}
 	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
-		errorBodies: c.ErrorBodies, body: func() bool { return true }, emit: emit, damaged: damaged, single: true})
+		errorBodies: c.ErrorBodies, body: func() bool { return true }, answers: c.Answer, emit: emit, damaged: damaged,
+		single: true})
+}
+
+// Begin prepares for records of a file that may begin with a dictionary of all of them.
+func (rr *RecordReader) Begin(ctx context.Context, file io.ReaderAt) error {
+	var start [4]byte
+	if file.ReadAt(start[:], 0); !isDictionary(start[:]) {
+		return nil
+	}
+	rr.Close() // of another file
+	_, err := rr.Read(ctx, "", io.NewSectionReader(file, 0, 1<<62), Config{}, func(*Capture) error { return nil },
+		func(int64, string) error { return nil }) // its records show what is wrong with it
+	return err
+}
+
+// BeginsEvidence reports whether the first record of an archive says that this program wrote it.
+func BeginsEvidence(ctx context.Context, r io.Reader) (bool, error) {
+	w := &reader{members: newMembers(ctx, r), emit: func(*Capture) error { return nil },
+		damaged: func(int64, string) error { return nil }, single: true}
+	defer w.close()
+	_, err := read(ctx, w)
+	return w.ours, err
 }
 
 // Close frees the buffers.
@@ -197,6 +225,7 @@ type reader struct {
 	cdns        fetch.CDNs
 	errorBodies bool
 	body        func() bool // nil if captures of other URLs are passed over
+	answers     func(*Capture, io.Reader)
 	emit        func(*Capture) error
 	damaged     func(offset int64, what string) error
 	counts      Counts

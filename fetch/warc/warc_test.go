@@ -246,8 +246,26 @@ func TestWARCZstdDictionary(t *testing.T) {
 				}
 				file = append(file, encoder.EncodeAll(s, nil)...)
 			}
-			if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) != len(samples) || damages != nil {
+			captures, damages, _ := readAll(t, bytes.NewReader(file))
+			if len(captures) != len(samples) || damages != nil {
 				t.Errorf("%d captures, damages %q", len(captures), damages)
+			}
+			var reader RecordReader
+			defer reader.Close()
+			for _, others := range [][]byte{nil, gzipped("x"), file} { // another file may be read before
+				if err := reader.Begin(t.Context(), bytes.NewReader(others)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, c := range captures {
+				found := ""
+				_, err := reader.Read(t.Context(), "x", bytes.NewReader(file[c.Offset:][:c.Length]), Config{MaxBody: limit}, func(again *Capture) error {
+					found = again.Origin.Host
+					return nil
+				}, func(_ int64, what string) error { return errors.New(what) })
+				if found != c.Origin.Host || err != nil {
+					t.Fatalf("by its place: %q, %v, want %s", found, err, c.Origin.Host)
+				}
 			}
 		})
 	}

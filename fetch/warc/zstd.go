@@ -24,6 +24,9 @@ func isSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
 }
 
+// isDictionary reports whether head begins a frame that may hold the dictionary of a file.
+func isDictionary(head []byte) bool { return isSkippable(head) && head[0] == 0x5d }
+
 // nextFrame opens the zstd frame at the start of raw, after skippable frames.
 func (m *members) nextFrame() (*bufio.Reader, error) {
 	for {
@@ -35,7 +38,7 @@ func (m *members) nextFrame() (*bufio.Reader, error) {
 			return nil, cutOff(err)
 		}
 		size := int64(binary.LittleEndian.Uint32(head[4:]))
-		if m.start == 0 && head[0] == 0x5d {
+		if m.start == 0 && isDictionary(head) {
 			err = m.loadDictionary(size)
 		} else {
 			err = cutOff(m.skip(m.raw, 8+size))

@@ -117,6 +117,8 @@ func sitemapOutcome(f *fetch.Further) string {
 		return summary.SitemapOK
 	case f.Outcome == usage.PageFailed:
 		return summary.SitemapUnavailable
+	case f.Outcome == usage.PageUncaptured:
+		return summary.SitemapUncaptured
 	case f.Outcome == usage.PageChallenge, slices.Contains(refusals, status):
 		return summary.SitemapRefused
 	case status >= 400 && status <= 499:
@@ -162,6 +164,8 @@ func hostLists(listed *target.Listed) string {
 			f.Outcome == summary.SitemapElsewhere
 	}):
 		return summary.ListsDead
+	case some(func(f *schema.SitemapFile) bool { return f.Outcome == summary.SitemapUncaptured }):
+		return summary.ListsUncaptured
 	}
 	return summary.ListsNone
 }

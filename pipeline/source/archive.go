@@ -151,7 +151,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 	}
 	s.number()
 	s.Volumes = s.Volumes[from:to]
-	return nil
+	return s.findForeign(ctx)
 }
 
 // rejectRecord records what is wrong with a record of an archive.

@@ -37,8 +37,10 @@ func (s *Source) readBlock(ctx context.Context, i int, v *Volume, reject rejectR
 	if err != nil {
 		return err
 	}
-	b := &blockReader{source: s, volume: v, first: v.seq, reject: reject, emit: emit}
+	b := &blockReader{source: s, volume: v, first: v.seq, reject: reject, emit: emit, locate: s.config.locate,
+		further: s.answers()}
 	defer b.close()
+	defer b.further.close()
 	for n := 0; n < len(captures); {
 		size := joined(captures[n:])
 		if err := b.read(ctx, captures[n:n+size], int64(n)); err != nil {
@@ -74,6 +76,8 @@ type blockReader struct {
 	emit     func(target.Target) error
 	rejected int
 	records  warc.RecordReader
+	locate   func(path string) string
+	further  *answersOf
 
 	path string // of the open file
 	file *os.File
@@ -88,7 +92,7 @@ func (b *blockReader) close() {
 
 // open opens bytes of an archive.
 func (b *blockReader) open(ctx context.Context, path string, from, to int64) (io.ReadCloser, error) {
-	at := b.source.config.locate(path)
+	at := b.locate(path)
 	if remote.IsURL(at) {
 		in, err := b.source.servers.OpenRange(b.source.config.guarded(ctx, at), at, from, to)
 		if err != nil {
@@ -106,6 +110,9 @@ func (b *blockReader) open(ctx context.Context, path string, from, to int64) (io
 			return nil, &userfile.Error{Path: at, Err: errors.Unwrap(err)}
 		}
 		b.path, b.file = at, f
+		if err := b.records.Begin(ctx, f); err != nil {
+			return nil, err
+		}
 	}
 	return io.NopCloser(io.NewSectionReader(b.file, from, to-from)), nil
 }
@@ -148,8 +155,8 @@ func (b *blockReader) read(ctx context.Context, c []cdx.Capture, before int64) e
 const mostHeld = 16 << 20
 
 // readTogether reads captures with one request, and returns how many. No other record is
-// read during the request, which its server may count: so captures behind a revisit record
-// wait for its end.
+// read during the request, which its server may count: so captures from a revisit record on
+// wait for its end, and all of them if other answers of their hosts are looked for.
 func (b *blockReader) readTogether(ctx context.Context, c []cdx.Capture, before int64) (n int, err error) {
 	in, err := b.open(ctx, c[0].File, c[0].Offset, c[len(c)-1].Offset+c[len(c)-1].Length)
 	if err != nil {
@@ -171,7 +178,7 @@ func (b *blockReader) readTogether(ctx context.Context, c []cdx.Capture, before 
 		take := func() error { return b.take(ctx, this, found, why, number) }
 		switch {
 		case err != nil:
-		case waiting == nil && !lacksPayload(found):
+		case waiting == nil && !lacksPayload(found) && !b.source.config.Further:
 			err = take()
 		default:
 			waiting = append(waiting, take)
@@ -271,6 +278,9 @@ func (b *blockReader) take(ctx context.Context, c *cdx.Capture, found *warc.Capt
 	if !ok { // the index has only the host
 		s.rejects.Skip(skipped)
 		return nil
+	}
+	if err := b.further.complete(ctx, found); err != nil {
+		return err
 	}
 	t.Seq = b.first + n
 	t.Input, t.Capture = found.Hops[0].URL, &found.Capture

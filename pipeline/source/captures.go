@@ -23,7 +23,8 @@ import (
 // after it, and only the archives that need it are read more than once.
 func (s *Source) readArchive(ctx context.Context, v *Volume, reject rejectRecord,
 	emit func(target.Target) error) error {
-	r := &archiveReader{Source: s, volume: v, reject: reject, emit: emit}
+	r := &archiveReader{Source: s, volume: v, further: s.answers(), reject: reject, emit: emit}
+	defer r.further.close()
 	if s.last != nil {
 		captures, err := s.last.In(v.volume)
 		if err != nil {
@@ -53,9 +54,10 @@ var errRevisit = errors.New("a revisit record")
 // archiveReader reads an archive, and goes on behind what it has read before.
 type archiveReader struct {
 	*Source
-	volume *Volume
-	reject rejectRecord
-	emit   func(target.Target) error
+	volume  *Volume
+	further *answersOf
+	reject  rejectRecord
+	emit    func(target.Target) error
 
 	at              int64 // offset of the last record that counts for the progress
 	emitted, damage int64 // captures and damaged places that are dealt with
@@ -100,6 +102,9 @@ func (r *archiveReader) read(ctx context.Context, captures *last.Reader) error {
 			return nil
 		}
 		r.emitted = n
+		if err := r.further.complete(ctx, c); err != nil {
+			return err
+		}
 		t.Seq = seq
 		t.Input, t.Capture = c.Hops[0].URL, &c.Capture
 		t.Stored = &target.Stored{
@@ -130,10 +135,14 @@ func (v *Volume) canBeReadAgain() bool {
 	return v.input.Path != "-" && (v.input.EndsSHA256 != "" || v.input.IdentifiedWhenRead)
 }
 
-// findLast finds the last captures of the archives, if only they are wanted.
+// findLast finds the last captures of the archives, if only they are wanted, and where other
+// answers of their hosts are.
 func (s *Source) findLast(ctx context.Context) (err error) {
-	if !s.config.LastCapture {
-		return nil
+	if s.foreign {
+		err = s.indexArchives(ctx)
+	}
+	if err != nil || !s.config.LastCapture {
+		return err
 	}
 	for _, v := range s.Volumes {
 		if !v.canBeReadAgain() {

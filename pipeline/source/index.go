@@ -99,7 +99,7 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			if kind, why := s.config.refusal(x.path, c.File); why != "" {
 				return s.rejectLine(c.Line, c.File, kind+": "+why)
 			}
-			if err := s.originals.add(&c); err != nil {
+			if err := s.originals.addLine(&c); err != nil {
 				return err
 			}
 			if !s.wantsPlace(&c, &skipped) {
@@ -116,7 +116,7 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			if _, why := s.config.refusal(x.path, c.File); why != "" {
 				return nil
 			}
-			return s.originals.add(&c)
+			return s.originals.addLine(&c)
 		},
 		Reject: func(line int64, text, reason string) error {
 			lines = line

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/warc"
@@ -26,19 +27,20 @@ import (
 type originals struct {
 	known last.Originals
 
+	mu     sync.Mutex
 	file   *store.Scratch // places, and names of archives
 	w      *bufio.Writer
 	end    int64
 	places map[string]int64 // of the last names
 }
 
-func newOriginals(scratch func() (*store.Scratch, error)) (*originals, error) {
+func newOriginals(scratch func() (*store.Scratch, error), byURL bool) (*originals, error) {
 	file, err := scratch()
 	if err != nil {
 		return nil, fmt.Errorf("create a file for captures: %w", err)
 	}
 	return &originals{
-		known: last.Originals{Scratch: scratch}, places: make(map[string]int64),
+		known: last.Originals{Scratch: scratch, ByURL: byURL}, places: make(map[string]int64),
 		file: file, w: bufio.NewWriterSize(io.NewOffsetWriter(file, 0), 1<<18),
 	}, nil
 }
@@ -46,28 +48,35 @@ func newOriginals(scratch func() (*store.Scratch, error)) (*originals, error) {
 // mostNames bounds the names of archives that are not written again.
 const mostNames = 10_000
 
-// add adds a capture.
-func (o *originals) add(c *cdx.Capture) error {
+// addLine adds the capture of a line.
+func (o *originals) addLine(c *cdx.Capture) error {
 	if c.URL == "" || c.Date.IsZero() {
 		return nil
-	}
-	at, ok := o.places[c.File]
-	if !ok {
-		if len(o.places) >= mostNames {
-			clear(o.places)
-		}
-		at = o.end
-		o.places[c.File] = at
-		o.write(append(binary.BigEndian.AppendUint16(nil, uint16(len(c.File))), c.File...))
 	}
 	of := &warc.Capture{Within: c.Within, PayloadDigest: c.Digest}
 	of.Start, of.Hops = c.Date, []answer.Hop{{URL: c.URL, Status: cmp.Or(c.Status, http.StatusOK)}}
 	if c.IsRevisit {
 		of.Revisit = new(warc.Revisit)
 	}
-	err := o.known.Add(of, uint64(o.end))
+	return o.add(c.Place, of)
+}
+
+// add adds a capture at a place. It is safe for concurrent use.
+func (o *originals) add(p cdx.Place, c *warc.Capture) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at, ok := o.places[p.File]
+	if !ok {
+		if len(o.places) >= mostNames {
+			clear(o.places)
+		}
+		at = o.end
+		o.places[p.File] = at
+		o.write(append(binary.BigEndian.AppendUint16(nil, uint16(len(p.File))), p.File...))
+	}
+	err := o.known.Add(c, uint64(o.end))
 	place := binary.BigEndian.AppendUint64(nil, uint64(at))
-	o.write(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(place, uint64(c.Offset)), uint64(c.Length)))
+	o.write(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(place, uint64(p.Offset)), uint64(p.Length)))
 	return err
 }
 

@@ -39,7 +39,7 @@ func (s *Source) readCaptures(ctx context.Context) (err error) {
 	scratch := s.rejects.Scratch
 	sorted := &sorter.Sorter{Scratch: scratch, Memory: sorter.Memory}
 	defer func() { err = errors.Join(err, sorted.Close()) }()
-	if s.originals, err = newOriginals(scratch); err != nil {
+	if s.originals, err = newOriginals(scratch, s.config.Further); err != nil {
 		return err
 	}
 	if s.config.LastCapture {

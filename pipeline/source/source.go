@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline/source/earlier"
 	"github.com/robocensus/robocensus/pipeline/source/hosts"
 	"github.com/robocensus/robocensus/pipeline/source/last"
@@ -67,12 +68,19 @@ type Config struct {
 	// redirects to captures of the archives, at most MaxRedirects of them.
 	LastCapture  bool
 	MaxRedirects int
+
+	// Further looks for what else hosts answered in archives that another program wrote; see
+	// [Source.Complete].
+	Further bool
 }
 
 // Source is a source that can be read.
 type Source struct {
 	Volumes []*Volume
 	Total   int64 // lines of the list or bytes of archives, 0 if unknown
+	// Complete adds to the capture of a robots.txt what else its host answered, with
+	// [Config.Further]. It is set before Start.
+	Complete func(context.Context, *fetch.Capture, client.Find) error
 
 	config    Config
 	servers   *remote.Servers // of archives
@@ -82,16 +90,19 @@ type Source struct {
 	labels    hosts.Labels
 	filter    *hosts.Filter // nil for every host
 	rejects   *rejected.Account
-	progress  func(bytes int64)  // counts the bytes of archives read
-	sum       hash.Hash          // digest of a pipe, which can be read only once
-	emitted   atomic.Int64       // targets yielded
-	from      *earlier.Run       // the earlier run, nil for none
-	elsewhere atomic.Int64       // targets or rows of other shards
-	passed    atomic.Bool        // an archive was passed over
-	last      *last.Captures     // nil unless only the last captures of archives are wanted
-	indexes   []index            // of captures
-	places    *places            // their captures, nil without one
-	originals *originals         // of revisit records among them
+	progress  func(bytes int64) // counts the bytes of archives read
+	sum       hash.Hash         // digest of a pipe, which can be read only once
+	emitted   atomic.Int64      // targets yielded
+	from      *earlier.Run      // the earlier run, nil for none
+	elsewhere atomic.Int64      // targets or rows of other shards
+	passed    atomic.Bool       // an archive was passed over
+	last      *last.Captures    // nil unless only the last captures of archives are wanted
+	indexes   []index           // of captures
+	places    *places           // their captures, nil without one
+	originals *originals        // of revisit records among them, and further answers
+	indexOnce sync.Once         // of originals, of archives
+	indexErr  error
+	foreign   bool               // there are archives of other programs, in which further answers are looked for
 	paced     bool               // some of them are in archives that are read at the pace
 	repeated  []journal.Repeated // archives that are named again
 }

@@ -266,8 +266,9 @@ const (
 	PageFailed    PageOutcome = "failed"    // no answer
 	// robots.txt shuts the census out of the page, or of one that it redirects to
 	PageDisallowed PageOutcome = "disallowed"
-	PageUnread     PageOutcome = "unread" // robots.txt does not say whether it may be asked for
-	PageSpared     PageOutcome = "spared" // the host wants to be left alone for long; of further requests alone
+	PageUnread     PageOutcome = "unread"     // robots.txt does not say whether it may be asked for
+	PageSpared     PageOutcome = "spared"     // the host wants to be left alone for long; of further requests alone
+	PageUncaptured PageOutcome = "uncaptured" // archives hold no answer; of further requests alone
 )
 
 // PageOutcomes lists the outcomes.

@@ -21,9 +21,9 @@ type SitemapFile struct {
 	Parent *string `parquet:"parent,dict"`
 	// Line of robots.txt that names it, as the first profile reads the file. Null if none does. Example: `12`.
 	Line *int32 `parquet:"line"`
-	// URL of the last answer, after redirects. Null if it was not asked for.
+	// URL of the last answer, after redirects. Null if there is none.
 	FinalURL *string `parquet:"final_url"`
-	// Time of the request, in UTC. Null if it was not asked for.
+	// Time of the request, in UTC. Null if there was none.
 	FetchTime *time.Time `parquet:"fetch_time,timestamp(microsecond)"`
 	// What the document is: `urlset`, `index`, `text`, `rss`, `atom`; `none` if it is no sitemap, or was not
 	// read.
@@ -35,7 +35,8 @@ type SitemapFile struct {
 	// What came of it: `ok`; `damaged` (no sitemap, or one that breaks the format: what came before counts);
 	// `absent` (404, 410 or another 4xx); `refused` (401, 402, 403, 429, 451, or a wall); `unavailable` (a 5xx,
 	// another status, or no answer); `disallowed` (robots.txt does not let this census fetch it, or where it
-	// redirects to); `elsewhere` (it redirects to another domain).
+	// redirects to); `elsewhere` (it redirects to another domain); `uncaptured` (archives of another program hold
+	// no capture of it, or of where it redirects to).
 	Outcome string `parquet:"outcome,dict"`
 	// Pages that it lists, as far as it was read: with URLs of http or https, each as often as it stands there.
 	URLs int64 `parquet:"urls"`

@@ -7,7 +7,7 @@ var SitemapKinds = []string{"urlset", "index", "text", "rss", "atom", "none"}
 
 // SitemapOutcomes are the values of sitemap_files.outcome.
 var SitemapOutcomes = []string{SitemapOK, SitemapDamaged, SitemapAbsent, SitemapRefused, SitemapUnavailable,
-	SitemapDisallowed, SitemapElsewhere}
+	SitemapDisallowed, SitemapElsewhere, SitemapUncaptured}
 
 const (
 	SitemapOK          = "ok"
@@ -17,6 +17,7 @@ const (
 	SitemapUnavailable = "unavailable"
 	SitemapDisallowed  = "disallowed"
 	SitemapElsewhere   = "elsewhere"
+	SitemapUncaptured  = "uncaptured"
 )
 
 // Keys of the metric sitemap_host: what a host lists, the first that holds.
@@ -27,6 +28,8 @@ const (
 	ListsClosed = "closed"    // robots.txt closes its sitemaps
 	ListsDead   = "no_answer" // they cannot be had
 	ListsNone   = "none"      // there are none
+	// the archives do not hold them
+	ListsUncaptured = "uncaptured"
 )
 
 // Keys of the metric sitemap_fault: what is wrong with a sitemap that robots.txt names.

@@ -87,6 +87,16 @@ Archives
   once. --resume does not read an archive again whose targets are all in the tables,
   unless some of it was rejected.
 
+  With --sitemaps, the sitemaps of a robots.txt are found in all archives that are given,
+  whatever program wrote them and in whatever order; of several captures of a sitemap the
+  nearest in time to that of the robots.txt counts, and so at each redirect. A revisit
+  record has the body of its original. The files are read twice for it, so they are files
+  of this machine whose records are compressed each by itself, and not in shards; an
+  index of captures finds them in archives at URLs too. What robots.txt closes to
+  robocensus is not read, as if it were asked for. A sitemap that no archive holds is
+  uncaptured; a host without a robots.txt has none. Files of --warc-out have the sitemaps
+  that their run has read, and those alone.
+
 An index of captures
   With --cdx, only the records that the index names are asked for, by their bytes, with
   one request for records that lie together. Lines that name no record of a robots.txt,
@@ -285,8 +295,8 @@ func New() *Flags {
 	s.Var(&f.sitemaps, "sitemaps",
 		"once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as that lets "+
 			"--user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked (default 20M); 5 is "+
-			"usual; says how much of what a site lists each agent may fetch. Of stored captures nobody is asked: the "+
-			"sitemaps of files of --warc-out are read, those of other programs' files are not")
+			"usual; says how much of what a site lists each agent may fetch. Of stored captures nobody is asked: "+
+			"sitemaps are found among the captures of any program (see help run)")
 	s.IntVar(&c.Evaluate.SitemapSample, "sitemap-sample", 200,
 		"with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it "+
 			"lists them")

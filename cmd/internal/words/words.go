@@ -136,12 +136,13 @@ var LineClass = Vocabulary{
 
 // SitemapHost has words for what hosts list in sitemaps.
 var SitemapHost = Vocabulary{
-	"lists":     "pages of their own",
-	"others":    "pages of other sites alone",
-	"nothing":   "sitemaps without pages",
-	"closed":    "closed to this census by robots.txt",
-	"no_answer": "sitemaps cannot be had",
-	"none":      "no sitemap",
+	"lists":      "pages of their own",
+	"others":     "pages of other sites alone",
+	"nothing":    "sitemaps without pages",
+	"closed":     "closed to this census by robots.txt",
+	"no_answer":  "sitemaps cannot be had",
+	"none":       "no sitemap",
+	"uncaptured": "sitemaps are not in the archives",
 }
 
 // SitemapKind has words for kinds of sitemaps.
@@ -163,6 +164,7 @@ var SitemapOutcome = Vocabulary{
 	"unavailable": "no answer, or an error",
 	"disallowed":  "closed to this census by robots.txt",
 	"elsewhere":   "redirected to another domain",
+	"uncaptured":  "not in the archives",
 }
 
 // SitemapFault has words for what is wrong with sitemaps that robots.txt names.

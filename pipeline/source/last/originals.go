@@ -7,17 +7,19 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"time"
 
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Originals finds the originals of revisit records among captures that an index names,
-// which are not read for it. They are sorted by their names on disk; what answers the
-// questions of a revisit record is found there when the record is read.
+// Originals finds captures that are not in memory: the originals of revisit records, and with
+// ByURL those of a URL. They are sorted by their names on disk; what answers the questions of
+// a revisit record is found there when the record is read.
 type Originals struct {
 	Scratch func() (*store.Scratch, error) // creates a file
+	ByURL   bool
 
 	names  *sorter.Sorter
 	file   *store.Scratch // entries, sorted
@@ -38,7 +40,11 @@ func (o *Originals) Add(c *warc.Capture, at uint64) error {
 		o.names = &sorter.Sorter{Scratch: o.Scratch, Memory: memory}
 	}
 	value := binary.BigEndian.AppendUint64(compared(c, 0), at)
-	for _, name := range namesOf(c) {
+	names := namesOf(c)
+	if o.ByURL {
+		names = append(names, c.Hops[0].URL)
+	}
+	for _, name := range names {
 		key := append(make([]byte, 0, originalKey), sorter.Hash(name)...)
 		key = binary.BigEndian.AppendUint64(key, sorter.Date(c.Start))
 		o.number++
@@ -90,8 +96,18 @@ func (o *Originals) Of(c *warc.Capture, try func(at uint64) (bool, error)) error
 	if !c.WantsOriginal() {
 		return nil
 	}
+	return o.try(originalsOf(c), try)
+}
+
+// Near calls try with where the captures of a URL are, the nearest to a time first, until try
+// returns true.
+func (o *Originals) Near(url string, time time.Time, try func(at uint64) (bool, error)) error {
+	return o.try([]question{{name: url, date: time, kind: redirect}}, try)
+}
+
+func (o *Originals) try(questions []question, try func(at uint64) (bool, error)) error {
 	tried := make(map[uint64]bool)
-	for _, q := range originalsOf(c) {
+	for _, q := range questions {
 		f := o.find(q)
 		for len(tried) < mostTried {
 			at, ok, err := f.next()
@@ -195,10 +211,16 @@ func (o *Originals) Close() error {
 	return err
 }
 
+// IsOriginal reports whether a capture has the payload that a revisit record stands for, as far
+// as the digests say.
+func IsOriginal(c, original *warc.Capture) bool {
+	return !original.Unstored && !tagOf(digestOf(c)).contradicts(tagOf(digestOf(original)))
+}
+
 // Complete gives a revisit record what its original says. It reports whether the original
 // has the payload that the record stands for.
 func Complete(c, original *warc.Capture) bool {
-	if original.Unstored || tagOf(digestOf(c)).contradicts(tagOf(digestOf(original))) {
+	if !IsOriginal(c, original) {
 		return false
 	}
 	newChain(c, 0, false).add(original)
