@@ -3,12 +3,13 @@
 //   - check.go: the command check, of a file
 //   - live.go: of an origin, which it asks first
 //   - run.go, urls.go: of a list of URLs, by a file or by a run
+//   - arguments.go: what the words of the command line stand for
 //   - inputs.go, log.go: the list, which may be a sitemap or an access log
 //   - listed.go: of what a site lists in its sitemaps, in sum
 //   - portable.go: of a file, about parsers that read it differently
 //   - jsonl.go: questions and answers as JSON
 //   - decision.go: what decides, as JSON and as an exit code
-//   - explain.go, uses.go, lines.go: what decides, in words
+//   - explain.go, notes.go, uses.go, lines.go: what decides, in words
 //   - compare.go: the command compare
 package check
 
@@ -26,7 +27,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/settings"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -289,39 +289,6 @@ func (f *flags) check(ctx context.Context, words []string, stdin io.Reader, stdo
 	return f.checkFile(ctx, words[0], words[1:2], words[2:], profiles, stdin, stdout, stderr)
 }
 
-// isFile reports whether the first word is a file, or standard input.
-func isFile(words []string) bool { return len(words) > 0 && (words[0] == "-" || cli.IsFile(words[0])) }
-
-// isLive reports whether every word is a URL or a host, and none is a file, nor named like
-// one.
-func isLive(words []string) bool {
-	for _, word := range words {
-		if cli.IsFile(word) || CheckURL(liveURL(word), true) != nil || !strings.ContainsAny(word, ".:") {
-			return false
-		}
-		if o, _, err := fetch.Parse(word, "https"); err == nil && !strings.Contains(word, ":") && !fetch.HasTopLevel(o.Host) {
-			return false
-		}
-	}
-	return true
-}
-
-// urlsOf returns the URLs of a host with these paths, which may be URLs themselves; without
-// any, that of the host.
-func urlsOf(host string, paths []string) []string {
-	if len(paths) == 0 {
-		return []string{host}
-	}
-	origin, _, _ := fetch.Parse(liveURL(host), "")
-	urls := slices.Clone(paths)
-	for i, path := range urls {
-		if strings.HasPrefix(path, "/") {
-			urls[i] = origin.String() + path
-		}
-	}
-	return urls
-}
-
 func (f *flags) checkFile(
 	ctx context.Context, path string, names, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout,
 	stderr io.Writer,
@@ -350,23 +317,6 @@ func (f *flags) checkFile(
 			e.explain(url)
 		}
 	})
-}
-
-// askedAgent is an agent, and what is to be said of its name.
-type askedAgent struct {
-	schema.Agent
-	remark string
-}
-
-func (f *flags) findAgents(ctx context.Context, names []string) (asked []askedAgent, err error) {
-	for _, name := range names {
-		agent, remark, err := f.FindAgent(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		asked = append(asked, askedAgent{agent, remark})
-	}
-	return asked, nil
 }
 
 // explain explains to each agent what it may fetch, and returns the exit code of all.
@@ -414,22 +364,6 @@ func (f *flags) explainer(ctx context.Context, stdout io.Writer, profiles []*rob
 	return e, nil
 }
 
-// CheckURL refuses a text that is neither a path nor a URL, or a path where a URL is
-// needed.
-func CheckURL(url string, absolute bool) error {
-	if strings.HasPrefix(url, "/") && !absolute {
-		return nil
-	}
-	if !strings.Contains(url, "://") {
-		return exit.Usagef("%q is not a URL; put https:// or http:// before it%s", fetch.WithoutUser(url),
-			map[bool]string{false: ", or begin a path with /"}[absolute])
-	}
-	if _, _, err := fetch.Parse(url, ""); err != nil {
-		return exit.UsageError{Err: err}
-	}
-	return nil
-}
-
 // WithOthers adds the built-in profiles, to show their verdicts beside the first
 // one's.
 func WithOthers(profiles []*robots.Profile) []*robots.Profile {
@@ -441,20 +375,6 @@ func WithOthers(profiles []*robots.Profile) []*robots.Profile {
 		}
 	}
 	return out
-}
-
-// OriginOf returns the origin of a host, an origin or a URL; that of a host has no
-// scheme, and stands for all of its origins.
-func OriginOf(word string) (fetch.Origin, error) {
-	o, _, err := fetch.Parse(word, "")
-	if err == nil {
-		return o, nil
-	}
-	if o, _, err = fetch.Parse(word, "https"); err != nil {
-		return o, exit.UsageError{Err: err}
-	}
-	o.Scheme = ""
-	return o, nil
 }
 
 // ProfileOf returns the profile of a run that --profile names, by default its first.
