@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -340,15 +339,16 @@ var pairPattern = regexp.MustCompile(`<?[\d.]+ → <?[\d.]+%`)
 
 // movesOf returns the shares of each line of a figure at the first and the last run that has
 // it, by its rows: run, date, name, count and one or two bases.
-func movesOf(rows [][]string) map[string]bool {
+func movesOf(head []string, rows [][]string) map[string]bool {
 	moves, ends := make(map[string]bool), make(map[string][2]string)
+	count := slices.Index(head, "count") // after what names a line
 	for _, row := range rows {
-		for base := 4; base < len(row); base++ {
+		for base := count + 1; base < len(row); base++ {
 			of := int(digits(row[base]))
 			if of == 0 {
 				continue
 			}
-			line, said := row[2]+" "+strconv.Itoa(base), percentOf(int(digits(row[3])), of)
+			line, said := fmt.Sprint(row[2:count], base), percentOf(int(digits(row[count])), of)
 			end := ends[line]
 			if end[0] == "" {
 				end[0] = said
@@ -389,7 +389,7 @@ func TestSQLOfASeries(t *testing.T) {
 		if diff := cmp.Diff(want, append([][]string{head}, rows...)); err != nil || diff != "" {
 			t.Errorf("%s (-page +SQL): %v\n%s", figure[1], err, diff)
 		}
-		moves, title := movesOf(rows), html.UnescapeString(titlePattern.FindStringSubmatch(figure[0])[1])
+		moves, title := movesOf(head, rows), html.UnescapeString(titlePattern.FindStringSubmatch(figure[0])[1])
 		for _, pair := range pairPattern.FindAllString(title, -1) {
 			if told++; !moves[pair] {
 				t.Errorf("%s says %q, and no line moved %s: %v", figure[1], title, pair, slices.Sorted(maps.Keys(moves)))

@@ -58,15 +58,9 @@ func (d *seriesData) ofCategories() *draw.Figure {
 func (d *seriesData) ofStrata() *draw.Figure {
 	s := subject{column: "stratum", bases: []string{"hosts", "files"}, named: strataName,
 		line: func(name, base string) followed { return d.closing(counters.Headline, series.All, name, base) }}
-	for l := range d.lines {
-		if l == s.line(l.stratum, "hosts") && l.stratum != series.All {
-			s.names = append(s.names, l.stratum)
-		}
-	}
-	if len(s.names) < 2 {
+	if s.names = d.strataOf(s); len(s.names) < 2 {
 		return nil
 	}
-	slices.SortFunc(s.names, func(a, b string) int { return cmp.Compare(counters.First(a), counters.First(b)) })
 	all, query := d.multiples(s), d.query(s, "series_categories", "closes = 'any' AND stratum IN ("+counters.QuoteAll(
 		s.names)+") AND category = "+views.Quote(counters.Headline)+" AND profile = "+views.Quote(d.profile))
 	title := d.tell(s, s.names[:min(len(s.names), leaders)], d.titled())
@@ -76,6 +70,17 @@ func (d *seriesData) ofStrata() *draw.Figure {
 		ID: "strata", Title: "Agents for AI training are shut out, by rank: " + title,
 		Of: "Shares of the hosts of each band of rank.", Legend: d.twoBases(),
 	}, s, query, all...)
+}
+
+// strataOf returns the strata that have a line, by rank.
+func (d *seriesData) strataOf(s subject) (names []string) {
+	for l := range d.lines {
+		if l == s.line(l.stratum, "hosts") && l.stratum != series.All {
+			names = append(names, l.stratum)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(counters.First(a), counters.First(b)) })
+	return names
 }
 
 func strataName(name string) string {

@@ -99,7 +99,7 @@ func (d *seriesData) page() *draw.Page {
 		}
 	}
 	add("Do hosts shut out AI crawlers?", d.training(), d.ofCategories(), d.ofStrata())
-	add("Which agents do hosts shut out?", d.ofAgents(), d.ofNamed())
+	add("Which agents do hosts shut out?", d.ofAgents(), d.ofRanks(), d.ofNamed())
 	add("What moved by more than chance?", d.differences())
 	add("The same hosts, and all hosts", d.populations(), d.movements())
 	add("What happened between two runs?", d.ofChanges())

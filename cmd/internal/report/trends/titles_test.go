@@ -106,3 +106,41 @@ func TestDifferencesAreDrawn(t *testing.T) {
 		t.Errorf("%+v, %q", parts, f.Rows[0])
 	}
 }
+
+// Agents × rank shows each band of each agent run by run, and marks what cannot be compared.
+func TestAgentsByRank(t *testing.T) {
+	d := followedRuns(nil)
+	add := func(agent, stratum string, counts [2]int64, comparable *bool) {
+		for i, run := range d.Runs {
+			share := float64(counts[i]) / 1000
+			l := d.ofPolicy("policy")(agent, "hosts")
+			l.stratum = stratum
+			p := &schema.Point{Metric: "policy", Population: series.All, Stratum: stratum, Agent: &agent, Profile: new("google"), Key: new("disallow_all"), Run: run.Run,
+				Date: run.Date, Base: "hosts", Count: counts[i], Denominator: 1000, Share: &share}
+			if i == 1 {
+				p.Comparable, p.WhyNot = comparable, new("another list")
+			}
+			d.lines[l] = append(d.lines[l], p)
+		}
+	}
+	for _, stratum := range []string{series.All, "unranked", "1-1000", "1001-10000"} {
+		add("B", stratum, [2]int64{10, 20}, nil)
+		add("A", stratum, [2]int64{100, 300}, new(false))
+	}
+	f := d.ofRanks()
+	if f == nil || f.Title != "Shut out most often, by rank: A, rank 1 to 1,000 10.0 → 30.0%, not comparable throughout; "+
+		"rank 1,001 to 10,000 10.0 → 30.0%, not comparable throughout; unranked 10.0 → 30.0%, not comparable throughout" {
+		t.Fatalf("%+v", f)
+	}
+	if len(f.Heat.Rows) != 6 || len(f.Heat.Columns) != 2 || len(f.Rows) != 12 {
+		t.Fatalf("%d rows, %d columns, %d numbers", len(f.Heat.Rows), len(f.Heat.Columns), len(f.Rows))
+	}
+	first := f.Heat.Rows[0]
+	if first.Name != "A, rank 1 to 1,000" || first.Cells[0].Text != "10.0%" || first.Cells[1].Text != "| 30.0%" || first.Cells[1].Level != 9 ||
+		!strings.HasSuffix(first.Cells[1].Tip, "(300 of 1,000); not comparable with the run before: another list") {
+		t.Errorf("%+v", first)
+	}
+	if last := f.Heat.Rows[5]; last.Name != "B, unranked" || last.Cells[1].Text != "2.0%" || last.Cells[1].Level != 1 {
+		t.Errorf("%+v", last)
+	}
+}
