@@ -70,6 +70,8 @@ func (n *neighbours) words(k id) (out []string) {
 		}
 	}
 	switch k.metric {
+	case "coverage_closed":
+		add(n.Sitemaps())
 	case "template", "policy_template":
 		add(n.Templates())
 	case "preference", "page_preference":

@@ -169,7 +169,8 @@ func (p *pointMaker) figures(of func(*countedRun) population) []id {
 				k.category = ""
 			}
 			seen[k] = true
-			every := map[string][]string{"policy": summary.ClassNames[:], "category": categoryKeys[:]}
+			every := map[string][]string{"policy": summary.ClassNames[:], "category": categoryKeys[:],
+				"coverage_closed": summary.ClosedBands}
 			for _, key := range every[k.metric] {
 				k.key = key
 				seen[k] = true
@@ -230,6 +231,10 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 		}
 	case "document", "document_preference":
 		if !r.asksDocuments {
+			return k, false
+		}
+	case "coverage_closed":
+		if !r.readsSitemaps {
 			return k, false
 		}
 	case "challenge":

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -108,6 +109,7 @@ type countedRun struct {
 
 	looksAtPages  bool // of hosts (--front-page)
 	asksDocuments bool // of hosts (--documents)
+	readsSitemaps bool // of hosts (--sitemaps)
 }
 
 // population is a set of hosts of a run, by stratum.
@@ -129,6 +131,7 @@ const (
 	baseFiles = "files"
 	baseTexts = "texts"
 	basePages = "pages"
+	baseLists = "lists"
 	baseBoth  = "both"
 
 	baseBefore = "before"
@@ -165,6 +168,8 @@ var metrics = map[string]struct {
 
 	"document":            {bases: []string{baseHosts}},
 	"document_preference": {bases: []string{baseHosts}},
+
+	"coverage_closed": {bases: []string{baseLists}},
 }
 
 // Read reads a series.
@@ -272,8 +277,15 @@ func (r *countedRun) add(c summary.Count) {
 		}
 	case "document":
 		r.asksDocuments = true
+	case "sitemap_host":
+		r.readsSitemaps = true
+		if c.Key == summary.HostLists {
+			b.size(baseLists, c.N)
+		}
 	case "coverage":
 		r.addListed(c)
+	case "coverage_closed":
+		c.Key = c.Key[strings.LastIndexByte(c.Key, ' ')+1:] // without the class of the policy
 	case "outcome", "reason", "challenge", "challenge_outcome":
 		r.decided(c.Stratum, c.Profile).Add(c.Metric, c.Key, c.N)
 	}

@@ -125,6 +125,19 @@ func wantSeriesOfSitemaps(t *testing.T, dir string) {
 	if diff := cmp.Diff(want, lines); err != nil || diff != "" || len(lines) != 12 {
 		t.Errorf("series (-tables +series): %v\n%s", err, diff)
 	}
+	rows := filepath.Join(t.TempDir(), "series.parquet")
+	robocensus(t, 0, "series", "--out", dir, "--stratum", "all,1-1000,sector=shop", "--parquet", rows)
+	db := quick(t, dir)
+	_, points, err := ask(db, fmt.Sprintf("SELECT agent, stratum, run, key, count, denominator, base FROM '%s' WHERE metric = 'coverage_closed' AND count > 0 ORDER BY ALL", rows))
+	must(t, err)
+	_, want, err = ask(db, `SELECT agent, s, run, k, count(*), (SELECT count(DISTINCT seq) FROM history.coverage c JOIN history.labels l USING (run, seq) WHERE c.run = x.run AND (s = 'all' OR s = '1-1000' AND rank <= 1000 OR s = 'sector=shop' AND value = 'shop')), 'lists'
+		FROM (SELECT agent, run, CASE WHEN disallowed = 0 THEN 'none' WHEN disallowed = sampled THEN 'all' WHEN disallowed / sampled < 0.01 THEN 'under_1' WHEN disallowed / sampled <= 0.5 THEN 'to_half' ELSE 'over_half' END AS k,
+				unnest(['all', CASE WHEN rank <= 1000 THEN '1-1000' END, CASE WHEN value = 'shop' THEN 'sector=shop' END]) AS s
+			FROM history.coverage JOIN history.labels USING (run, seq) WHERE profile = 'google') x
+		WHERE s IS NOT NULL GROUP BY ALL ORDER BY ALL`)
+	if diff := cmp.Diff(want, points); err != nil || diff != "" || len(points) < 12 {
+		t.Errorf("rows of the series (-tables +series): %v\n%s", err, diff)
+	}
 }
 
 // wantFiguresOfSitemaps compares the figures about sitemaps of the last run with their SQL

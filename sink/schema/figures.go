@@ -150,13 +150,13 @@ type Point struct {
 	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
 	// `turned_away`,
 	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`,
-	// `document`, `document_preference`, `targets`; or `entered`, `left` and `change` (below).
+	// `document`, `document_preference`, `targets`, `coverage_closed` (by band alone); or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
 	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the
 	// rest; not of walls, answers to identities and front pages (`turned_away`, `challenge`,
 	// `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`,
-	// `document_preference`).
+	// `document_preference`) and sitemaps (`coverage_closed`).
 	Population string `parquet:"population,dict" json:"population"`
 	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
 	Stratum string `parquet:"stratum,dict" json:"stratum"`
@@ -173,7 +173,8 @@ type Point struct {
 	// Date of the run, in UTC. Example: `2026-11-20 10:15:02`.
 	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
 	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
-	// that have a file; `pages`, those whose front page was read; `both`, the hosts that this
+	// that have a file; `pages`, those whose front page was read; `lists`, those that list pages of their own in
+	// sitemaps; `both`, the hosts that this
 	// run and the one before it have; `before`, those of the run before.
 	Base string `parquet:"base,dict" json:"base"`
 	// Hosts that are counted. Example: `18`.

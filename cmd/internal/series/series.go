@@ -56,8 +56,8 @@ or walls hit. Changes of policies are counted for neighbours that robocensus dif
 
 With --panel, hosts that all runs have are counted apart from the others, and so are
 those that come and go. With --clustered, intervals allow for several hosts of one
-registered domain. Both count every figure but walls, answers to further identities and
-front pages host by host, and read nearly all tables of every run.
+registered domain. Both count every figure but walls, answers to further identities,
+front pages and sitemaps host by host, and read nearly all tables of every run.
 
 --weights is a CSV file of the hosts that each stratum has in the population, such as
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
@@ -72,7 +72,7 @@ hold in 95 % of samples (Bonferroni).
 With --agent, the output is the share of hosts that shut the agent out, with its
 interval, by run and stratum, and the difference from the first run, compared likewise.
 Where a run read sitemaps (--sitemaps), so is the median share of what hosts list that
-the agent may fetch, with quartiles, by run and stratum.
+the agent may fetch, with quartiles, by run and stratum, of all hosts also with --panel.
 
 Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
 shut out an agent for AI training, weighted if there are weights; comparable says
