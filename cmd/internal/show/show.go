@@ -1,6 +1,6 @@
 // Package show has the commands show and history, which tell what runs have about one host.
 //
-//   - show.go, view.go: the command show, and one host of one run
+//   - show.go, view.go, print.go: the command show, and one host of one run
 //   - answers.go, changes.go, file.go, groups.go, listed.go, profiles.go, words.go: parts of that view
 //   - history*.go: the command history
 package show

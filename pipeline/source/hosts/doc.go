@@ -4,6 +4,7 @@
 //	list.go       List is what a run asks: its targets, and random ones of them
 //	rows.go       the rows of a list, in any form; parquet.go those of Parquet
 //	columns.go    the columns of a table: by their names, or by what the first line holds
+//	fields.go     the fields of a line
 //	look.go       holds rows back until it is clear that a list is one of hosts
 //	names.go      what a text names: a host, several, or none
 //	grouper.go    makes targets of rows: rows of one origin that stand together are one
