@@ -29,6 +29,8 @@ type Shared struct {
 	samples  *samples
 	contents *contents
 	pairs    *pairs.Store[robots.Difference] // of two profiles
+
+	explained explained
 }
 
 // Prepare prepares the URL samples of a run for its profiles.
@@ -47,20 +49,21 @@ func (s *Shared) NewCounts() *summary.Counts {
 
 // Evaluator makes rows of captures. It serves one goroutine and reuses its memory.
 type Evaluator struct {
-	config   Config
-	samples  *samples
-	contents *contents                       // shared by all evaluators
-	pairs    *pairs.Store[robots.Difference] // the same
-	columns  []column                        // one per profile
-	readings []reading
-	counts   *summary.Counts   // counts of the current segment
-	examples summary.Examples  // examples of the current segment
-	paired   []int             // reused by countClosed
-	bodies   map[string]bool   // digests written in the current segment
-	note     note              // note of the current segment
-	memo     memo              // verdicts on the current target
-	second   secondFile        // answers to identities
-	found    []documents.Found // of the current target
+	config    Config
+	samples   *samples
+	contents  *contents                       // shared by all evaluators
+	pairs     *pairs.Store[robots.Difference] // the same
+	explained *explained                      // the same
+	columns   []column                        // one per profile
+	readings  []reading
+	counts    *summary.Counts   // counts of the current segment
+	examples  summary.Examples  // examples of the current segment
+	paired    []int             // reused by countClosed
+	bodies    map[string]bool   // digests written in the current segment
+	note      note              // note of the current segment
+	memo      memo              // verdicts on the current target
+	second    secondFile        // answers to identities
+	found     []documents.Found // of the current target
 
 	categories []string              // of the agents
 	categoryOf []int                 // per agent: its place among them
@@ -113,8 +116,9 @@ func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
 		deadNames: deadNames(s.config.NamedOnly), tokenNames: tokenNames(s.config.Agents),
 		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, pairs: s.pairs,
-		readings: make([]reading, len(s.judges)),
-		counts:   s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
+		explained: &s.explained,
+		readings:  make([]reading, len(s.judges)),
+		counts:    s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 		explainers: s.config.explainers(),
 	}
 	e.categorise()

@@ -1,9 +1,12 @@
 package evaluate
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/robots"
@@ -36,6 +39,57 @@ func (c *Config) explainers() []*portable.Explainer {
 	return out
 }
 
+// explained remembers files whose difference took an explanation: that reads a file up to
+// a hundred times, and many hosts may have it. The evaluators share it.
+type explained struct {
+	mu    sync.Mutex
+	files map[explainedFile][]parity
+}
+
+type explainedFile struct {
+	digest [sha256.Size]byte
+	cut    bool
+}
+
+// Bounds of the files that are remembered, and of the lines of each.
+const (
+	explainedFiles = 256
+	explainedBytes = 16 << 10
+)
+
+func (x *explained) find(file explainedFile) []parity {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.files[file]
+}
+
+// keep remembers a file if it was explained. The lines of its causes stand in its body.
+func (x *explained) keep(file explainedFile, found []parity) {
+	size, differs := 0, false
+	kept := slices.Clone(found)
+	for i := range kept {
+		differs = differs || kept[i].Difference == robots.Differs
+		kept[i].Causes = slices.Clone(kept[i].Causes)
+		for k := range kept[i].Causes {
+			c := &kept[i].Causes[k]
+			c.Lines = slices.Clone(c.Lines)
+			for n := range c.Lines {
+				c.Lines[n].Text = bytes.Clone(c.Lines[n].Text)
+				size += len(c.Lines[n].Text) + 64
+			}
+		}
+	}
+	if !differs || size > explainedBytes {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.files == nil || len(x.files) == explainedFiles {
+		x.files = make(map[explainedFile][]parity)
+	}
+	x.files[file] = kept
+}
+
 // parities compares a file for the agents that it may name. Few files name one.
 func (e *Evaluator) parities(dst []parity, f *robots.File, body []byte, cut bool) []parity {
 	if e.readings[0].profile.Name != robots.DefaultReader {
@@ -43,13 +97,25 @@ func (e *Evaluator) parities(dst []parity, f *robots.File, body []byte, cut bool
 		f.Cut = cut
 		f.Parse(body, e.config.Readers[robots.DefaultReader])
 	}
+	var file explainedFile
+	asked := false
+	from := len(dst)
 	for i, x := range e.explainers {
 		if x == nil || !slices.ContainsFunc(f.Agents, func(a robots.AgentLine) bool { return x.Concerns(a.Value) }) {
 			continue
 		}
+		if !asked {
+			asked, file = true, explainedFile{sha256.Sum256(body), cut}
+			if known := e.explained.find(file); known != nil {
+				return append(dst, known...)
+			}
+		}
 		if p := x.Compare(f); p.Named {
 			dst = append(dst, parity{i, p})
 		}
+	}
+	if asked {
+		e.explained.keep(file, dst[from:])
 	}
 	return dst
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/registry"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -84,5 +86,39 @@ func TestParity(t *testing.T) {
 	}
 	if got := strings.Join(summary.ParityNames, " "); got != "equal escapes_only undecided different kept_out let_in" {
 		t.Errorf("names of parity: %s", got)
+	}
+}
+
+// What was found about a file that took an explanation serves the hosts that have it too,
+// when the memory of its body is used for others.
+func TestFilesAreExplainedOnce(t *testing.T) {
+	config := Config{Agents: []schema.Agent{{Name: "Spider", Tokens: []string{"Spider"}, ReadsAs: new("wget")}},
+		Profiles: profilesNamed("google"), Readers: readers("google", "wget")}
+	shared := Prepare(config)
+	find := func(text string, cut bool) string {
+		e, body := shared.Evaluator(), []byte(text)
+		var f robots.File
+		f.Cut = cut
+		f.Parse(body, e.readings[0].profile)
+		found := e.parities(nil, &f, body, cut)
+		out := fmt.Sprintf("%+v", found)
+		for i := range body {
+			body[i] = 'x'
+		}
+		return out
+	}
+	const differs, same = "User-agent: Spider/1\nDisallow: /a", "User-agent: Spider\nDisallow: /a\n"
+	first, cut := find(differs, false), find(differs, true)
+	if first == cut || find(differs, false) != first || find(differs, true) != cut {
+		t.Errorf("%s, cut %s, again %s", first, cut, find(differs, false))
+	}
+	if find(same, false); len(shared.explained.files) != 1 {
+		t.Errorf("%d files are remembered, want that which differs", len(shared.explained.files))
+	}
+	for i := range explainedFiles {
+		shared.explained.keep(explainedFile{digest: [32]byte{1: byte(i), 2: byte(i >> 8)}}, shared.explained.files[explainedFile{sha256.Sum256([]byte(differs)), false}])
+	}
+	if n := len(shared.explained.files); n > explainedFiles {
+		t.Errorf("%d files are remembered", n)
 	}
 }

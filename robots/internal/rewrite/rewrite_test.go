@@ -123,6 +123,33 @@ func (r *Rewriter) guess(rest []byte, s State, query bool, out []byte, found *[]
 }
 
 // What is left over of stars in a row.
+func TestPlainPathsStay(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	kept := 0
+	for range 20_000 {
+		as := Rewriter{
+			Requote:  []Requote{"", RequotePath, RequoteThrough, RequoteQuery, RequoteUnreserved, RequoteUnfit, RequoteValid, RequotePlain, RequoteHarmless, RequoteWhole}[r.IntN(10)],
+			Compared: []Compared{"", ComparedPath, ComparedDots, ComparedWHATWG}[r.IntN(4)],
+		}
+		for _, field := range []*bool{&as.EmptyQueryLost, &as.DoubleSlash, &as.InvalidIsRoot, &as.PatternIsURL, &as.FoldCase, &as.StarLetter} {
+			*field = r.IntN(3) == 0
+		}
+		path := []byte("/")
+		for range r.IntN(6) {
+			path = append(path, "a/Z.9-_/b~*?%;"[r.IntN(10+r.IntN(5))])
+		}
+		if !as.keeps(path) {
+			continue
+		}
+		if kept++; string(as.url(path)) != string(path) {
+			t.Fatalf("%+v makes %q of %q", as, as.url(path), path)
+		}
+	}
+	if kept < 4000 {
+		t.Errorf("%d paths are plain", kept)
+	}
+}
+
 func TestOneStar(t *testing.T) {
 	for pattern, want := range map[string]string{"": "", "/a": "/a", "**": "*", "/a***b*c**": "/a*b*c*"} {
 		if got := OneStar([]byte(pattern)); string(got) != want {

@@ -7,9 +7,16 @@ import (
 
 // URL returns the path and query of a URL as the dialect compares it.
 func (r Rewriter) URL(b []byte) []byte {
-	if r == (Rewriter{}) {
+	switch {
+	case r == (Rewriter{}):
 		return b
+	case r.keeps(b):
+		return bytes.Clone(b)
 	}
+	return r.url(b)
+}
+
+func (r *Rewriter) url(b []byte) []byte {
 	switch {
 	case r.Compared == ComparedWHATWG:
 		b = WithoutDots(bytes.TrimRightFunc(withoutTabs(b), isControl))
@@ -22,6 +29,22 @@ func (r Rewriter) URL(b []byte) []byte {
 		return []byte("/")
 	}
 	return r.rewrite(b)
+}
+
+// keeps reports whether a path is so plain that it is compared as it is.
+func (r *Rewriter) keeps(b []byte) bool {
+	if len(b) == 0 || b[0] != '/' || len(b) > 1 && b[1] == '/' || r.Requote == RequoteWhole {
+		return false
+	}
+	for _, c := range b {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '/', c == '-', c == '_':
+		case c >= 'A' && c <= 'Z' && !r.FoldCase, c == '.' && r.Compared == "":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // rewrite returns what a valid path without dot segments becomes.

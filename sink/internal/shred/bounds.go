@@ -100,6 +100,8 @@ type textPage struct {
 	texts *textColumn
 }
 
+func (p textPage) Type() parquet.Type { return numbers{p.Page.Type(), p.texts} }
+
 func (p textPage) Bounds() (least, greatest parquet.Value, ok bool) {
 	if len(p.texts.cells) == 0 {
 		return parquet.Value{}, parquet.Value{}, false

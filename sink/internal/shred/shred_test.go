@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/encoding/rle"
 	"pgregory.net/rapid"
 )
 
@@ -652,5 +654,31 @@ func BenchmarkVerdicts(b *testing.B) {
 			}
 		}
 		rate(b)
+	})
+}
+
+// The numbers of a page of texts are encoded as parquet-go encodes them.
+func TestNumbersOfTexts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &textColumn{texts: newTexts(), last: -1}
+		most := rapid.SampledFrom([]int{1, 2, 3, 9, 70, 300}).Draw(t, "texts")
+		for range most {
+			c.find(fmt.Sprint(c.len()))
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "runs") {
+			text := fmt.Sprint(rapid.IntRange(0, most-1).Draw(t, "text"))
+			for range rapid.SampledFrom([]int{1, 2, 7, 8, 9, 30}).Draw(t, "times") {
+				c.add(text)
+			}
+		}
+		want, err := new(rle.DictionaryEncoding).EncodeInt32(nil, c.cells)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dst := range [][]byte{nil, make([]byte, 3, 4), make([]byte, 0, 1000)} {
+			if got, err := (numbers{texts: c}).Encode(dst, encoding.Values{}, nil); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%v: %x, want %x: %v", c.cells, got, want, err)
+			}
+		}
 	})
 }

@@ -2,6 +2,7 @@ package shred
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -95,6 +96,19 @@ func (t *textColumn) see(n int32) {
 		t.seen = append(room(t.seen, 1), 0)
 	}
 	t.seen[word] |= 1 << (n % 64)
+}
+
+// greatest returns the greatest number of a text of the page, 0 for none, and whether it is
+// the only one.
+func (t *textColumn) greatest() (n int32, alone bool) {
+	words := 0 // that have a text
+	for i, word := range t.seen {
+		if word != 0 {
+			n, alone = int32(64*i+bits.Len64(word)-1), words == 0 && word&(word-1) == 0
+			words++
+		}
+	}
+	return n, alone
 }
 
 // empty removes the cells.
