@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -63,7 +64,8 @@ type Selection struct {
 	// zero.
 	Columns []string
 	// Wanted reports whether a row group whose statistics give seqs from least to greatest may
-	// hold wanted rows. Nil wants all.
+	// hold wanted rows; if the row type has seq, also whether a batch with these seqs does. Nil
+	// wants all.
 	Wanted func(least, greatest int64) bool
 	// Rows are the ranges of rows of the file to read, each up to and without its second
 	// number, ascending; nil for all. A row group without any of them is not read.
@@ -139,6 +141,7 @@ func (f *File) readGroups(
 		if err != nil {
 			return err
 		}
+		g.wanted = s.Wanted
 		if err := g.read(ctx, batch, rows, func(n int) error {
 			isOurs = true
 			if err := each(n); err != nil {
@@ -193,7 +196,9 @@ type group struct {
 	columns []filler
 	others  []column // which are read at the end
 	rows    int64
-	left    int64 // rows
+	left    int64                            // rows
+	seq     *cells[int64]                    // of columns; nil if there is none
+	wanted  func(least, greatest int64) bool // see Selection
 }
 
 // A filler fills one field of rows, or one list.
@@ -234,6 +239,9 @@ func (f *File) columns(i int, leaves []leaf, each func(column string, text []byt
 		c := newCells(chunk, l)
 		switch at := len(lists); {
 		case l.list == nil:
+			if seq, ok := c.(*cells[int64]); ok && l.path == "seq" && l.maxDef == 0 {
+				g.seq = seq
+			}
 			g.columns = append(g.columns, c)
 		case at > 0 && lists[at-1].of == l.list:
 			lists[at-1].leaves = append(lists[at-1].leaves, c)
@@ -284,12 +292,14 @@ func (g *group) read(ctx context.Context, batch reflect.Value, rows [][2]int64, 
 				return err
 			}
 			batch.Clear()
-			n, err := g.fill(batch.UnsafePointer(), size, int(min(left, batchRows)))
+			n, wanted, err := g.fill(batch.UnsafePointer(), size, int(min(left, batchRows)))
 			if err != nil {
 				return err
 			}
-			if err := each(n); err != nil {
-				return err
+			if wanted {
+				if err := each(n); err != nil {
+					return err
+				}
 			}
 			left -= int64(n)
 		}
@@ -309,21 +319,40 @@ func (g *group) pass(row int64) error {
 	return nil
 }
 
-// fill fills the next batch, of at most most rows.
-func (g *group) fill(first unsafe.Pointer, stride uintptr, most int) (n int, err error) {
+// fill fills the next batch, of at most most rows, or goes over it if it holds no wanted row.
+func (g *group) fill(first unsafe.Pointer, stride uintptr, most int) (n int, wanted bool, err error) {
 	n = int(min(int64(most), g.left))
 	for _, c := range g.columns {
 		if n, err = c.most(n); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 	}
+	wanted = true
+	if g.seq != nil && g.wanted != nil {
+		if err := g.seq.fill(first, stride, n); err != nil {
+			return 0, false, err
+		}
+		least, greatest := int64(math.MaxInt64), int64(math.MinInt64)
+		for i := range n {
+			seq := *(*int64)(unsafe.Add(first, g.seq.offset+uintptr(i)*stride))
+			least, greatest = min(least, seq), max(greatest, seq)
+		}
+		wanted = g.wanted(least, greatest)
+	}
 	for _, c := range g.columns {
-		if err := c.fill(first, stride, n); err != nil {
-			return 0, err
+		switch {
+		case c == filler(g.seq) && g.wanted != nil:
+		case wanted:
+			err = c.fill(first, stride, n)
+		default:
+			err = c.pass(int64(n))
+		}
+		if err != nil {
+			return 0, false, err
 		}
 	}
 	g.left -= int64(n)
-	return n, nil
+	return n, wanted, nil
 }
 
 func (g *group) end() error {

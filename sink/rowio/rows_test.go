@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -304,6 +305,45 @@ func TestSelection(t *testing.T) {
 	cancel()
 	if err := Read(ctx, f, Selection{}, func([]row) error { return nil }); err != context.Canceled {
 		t.Error(err)
+	}
+}
+
+// Batches without a wanted seq are gone over, whatever their columns are, and the others come
+// with the rows that they have; also where the row type does not say seq, all come.
+func TestBatchesThatNobodyWants(t *testing.T) {
+	type item struct {
+		Seq  int64    `parquet:"seq"`
+		Text string   `parquet:"text,dict"`
+		List []string `parquet:"list,list" parquet-element:",dict"`
+		Line *int32   `parquet:"line"`
+	}
+	var rows []item
+	for seq := range int64(40) {
+		for i := range 700 {
+			r := item{Seq: seq, Text: fmt.Sprint(seq, i%15), List: []string{fmt.Sprint(seq), "x"}[i%3/2:]}
+			if i%2 == 0 {
+				r.Line = new(int32(i))
+			}
+			rows = append(rows, r)
+		}
+	}
+	content := written(t, rows, parquet.MaxRowsPerRowGroup(20_000), parquet.PageBufferSize(3000))
+	wanted := Within([]int64{3, 17, 18, 39})
+	got, err := all[item](content, Selection{Wanted: wanted})
+	if err != nil || len(got) > 15_000 {
+		t.Fatalf("%d rows: %v", len(got), err)
+	}
+	keep := func(rows []item) []item {
+		return slices.DeleteFunc(slices.Clone(rows), func(r item) bool { return !wanted(r.Seq, r.Seq) })
+	}
+	if diff := cmp.Diff(keep(rows), keep(got)); diff != "" {
+		t.Error(diff)
+	}
+	texts, err := all[struct {
+		Text string `parquet:"text"`
+	}](content, Selection{Wanted: wanted})
+	if err != nil || len(texts) != len(rows) {
+		t.Errorf("%d rows: %v", len(texts), err)
 	}
 }
 

@@ -47,7 +47,7 @@ func Some[T any](f *File, some Span) (rows []T, err error) {
 	}
 	for g.left = some.N; g.left > 0; {
 		batch := reflect.ValueOf(make([]T, min(g.left, batchRows)))
-		n, err := g.fill(batch.UnsafePointer(), batch.Type().Elem().Size(), batch.Len())
+		n, _, err := g.fill(batch.UnsafePointer(), batch.Type().Elem().Size(), batch.Len())
 		if err != nil {
 			return nil, err
 		}

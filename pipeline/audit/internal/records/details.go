@@ -76,8 +76,9 @@ var DetailTables = func() (names []string) {
 // A reader reads one part of one of these tables: the rows of wanted targets.
 type reader struct {
 	names *Names
-	ids   map[string]uint64 // the part of names that this part uses
-	list  []Wanted          // ascending by seq
+	ids   map[string]*numbered // the part of names that this part uses
+	last  [columnsOfTexts]*numbered
+	list  []Wanted // ascending by seq
 	table int
 	into  *sorter.Sorter
 
@@ -94,7 +95,7 @@ type reader struct {
 // The key is the number of the pair and that of the table. list is ascending by seq.
 func Read(ctx context.Context, in store.Store, p journal.Part, table int, list []Wanted, n *Names,
 	into *sorter.Sorter) error {
-	r := &reader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64), list: list, table: table,
+	r := &reader{names: n, ids: make(map[string]*numbered), own: make(map[string]uint64), list: list, table: table,
 		into: into}
 	if err := detailTables[table].read(ctx, in, p, r); err != nil || r.at == len(list) {
 		return err
@@ -148,22 +149,48 @@ func (r *reader) end() error {
 	return err
 }
 
-// id returns the number of a text that the configuration set.
-func (r *reader) id(s string) uint64 {
-	id, ok := r.ids[s]
-	if !ok {
-		id = r.names.ID(s)
-		r.ids[s] = id
+// columnsOfTexts is the number of columns of a row whose texts the configuration set.
+const columnsOfTexts = 9
+
+// numbered is such a text with its number, and the one that followed it last in its column:
+// most cells repeat the cell above, or follow it as one did before.
+type numbered struct {
+	text  string
+	id    uint64
+	after *numbered
+}
+
+// id returns the number of a text of a column that the configuration set.
+func (r *reader) id(column int, s string) uint64 {
+	above := r.last[column]
+	if above != nil {
+		if above.text == s {
+			return above.id
+		}
+		if n := above.after; n != nil && n.text == s {
+			n.text = s // each row group has a copy of its own, and its address is compared first
+			r.last[column] = n
+			return n.id
+		}
 	}
-	return id
+	n := r.ids[s]
+	if n == nil {
+		n = &numbered{text: s, id: r.names.ID(s)}
+		r.ids[s] = n
+	}
+	if above != nil {
+		above.after = n
+	}
+	r.last[column] = n
+	return n.id
 }
 
 // optionalID returns 0 for null, else the number of a text plus 1.
-func (r *reader) optionalID(s *string) uint64 {
+func (r *reader) optionalID(column int, s *string) uint64 {
 	if s == nil {
 		return 0
 	}
-	return r.id(*s) + 1
+	return r.id(column, *s) + 1
 }
 
 // policyRow has the columns of policies that are compared.
@@ -181,12 +208,12 @@ type policyRow struct {
 }
 
 func (r *reader) policy(p *policyRow, e *Encoder) {
-	for _, s := range []string{p.Profile, p.Agent, p.Category, p.Class} {
-		e.Uint(r.id(s))
+	for i, s := range [...]string{p.Profile, p.Agent, p.Category, p.Class} {
+		e.Uint(r.id(i, s))
 	}
 	// in the order of the fields of Policy
-	for _, s := range []*string{p.GroupAgent, p.Template, p.AITrain, p.AIInput, p.Search} {
-		e.Uint(r.optionalID(s))
+	for i, s := range [...]*string{p.GroupAgent, p.Template, p.AITrain, p.AIInput, p.Search} {
+		e.Uint(r.optionalID(4+i, s))
 	}
 }
 
@@ -223,7 +250,7 @@ type verdictRow struct {
 }
 
 func (r *reader) verdict(v *verdictRow, e *Encoder) {
-	a, p := r.id(v.Agent), r.id(v.Profile)
+	a, p := r.id(0, v.Agent), r.id(1, v.Profile)
 	value := valueOf(v.Verdict)
 	if value == robots.Disallowed && v.RuleLine == nil {
 		value = robots.Undefined // full_disallow: an outage is not a policy
@@ -245,7 +272,7 @@ func (r *reader) verdict(v *verdictRow, e *Encoder) {
 			r.own[v.URL] = number
 		}
 	} else {
-		number = r.id(v.URL)
+		number = r.id(2, v.URL)
 	}
 	if !r.begun || a != r.agentID || p != r.profID {
 		head |= newAgent
