@@ -67,8 +67,8 @@ Archives
   of this machine whose records are compressed each by itself, and not in shards; an
   index of captures finds them in archives at URLs too. What robots.txt closes to
   robocensus is not read, as if it were asked for. A sitemap that no archive holds is
-  uncaptured; a host without a robots.txt has none. Files of --warc-out have the sitemaps
-  that their run has read, and those alone.
+  uncaptured; a host whose robots.txt no archive holds has none. Files of --warc-out have
+  the sitemaps that their run has read, and those alone.
 
 An index of captures
   With --cdx, only the records that the index names are asked for, by their bytes, with
