@@ -282,7 +282,7 @@ func TestCountersByLabelAfterAResume(t *testing.T) {
 	in := sinktest.Open(t, c.Dir)
 	m, err := journal.ReadManifest(in, c.Run)
 	must(t, err)
-	byLabel, err := summary.ReadByLabel(t.Context(), in, m)
+	byLabel, err := summary.ReadByLabel(t.Context(), in, m, nil)
 	must(t, err)
 	hosts, policies := int64(0), int64(0)
 	for _, n := range byLabel.List() {

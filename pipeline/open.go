@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -68,7 +70,21 @@ func (n *census) open(ctx context.Context) error {
 	if err := n.source.Start(ctx, n.rejects, n.progress.read); err != nil {
 		return err
 	}
+	if err := n.config.checkLabels(n.source.LabelValues()); err != nil {
+		return err
+	}
 	return n.totals.Restore(ctx, n.run) // the counts of earlier processes of the run
+}
+
+// checkLabels returns an error for more values of labels than a run can count.
+func (c *Config) checkLabels(values int) error {
+	if !slices.Contains(c.Tables, "label_counts") {
+		return nil
+	}
+	if err := summary.CheckLabels(values, len(c.Evaluate.Agents), len(c.Evaluate.Profiles)); err != nil {
+		return &userfile.Error{Path: "--label", Err: err}
+	}
+	return nil
 }
 
 // openSource opens the source, unless that is a list which is copied once the run is open.

@@ -30,7 +30,7 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 	}
 	if s == nil {
 		for _, in := range c.Planned.Inputs {
-			if in.Role == "hosts" {
+			if in.Role == "hosts" || in.Role == "labels" { // both are in the lists of the shards
 				p.Inputs = append(p.Inputs, in)
 			}
 		}
@@ -56,12 +56,12 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 // reports false if the run is planned already, with the same settings. progress is
 // called with the number of rows read.
 func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (planned bool, err error) {
-	from, err := source.Open(ctx, c.source())
+	all, err := source.Open(ctx, c.source())
 	if err != nil {
 		return false, err
 	}
-	defer from.Close()
-	p, err := c.planOf(time.Now(), from)
+	defer all.Close()
+	p, err := c.planOf(time.Now(), all)
 	if err != nil {
 		return false, err
 	}
@@ -86,7 +86,8 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 		defer scratch.Close()
 		from := c.source()
 		from.Shard, from.Sample = target.Shard{}, 0 // of all shards
-		lists, err := hosts.NewPartition(ctx, *from.List(), p.Shards, scratch, progress)
+		labels := all.PlannedLabels(ctx, c.checkLabels)
+		lists, err := hosts.NewPartition(ctx, *from.List(), p.Shards, scratch, labels, progress)
 		if err != nil {
 			return false, err
 		}

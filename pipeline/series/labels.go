@@ -18,6 +18,16 @@ func isLabel(stratum string) bool {
 	return ok
 }
 
+// labelsOf returns the labels that strata are about, nil for none.
+func labelsOf(strata []string) (labels []string) {
+	for _, stratum := range strata {
+		if v, ok := summary.ParseLabelValue(stratum); ok {
+			labels = append(labels, v.Label)
+		}
+	}
+	return labels
+}
+
 // UnknownStratum reports a value of a label that no run counts.
 type UnknownStratum struct {
 	summary.LabelValue

@@ -241,8 +241,8 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 	for _, c := range counts.List() {
 		r.add(c)
 	}
-	if slices.ContainsFunc(strata, isLabel) {
-		if counts, err = summary.ReadByLabel(ctx, in, m.Manifest); err != nil {
+	if labels := labelsOf(strata); labels != nil {
+		if counts, err = summary.ReadByLabel(ctx, in, m.Manifest, labels); err != nil {
 			return nil, err
 		}
 		r.values = make(map[string]bool)

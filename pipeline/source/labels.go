@@ -18,13 +18,16 @@ import (
 // LabelsOf returns the labels of a target.
 func (s *Source) LabelsOf(t *target.Target) []target.Label {
 	if s.labels.Len() == 0 {
-		return nil
+		return t.Labels // of a list that has them, or none
 	}
 	if t.Capture != nil {
 		return s.labels.Of(t.Capture.Origin.Host)
 	}
 	return s.labels.Of(t.Candidates[0].Host)
 }
+
+// LabelValues returns the number of values of labels that count apart.
+func (s *Source) LabelValues() int { return s.labels.Values() }
 
 // HasLabels reports whether targets may have labels.
 func (c *Config) HasLabels() bool { return len(c.Label) > 0 || c.Labels != "" }
@@ -39,9 +42,32 @@ func (c *Config) OwnLabels() (names []string) {
 	return names
 }
 
-// readLabels reads the lists of labels. Of several shards only the first rejects their lines.
-func (s *Source) readLabels(ctx context.Context) error {
+// PlannedLabels returns what reads the lists of labels for the lists of shards, nil if none is
+// wanted. check is called with the number of values that count apart.
+func (s *Source) PlannedLabels(ctx context.Context, check func(values int) error) hosts.PlannedLabels {
+	if s == nil || !s.config.listsLabels() {
+		return nil
+	}
+	return func(reject func(role string, line int64, text, reason string) error) (func(string) []target.Label, error) {
+		err := s.readLabels(ctx, reject)
+		if err == nil {
+			err = check(s.labels.Values())
+		}
+		return s.labels.Of, err
+	}
+}
+
+// listsLabels reports whether labels of lists are wanted.
+func (c *Config) listsLabels() bool {
+	return c.Labels != "" || slices.ContainsFunc(c.Label, func(name string) bool { return !target.IsOwnLabel(name) })
+}
+
+// readLabels reads the lists of labels. The list of a planned shard has those of its hosts.
+func (s *Source) readLabels(ctx context.Context, reject func(role string, line int64, text, reason string) error) error {
 	c := &s.config
+	if c.Planned != "" {
+		return nil
+	}
 	wanted := slices.DeleteFunc(slices.Clone(c.Label), target.IsOwnLabel)
 	var columns, names []string
 	read := func(role string, f hosts.LabelFile) error {
@@ -49,10 +75,7 @@ func (s *Source) readLabels(ctx context.Context) error {
 			return nil
 		}
 		found, err := s.labels.Read(ctx, f, func(line int64, text, reason string) error {
-			if !c.Shard.IsFirst() {
-				return nil
-			}
-			return s.rejects.Line(line, text, reason, role)
+			return reject(role, line, text, reason)
 		})
 		columns, names = append(columns, found...), append(names, remote.Name(f.Path))
 		return err

@@ -147,6 +147,9 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 func (s *Source) openLists(ctx context.Context) error {
 	for _, list := range []struct{ role, path string }{{"hosts", cmp.Or(s.config.Planned, s.config.Hosts)},
 		{"ranks", s.config.Ranks}, {"labels", s.config.Labels}} {
+		if list.role == "labels" && s.config.Planned != "" {
+			continue // the list of the shard has them
+		}
 		switch list.path {
 		case "":
 		case "-":
@@ -231,7 +234,12 @@ func (s *Source) Start(ctx context.Context, rejects *rejected.Account, progress 
 		}
 	}
 	if err == nil {
-		err = s.readLabels(ctx)
+		err = s.readLabels(ctx, func(role string, line int64, text, reason string) error {
+			if !s.config.Shard.IsFirst() { // of several shards
+				return nil
+			}
+			return rejects.Line(line, text, reason, role)
+		})
 	}
 	if k := s.config.kind(); err == nil && k != nil && k.start != nil {
 		err = k.start(s, ctx)
@@ -298,7 +306,7 @@ func (s *Source) Unmatched() *int64 {
 func (c *Config) List() *hosts.List {
 	return &hosts.List{
 		Path: c.Hosts, Planned: c.Planned, Named: c.Named, Schemes: c.Schemes, Shard: c.Shard, Sample: c.Sample,
-		Column: c.Column, Bare: c.Bare, Force: c.Force,
+		Column: c.Column, Bare: c.Bare, Force: c.Force, Labels: c.Planned != "" && c.listsLabels(),
 	}
 }
 

@@ -14,10 +14,15 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// ReadByLabel adds up the counters by label of a run. Their strata are those of
-// [LabelValue.Stratum]. A run without labels has none.
-func ReadByLabel(ctx context.Context, s store.Store, m *journal.Manifest) (*Counts, error) {
-	n, err := readTable(ctx, s, m, "label_counts", newLabelCounts)
+// ReadByLabel adds up the counters of a run by some labels, in any case; nil for all. Of other
+// labels, only hosts are counted. Strata are those of [LabelValue.Stratum]. A run without labels
+// has none.
+func ReadByLabel(ctx context.Context, s store.Store, m *journal.Manifest, labels []string) (*Counts, error) {
+	n, err := readTable(ctx, s, m, "label_counts", func() *labelCounts {
+		n := newLabelCounts()
+		n.wanted = labels
+		return n
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +33,7 @@ func ReadByLabel(ctx context.Context, s store.Store, m *journal.Manifest) (*Coun
 	}
 	for v, sums := range n.sums {
 		stratum := out.id(v.Stratum())
-		for i, count := range sums {
-			if count == 0 {
-				continue
-			}
+		for i, count := range sums.all() {
 			l := n.kinds.names[i]
 			for k := range l {
 				l[k] = ids[l[k]]
@@ -46,31 +48,105 @@ func ReadByLabel(ctx context.Context, s store.Store, m *journal.Manifest) (*Coun
 // labelCounts are counters by label of parts. Thousands of values share the same counters,
 // so each has its sums in their order.
 type labelCounts struct {
-	kinds *Counts // the counters, without strata, in any order; their own sums are 0
-	next  []uint32
-	sets  setReader
-	sums  map[LabelValue][]int64
+	wanted []string // labels, nil for all
+	kinds  *Counts  // the counters, without strata, in any order; their own sums are 0
+	next   []uint32
+	sets   setReader
+	sums   map[LabelValue]*labelSums
+	held   int64 // sums that have room
+}
+
+// labelSums are the sums of a value, by counter. Many counters are of few values, so room is
+// made for some at a time.
+type labelSums struct{ pages []*[sumsOfPage]int64 }
+
+const sumsOfPage = 32
+
+// add adds to the sum of a counter, and returns for how many sums it made room.
+func (s *labelSums) add(i uint32, n int64) (made int64) {
+	at := int(i / sumsOfPage)
+	if at >= len(s.pages) {
+		s.pages = append(s.pages, make([]*[sumsOfPage]int64, at+1-len(s.pages))...)
+	}
+	if s.pages[at] == nil {
+		s.pages[at], made = new([sumsOfPage]int64), sumsOfPage
+	}
+	s.pages[at][i%sumsOfPage] += n
+	return made
+}
+
+func (s *labelSums) of(i uint32) int64 {
+	if at := int(i / sumsOfPage); at < len(s.pages) && s.pages[at] != nil {
+		return s.pages[at][i%sumsOfPage]
+	}
+	return 0
+}
+
+// all yields the sums that are not 0.
+func (s *labelSums) all() iter.Seq2[uint32, int64] {
+	return func(yield func(uint32, int64) bool) {
+		for at, page := range s.pages {
+			if page == nil {
+				continue
+			}
+			for k, n := range page {
+				if n != 0 && !yield(uint32(at*sumsOfPage+k), n) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // mostLabelSums bounds the sums of all values: 512 MB.
 const mostLabelSums = 16 * mostCounters
 
 func newLabelCounts() *labelCounts {
-	return &labelCounts{kinds: newCounts(), sums: make(map[LabelValue][]int64)}
+	return &labelCounts{kinds: newCounts(), sums: make(map[LabelValue]*labelSums)}
 }
 
-func (n *labelCounts) fits(rows int64) error { return n.bounded(rows) }
+func (n *labelCounts) fits(rows int64) error { return bounded(rows) }
 
-func (n *labelCounts) bounded(sums int64) error {
+// bounded returns the error of more sums than there may be. [CheckLabels] refuses a run that
+// would surely have more.
+func bounded(sums int64) error {
 	if sums > mostLabelSums {
-		return fmt.Errorf("label_counts is %w: it has more than %d different counters", journal.ErrDamaged, mostLabelSums)
+		return fmt.Errorf("label_counts has more than %d different counters, or is %w: %s", mostLabelSums, journal.ErrDamaged,
+			fewerLabels)
 	}
 	return nil
 }
 
+const fewerLabels = "leave out labels, or profiles, or agents"
+
+// CheckLabels returns an error for values of labels that a run cannot count: each has one
+// class of each agent under each profile at least.
+func CheckLabels(values, agents, profiles int) error {
+	least := int64(values) * int64(min(agents, MostByLabel)) * int64(profiles)
+	if least <= mostLabelSums {
+		return nil
+	}
+	return fmt.Errorf("%d values of labels × %d agents × %d profiles are %d counters, and a run has at most %d: %s", values,
+		min(agents, MostByLabel), profiles, least, mostLabelSums, fewerLabels)
+}
+
+func (n *labelCounts) wants(label string) bool {
+	return slices.ContainsFunc(n.wanted, func(wanted string) bool { return strings.EqualFold(wanted, label) })
+}
+
+// of returns the sums of a value.
+func (n *labelCounts) of(v LabelValue) *labelSums {
+	sums := n.sums[v]
+	if sums == nil {
+		sums = new(labelSums)
+		n.sums[v] = sums
+	}
+	return sums
+}
+
 func (n *labelCounts) read(_ int, batch []schema.LabelCount) error {
 	var now LabelValue
-	var sums []int64
+	var sums *labelSums
 	last := -1 // the counter of the row before
 	for i := range batch {
 		c := &batch[i]
@@ -81,16 +157,15 @@ func (n *labelCounts) read(_ int, batch []schema.LabelCount) error {
 			}
 			continue
 		}
-		if c.Label != now.Label || c.Value != now.Value {
-			n.put(now, sums)
+		if n.wanted != nil && metric != "targets" && !n.wants(c.Label) {
+			continue
+		}
+		if sums == nil || c.Label != now.Label || c.Value != now.Value {
 			now = LabelValue{strings.Clone(c.Label), strings.Clone(c.Value)}
-			sums = n.sums[now]
+			sums = n.of(now)
 		}
 		add := func(k uint32) error {
-			if int(k) >= len(sums) {
-				sums = append(sums, make([]int64, int(k)+1-len(sums))...)
-			}
-			sums[k] += c.Count
+			n.held += sums.add(k, c.Count)
 			return n.kinds.admit(c.Count)
 		}
 		var err error
@@ -104,14 +179,7 @@ func (n *labelCounts) read(_ int, batch []schema.LabelCount) error {
 			return err
 		}
 	}
-	n.put(now, sums)
-	return n.bounded(int64(len(n.sums)) * int64(len(n.kinds.names)))
-}
-
-func (n *labelCounts) put(v LabelValue, sums []int64) {
-	if sums != nil {
-		n.sums[v] = sums
-	}
+	return bounded(n.held)
 }
 
 // kind returns the counter of a row, mostly the one that came after that of the row before
@@ -162,25 +230,16 @@ func (n *labelCounts) Merge(from *labelCounts) error {
 		kinds[i] = n.kinds.counter(l)
 	}
 	for v, added := range from.sums {
-		n.sums[v] = addSums(n.sums[v], added, func(i int) int { return int(kinds[i]) }, len(n.kinds.names))
-	}
-	if err := n.kinds.admit(from.kinds.known); err != nil {
-		return err
-	}
-	return n.bounded(int64(len(n.sums)) * int64(len(n.kinds.names)))
-}
-
-// addSums adds sums to others, at other places.
-func addSums(to, from []int64, at func(i int) int, size int) []int64 {
-	if len(to) < size {
-		to = append(to, make([]int64, size-len(to))...)
-	}
-	for i, n := range from {
-		if n != 0 {
-			to[at(i)] += n
+		to := n.of(v)
+		for i, count := range added.all() {
+			n.held += to.add(kinds[i], count)
+		}
+		delete(from.sums, v)
+		if err := bounded(n.held); err != nil {
+			return err
 		}
 	}
-	return to
+	return n.kinds.admit(from.kinds.known)
 }
 
 // rows yields the counters as rows of the table label_counts, value by value, with at most
@@ -194,8 +253,8 @@ func (n *labelCounts) rows() iter.Seq[[]schema.LabelCount] {
 			rows = rows[:0]
 			sums := n.sums[v]
 			for _, i := range order {
-				if int(i) < len(sums) && sums[i] != 0 {
-					rows = append(rows, n.kinds.labelCount(i, v, sums[i]))
+				if count := sums.of(i); count != 0 {
+					rows = append(rows, n.kinds.labelCount(i, v, count))
 				}
 			}
 			if len(rows) > 0 && !yield(rows) {
@@ -213,12 +272,7 @@ func (n *labelCounts) values() []LabelValue {
 // fold adds the values of a label that are not among the most frequent to [Other].
 func (n *labelCounts) fold() {
 	targets := n.kinds.counter(n.kinds.labels("targets", "", "", "", "", ""))
-	hosts := func(v LabelValue) int64 {
-		if sums := n.sums[v]; int(targets) < len(sums) {
-			return sums[targets]
-		}
-		return 0
-	}
+	hosts := func(v LabelValue) int64 { return n.sums[v].of(targets) }
 	byLabel := make(map[string][]LabelValue)
 	for _, v := range n.values() {
 		if v.Value != Other {
@@ -232,7 +286,9 @@ func (n *labelCounts) fold() {
 		slices.SortStableFunc(all, func(a, b LabelValue) int { return cmp.Compare(hosts(b), hosts(a)) })
 		other := LabelValue{label, Other}
 		for _, v := range all[MostValues:] {
-			n.sums[other] = addSums(n.sums[other], n.sums[v], func(i int) int { return i }, len(n.kinds.names))
+			for i, count := range n.sums[v].all() {
+				n.of(other).add(i, count)
+			}
 			delete(n.sums, v)
 		}
 	}

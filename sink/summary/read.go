@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -35,15 +34,15 @@ func SumUp(ctx context.Context, r Written) (sums sink.Totals, err error) {
 	if r.Store() == nil {
 		return sums, errors.New("sum up a run that is closed")
 	}
-	counts, err := sum(ctx, r.Store(), r.Parts("summary"), newCounts)
+	counts, err := sum(ctx, r.Store(), r.Parts("summary"), readers, newCounts)
 	if err != nil {
 		return sums, err
 	}
-	labelled, err := sum(ctx, r.Store(), r.Parts("label_counts"), newLabelCounts)
+	labelled, err := sum(ctx, r.Store(), r.Parts("label_counts"), labelReaders, newLabelCounts)
 	if err != nil {
 		return sums, err
 	}
-	examples, err := sum(ctx, r.Store(), r.Parts("examples"), newExamples)
+	examples, err := sum(ctx, r.Store(), r.Parts("examples"), readers, newExamples)
 	if err != nil {
 		return sums, err
 	}
@@ -53,7 +52,7 @@ func SumUp(ctx context.Context, r Written) (sums sink.Totals, err error) {
 // Restore adds the counters of a run's committed segments, for a process that
 // resumes the run.
 func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
-	counts, err := sum(ctx, r.Store(), r.Parts("summary"), newCounts)
+	counts, err := sum(ctx, r.Store(), r.Parts("summary"), readers, newCounts)
 	if err != nil {
 		return err
 	}
@@ -125,14 +124,18 @@ type additive[T, R any] interface {
 func readTable[T additive[T, R], R any](
 	ctx context.Context, s store.Store, m *journal.Manifest, table string, empty func() T,
 ) (T, error) {
-	all, err := sum(ctx, s, m.PartsOf(table), empty)
+	most := readers
+	if table == "label_counts" {
+		most = labelReaders
+	}
+	all, err := sum(ctx, s, m.PartsOf(table), most, empty)
 	if err != nil && !m.Complete() {
 		// A completion in the meantime removes the segments' counters and
 		// examples.
 		now, e := journal.ReadManifest(s, m.Run)
 		switch {
 		case e == nil && now.Complete():
-			return sum(ctx, s, now.PartsOf(table), empty)
+			return sum(ctx, s, now.PartsOf(table), most, empty)
 		case e != nil && !errors.Is(e, fs.ErrNotExist):
 			return all, e
 		}
@@ -140,19 +143,22 @@ func readTable[T additive[T, R], R any](
 	return all, err
 }
 
-// readers is the least number of parts that are read at the same time: an object
-// store is mostly waited for.
-const readers = 8
+// readers is the number of parts that are read at the same time: an object
+// store is mostly waited for. Each reader of counters by label may take half a gigabyte.
+const (
+	readers      = 8
+	labelReaders = 2
+)
 
 // sum adds up all parts of a table.
 func sum[T additive[T, R], R any](
-	ctx context.Context, s store.Store, parts []journal.Part, empty func() T,
+	ctx context.Context, s store.Store, parts []journal.Part, most int, empty func() T,
 ) (all T, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	all = empty()
 	next := 0
-	for range min(max(runtime.GOMAXPROCS(0), readers), len(parts)) {
+	for range min(most, len(parts)) {
 		g.Go(func() error {
 			mine := empty()
 			for {

@@ -31,7 +31,7 @@ func WriteByLabel(ctx context.Context, in store.Store, run, label string, incomp
 	if err != nil {
 		return err
 	}
-	labels, err := report.ReadLabels(ctx, in, m)
+	labels, err := report.ReadLabels(ctx, in, m, []string{label})
 	if err != nil {
 		return err
 	}

@@ -23,9 +23,9 @@ import (
 // Labels are the counters of a run by label, and by value.
 type Labels map[string]map[string]counters.Sums
 
-// ReadLabels reads them. A run without labels has none.
-func ReadLabels(ctx context.Context, in store.Store, m *journal.Manifest) (Labels, error) {
-	counts, err := summary.ReadByLabel(ctx, in, m)
+// ReadLabels reads them, those of some labels or, with nil, of all. A run without labels has none.
+func ReadLabels(ctx context.Context, in store.Store, m *journal.Manifest, labels []string) (Labels, error) {
+	counts, err := summary.ReadByLabel(ctx, in, m, labels)
 	if err != nil {
 		return nil, err
 	}

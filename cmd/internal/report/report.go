@@ -93,7 +93,7 @@ func Page(ctx context.Context, in store.Store, m *journal.Manifest, against stri
 	d.hosts, d.texts = d.sums.Total("targets"), d.sums.Total("body_bytes")
 	d.files = d.sums.Decided(d.profile).Rules()
 	d.known = d.answered()
-	if d.labels, err = ReadLabels(ctx, in, m); err != nil {
+	if d.labels, err = ReadLabels(ctx, in, m, nil); err != nil {
 		return nil, err
 	}
 	if d.free, err = freeAgents(ctx, in, m, d.profile); err != nil {

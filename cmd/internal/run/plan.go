@@ -30,7 +30,8 @@ It divides the list of hosts once, so that no process reads all of it, and write
 plan to DIR/_runs/ID/plan.json with the number of shards, the settings and the
 digests of all inputs. Hosts of one registered domain are in one shard, so the limits
 per domain hold; archives (--warc) are divided into groups of about equal size. The
-memory it takes does not grow with the list. From some millions of hosts on, shards of
+memory it takes does not grow with the list, but with its labels, which the list of each
+shard has: some 20 bytes a host and label. From some millions of hosts on, shards of
 100,000 are worth it: one that fails is made again alone, and a table has a file for each
 shard, where one process writes one for each 2,048 hosts.
 

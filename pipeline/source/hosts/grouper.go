@@ -20,6 +20,7 @@ type grouper struct {
 	sample  float64
 	reject  func(line int64, text, reason string) error
 	remark  func(line int64, text, reason string) error // notes something about an accepted line
+	other   func(line int64, text, reason, role string) error
 	emit    func(target.Target) error
 
 	rows       int64 // read, of all shards
@@ -34,6 +35,9 @@ type grouper struct {
 
 // take reads one row.
 func (g *grouper) take(r row) error {
+	if r.role != "" {
+		return g.other(r.line, r.text, r.err, r.role)
+	}
 	g.rows++
 	if r.seq == 0 {
 		r.seq = g.rows
@@ -72,7 +76,8 @@ func (g *grouper) take(r row) error {
 		}
 		return g.reject(r.line, r.text, "duplicate")
 	}
-	g.now = target.Target{Seq: r.seq, Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1}
+	g.now = target.Target{Seq: r.seq, Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1,
+		Labels: r.planLabels}
 	g.open = true
 	if len(g.asked) > 1000 {
 		g.asked = nil // a map never shrinks

@@ -115,6 +115,16 @@ func (l *Labels) Len() (n int) {
 	return n
 }
 
+// Values returns the number of values that count apart, once they are settled.
+func (l *Labels) Values() (n int) {
+	for _, list := range l.lists {
+		for i := range list.values {
+			n += min(len(list.values[i].texts), summary.MostValues+1)
+		}
+	}
+	return n
+}
+
 // Read adds the labels of a file. It rejects lines that give a host a second value of a
 // label, and returns the columns that could be labels.
 func (l *Labels) Read(ctx context.Context, f LabelFile, reject func(line int64, text, reason string) error) (

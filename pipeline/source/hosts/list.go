@@ -19,6 +19,7 @@ import (
 type List struct {
 	Path    string       // - for standard input
 	Planned string       // path of the list of the shard, instead of Path
+	Labels  bool         // that list has labels
 	Named   []string     // the hosts themselves, instead of a list
 	Schemes []string     // to try for a host without one, in order
 	Shard   target.Shard // the share to read
@@ -33,7 +34,7 @@ type List struct {
 func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *rejected.Account,
 	emit func(target.Target) error) (elsewhere, notSampled int64, err error) {
 	g := &grouper{schemes: l.Schemes, shard: l.Shard, sample: l.Sample, reject: rejects.Host, remark: rejects.Remark,
-		emit: emit}
+		other: rejects.Line, emit: emit}
 	if err = l.rows(ctx, sum, g.take); err == nil {
 		err = g.flush()
 	}
@@ -43,7 +44,7 @@ func (l *List) Targets(ctx context.Context, sum io.Writer, rejects *rejected.Acc
 // rows reads the rows of the list; see [readHosts].
 func (l *List) rows(ctx context.Context, sum io.Writer, yield func(row) error) error {
 	if l.Planned != "" {
-		return readPlanned(ctx, l.Planned, yield)
+		return readPlanned(ctx, l.Planned, l.Labels, yield)
 	}
 	if len(l.Named) == 0 {
 		first := &look{name: remote.Name(l.Path), bare: l.Bare, forced: l.Force, enough: lookRows, yield: yield}

@@ -27,7 +27,11 @@ import (
 //
 // The list of a shard is CSV without a header, a row of the list to a line: its
 // ordinal, its line, whether a row of another origin precedes it ("+"), its host, URL
-// and rank, why it cannot be read, and its text where that is not the host.
+// and rank, why it cannot be read, and its text where that is not the host. In a list with
+// labels an empty field follows, and then, label by label, its name, its value and what it
+// counts as where that is another value. A line of a list that cannot be taken as it is for
+// its labels stands in the first shard, with "!" and the role of that list in place of "+" and
+// the host.
 type Partition struct {
 	scratch *store.Scratch
 	end     int64
@@ -37,7 +41,13 @@ type Partition struct {
 	rows    []int64
 	encoder *zstd.Encoder
 	packed  []byte
+
+	labels func(host string) []target.Label // nil without labels
 }
+
+// PlannedLabels reads the labels of a list, and returns those of a host.
+type PlannedLabels func(reject func(role string, line int64, text, reason string) error) (
+	of func(host string) []target.Label, err error)
 
 type frame struct {
 	from int64
@@ -54,9 +64,9 @@ const (
 
 // NewPartition divides a list at a path into shards. The scratch file holds the
 // lists, compressed; the caller closes it after the last [Partition.WriteShard].
-// progress is called with the number of rows read.
-func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratch, progress func(rows int64)) (
-	*Partition, error) {
+// progress is called with the number of rows read. labels may be nil.
+func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratch, labels PlannedLabels,
+	progress func(rows int64)) (*Partition, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(mostChunk))
 	if err != nil {
 		return nil, err
@@ -67,6 +77,14 @@ func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratc
 		rows: make([]int64, shards),
 		most: min(max(partitionBytes/shards, leastChunk), mostChunk),
 	}
+	if labels != nil {
+		p.labels, err = labels(func(role string, line int64, text, reason string) error {
+			return p.add(0, "", &row{role: role, line: line, text: text, err: reason})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	g := &grouper{schemes: l.Schemes}
 	var before []fetch.Origin
 	seq, hosts := int64(0), int64(0)
@@ -74,7 +92,7 @@ func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratc
 		seq++
 		progress(seq)
 		r.seq = seq
-		shard := 0 // that of a row that names no host
+		shard, host := 0, "" // of a row that names no host
 		candidates, sample, why := g.read(r)
 		if r.err = why; why == "" {
 			hosts++
@@ -82,9 +100,10 @@ func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratc
 				before = candidates
 			}
 			before = joined(before, candidates, sample)
-			shard = target.ShardOf(candidates[0].Host, shards)
+			host = candidates[0].Host
+			shard = target.ShardOf(host, shards)
 		}
-		return p.add(shard, &r)
+		return p.add(shard, host, &r)
 	})
 	if err != nil {
 		return nil, err
@@ -102,12 +121,27 @@ func NewPartition(ctx context.Context, l List, shards int, scratch *store.Scratc
 	return p, nil
 }
 
-// add adds a row to the list of a shard.
-func (p *Partition) add(shard int, r *row) error {
+// add adds a row to the list of a shard, with the labels of its host.
+func (p *Partition) add(shard int, host string, r *row) error {
 	chunk := &p.chunks[shard]
 	fields := []string{strconv.FormatInt(r.seq, 10), strconv.FormatInt(r.line, 10), "", r.host, r.url, "", r.err, r.text}
-	if r.parted {
+	switch {
+	case r.role != "":
+		fields[2], fields[3] = rejectedLine, r.role
+	case r.parted:
 		fields[2] = "+"
+	}
+	if p.labels != nil {
+		fields = append(fields, "")
+		if host != "" {
+			for _, l := range p.labels(host) {
+				as := l.CountAs
+				if as == l.Value {
+					as = ""
+				}
+				fields = append(fields, l.Name, l.Value, as)
+			}
+		}
 	}
 	switch {
 	case r.badRank:
@@ -129,6 +163,9 @@ func (p *Partition) add(shard int, r *row) error {
 	}
 	return p.flush(shard)
 }
+
+// rejectedLine marks a line that is rejected for its labels.
+const rejectedLine = "!"
 
 // badRank stands for a rank that is not a number.
 const badRank = "?"
@@ -163,7 +200,7 @@ func (p *Partition) WriteShard(w io.Writer, shard int) error {
 }
 
 // readPlanned calls yield for every row of the list of a shard, in order.
-func readPlanned(ctx context.Context, path string, yield func(row) error) error {
+func readPlanned(ctx context.Context, path string, labelled bool, yield func(row) error) error {
 	f, done, err := input.Open(ctx, path)
 	if err != nil {
 		return err
@@ -175,7 +212,7 @@ func readPlanned(ctx context.Context, path string, yield func(row) error) error 
 	}
 	defer end()
 	in := csv.NewReader(store.While(ctx, plain))
-	in.FieldsPerRecord, in.ReuseRecord = 8, true
+	in.FieldsPerRecord, in.ReuseRecord = -1, true
 	for {
 		fields, err := in.Read()
 		if err == io.EOF || ctx.Err() != nil {
@@ -183,7 +220,7 @@ func readPlanned(ctx context.Context, path string, yield func(row) error) error 
 		}
 		var r row
 		if err == nil {
-			r, err = plannedRow(fields)
+			r, err = plannedRow(fields, labelled)
 		}
 		if err != nil {
 			return &userfile.Error{Path: path, Err: fmt.Errorf("is not the list of a shard: %w", err)}
@@ -194,7 +231,16 @@ func readPlanned(ctx context.Context, path string, yield func(row) error) error 
 	}
 }
 
-func plannedRow(fields []string) (r row, err error) {
+// plannedFields is the number of fields of a row, without labels.
+const plannedFields = 8
+
+func plannedRow(fields []string, labelled bool) (r row, err error) {
+	switch n := len(fields); {
+	case n == plannedFields && labelled && fields[2] != rejectedLine:
+		return r, errors.New("it has no labels: it was planned by another version; plan the run again, under another name")
+	case n != plannedFields && (n < plannedFields || (n-plannedFields)%3 != 1):
+		return r, fmt.Errorf("a line has %d fields", n)
+	}
 	if r.seq, err = strconv.ParseInt(fields[0], 10, 64); err != nil {
 		return r, err
 	}
@@ -203,6 +249,17 @@ func plannedRow(fields []string) (r row, err error) {
 	}
 	r.planned, r.bare = true, true // the plan has rejected what is no host
 	r.parted, r.host, r.url, r.err, r.text = fields[2] != "", fields[3], fields[4], fields[6], fields[7]
+	if fields[2] == rejectedLine {
+		r.role, r.host = fields[3], ""
+		return r, nil
+	}
+	for at := plannedFields + 1; at < len(fields); at += 3 {
+		l := target.Label{Name: fields[at], Value: fields[at+1], CountAs: fields[at+2]}
+		if l.CountAs == "" {
+			l.CountAs = l.Value
+		}
+		r.planLabels = append(r.planLabels, l)
+	}
 	if r.text == "" {
 		r.text = r.host
 	}

@@ -96,7 +96,7 @@ func TestPartitionIsTheShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer scratch.Close()
-		p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https", "http"}}, count, scratch, func(int64) {})
+		p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https", "http"}}, count, scratch, nil, func(int64) {})
 		if err != nil {
 			return // only lines that are not rows
 		}
@@ -111,7 +111,7 @@ func TestPartitionIsTheShards(t *testing.T) {
 			}
 			shard := target.Shard{Index: i, Count: count}
 			targets, rejected := readGrouped(t, shard, func(take func(row) error) error { return readHosts(t.Context(), path, "", io.Discard, take) })
-			got, also := readGrouped(t, shard, func(take func(row) error) error { return readPlanned(t.Context(), planned, take) })
+			got, also := readGrouped(t, shard, func(take func(row) error) error { return readPlanned(t.Context(), planned, false, take) })
 			if !slices.Equal(got, targets) || !slices.Equal(also, rejected) {
 				t.Fatalf("of\n%s%v reads\n%q\n%q\nfrom its list, and from the whole\n%q\n%q", text, shard, got, also, targets, rejected)
 			}
@@ -129,12 +129,12 @@ func TestPartitionOfNamesWithoutADot(t *testing.T) {
 	must(t, err)
 	defer scratch.Close()
 	path := writeFile(t, "list.csv", []byte("host\nintranet\nwiki\nnull\n"))
-	p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https"}}, 1, scratch, func(int64) {})
+	p, err := NewPartition(t.Context(), List{Path: path, Schemes: []string{"https"}}, 1, scratch, nil, func(int64) {})
 	must(t, err)
 	var list bytes.Buffer
 	must(t, p.WriteShard(&list, 0))
 	planned := writeFile(t, "shard", list.Bytes())
-	targets, rejected := readGrouped(t, target.Shard{Count: 1}, func(take func(row) error) error { return readPlanned(t.Context(), planned, take) })
+	targets, rejected := readGrouped(t, target.Shard{Count: 1}, func(take func(row) error) error { return readPlanned(t.Context(), planned, false, take) })
 	if len(targets) != 2 || len(rejected) != 1 || !strings.Contains(rejected[0], "not_a_host") {
 		t.Errorf("targets %q, rejected %q", targets, rejected)
 	}

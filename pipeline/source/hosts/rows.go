@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/input"
+	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -31,7 +32,9 @@ type row struct {
 	bare    bool  // a name without a dot is a host
 	parted  bool  // a row of another origin precedes it, which this list lacks
 
-	labels []string // the values of the list's labels
+	labels     []string       // the values of the list's labels
+	planLabels []target.Label // those of the host, in the list of a shard
+	role       string         // of the list whose line this is, if it is rejected for its labels alone
 
 	badRank bool // the rank is not a whole number from 1
 }
