@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
 // labelledFolders writes two folders of 600 files and the labels of their hosts. The files of the
@@ -21,7 +23,11 @@ func labelledFolders(t *testing.T, dir string) (labels string, sectorOf map[stri
 	sectorOf, shut = make(map[string]string), [2]map[string]bool{{}, {}}
 	var list strings.Builder
 	list.WriteString("Website,sector\n")
-	for i := range 600 {
+	n := 3000
+	if testing.Short() {
+		n = 600
+	}
+	for i := range n {
 		host := fmt.Sprintf("h%d.example", i)
 		sectorOf[host] = sectors[random.IntN(len(sectors))]
 		fmt.Fprintf(&list, "https://%s/,%s\n", host, sectorOf[host])
@@ -133,7 +139,7 @@ func TestFiguresByLabel(t *testing.T) {
 			rest.hosts, rest.gained = rest.hosts+c.hosts, rest.gained+c.gained
 		}
 	}
-	sentence := fmt.Sprintf("sector news: %d of %d hosts shut GPTBot out since, of the others %d of %d", news.gained, news.hosts, rest.gained, rest.hosts)
+	sentence := fmt.Sprintf("sector news: %d of %d hosts shut GPTBot out since, of the others %d of %s", news.gained, news.hosts, rest.gained, words.Number(int64(rest.hosts)))
 	if text := call(t, 0, "diff", "--out", out, "r0", "r1"); !strings.Contains(text, sentence) || strings.Contains(text, "sector shop:") {
 		t.Errorf("diff does not say %q:\n%s", sentence, text)
 	}
