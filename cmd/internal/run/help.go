@@ -63,12 +63,13 @@ Archives
   With --sitemaps, the sitemaps of a robots.txt are found in all archives that are given,
   whatever program wrote them and in whatever order; of several captures of a sitemap the
   nearest in time to that of the robots.txt counts, and so at each redirect. A revisit
-  record has the body of its original. The files are read twice for it, so they are files
-  of this machine whose records are compressed each by itself, and not in shards; an
-  index of captures finds them in archives at URLs too. What robots.txt closes to
-  robocensus is not read, as if it were asked for. A sitemap that no archive holds is
-  uncaptured; a host whose robots.txt no archive holds has none. Files of --warc-out have
-  the sitemaps that their run has read, and those alone.
+  record has the body of its original. The files are read twice for it, and some 240 bytes
+  of disk are taken for a capture; so they are files of this machine whose records are
+  compressed each by itself, and not in shards. An index of captures finds sitemaps in
+  archives at URLs too. What robots.txt closes to robocensus is not read, as if it were
+  asked for. A sitemap that no archive holds is uncaptured; a host whose robots.txt no
+  archive holds has none. Files of --warc-out have the sitemaps that their run has read,
+  and those alone.
 
 An index of captures
   With --cdx, only the records that the index names are asked for, by their bytes, with
