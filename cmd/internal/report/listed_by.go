@@ -179,6 +179,7 @@ func spreadTitle(begin string, agents, groups []string, names func(string) strin
 		group   string
 	}
 	best, lowest, highest := "", end{}, end{}
+	least, most := int64(100), int64(0) // of any agent
 	for _, agent := range agents {
 		var low, high end
 		for i, group := range groups {
@@ -190,13 +191,17 @@ func spreadTitle(begin string, agents, groups []string, names func(string) strin
 				high = end{m, group}
 			}
 		}
+		least, most = min(least, low.percent), max(most, high.percent)
 		if best == "" || high.percent-low.percent > highest.percent-lowest.percent {
 			best, lowest, highest = agent, low, high
 		}
 	}
 	if lowest.percent == highest.percent {
-		return fmt.Sprintf("%s, each agent may fetch the same median share in all groups; %s %d%%", begin, best,
-			lowest.percent)
+		all := fmt.Sprintf("%s, each agent may fetch the same median share in all groups: ", begin)
+		if least == most {
+			return fmt.Sprintf("%s%d%%", all, least)
+		}
+		return fmt.Sprintf("%s%d%% to %d%%, by agent", all, least, most)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s, %s may fetch a median of %d%% at %s, and %d%% at %s", begin, best,
 		lowest.percent, names(lowest.group), highest.percent, names(highest.group)))
