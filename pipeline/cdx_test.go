@@ -156,7 +156,7 @@ func TestIndexOfATroubledServer_NoRace(t *testing.T) {
 	}
 	whole := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: x.folder(t)})
 	c := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.cdx.gz", gzipped(x.text()))}, Base: server.URL, Limits: remote.Limits{AtOnce: 2},
+		Schemes: []string{"http"}, CDX: []string{writeFile(t, "x.cdx.gz", gzipped(x.text()))}, Base: server.URL, Remote: remote.Limits{AtOnce: 2},
 	})
 	for _, c := range []Config{whole, c} {
 		_, err := Run(t.Context(), c, new(Progress))
@@ -309,7 +309,7 @@ func TestChoiceOfAnIndex(t *testing.T) {
 	run := func(change func(*Config)) ([]schema.Fetch, *Result) {
 		t.Helper()
 		server.asked = nil
-		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))}, Base: server.URL, Limits: remote.Limits{AtOnce: 1}})
+		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))}, Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 		change(&c)
 		result, err := Run(t.Context(), c, new(Progress))
 		must(t, err)
@@ -349,7 +349,7 @@ func TestChoiceOfAnIndex(t *testing.T) {
 func TestResumeOfAnIndex_NoRace(t *testing.T) {
 	x := archivesWithIndex(5, 1000, 1000) // three blocks
 	server := newArchiveServer(t, x.files)
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))}, Base: server.URL, Limits: remote.Limits{AtOnce: 1}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(x.text()))}, Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
 	_, err := Run(t.Context(), whole, new(Progress))
@@ -389,7 +389,7 @@ func TestArchivesOfAnIndexAreMissing(t *testing.T) {
 	x := archivesWithIndex(1, 3, 3)
 	server := newArchiveServer(t, x.files)
 	run := func(lines ...string) error {
-		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(strings.Join(append(slices.Clone(x.index), lines...), "\n")))}, Base: server.URL, Limits: remote.Limits{AtOnce: 1}})
+		c := storedConfig(t, source.Config{Schemes: []string{"http"}, CDX: []string{writeFile(t, "x", []byte(strings.Join(append(slices.Clone(x.index), lines...), "\n")))}, Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 		_, err := Run(t.Context(), c, new(Progress))
 		return err
 	}

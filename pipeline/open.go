@@ -115,9 +115,7 @@ func (n *census) openList(ctx context.Context) (err error) {
 // source returns the configuration of the source, with the limits of the fetches.
 func (c *Config) source() source.Config {
 	s := c.Source
-	s.MaxBody, s.MaxRedirects, s.Challenges, s.CDNs, s.Bare = c.Fetch.MaxBody, c.Fetch.MaxRedirects, c.Fetch.Challenges,
-		c.Fetch.CDNs, c.Fetch.AllowPrivate
-	s.ErrorBodies, s.Further = c.Fetch.ErrorBodies, s.HasArchives() && len(c.Fetch.Further) > 0
+	s.Limits, s.Bare, s.Further = c.Fetch.Limits, c.Fetch.AllowPrivate, s.HasArchives() && len(c.Fetch.Further) > 0
 	return s
 }
 
@@ -164,8 +162,7 @@ func (n *census) openClient(context.Context) (err error) {
 	n.terms = memory.Terms{
 		// another output folder may hold a run of the same name
 		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano),
-		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody,
-		ErrorBodies: c.Fetch.ErrorBodies, Now: c.Fetch.Now,
+		MaxAge: c.MaxAge, Lengthen: c.Lengthen, Limits: c.Fetch.Limits, Now: c.Fetch.Now,
 	}
 	c.Fetch.Record = n.evidence != nil
 	if len(c.Fetch.Identities) > 0 || len(c.Fetch.Further) > 0 || c.Fetch.FrontPage {

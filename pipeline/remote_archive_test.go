@@ -158,7 +158,7 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	}
 	local := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: dir})
 	over := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, Paths: server.URL + "/robotstxt.paths.gz", Base: server.URL, Limits: remote.Limits{Rate: rate, AtOnce: atOnce},
+		Schemes: []string{"http"}, Paths: server.URL + "/robotstxt.paths.gz", Base: server.URL, Remote: remote.Limits{Rate: rate, AtOnce: atOnce},
 	})
 	for _, c := range []Config{local, over} {
 		if _, err := Run(t.Context(), c, new(Progress)); err != nil {
@@ -206,7 +206,7 @@ func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	files := map[string][]byte{"/a.warc": crawlOf("a", 50), "/b.warc": crawlOf("b", segmentTargets+50)}
 	server := newArchiveServer(t, files)
 	c := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Limits: remote.Limits{AtOnce: 1},
+		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Remote: remote.Limits{AtOnce: 1},
 	})
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
@@ -271,7 +271,7 @@ func TestShardsOfRemoteArchives_NoRace(t *testing.T) {
 	}
 	server := newArchiveServer(t, files)
 	c := storedConfig(t, source.Config{
-		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: server.URL, Limits: remote.Limits{AtOnce: 2}, Sample: 0.5,
+		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: server.URL, Remote: remote.Limits{AtOnce: 2}, Sample: 0.5,
 	})
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
@@ -311,7 +311,7 @@ func TestShardsOfRemoteArchives_NoRace(t *testing.T) {
 // An archive that the server does not have is an error of the input, which names it.
 func TestARemoteArchiveIsMissing(t *testing.T) {
 	server := newArchiveServer(t, map[string][]byte{"/a.warc": crawlOf("a", 3)})
-	c := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Limits: remote.Limits{AtOnce: 1}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Remote: remote.Limits{AtOnce: 1}})
 	_, err := Run(t.Context(), c, new(Progress))
 	var input *userfile.Error
 	if !errors.As(err, &input) || input.Path != server.URL+"/b.warc" {

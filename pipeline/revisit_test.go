@@ -64,7 +64,7 @@ func TestRevisitsOfOneArchive_NoRace(t *testing.T) {
 		server := newArchiveServer(t, map[string][]byte{"/a.warc": file})
 		for _, s := range []source.Config{
 			{WARC: []string{writeFile(t, "a.warc", file)}},
-			{WARC: []string{server.URL + "/a.warc"}, Limits: remote.Limits{AtOnce: 1}}, // two readers would wait for each other
+			{WARC: []string{server.URL + "/a.warc"}, Remote: remote.Limits{AtOnce: 1}}, // two readers would wait for each other
 		} {
 			s.Schemes = []string{"http"}
 			c := storedConfig(t, s)

@@ -26,7 +26,7 @@ import (
 type Config struct {
 	Dir         string
 	Run         string
-	Source      source.Config   // MaxBody and MaxRedirects are those of Fetch
+	Source      source.Config   // its limits are those of Fetch
 	Evaluate    evaluate.Config // agents, URL samples and profiles
 	Tables      []string
 	Fetch       client.Config

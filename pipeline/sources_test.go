@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -191,7 +192,7 @@ func TestLimitsOfOwnProfilesJudgedAgain(t *testing.T) {
 		profiles[i] = &own
 	}
 	first := newConfig(t, nil, "")
-	first.Source, first.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir, MaxBody: 200}, 200
+	first.Source, first.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir, Limits: fetch.Limits{MaxBody: 200}}, 200
 	first.Evaluate.Profiles, first.Tables = profiles, []string{"fetches", "bodies"}
 	_, err := Run(t.Context(), first, new(Progress))
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink/schema"
 )
@@ -89,7 +90,7 @@ func TestARCTablesEqualWARCTables_NoRace(t *testing.T) {
 				t.Fatalf("%s is of %s", row.Host, *row.WARCFile)
 			}
 			var found []string
-			_, err := warc.Read(t.Context(), name, bytes.NewReader(file[*row.WARCOffset:][:*row.WARCLength]), warc.Config{MaxBody: 1 << 20}, func(c *warc.Capture) error {
+			_, err := warc.Read(t.Context(), name, bytes.NewReader(file[*row.WARCOffset:][:*row.WARCLength]), warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}}, func(c *warc.Capture) error {
 				found = append(found, c.Origin.Host)
 				return nil
 			}, nil)

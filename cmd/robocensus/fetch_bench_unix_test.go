@@ -53,7 +53,7 @@ func BenchmarkFetch(b *testing.B) {
 				}
 			}
 			client, err := client.New(client.Config{
-				UserAgent: "bench", Timeout: 30 * time.Second, MaxRedirects: 5, MaxBody: 512_000, Concurrency: 64, PerAddress: 4, PerDomain: 8,
+				UserAgent: "bench", Timeout: 30 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 64, PerAddress: 4, PerDomain: 8,
 				ConnectTo: netip.MustParseAddrPort(addr), RootCAs: roots,
 			}, client.Backing{})
 			if err != nil {

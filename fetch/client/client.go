@@ -24,14 +24,13 @@ import (
 
 // Config configures a Client. All fields up to PerDomain must be set.
 type Config struct {
-	UserAgent    string
-	Timeout      time.Duration // limit for one origin: all schemes, hops, retries and their waits
-	Retries      int           // further attempts after a 5xx or a temporary failure; twice as many after 503
-	MaxRedirects int           // redirects to follow: the largest of the profiles
-	MaxBody      int           // bytes of decoded body to keep: the largest of the profiles
-	Concurrency  int           // maximum requests in flight
-	PerAddress   int           // maximum requests in flight to one address
-	PerDomain    int           // maximum requests in flight to the hosts of one registered domain
+	UserAgent string
+	Timeout   time.Duration // limit for one origin: all schemes, hops, retries and their waits
+	Retries   int           // further attempts after a 5xx or a temporary failure; twice as many after 503
+	fetch.Limits
+	Concurrency int // maximum requests in flight
+	PerAddress  int // maximum requests in flight to one address
+	PerDomain   int // maximum requests in flight to the hosts of one registered domain
 
 	Rate         float64 // requests a second in total; 0: no limit
 	AddressRate  float64 // requests a second to one address; 0: no limit
@@ -53,13 +52,6 @@ type Config struct {
 	Further []fetch.Plan
 	// Identities are asked under after an origin's own answer, in this order.
 	Identities []fetch.Identity
-	// Challenges finds the walls among answers; nil finds none.
-	Challenges answer.Challenges
-	CDNs       fetch.CDNs // marks of networks among answers; nil finds none
-
-	// ErrorBodies keeps the bodies of answers other than 2xx to requests for robots.txt, but
-	// for those of redirects, which some programs take for the file.
-	ErrorBodies bool
 
 	Record bool // keep the bytes of all requests and answers, for [Lease.Exchanges]
 

@@ -69,7 +69,7 @@ type settings struct {
 func newClient(t *testing.T, to netip.AddrPort, change func(*settings)) *Client {
 	t.Helper()
 	s := settings{Config{
-		UserAgent: "robocensus-test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 1000, Concurrency: 100, PerAddress: 4, PerDomain: 100, ConnectTo: to,
+		UserAgent: "robocensus-test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000}, Concurrency: 100, PerAddress: 4, PerDomain: 100, ConnectTo: to,
 	}, Backing{Waiting: 1 << 14}}
 	if change != nil {
 		change(&s)
@@ -397,7 +397,7 @@ func TestCancelIsAFact(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := settings{Config: Config{UserAgent: "x", Timeout: 1, MaxBody: 1, Concurrency: 1, PerAddress: 1, PerDomain: 1}}
+	good := settings{Config: Config{UserAgent: "x", Timeout: 1, Limits: fetch.Limits{MaxBody: 1}, Concurrency: 1, PerAddress: 1, PerDomain: 1}}
 	for name, change := range map[string]func(*settings){
 		"no timeout": func(c *settings) { c.Timeout = 0 }, "no body": func(c *settings) { c.MaxBody = 0 },
 		"no places": func(c *settings) { c.PerAddress = 0 }, "negative": func(c *settings) { c.Retries = -1 },

@@ -43,7 +43,7 @@ func (c *recorded) SetWriteDeadline(time.Time) error { return nil }
 
 func fuzzClient(t testing.TB) *Client {
 	t.Helper()
-	c, err := New(Config{UserAgent: "x", Timeout: time.Minute, MaxRedirects: 5, MaxBody: 1000, Concurrency: 1, PerAddress: 1, PerDomain: 1}, Backing{})
+	c, err := New(Config{UserAgent: "x", Timeout: time.Minute, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000}, Concurrency: 1, PerAddress: 1, PerDomain: 1}, Backing{})
 	if err != nil {
 		t.Fatal(err)
 	}

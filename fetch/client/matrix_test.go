@@ -133,8 +133,7 @@ func TestFaultMatrix(t *testing.T) {
 		var both [2]*result
 		for retries := range both {
 			s := &scene{Config: Config{
-				UserAgent: "robocensus-test", Timeout: 15 * time.Second, Retries: retries, MaxRedirects: 5,
-				MaxBody: 512_000, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(), Record: true,
+				UserAgent: "robocensus-test", Timeout: 15 * time.Second, Retries: retries, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(), Record: true,
 			}, ask: []fetch.Origin{origin(t, "http://a.example")}}
 			s.ctx, s.cancel = context.WithCancel(t.Context())
 			defer s.cancel()

@@ -64,7 +64,7 @@ func TestAPlanOverStoredAnswers(t *testing.T) {
 	urls := []string{"http://a.example/one", "http://a.example/shut/x", "http://a.example/cut", "http://a.example/error", "http://a.example/none", "http://a.example/nothing", "http://a.example/to-one",
 		"http://a.example/to-shut", "http://a.example/to-nothing", "http://a.example/loop", "http://a.example/to-b", "http://b.example/one", "http://b.example/shut", "http://c.example/one",
 		"http://shut.example/", "http://down.example/"}
-	archive := NewArchive(Config{UserAgent: "robocensus/1", MaxRedirects: 5, MaxBody: 1000, Further: []fetch.Plan{wants(urls...)}}, Backing{})
+	archive := NewArchive(Config{UserAgent: "robocensus/1", Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000}, Further: []fetch.Plan{wants(urls...)}}, Backing{})
 	c := capturedRobots(200, "User-agent: *\nDisallow: /shut\n")
 	if err := archive.Complete(t.Context(), c, find); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestAPlanOverStoredAnswers(t *testing.T) {
 // ends it.
 func TestNoStoredAnswers(t *testing.T) {
 	t.Parallel()
-	archive := NewArchive(Config{UserAgent: "robocensus/1", MaxRedirects: 5, MaxBody: 1000, Further: []fetch.Plan{wants("http://a.example/one")}}, Backing{})
+	archive := NewArchive(Config{UserAgent: "robocensus/1", Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1000}, Further: []fetch.Plan{wants("http://a.example/one")}}, Backing{})
 	broken := errors.New("the disk is broken")
 	for name, change := range map[string]func(*fetch.Capture){
 		"a failure":           func(c *fetch.Capture) { c.Error = answer.ErrorTruncatedBody },

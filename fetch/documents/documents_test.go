@@ -142,7 +142,7 @@ func TestDocuments(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := client.New(client.Config{
-		UserAgent: "test/1", Timeout: 10 * time.Second, MaxBody: 500 << 10, MaxRedirects: 5, Concurrency: 20, PerAddress: 20, PerDomain: 20,
+		UserAgent: "test/1", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxBody: 500 << 10, MaxRedirects: 5}, Concurrency: 20, PerAddress: 20, PerDomain: 20,
 		ConnectTo: netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://")), Further: []fetch.Plan{list.Plan(client.OwnTokens("test/1"))},
 	}, client.Backing{})
 	if err != nil {

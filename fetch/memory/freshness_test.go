@@ -100,7 +100,7 @@ func TestAnErrorWithoutItsBodyIsNotFresh(t *testing.T) {
 		if c.kept {
 			past.LastBody = new(digest)
 		}
-		terms := Terms{MaxAge: 24 * time.Hour, ErrorBodies: c.asks, Now: func() time.Time { return now }}
+		terms := Terms{MaxAge: 24 * time.Hour, Limits: fetch.Limits{ErrorBodies: c.asks}, Now: func() time.Time { return now }}
 		if got := terms.isFresh(past); got != c.fresh {
 			t.Errorf("%+v: %v", c, got)
 		}

@@ -15,13 +15,12 @@ import (
 // younger than MaxAge or than its Cache-Control says, which can extend MaxAge
 // only if Lengthen is set.
 type Terms struct {
-	Run          string
-	MaxAge       time.Duration
-	Lengthen     bool
-	MaxRedirects int              // redirects that this run follows
-	MaxBody      int              // bytes that this run keeps of a body, 0 for all
-	ErrorBodies  bool             // this run reads bodies of answers other than 2xx
-	Now          func() time.Time // nil: time.Now
+	Run      string
+	MaxAge   time.Duration
+	Lengthen bool
+	Now      func() time.Time // nil: time.Now
+
+	fetch.Limits // of this run; a MaxBody of 0 keeps all of a body
 }
 
 // Fetch returns the stored answer if the terms permit, else one from the

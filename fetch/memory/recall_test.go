@@ -10,7 +10,7 @@ import (
 
 // An earlier run's answer is used only if this run would get the same.
 func TestAnswersUsedWithoutARequest(t *testing.T) {
-	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, MaxRedirects: 2, Now: func() time.Time { return day }}
+	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, Limits: fetch.Limits{MaxRedirects: 2}, Now: func() time.Time { return day }}
 	o := host(1)
 	limited := func(hops int) *fetch.Capture {
 		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: answer.ErrorRedirectLimit}
@@ -56,7 +56,7 @@ func TestBodiesOfAnotherLimit(t *testing.T) {
 		want  string
 		cut   bool
 	}{{0, "User-agent: *\n", false}, {14, "User-agent: *\n", false}, {13, "User-agent: *", true}} {
-		terms := Terms{Run: "r", MaxBody: row.limit}
+		terms := Terms{Run: "r", Limits: fetch.Limits{MaxBody: row.limit}}
 		down := status(host(1), day.Add(time.Hour), 503)
 		if err := m.addPast(down, &past, terms); err != nil {
 			t.Fatal(err)

@@ -162,8 +162,8 @@ func TestPages(t *testing.T) {
 		who, agents := identities()
 		w := &Wanted{Path: "/", All: all, Identities: who, Agents: agents}
 		c, err := client.New(client.Config{
-			UserAgent: "robocensus/test", Timeout: 10 * time.Second, MaxRedirects: 5, MaxBody: 500 << 10, Concurrency: 20, PerAddress: 20, PerDomain: 20,
-			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()), AllowPrivate: true, Identities: who, Further: []fetch.Plan{w.Plan()}, Challenges: marks,
+			UserAgent: "robocensus/test", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 500 << 10, Challenges: marks}, Concurrency: 20, PerAddress: 20, PerDomain: 20,
+			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()), AllowPrivate: true, Identities: who, Further: []fetch.Plan{w.Plan()},
 		}, client.Backing{})
 		if err != nil {
 			t.Fatal(err)

@@ -30,18 +30,18 @@ func (b *brokenBody) Unwrap() error { return b.err }
 func (w *reader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
 	h := &w.answer
 	if w.asStored = !h.isEncoded() && !h.isChunked(); w.asStored {
-		truncated = w.left > int64(w.limit)
-		body = make([]byte, min(w.left, int64(w.limit)))
+		truncated = w.left > int64(w.MaxBody)
+		body = make([]byte, min(w.left, int64(w.MaxBody)))
 		return body, truncated, w.readFull(in, body)
 	}
 	// An encoded body may be longer than its decoded form, but not by much.
-	w.stored = slices.Grow(w.stored[:0], int(min(w.left, int64(4*w.limit)+64<<10)))
-	w.stored = w.stored[:min(w.left, int64(4*w.limit)+64<<10)]
+	w.stored = slices.Grow(w.stored[:0], int(min(w.left, int64(4*w.MaxBody)+64<<10)))
+	w.stored = w.stored[:min(w.left, int64(4*w.MaxBody)+64<<10)]
 	rest := w.left > int64(len(w.stored))
 	if err := w.readFull(in, w.stored); err != nil {
 		return nil, false, err
 	}
-	body, truncated, err = h.decode(w.stored, w.limit, int64(len(w.stored))+w.left)
+	body, truncated, err = h.decode(w.stored, w.MaxBody, int64(len(w.stored))+w.left)
 	if err != nil && rest {
 		return body, true, nil
 	}

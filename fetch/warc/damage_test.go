@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // manners are ways to damage a record: in its text before it is packed, or in
@@ -354,7 +355,7 @@ func BenchmarkWARC(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		captures := 0
-		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), Config{MaxBody: 512_000}, func(*Capture) error { captures++; return nil }, nil)
+		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: 512_000}}, func(*Capture) error { captures++; return nil }, nil)
 		if err != nil || captures != 1000 {
 			b.Fatal(captures, err)
 		}

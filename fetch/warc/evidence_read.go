@@ -248,16 +248,16 @@ func (w *reader) assemble(f *fetched) (*Capture, error) {
 	if c.Remembered {
 		c.Remembered, c.Times = false, fetch.Times{} // those of an earlier run
 	}
-	if len(c.Body) > w.limit {
-		c.Body, c.Truncated, c.Digest = c.Body[:w.limit], true, ""
+	if len(c.Body) > w.MaxBody {
+		c.Body, c.Truncated, c.Digest = c.Body[:w.MaxBody], true, ""
 	}
 	for i := range c.Also {
-		if other := c.Also[i].Capture; len(other.Body) > w.limit {
-			other.Body, other.Truncated = other.Body[:w.limit], true
+		if other := c.Also[i].Capture; len(other.Body) > w.MaxBody {
+			other.Body, other.Truncated = other.Body[:w.MaxBody], true
 		}
 	}
-	if c.Copy != nil && len(c.Copy.Body) > w.limit {
-		c.Copy.Body, c.Copy.Truncated = c.Copy.Body[:w.limit], true
+	if c.Copy != nil && len(c.Copy.Body) > w.MaxBody {
+		c.Copy.Body, c.Copy.Truncated = c.Copy.Body[:w.MaxBody], true
 	}
 	return c, nil
 }

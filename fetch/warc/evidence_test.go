@@ -62,7 +62,7 @@ const maxBody = 1000
 func fetchAll(t *testing.T, each func(*fetch.Capture, iter.Seq2[*fetch.Exchange, error])) {
 	t.Helper()
 	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: maxBody}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
 		ConnectTo: serve(t, func(host string) string { return answers[host] }),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -167,12 +167,12 @@ func TestEvidence(t *testing.T) {
 	}
 	// With captures of all URLs, there are no others.
 	var all []*Capture
-	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), Config{MaxBody: maxBody}, func() bool { return true },
+	_, err := ReadAll(context.Background(), "f", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: maxBody}}, func() bool { return true },
 		func(c *Capture) error { all = append(all, c); return nil }, func(_ int64, what string) error { t.Error(what); return nil })
 	must(t, err)
 	compare(t, captures, all)
 	// A lower limit cuts bodies, as it would have cut them in the fetch.
-	_, err = Read(context.Background(), "f", bytes.NewReader(file), Config{MaxBody: 20}, func(c *Capture) error {
+	_, err = Read(context.Background(), "f", bytes.NewReader(file), Config{Limits: fetch.Limits{MaxBody: 20}}, func(c *Capture) error {
 		if len(c.Body) > 20 || len(c.Body) == 20 && !c.Truncated {
 			t.Errorf("%s: %d bytes, truncated: %v", c.Origin, len(c.Body), c.Truncated)
 		}
@@ -545,7 +545,7 @@ func TestEvidenceOfAFrontPage(t *testing.T) {
 	}))
 	defer server.Close()
 	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, MaxBody: maxBody, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, FrontPage: true,
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: maxBody}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, FrontPage: true,
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -604,7 +604,7 @@ func TestEvidenceOfFurtherRequests(t *testing.T) {
 		ask(&fetch.Question{Kind: fetch.KindControl, Origin: host.Origin, Target: "/shut"})
 	}}
 	client, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, MaxBody: maxBody, MaxRedirects: 5, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, Further: []fetch.Plan{plan},
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: maxBody, MaxRedirects: 5}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, Further: []fetch.Plan{plan},
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)

@@ -61,7 +61,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return nil
 	}
 	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.Status, h.Version, h.keep()
-	c.CDN = w.cdns.Find(h.Values)
+	c.CDN = w.CDNs.Find(h.Values)
 	c.Err = h.Remark()
 	declared, stored := h.Length, w.left
 	if h.sent != nil {
@@ -83,7 +83,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	if h.Status < 200 || h.Status > 299 || c.Revisit != nil || w.headOnly {
 		page, err := w.errorPage(in, c) // the bodies of errors and redirects hold no rules
-		c.Challenge = w.challenges.Find(h.Status, h.Values, page)
+		c.Challenge = w.Challenges.Find(h.Status, h.Values, page)
 		return err
 	}
 	if !ended && w.left > 0 {
@@ -119,7 +119,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Error, c.Err = answer.ErrorTruncatedBody, errNoEnd
 	case declared > stored && h.isAsSent() && h.sent != nil && stored > 0 && stored%(1<<20) == 0:
 		c.Truncated = true // Common Crawl's own limit, which it did not always record
-	case declared > stored && h.isAsSent() && len(c.Body) < w.limit:
+	case declared > stored && h.isAsSent() && len(c.Body) < w.MaxBody:
 		c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	if (w.asStored || c.PayloadDigest == "") && !c.Truncated && c.Error == "" {
@@ -127,10 +127,10 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
 	}
 	if c.Error == "" {
-		c.Challenge = w.challenges.Find(h.Status, h.Values, c.Body)
+		c.Challenge = w.Challenges.Find(h.Status, h.Values, c.Body)
 	}
 	if h.Status == http.StatusPartialContent && c.Error == "" {
-		beyond, err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit)
+		beyond, err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.MaxBody)
 		if err != nil {
 			c.Error, c.Err = answer.ErrorTruncatedBody, fmt.Errorf("body: %w", err)
 		} else {
@@ -203,17 +203,17 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	if c.Revisit != nil || w.headOnly {
 		return nil, nil
 	}
-	wantsPage, size := w.challenges.WantsBody(h.Status, h.Values), int64(0)
+	wantsPage, size := w.Challenges.WantsBody(h.Status, h.Values), int64(0)
 	if wantsPage {
 		size = answer.ChallengeBytes
 	}
-	keeps := w.errorBodies && h.Status >= 300 && (h.Status >= 400 || len(h.location) == 0)
+	keeps := w.ErrorBodies && h.Status >= 300 && (h.Status >= 400 || len(h.location) == 0)
 	if keeps && !h.HasBody() {
 		c.Body = []byte{}
 		return nil, nil
 	}
 	if keeps {
-		size = max(size, int64(4*w.limit)+64<<10)
+		size = max(size, int64(4*w.MaxBody)+64<<10)
 	}
 	stored := make([]byte, min(w.left, size))
 	if err := w.readFull(in, stored); err != nil {
@@ -221,7 +221,7 @@ func (w *reader) errorPage(in *bufio.Reader, c *Capture) ([]byte, error) {
 	}
 	whole := int64(len(stored)) + w.left
 	if keeps {
-		body, truncated, err := h.decode(stored, w.limit, whole)
+		body, truncated, err := h.decode(stored, w.MaxBody, whole)
 		if err == nil {
 			c.Body, c.Truncated = body, truncated || w.left > 0
 		}

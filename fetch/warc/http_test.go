@@ -16,6 +16,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 )
@@ -176,7 +177,7 @@ func TestWARCAnswer(t *testing.T) {
 			// there was an encoding, and not why the body ends.)
 			var reader RecordReader
 			defer reader.Close()
-			config := Config{MaxBody: limit, Answer: func(other *Capture, sent io.Reader) {
+			config := Config{Limits: fetch.Limits{MaxBody: limit}, Answer: func(other *Capture, sent io.Reader) {
 				body, err := client.Replay(sent, limit)
 				failed := c.Error != ""
 				if other.Status() != c.Status() || (err != nil) != failed || !failed && string(body) != row.body {
@@ -199,7 +200,7 @@ func TestWARCCrawlerLimit(t *testing.T) {
 	for stored, want := range map[int]string{1 << 20: "true ", 5 << 20: "true ", 1<<20 - 1: "false truncated_body"} {
 		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s", 9<<20, stored, strings.Repeat("x", stored))
 		var got string
-		_, err := Read(t.Context(), "a.warc", strings.NewReader(warcResponse("a.test", answer)), Config{MaxBody: 8 << 20}, func(c *Capture) error {
+		_, err := Read(t.Context(), "a.warc", strings.NewReader(warcResponse("a.test", answer)), Config{Limits: fetch.Limits{MaxBody: 8 << 20}}, func(c *Capture) error {
 			got = fmt.Sprintf("%v %s", c.Truncated, c.Error)
 			return nil
 		}, func(int64, string) error { return errors.New("damaged") })

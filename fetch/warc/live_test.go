@@ -105,7 +105,7 @@ func TestOddAnswersReadAlikeLiveAndStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			at := serve(t, func(string) string { return text })
 			c, err := client.New(client.Config{
-				UserAgent: "test", Timeout: 5 * time.Second, MaxBody: limit, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, ConnectTo: at,
+				UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxBody: limit}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true, ConnectTo: at,
 			}, client.Backing{Waiting: 1})
 			must(t, err)
 			lease, err := c.Enter(t.Context(), t.Context())

@@ -22,7 +22,6 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots/answer"
 )
 
 // Capture is a stored capture of a robots.txt, as one record (a response or a
@@ -90,12 +89,7 @@ type Counts struct {
 
 // Config says what to keep of captures.
 type Config struct {
-	MaxBody    int               // bytes of a body
-	Challenges answer.Challenges // marks of walls
-	CDNs       fetch.CDNs        // marks of networks
-	// read those of other answers than 2xx too, but for redirects: some programs do, and they
-	// may be the originals of revisit records
-	ErrorBodies bool
+	fetch.Limits
 
 	// Answer, if not nil, gets each answer of a [RecordReader] as its server sent it, in the place
 	// of its body: without what the writer of the archive has undone, and with the length that is
@@ -116,8 +110,7 @@ type Config struct {
 // ctx.
 func Read(ctx context.Context, name string, r io.Reader, c Config,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
-		errorBodies: c.ErrorBodies, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, Limits: c.Limits, emit: emit, damaged: damaged})
 }
 
 // ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
@@ -125,8 +118,7 @@ func Read(ctx context.Context, name string, r io.Reader, c Config,
 // its body only if the answer is true.
 func ReadAll(ctx context.Context, name string, r io.Reader, c Config, body func() bool,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	return readFile(ctx, r, reader{name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
-		errorBodies: c.ErrorBodies, body: body, emit: emit, damaged: damaged})
+	return readFile(ctx, r, reader{name: name, Limits: c.Limits, body: body, emit: emit, damaged: damaged})
 }
 
 func readFile(ctx context.Context, r io.Reader, w reader) (Counts, error) {
@@ -150,8 +142,7 @@ func (rr *RecordReader) Read(ctx context.Context, name string, r io.Reader, c Co
 	} else {
 		rr.members.reset(ctx, r)
 	}
-	return read(ctx, &reader{members: rr.members, name: name, limit: c.MaxBody, challenges: c.Challenges, cdns: c.CDNs,
-		errorBodies: c.ErrorBodies, body: func() bool { return true }, answers: c.Answer, emit: emit, damaged: damaged,
+	return read(ctx, &reader{members: rr.members, name: name, Limits: c.Limits, body: func() bool { return true }, answers: c.Answer, emit: emit, damaged: damaged,
 		single: true})
 }
 
@@ -219,17 +210,14 @@ func read(ctx context.Context, w *reader) (Counts, error) {
 // reader reads the records of one file. It reuses its buffers for each record.
 type reader struct {
 	*members
-	name        string
-	limit       int
-	challenges  answer.Challenges
-	cdns        fetch.CDNs
-	errorBodies bool
-	body        func() bool // nil if captures of other URLs are passed over
-	answers     func(*Capture, io.Reader)
-	emit        func(*Capture) error
-	damaged     func(offset int64, what string) error
-	counts      Counts
-	counter     *int64 // the count of the current record, if it is good
+	name string
+	fetch.Limits
+	body    func() bool // nil if captures of other URLs are passed over
+	answers func(*Capture, io.Reader)
+	emit    func(*Capture) error
+	damaged func(offset int64, what string) error
+	counts  Counts
+	counter *int64 // the count of the current record, if it is good
 
 	head   recordHead
 	ahead  recordHead // of a record that may follow

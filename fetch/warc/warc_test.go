@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 )
 
 const limit = 1000
@@ -60,7 +61,7 @@ var warcForms = []struct {
 // readAll returns the captures of a file, and the damage as "offset: what".
 func readAll(t testing.TB, r io.Reader) (captures []*Capture, damages []string, counts Counts) {
 	t.Helper()
-	counts, err := Read(context.Background(), "test.warc", r, Config{MaxBody: limit},
+	counts, err := Read(context.Background(), "test.warc", r, Config{Limits: fetch.Limits{MaxBody: limit}},
 		func(c *Capture) error { captures = append(captures, c); return nil },
 		func(offset int64, what string) error {
 			damages = append(damages, fmt.Sprintf("%d: %s", offset, what))
@@ -259,7 +260,7 @@ func TestWARCZstdDictionary(t *testing.T) {
 			}
 			for _, c := range captures {
 				found := ""
-				_, err := reader.Read(t.Context(), "x", bytes.NewReader(file[c.Offset:][:c.Length]), Config{MaxBody: limit}, func(again *Capture) error {
+				_, err := reader.Read(t.Context(), "x", bytes.NewReader(file[c.Offset:][:c.Length]), Config{Limits: fetch.Limits{MaxBody: limit}}, func(again *Capture) error {
 					found = again.Origin.Host
 					return nil
 				}, func(_ int64, what string) error { return errors.New(what) })
@@ -282,7 +283,7 @@ func TestWARCErrors(t *testing.T) {
 	stop := errors.New("stop")
 	emitted := 0
 	read := func(ctx context.Context, r io.Reader, emit func(*Capture) error, damaged func(int64, string) error) error {
-		_, err := Read(ctx, "a.warc.gz", r, Config{MaxBody: limit}, emit, damaged)
+		_, err := Read(ctx, "a.warc.gz", r, Config{Limits: fetch.Limits{MaxBody: limit}}, emit, damaged)
 		return err
 	}
 	fail := func(*Capture) error { emitted++; return stop }
@@ -357,7 +358,7 @@ func TestReadAll(t *testing.T) {
 			content = append(content, form.pack(record)...)
 		}
 		asked, got := 0, []string(nil)
-		counts, err := ReadAll(t.Context(), "a.warc", bytes.NewReader(content), Config{MaxBody: limit}, func() bool { asked++; return asked != 1 }, func(c *Capture) error {
+		counts, err := ReadAll(t.Context(), "a.warc", bytes.NewReader(content), Config{Limits: fetch.Limits{MaxBody: limit}}, func() bool { asked++; return asked != 1 }, func(c *Capture) error {
 			got = append(got, fmt.Sprintf("%s %d %s %q %s %v", c.Hops[0].URL, c.Status(), c.Location, c.Body, c.Error, c.Origin))
 			return nil
 		}, func(at int64, what string) error { return errors.New(what) })

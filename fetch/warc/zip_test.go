@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // A zipped is a file in a ZIP file.
@@ -68,7 +69,7 @@ func TestZIP(t *testing.T) {
 		}
 		one := new(RecordReader)
 		found := ""
-		_, err := one.Read(t.Context(), "", again, Config{MaxBody: limit}, func(c *Capture) error {
+		_, err := one.Read(t.Context(), "", again, Config{Limits: fetch.Limits{MaxBody: limit}}, func(c *Capture) error {
 			found = c.Origin.Host
 			return nil
 		}, func(int64, string) error { return nil })

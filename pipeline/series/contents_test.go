@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -107,7 +108,7 @@ func TestContentsAreCountedByHost(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	c := pipeline.Config{
 		Dir: dir, Run: "a", Tables: schema.TableNames, Source: source.Config{Bodies: files, Schemes: []string{"https"}},
-		Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}}, Fetch: client.Config{Timeout: time.Second, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Evaluate: evaluate.Config{Profiles: []*robots.Profile{google}}, Fetch: client.Config{Timeout: time.Second, Limits: fetch.Limits{MaxBody: 1 << 20}, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents.yaml", configs.Agents)

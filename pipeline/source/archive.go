@@ -269,7 +269,7 @@ func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), 
 
 // captures says what to keep of stored captures.
 func (c *Config) captures() warc.Config {
-	return warc.Config{MaxBody: c.MaxBody, Challenges: c.Challenges, CDNs: c.CDNs, ErrorBodies: c.ErrorBodies}
+	return warc.Config{Limits: c.Limits}
 }
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes

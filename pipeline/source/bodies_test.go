@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
 )
@@ -40,7 +41,7 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 		for _, shards := range []int{1, 3} {
 			var got []string
 			for i := range shards {
-				config := Config{Bodies: bodies, Schemes: []string{"https"}, MaxBody: 1 << 20}
+				config := Config{Bodies: bodies, Schemes: []string{"https"}, Limits: fetch.Limits{MaxBody: 1 << 20}}
 				if shards > 1 {
 					config.Shard = target.Shard{Index: i, Count: shards}
 				}
@@ -62,7 +63,7 @@ func TestBodiesOfAFolderAndATar(t *testing.T) {
 	}
 	// Anything else is named.
 	sheet := writeFile(t, "b.xlsx", []byte("PK\x03\x04\x14\x00"))
-	s, err := Open(t.Context(), Config{Bodies: sheet, Schemes: []string{"https"}, MaxBody: 1 << 20})
+	s, err := Open(t.Context(), Config{Bodies: sheet, Schemes: []string{"https"}, Limits: fetch.Limits{MaxBody: 1 << 20}})
 	must(t, err)
 	if err := s.Volumes[0].Read(t.Context(), func(target.Target) error { return nil }); err == nil || !strings.Contains(err.Error(), "b.xlsx: is a zip archive") {
 		t.Errorf("a spreadsheet: %v", err)
@@ -102,7 +103,7 @@ func TestBodiesOfOneOrigin(t *testing.T) {
 			var got []string
 			duplicates, all := int64(0), int64(0)
 			for i := range shards {
-				config := Config{Bodies: given.bodies, Schemes: []string{"https"}, MaxBody: 1 << 20}
+				config := Config{Bodies: given.bodies, Schemes: []string{"https"}, Limits: fetch.Limits{MaxBody: 1 << 20}}
 				if shards > 1 {
 					config.Shard = target.Shard{Index: i, Count: shards}
 				}

@@ -157,7 +157,7 @@ func (s *Source) findLast(ctx context.Context) (err error) {
 // search searches archives for captures that lead to others.
 func (s *Source) search(volumes []*Volume, progress func(bytes int64)) last.Archives {
 	return last.Archives{
-		Count: len(volumes), Stored: s.config.captures(), MaxRedirects: s.config.MaxRedirects,
+		Count: len(volumes), Stored: s.config.captures(),
 		Progress: progress, Scratch: s.rejects.Scratch,
 		Each: func(ctx context.Context, wanted func(int) bool,
 			read func(context.Context, int, string, io.Reader) error) error {

@@ -53,7 +53,7 @@ func TestFurtherAnswersOfArchives(t *testing.T) {
 			}
 			files = append(files, writeFile(t, fmt.Sprintf("%d.warc", i), file))
 		}
-		s, err := Open(t.Context(), Config{WARC: files, MaxBody: 1 << 20, Further: true})
+		s, err := Open(t.Context(), Config{WARC: files, Limits: fetch.Limits{MaxBody: 1 << 20}, Further: true})
 		must(t, err)
 		var got []string
 		s.Complete = func(ctx context.Context, c *fetch.Capture, find client.Find) error {

@@ -140,7 +140,7 @@ func TestOriginalsOfAnIndex(t *testing.T) {
 	slices.Sort(want)
 	for _, base := range []string{dir, server.URL} {
 		for name, text := range map[string]string{"in order": strings.Join(l.index, "\n"), "without lengths": withoutLengths(l.index)} {
-			c := Config{CDX: []string{writeFile(t, "x.cdx", []byte(text))}, Base: base, Limits: remote.Limits{AtOnce: 1}}
+			c := Config{CDX: []string{writeFile(t, "x.cdx", []byte(text))}, Base: base, Remote: remote.Limits{AtOnce: 1}}
 			got, rejects, err := readAll(t, c)
 			if d := cmp.Diff(want, got); d != "" || err != nil {
 				t.Errorf("%s %s: %v\n%s", base, name, err, d)

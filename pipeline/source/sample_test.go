@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -104,7 +105,7 @@ func TestPathsHaveABase(t *testing.T) {
 		{file + "\n", filepath.Dir(file), "points outside --warc-base"},
 	} {
 		var got string
-		s, err := Open(t.Context(), Config{Paths: list(row.paths), Base: row.base, MaxBody: 1 << 20})
+		s, err := Open(t.Context(), Config{Paths: list(row.paths), Base: row.base, Limits: fetch.Limits{MaxBody: 1 << 20}})
 		if err == nil {
 			must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 			must(t, s.Volumes[0].Read(context.Background(), func(target target.Target) error {

@@ -21,7 +21,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source/last"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
-	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -37,7 +36,7 @@ type Config struct {
 	Paths   string        // list of WARC files, instead of WARC
 	CDX     []string      // patterns of indexes of captures in archives, instead of WARC; - for standard input
 	Base    string        // URL or folder of the relative paths in the list or the index
-	Limits  remote.Limits // of reading archives at URLs
+	Remote  remote.Limits // of reading archives at URLs
 	Bodies  string        // folder or tar of robots.txt files; beside FromRun, those of its answers
 	FromRun string        // DIR/_runs/ID of an earlier run
 	Ranks   string        // list of ranked hosts, for WARC and bodies
@@ -57,17 +56,12 @@ type Config struct {
 	Repeated []journal.Repeated // archives that the input names again
 
 	Planning bool // for a plan, which holds no queries of URLs
-	MaxBody  int  // bytes at which stored bodies are cut
 	Bare     bool // names without a dot are hosts
 
-	Challenges  answer.Challenges // marks of walls among stored captures
-	CDNs        fetch.CDNs        // marks of networks among them
-	ErrorBodies bool              // keep the bodies of stored errors
-
 	// LastCapture takes the last capture of each host in the archives, and follows its
-	// redirects to captures of the archives, at most MaxRedirects of them.
+	// redirects to captures of the archives.
 	LastCapture  bool
-	MaxRedirects int
+	fetch.Limits // of stored captures
 
 	// Further looks for what else hosts answered in archives that another program wrote; see
 	// [Source.Complete].
@@ -110,7 +104,7 @@ type Source struct {
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
 // that is missing or unreadable is a [userfile.Error].
 func Open(ctx context.Context, c Config) (s *Source, err error) {
-	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Limits)}
+	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Remote)}
 	if k := c.kind(); k != nil {
 		err = k.open(s, ctx)
 	} else {
@@ -275,14 +269,14 @@ func (s *Source) AtOnce() int {
 		return v.archive != nil &&
 			s.isPaced(v.location)
 	}) {
-		return max(1, s.config.Limits.AtOnce)
+		return max(1, s.config.Remote.AtOnce)
 	}
 	return 0
 }
 
 // isPaced reports whether an archive is read at the pace.
 func (s *Source) isPaced(at string) bool {
-	return remote.IsURL(at) && (!remote.IsBucket(at) || s.config.Limits.Stores)
+	return remote.IsURL(at) && (!remote.IsBucket(at) || s.config.Remote.Stores)
 }
 
 // Targets returns the number of targets that the volumes have yielded.

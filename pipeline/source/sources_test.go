@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
 	"github.com/robocensus/robocensus/pipeline/target"
@@ -18,7 +19,7 @@ func TestShardsRejectTheLinesOfAFilterOnce(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "a.example"), []byte("User-agent: *\n"), 0o666))
 	list := writeFile(t, "hosts", []byte("a.example\nb.example\nnot a host\n"))
 	for shard, want := range map[target.Shard]int64{{}: 1, {Index: 0, Count: 2}: 1, {Index: 1, Count: 2}: 0} {
-		s, err := Open(t.Context(), Config{Bodies: dir, Hosts: list, Schemes: []string{"https"}, Shard: shard, MaxBody: 1 << 20})
+		s, err := Open(t.Context(), Config{Bodies: dir, Hosts: list, Schemes: []string{"https"}, Shard: shard, Limits: fetch.Limits{MaxBody: 1 << 20}})
 		must(t, err)
 		rejects := rejected.New(nil, nil, func(int64) {})
 		must(t, s.Start(t.Context(), rejects, nil))
@@ -46,7 +47,7 @@ func TestTheEndOfAnArchive(t *testing.T) {
 	}{
 		{"whole", good, 0, true}, {"damaged", good + "WARC/1.0\r\nWARC-Type: response\r\n", 0, false}, {"up to a limit", good, 1, false}, {"up to its end, by a limit", good, 9, false},
 	} {
-		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Limit: row.limit, MaxBody: 1 << 20})
+		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Limit: row.limit, Limits: fetch.Limits{MaxBody: 1 << 20}})
 		must(t, err)
 		must(t, s.Start(t.Context(), rejected.New(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
 		v := s.Volumes[0]

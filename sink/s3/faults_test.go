@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
@@ -43,7 +44,7 @@ func census(t testing.TB, bodies string) pipeline.Config {
 		Run: "r", Source: source.Config{Bodies: bodies, Schemes: []string{"https"}},
 		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}},
 		Tables:   []string{"fetches", "agents", "examples", "summary"},
-		Fetch:    client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 4, PerAddress: 4, PerDomain: 4},
+		Fetch:    client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20}, Concurrency: 4, PerAddress: 4, PerDomain: 4},
 	}
 }
 

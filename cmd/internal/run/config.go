@@ -45,7 +45,7 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	}
 	c = f.Config
 	c.ToolVersion, c.Evaluate.Labels = sink.ToolVersion(cli.ToolVersion), f.Labels
-	c.Source.Limits, c.Source.Shard = f.archiveLimits(), f.shardOf()
+	c.Source.Remote, c.Source.Shard = f.archiveLimits(), f.shardOf()
 	if err := f.setRun(ctx, &c); err != nil {
 		return c, err
 	}

@@ -69,7 +69,7 @@ func evidence(t *testing.T) (file []byte, captures []*fetch.Capture) {
 	server := httptest.NewServer(http.HandlerFunc(site))
 	defer server.Close()
 	c, err := client.New(client.Config{
-		UserAgent: "test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 512_000, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
+		UserAgent: "test", Timeout: 5 * time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 512_000}, Concurrency: 1, PerAddress: 1, PerDomain: 1, Record: true,
 		ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 	}, client.Backing{Waiting: 1})
 	must(t, err)
@@ -166,7 +166,7 @@ func TestNorwayDeduplicatesEvidence(t *testing.T) {
 		must(t, err)
 	})
 	var got []*warc.Capture
-	counts, err := warc.Read(context.Background(), "e", &out, warc.Config{MaxBody: 512_000}, func(c *warc.Capture) error {
+	counts, err := warc.Read(context.Background(), "e", &out, warc.Config{Limits: fetch.Limits{MaxBody: 512_000}}, func(c *warc.Capture) error {
 		got = append(got, c)
 		return nil
 	}, func(_ int64, what string) error { t.Error(what); return nil })

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
@@ -50,7 +51,7 @@ func (s statingRun) run(t testing.TB, dir, id string) {
 	}
 	c := pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: folder, Schemes: []string{"https"}}, Tables: schema.TableNames, Evaluate: evaluate.Config{Profiles: profiles},
-		Fetch: client.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Fetch: client.Config{UserAgent: "test", Timeout: time.Second, Limits: fetch.Limits{MaxRedirects: 5, MaxBody: 1 << 20}, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}
 	var err error
 	c.Evaluate.Agents, _, err = registry.ParseAgents("agents", []byte(s.agents))

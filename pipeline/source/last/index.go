@@ -83,7 +83,7 @@ func (s *search) follow(ctx context.Context) (err error) {
 		err = s.findWinners()
 	}
 	// A revisit record may stand for each capture of the chain, and for another one.
-	for step := 0; err == nil && s.arrivals > 0 && step <= 2*s.MaxRedirects+maxRevisits; step++ {
+	for step := 0; err == nil && s.arrivals > 0 && step <= 2*s.Stored.MaxRedirects+maxRevisits; step++ {
 		if err = ctx.Err(); err == nil {
 			err = s.round(byte(step))
 		}

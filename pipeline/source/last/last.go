@@ -35,8 +35,7 @@ type Archives struct {
 		in io.Reader) error) error
 	Stored warc.Config
 	// Wanted reports whether the robots.txt of an origin is to be found.
-	Wanted       func(fetch.Origin) bool
-	MaxRedirects int
+	Wanted func(fetch.Origin) bool
 
 	Progress func(bytes int64)              // counts what is read for the index
 	Scratch  func() (*store.Scratch, error) // creates a file
@@ -87,7 +86,7 @@ func (a Archives) Originals(ctx context.Context) (*Captures, error) {
 }
 
 func (s *search) find(ctx context.Context) (_ *Captures, err error) {
-	s.found = &Captures{maxRedirects: s.MaxRedirects, pages: s.Stored.ErrorBodies}
+	s.found = &Captures{maxRedirects: s.Stored.MaxRedirects, pages: s.Stored.ErrorBodies}
 	for _, sorted := range []**sorter.Sorter{&s.index, &s.names, &s.leads, &s.arrived, &s.last, &s.needed, &s.kept} {
 		*sorted = s.sorter()
 	}

@@ -146,7 +146,7 @@ func each(archives []string) func(ctx context.Context, wanted func(int) bool, re
 	}
 }
 
-var stored = warc.Config{MaxBody: 1 << 20}
+var stored = warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}}
 
 // lastOf calls take with the last captures of archives, and the number of each among those
 // of a robots.txt in its archive.
@@ -154,7 +154,7 @@ func lastOf(t *testing.T, archives []string, limit int, take func(archive, seq i
 	t.Helper()
 	dir := t.TempDir()
 	captures, err := Archives{
-		Count: len(archives), Each: each(archives), Stored: stored, MaxRedirects: limit, Progress: func(int64) {}, Scratch: pipelinetest.Scratch(t, dir),
+		Count: len(archives), Each: each(archives), Stored: warc.Config{Limits: fetch.Limits{MaxBody: stored.MaxBody, MaxRedirects: limit}}, Progress: func(int64) {}, Scratch: pipelinetest.Scratch(t, dir),
 		Wanted: func(fetch.Origin) bool { return true },
 	}.Find(t.Context())
 	must(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-var stored = warc.Config{MaxBody: 1 << 20}
+var stored = warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20, MaxRedirects: 5}}
 
 func damaged(t *testing.T) func(int64, string) error {
 	return func(at int64, what string) error {
@@ -50,7 +50,7 @@ func followed(t *testing.T, files []string, lastOnly bool) (all []*warc.Capture)
 	must(t, err)
 	defer folder.Close()
 	archives := last.Archives{
-		Count: len(files), Stored: stored, MaxRedirects: 5, Progress: func(int64) {},
+		Count: len(files), Stored: stored, Progress: func(int64) {},
 		Scratch: func() (*store.Scratch, error) { return folder.Scratch(".") },
 		Wanted:  func(fetch.Origin) bool { return true },
 		Each: func(ctx context.Context, wanted func(int) bool, read func(context.Context, int, string, io.Reader) error) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 )
 
@@ -152,7 +153,7 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	damaged := bytes.Clone(whole.Bytes())
 	copy(damaged[20_000:], noise(400))
 	read := func(in io.Reader) (found []string) {
-		counts, err := warc.Read(t.Context(), "archive", in, warc.Config{MaxBody: 1 << 20}, func(c *warc.Capture) error {
+		counts, err := warc.Read(t.Context(), "archive", in, warc.Config{Limits: fetch.Limits{MaxBody: 1 << 20}}, func(c *warc.Capture) error {
 			found = append(found, fmt.Sprintf("%d+%d %v %q", c.Offset, c.Length, c.Origin, c.Body))
 			return nil
 		}, func(offset int64, what string) error {
