@@ -23,7 +23,7 @@
 //   - a command: a file here, and [commands]
 //   - a flag of run: Flags in cmd/internal/run/run.go, or in cmd/internal/settings if check
 //     has it too; its row in sink/journal/settings.go or, if no plan holds it, in
-//     cmd/internal/settings/scopes.go; in cmd/internal/run, what it needs or excludes in
+//     cmd/internal/settings/unplanned.go; in cmd/internal/run, what it needs or excludes in
 //     relations.go, and the check of its value in checks.go
 //   - a figure of the report: a file in cmd/internal/report, and the sections of a page
 //     in its report.go

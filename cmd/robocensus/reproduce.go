@@ -355,20 +355,12 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 	if about.OwnTemplates != "" {
 		f.Templates = filepath.Join(r.folder, filepath.FromSlash(about.OwnTemplates))
 	}
-	for name, value := range map[string]string{
-		"from-run": filepath.Join(r.folder, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","),
-		"sample":        fmt.Sprint(r.sample),
-		"agents":        filepath.Join(r.folder, filepath.FromSlash(about.Agents)),
-		"urls":          filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
-		"keep-comments": fmt.Sprint(about.Configuration.Text("keep-comments") == "true" && run.HasComments(m.Tables)),
-	} {
-		if err := f.Set.Set(name, value); err != nil {
-			return err
-		}
-	}
-	if err := labelsOf(f, about, m); err != nil {
-		return err
-	}
+	f.Agents = filepath.Join(r.folder, filepath.FromSlash(about.Agents))
+	f.URLs = filepath.Join(r.folder, filepath.FromSlash(about.URLSamples))
+	c, in := &f.Config, &f.Config.Source
+	c.Dir, c.Run, c.Tables = to, m.Run, slices.Clone(m.Tables)
+	c.Evaluate.KeepComments = about.Configuration.Text("keep-comments") == "true" && run.HasComments(m.Tables)
+	in.FromRun, in.Sample, in.Label = filepath.Join(r.folder, "_runs", m.Run), r.sample, labelsOf(about, m)
 	config, err := f.Build(ctx)
 	if err != nil {
 		return err
@@ -378,9 +370,9 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *describe.Run, m *j
 	return err
 }
 
-// labelsOf asks for the labels of a run: those of its hosts, as the table labels has them, and
+// labelsOf returns the labels of a run: those of its hosts, as the table labels has them, and
 // those that follow from the answers.
-func labelsOf(f *run.Flags, about *describe.Run, m *journal.Manifest) error {
+func labelsOf(about *describe.Run, m *journal.Manifest) []string {
 	if !slices.ContainsFunc(m.Parts, func(p journal.Part) bool { return p.Table == "labels" && p.Rows > 0 }) &&
 		!slices.Contains(m.Tables, "label_counts") {
 		return nil
@@ -392,10 +384,5 @@ func labelsOf(f *run.Flags, about *describe.Run, m *journal.Manifest) error {
 			wanted = append(wanted, name)
 		}
 	}
-	for _, name := range wanted {
-		if err := f.Set.Set("label", name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return wanted
 }

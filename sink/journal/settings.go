@@ -17,6 +17,9 @@ type Setting struct {
 	// Asks reports whether it says how hosts are asked: it does not apply to stored
 	// answers.
 	Asks bool
+	// Not names the commands that make runs and do not take it: demo brings its own hosts
+	// and asks this machine only, plan makes no shard.
+	Not []string
 	// Effect is what follows if two runs differ in it, and Other the words for that.
 	Effect Effect
 	Other  string
@@ -44,21 +47,21 @@ const (
 
 // Settings is the table of settings.
 var Settings = []Setting{
-	{Name: "hosts", Published: ItsFileName},
-	{Name: "column", Published: ItsValue},
-	{Name: "force", Adjustable: true, Published: ItsValue},
-	{Name: "warc", Published: ItsFileName},
-	{Name: "warc-paths", Published: ItsFileName},
-	{Name: "cdx", Published: ItsFileName},
-	{Name: "warc-base", Adjustable: true, Published: ItsArchive},
-	{Name: "archive-rate", Adjustable: true, Published: ItsValue},
-	{Name: "bodies", Published: ItsFileName},
-	{Name: "from-run", Published: ItsFileName},
-	{Name: "ranks", Published: ItsFileName},
+	{Name: "hosts", Published: ItsFileName, Not: []string{"demo"}},
+	{Name: "column", Published: ItsValue, Not: []string{"demo"}},
+	{Name: "force", Adjustable: true, Published: ItsValue, Not: []string{"demo"}},
+	{Name: "warc", Published: ItsFileName, Not: []string{"demo"}},
+	{Name: "warc-paths", Published: ItsFileName, Not: []string{"demo"}},
+	{Name: "cdx", Published: ItsFileName, Not: []string{"demo"}},
+	{Name: "warc-base", Adjustable: true, Published: ItsArchive, Not: []string{"demo"}},
+	{Name: "archive-rate", Adjustable: true, Published: ItsValue, Not: []string{"demo"}},
+	{Name: "bodies", Published: ItsFileName, Not: []string{"demo"}},
+	{Name: "from-run", Published: ItsFileName, Not: []string{"demo"}},
+	{Name: "ranks", Published: ItsFileName, Not: []string{"demo"}},
 	{Name: "label", Published: ItsValue},
 	{Name: "labels", Published: ItsFileName},
 	{Name: "sample", Published: ItsValue},
-	{Name: "limit", Published: ItsValue},
+	{Name: "limit", Published: ItsValue, Not: []string{"plan"}},
 
 	{Name: "profile", Published: ItsValue},
 	{Name: "profiles", Published: ItsValue}, // the section of the configuration file
@@ -89,10 +92,10 @@ var Settings = []Setting{
 	{Name: "probe-misconfigured", Published: ItsValue, Asks: true},
 	{Name: "allow-private", Published: ItsValue, Asks: true},
 	{Name: "ca-file", Published: ItsFileName, Asks: true},
-	{Name: "connect-to", Asks: true},
+	{Name: "connect-to", Asks: true, Not: []string{"demo"}},
 	{Name: "resolver", Asks: true},
 	{Name: "per-resolver", Adjustable: true, Published: ItsValue, Asks: true},
-	{Name: "proxy", Adjustable: true, Local: true, Asks: true},
+	{Name: "proxy", Adjustable: true, Local: true, Asks: true, Not: []string{"demo"}},
 	{Name: "concurrency", Adjustable: true, Published: ItsValue, Asks: true},
 	{Name: "per-address", Adjustable: true, Published: ItsValue, Asks: true},
 	{Name: "per-domain", Adjustable: true, Published: ItsValue, Asks: true},
@@ -110,7 +113,7 @@ var Settings = []Setting{
 	{Name: "keep-bodies", Published: ItsValue},
 	{Name: "keep-comments", Published: ItsValue},
 	{Name: "memory", Adjustable: true, Published: NotPublished, Local: true},
-	{Name: "parallelism", Adjustable: true, Published: ItsValue},
+	{Name: "parallelism", Adjustable: true, Published: ItsValue, Not: []string{"demo"}},
 }
 
 // Values are settings by name, as flags write them: a word, or a list of words. The

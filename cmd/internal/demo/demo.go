@@ -27,7 +27,7 @@ network and no configuration. It takes the flags of run, so you can try
 
 func Command() *cobra.Command {
 	f := run.New()
-	for _, name := range settings.FlagsThat(settings.NotInDemo) {
+	for _, name := range settings.NotOf("demo") {
 		f.Set.MarkHidden(name)
 	}
 	c := &cobra.Command{
@@ -47,7 +47,7 @@ func demo(ctx context.Context, f *run.Flags, stdout, stderr io.Writer) (err erro
 	if err := f.ApplyConfig(ctx); err != nil {
 		return err
 	}
-	for _, name := range settings.FlagsThat(settings.NotInDemo) {
+	for _, name := range settings.NotOf("demo") {
 		if f.Set.Changed(name) {
 			return exit.Usagef("--%s is for run: demo brings its own hosts and asks this machine only", name)
 		}

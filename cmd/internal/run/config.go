@@ -218,7 +218,7 @@ func (f *Flags) files(ctx context.Context, c *pipeline.Config) error {
 	if err != nil {
 		return err
 	}
-	urls, path, err := cli.ReadOr(ctx, f.urls, "built-in urls.txt", configs.URLs)
+	urls, path, err := cli.ReadOr(ctx, f.URLs, "built-in urls.txt", configs.URLs)
 	if err != nil {
 		return err
 	}

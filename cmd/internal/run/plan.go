@@ -67,7 +67,7 @@ func PlanCommand() *cobra.Command {
 			if err := f.ApplyConfig(ctx); err != nil {
 				return err
 			}
-			for _, name := range settings.FlagsThat(settings.NotInPlan) {
+			for _, name := range settings.NotOf("plan") {
 				if c.Flags().Changed(name) {
 					return exit.Usagef("--%s does not apply to a plan", name)
 				}
@@ -96,7 +96,7 @@ func PlanCommand() *cobra.Command {
 		},
 	}
 	f.AddTo(c)
-	for _, name := range append(settings.FlagsThat(settings.NotInPlan), "progress") {
+	for _, name := range append(settings.NotOf("plan"), "progress") {
 		c.Flags().Lookup(name).Hidden = true
 	}
 	return c

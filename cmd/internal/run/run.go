@@ -36,7 +36,7 @@ type Flags struct {
 
 	Config                  pipeline.Config // what flags say; Build completes it
 	archiveRate             archiveRate
-	urls, Templates, expect string
+	URLs, Templates, expect string
 	asOf                    string
 	future                  bool
 	tables                  []string
@@ -117,7 +117,7 @@ func New() *Flags {
 	cli.Group(s, "Input")
 
 	f.AddMeaning()
-	s.StringVar(&f.urls, "urls", "",
+	s.StringVar(&f.URLs, "urls", "",
 		"`FILE` of URLs to judge, one per line: a path applies to every host, an absolute URL to its origin (default a "+
 			"dozen built-in paths)")
 	s.StringVar(&f.Templates, "templates", "",

@@ -3,7 +3,7 @@
 //   - flags.go: their flags, and what these mean
 //   - config.go: the configuration file, which sets flags and defines profiles
 //   - agent_name.go: the agent that a name or a User-Agent header stands for
-//   - scopes.go: where a flag of run does not apply
+//   - unplanned.go: the flags of run that are no settings, and the commands that take no such flag
 package settings
 
 import (
