@@ -84,6 +84,7 @@ type Question struct {
 
 	Headers []string // names, in lower case, of the headers whose lines are kept
 	MaxBody int      // bytes of the decoded body of a 2xx answer to keep; 0 reads none
+	Head    bool     // HEAD is sent; MaxBody must be 0
 	// Read, if not nil, reads the body instead, as far as it came, and writes to keep what is
 	// kept in its place: a body of many megabytes is on disk by then, not in memory. An error
 	// is one of this machine. It is called in the place of ask, once.

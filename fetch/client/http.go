@@ -128,7 +128,8 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.O
 	conn = lease.record(conn, below.paused)
 	began := time.Now()
 	request := make([]byte, 0, 256)
-	request = append(request, "GET "...)
+	request = append(request, lease.method()...)
+	request = append(request, ' ')
 	request = append(request, target...)
 	request = append(request, " HTTP/1.1\r\nHost: "...)
 	request = append(request, o.Authority()...)
@@ -143,6 +144,14 @@ func (lease *Lease) exchange(b *budget, below *weighed, conn net.Conn, o fetch.O
 		return failure.Of(lease.ctx, failure.Waiting, err)
 	}
 	return lease.receive(b, below, conn, began, a)
+}
+
+// method returns the method of the request.
+func (lease *Lease) method() string {
+	if q := lease.question; q != nil && q.Head {
+		return "HEAD"
+	}
+	return "GET"
 }
 
 // receive reads the answer to a request that was sent at a time.
@@ -180,8 +189,9 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	a.status, a.http, a.remark = resp.Status, resp.Version, resp.Remark()
 	a.headers, a.cdn = keep(resp.header), c.config.CDNs.Find(resp.header.Values)
 	a.location = resp.header.Get("Location")
+	isHead := lease.method() == "HEAD"
 	if x := lease.recording; x != nil {
-		x.whole = resp.Status/100 != 2 && resp.Length >= 0 && int64(r.Buffered()) >= resp.Length
+		x.whole = isHead || resp.Status/100 != 2 && resp.Length >= 0 && int64(r.Buffered()) >= resp.Length
 		x.header = lease.tape.size() - r.Buffered()
 		resp.body = &ending{resp.body, x}
 	}
@@ -196,7 +206,7 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 		return lease.errorPage(resp, below, in, a)
 	case q != nil && q.MaxBody == 0 || resp.Status < 200 || resp.Status > 299: // the bodies of errors and redirects hold no rules
 		var page []byte
-		if c.config.Challenges.WantsBody(resp.Status, resp.header.Values) {
+		if !isHead && c.config.Challenges.WantsBody(resp.Status, resp.header.Values) {
 			page = lease.beginning(b, conn, resp)
 		}
 		a.challenge = c.config.Challenges.Find(resp.Status, resp.header.Values, page)

@@ -4,6 +4,5 @@
 //
 //	documents.go  the list of documents
 //	plan.go       what a host is asked for
-//	elsewhere.go  documents on other sites, which robots.txt there must allow
 //	found.go      what came of it
 package documents

@@ -28,6 +28,7 @@ type Document struct {
 	Path      string // "" for what other places of the host name
 	Kind      consent.Kind
 	Redirects Redirects
+	Head      bool // asked for by HEAD alone: it is there by its status and media type
 }
 
 // Validate returns why a document is none, nil if it is.
@@ -42,6 +43,9 @@ func (d *Document) Validate() error {
 		return fmt.Errorf("document %s needs a path", d.Name)
 	case d.Path != "" && (d.Path[0] != '/' || strings.ContainsAny(d.Path, " \t\r\n#") || len(d.Path) > 200):
 		return fmt.Errorf("document %s: path %q: begin it with a slash, and escape what a URL cannot hold", d.Name, d.Path)
+	case d.Head && d.Kind != consent.LLMsFull && d.Kind != consent.Text:
+		return fmt.Errorf("document %s: head goes with the kinds %s and %s, which are texts of any form", d.Name,
+			consent.LLMsFull, consent.Text)
 	case !slices.Contains([]Redirects{WithinDomain, Anywhere, Nowhere}, d.Redirects):
 		return fmt.Errorf("document %s: redirects: no %q; use %s, %s or %s", d.Name, d.Redirects, WithinDomain, Anywhere,
 			Nowhere)
@@ -134,10 +138,16 @@ func (l List) Requests() int {
 }
 
 // MostMore returns the further requests to a host for what it names: licences, and what a
-// redirect leads to on other sites, each with the robots.txt there and a control.
-func (l List) MostMore() int {
-	if slices.ContainsFunc(l, func(d Document) bool { return d.Path == "" || d.Redirects == Anywhere }) {
-		return 2*maxTargets + 2*maxElsewhere
+// redirect leads to on other sites, each with the robots.txt there and a control; and for what it
+// does not answer to HEAD.
+func (l List) MostMore() (n int) {
+	for i := range l {
+		if l[i].Head {
+			n++ // where the host does not answer HEAD
+		}
 	}
-	return 0
+	if slices.ContainsFunc(l, func(d Document) bool { return d.Path == "" || d.Redirects == Anywhere }) {
+		n += 2*maxTargets + 2*maxElsewhere
+	}
+	return n
 }

@@ -18,12 +18,13 @@ import (
 )
 
 var list = List{
-	{"page", "/", KindPage, WithinDomain},
-	{"tdmrep", "/.well-known/tdmrep.json", "tdmrep", Anywhere},
-	{"rsl", "", "rsl", Anywhere},
-	{"license.xml", "/license.xml", "rsl", WithinDomain},
-	{"llms.txt", "/llms.txt", "llms.txt", WithinDomain},
-	{"signatures", "/.well-known/http-message-signatures-directory", "signatures-directory", Nowhere},
+	{"page", "/", KindPage, WithinDomain, false},
+	{"tdmrep", "/.well-known/tdmrep.json", "tdmrep", Anywhere, false},
+	{"rsl", "", "rsl", Anywhere, false},
+	{"license.xml", "/license.xml", "rsl", WithinDomain, false},
+	{"llms.txt", "/llms.txt", "llms.txt", WithinDomain, false},
+	{"llms-full.txt", "/llms-full.txt", "llms-full.txt", WithinDomain, true},
+	{"signatures", "/.well-known/http-message-signatures-directory", "signatures-directory", Nowhere, false},
 }
 
 const (
@@ -49,6 +50,11 @@ var sites = map[string]http.HandlerFunc{
 			fmt.Fprint(w, license)
 		case "/llms.txt":
 			fmt.Fprint(w, "# All\n")
+		case "/llms-full.txt":
+			if r.Method != http.MethodHead {
+				http.Error(w, "too long", http.StatusInternalServerError)
+			}
+			w.Header().Set("Content-Length", "5000000")
 		case "/.well-known/http-message-signatures-directory":
 			http.Redirect(w, r, "/keys", http.StatusFound)
 		default:
@@ -87,6 +93,8 @@ var sites = map[string]http.HandlerFunc{
 			fmt.Fprint(w, `{"location":"/","tdm-reservation":1}`)
 		case "/license.xml":
 			http.Redirect(w, r, "/shut/license.xml", http.StatusMovedPermanently)
+		case "/llms-full.txt":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		case "/.well-known/http-message-signatures-directory":
 			w.Header().Set("Crawler-Price", "USD 0.01")
 			w.WriteHeader(http.StatusPaymentRequired)
@@ -101,6 +109,12 @@ var sites = map[string]http.HandlerFunc{
 			fmt.Fprint(w, license)
 		case "/llms.txt":
 			fmt.Fprint(w, "# Long\n"+strings.Repeat("word ", 200_000))
+		case "/llms-full.txt":
+			if r.Method == http.MethodHead {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			} else {
+				fmt.Fprint(w, "all of it")
+			}
 		default:
 			http.NotFound(w, r)
 		}
@@ -143,7 +157,7 @@ func TestDocuments(t *testing.T) {
 	defer server.Close()
 	c, err := client.New(client.Config{
 		UserAgent: "test/1", Timeout: 10 * time.Second, Limits: fetch.Limits{MaxBody: 500 << 10, MaxRedirects: 5}, Concurrency: 20, PerAddress: 20, PerDomain: 20,
-		ConnectTo: netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://")), Further: []fetch.Plan{list.Plan(client.OwnTokens("test/1"))},
+		ConnectTo: netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://")), Further: []fetch.Plan{list.Plan()},
 	}, client.Backing{})
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +167,7 @@ func TestDocuments(t *testing.T) {
 tdmrep present 200 1 no_control
 license.xml present 200 1 type,not_associated
 llms.txt present 200 0
+llms-full.txt present 200 0
 signatures absent 302 0 redirect
 rsl present 200 1 type
 rsl present 200 1 type,no_control
@@ -162,21 +177,26 @@ rsl present 200 1 type`,
 tdmrep present 200 1
 license.xml soft_404 200 0
 llms.txt soft_404 200 0
+llms-full.txt soft_404 200 0
 signatures soft_404 200 0`,
 		"odd.example": `page refused 403 0
 tdmrep invalid 200 0 no_array
 license.xml absent 301 0 disallowed
 llms.txt not_asked 0 0 disallowed
-signatures refused 402 0 price`,
+llms-full.txt invalid 200 0 page,type
+signatures refused 402 0 price
+rsl not_asked 0 0 disallowed`,
 		"guessed.example": `page absent 404 0
 tdmrep absent 404 0
 license.xml present 200 1 type,not_associated
 llms.txt present 200 0 truncated
+llms-full.txt present 200 0
 signatures absent 404 0`,
 		"same.example": `page present 200 0
 tdmrep soft_404 200 0
 license.xml soft_404 200 0
 llms.txt soft_404 200 0
+llms-full.txt soft_404 200 0
 signatures soft_404 200 0`,
 		"away.example": "page unreachable 503 0",
 	}

@@ -68,7 +68,14 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 			continue
 		}
 		x := Found{Document: *d, Answer: f, URL: f.URL}
-		if last := len(out) - 1; last >= 0 && d.Path != "" && out[last].Name == d.Name { // a redirect to another site
+		isHead := d.Head
+		// A redirect has led to another site, or the host answers no HEAD.
+		if last := len(out) - 1; last >= 0 && d.Path != "" && out[last].Name == d.Name {
+			isHead = isHead && !answersNoHead(out[last].Answer)
+			if len(f.Hops) == 0 { // whose robots.txt does not allow it
+				out[last].remark(whyNot[f.Outcome])
+				continue
+			}
 			x.URL, out = out[last].URL, out[:last]
 		}
 		x.judge()
@@ -78,7 +85,11 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 			if !strings.HasPrefix(f.URL, host.String()+"/") {
 				control = nil // of another origin
 			}
-			x.read(isNamed, control)
+			if isHead {
+				x.seen(control)
+			} else {
+				x.read(isNamed, control)
+			}
 		}
 		out = append(out, x)
 	}
@@ -100,6 +111,9 @@ func (x *Found) remark(r string) {
 	}
 }
 
+// whyNot has the remarks about what robots.txt does not allow.
+var whyNot = map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed, usage.PageUnread: RemarkUnread}
+
 // judge sets the outcome of an answer whose body does not decide.
 func (x *Found) judge() {
 	f := x.Answer
@@ -110,8 +124,7 @@ func (x *Found) judge() {
 		if asked {
 			x.Outcome = consent.Absent // a redirect that we may not follow
 		}
-		x.remark(map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed,
-			usage.PageUnread: RemarkUnread}[f.Outcome])
+		x.remark(whyNot[f.Outcome])
 	case usage.PageElsewhere:
 		if x.Outcome = consent.Absent; x.Redirects == Nowhere {
 			x.remark(RemarkRedirect)
@@ -158,6 +171,11 @@ func (x *Found) read(isNamed bool, control *fetch.Further) {
 	isSoft := control != nil && control.Status() == http.StatusOK && control.Outcome == usage.PageRead &&
 		consent.Alike(consent.Shown{Path: pathOf(f.URL), Body: f.Body},
 			consent.Shown{Path: pathOf(control.URL), Body: control.Body})
+	x.outcome(d, isSoft, control)
+}
+
+// outcome sets the outcome of a document, which isSoft says is what the host gives for anything.
+func (x *Found) outcome(d *consent.Document, isSoft bool, control *fetch.Further) {
 	switch {
 	case isSoft:
 		x.Outcome = consent.Soft404
@@ -177,6 +195,15 @@ func (x *Found) read(isNamed bool, control *fetch.Further) {
 	if control == nil || len(control.Hops) == 0 || control.Status() == 0 {
 		x.remark(RemarkNoControl)
 	}
+}
+
+// seen sets the outcome of a 200 to HEAD. What a host gives for anything is known by its media type
+// alone.
+func (x *Found) seen(control *fetch.Further) {
+	kind := x.Answer.Lines().Get("Content-Type")
+	isSoft := control != nil && control.Status() == http.StatusOK && control.Outcome == usage.PageRead &&
+		control.Lines().Get("Content-Type") == kind
+	x.outcome(consent.Seen(x.Kind, consent.Served{URL: x.Answer.URL, Type: kind, Time: x.Answer.Start}), isSoft, control)
 }
 
 // Body returns the body as kept, nil without one.

@@ -3,6 +3,7 @@ package documents
 import (
 	"crypto/rand"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -41,14 +42,12 @@ func (l List) keeps() int {
 // headers are those that are kept of an answer.
 var headers = slices.Concat([]string{"content-type", "location", "link"}, usage.PageHeaders, consent.PriceHeaders[:4])
 
-// Plan returns the plan that asks a host for the documents of a list. tokens are the product
-// tokens of our own crawler, which robots.txt of other sites may name.
-func (l List) Plan(tokens []string) fetch.Plan {
+// Plan returns the plan that asks a host for the documents of a list.
+func (l List) Plan() fetch.Plan {
 	return fetch.Plan{
 		Most: l.Requests() + l.MostMore(), Keeps: l.keeps(),
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
-			v := &visit{list: l, host: host, tokens: tokens, put: ask, asked: make(map[string]bool),
-				rules: make(map[fetch.Origin]*foreign)}
+			v := &visit{list: l, host: host, put: ask, asked: make(map[string]bool)}
 			v.all()
 		},
 	}
@@ -56,16 +55,14 @@ func (l List) Plan(tokens []string) fetch.Plan {
 
 // A visit asks a host.
 type visit struct {
-	list   List
-	host   *fetch.Answered
-	tokens []string
-	put    func(*fetch.Question) *fetch.Further
-	over   bool
-	asked  map[string]bool // URLs
-	page   []byte          // what was read of the page
+	list  List
+	host  *fetch.Answered
+	put   func(*fetch.Question) *fetch.Further
+	over  bool
+	asked map[string]bool // URLs
+	page  []byte          // what was read of the page
 
-	elsewhere int                       // documents on other sites that were asked for
-	rules     map[fetch.Origin]*foreign // the robots.txt of these sites
+	elsewhere int // documents on other sites that were asked for
 	places    []place
 }
 
@@ -124,7 +121,7 @@ func (v *visit) licences(d *Document, page *fetch.Further) {
 		if v.asked[l.URL] {
 			continue
 		}
-		if v.isElsewhere(l.Origin) {
+		if fetch.DomainOf(v.host.Origin.Host) != fetch.DomainOf(l.Origin.Host) {
 			v.askElsewhere(d, l.Origin, l.Target)
 		} else if n < maxTargets {
 			n++
@@ -160,16 +157,39 @@ func (v *visit) ask(d *Document, o fetch.Origin, target string) *fetch.Further {
 			return err
 		}
 	}
+	if d.Head {
+		q.Head, q.MaxBody = true, 0
+	}
 	if d.Redirects == Nowhere {
 		q.Follow = func(fetch.Origin, string) bool { return false }
 	}
 	f := v.question(q)
+	if f != nil && d.Head && answersNoHead(f) {
+		q.Head, q.MaxBody = false, d.keeps()
+		f = v.question(q)
+	}
 	if f != nil && d.Redirects == Anywhere && f.Outcome == usage.PageElsewhere {
 		if to, target, _, err := fetch.Redirect(f.FinalURL(), f.Lines().Get("Location")); err == nil {
 			v.askElsewhere(d, to, target)
 		}
 	}
 	return f
+}
+
+// answersNoHead reports whether a host does not answer HEAD.
+func answersNoHead(f *fetch.Further) bool {
+	return f.Status() == http.StatusMethodNotAllowed || f.Status() == http.StatusNotImplemented
+}
+
+// askElsewhere asks for a document on another site, if the robots.txt there lets our crawler
+// fetch it.
+func (v *visit) askElsewhere(d *Document, o fetch.Origin, target string) {
+	if v.over || v.elsewhere == maxElsewhere || v.asked[o.String()+target] {
+		return
+	}
+	v.elsewhere++
+	v.question(&fetch.Question{Kind: fetch.KindDocument, Name: d.Name, Origin: o, Target: target, MaxBody: d.keeps(),
+		Elsewhere: true})
 }
 
 // question puts a question. A host that wants to be left alone ends the visit.

@@ -25,11 +25,12 @@ func ParseDocuments(path string, text []byte, to documents.List) (documents.List
 		Path      string `yaml:"path"`
 		Kind      string `yaml:"kind"`
 		Redirects string `yaml:"redirects"`
+		Head      bool   `yaml:"head"`
 		Source    string `yaml:"source"`
 	}
 	err = userfile.Each(path, nodes, func(entry *entry, line int) error {
 		d := documents.Document{Name: entry.Name, Path: entry.Path, Kind: consent.Kind(entry.Kind),
-			Redirects: documents.Redirects(cmp.Or(entry.Redirects, string(documents.WithinDomain)))}
+			Redirects: documents.Redirects(cmp.Or(entry.Redirects, string(documents.WithinDomain))), Head: entry.Head}
 		if err := d.Validate(); err != nil {
 			return err
 		}

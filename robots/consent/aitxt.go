@@ -22,28 +22,28 @@ const (
 )
 
 // readAITxt finds the grammar of an ai.txt, by the first line that has one.
-func readAITxt(d *Document, body []byte, _ *Served) {
+func readAITxt(d *Document, body []byte, _ *Served) any {
 	switch text := bytes.TrimSpace(body); {
 	case len(text) == 0:
 		d.Form = FormNone
 		d.remark(remarkEmpty)
-		return
+		return nil
 	case !utf8.Valid(cutRune(text)) || bytes.IndexByte(text, 0) >= 0:
 		d.Invalid = "not_text"
-		return
+		return nil
 	case text[0] == '{':
-		readCarJSON(d, text)
-		return
+		return readCarJSON(d, text)
 	case text[0] == '<':
 		d.Invalid = "markup"
-		return
+		return nil
 	}
 	switch d.Form = formOf(body); d.Form {
 	case FormSpawning:
-		readSpawning(d, body)
+		return readSpawning(d, body)
 	case FormCar:
-		readCar(d, body)
+		return readCar(d, body)
 	}
+	return nil
 }
 
 // cutRune removes the beginning of a character at the end of a text that was cut.
@@ -106,15 +106,14 @@ func keyWords(name string) bool {
 // spawning is the meaning of an ai.txt in robots.txt's grammar, for the training of models.
 type spawning struct{ file robots.File }
 
-func readSpawning(d *Document, body []byte) {
+func readSpawning(d *Document, body []byte) any {
 	m := &spawning{}
 	m.file.Parse(bytes.Clone(body), profile)
 	f := &m.file
 	if len(f.Groups) == 0 {
 		d.Invalid = "no_group"
-		return
+		return nil
 	}
-	d.meaning = m
 	for i := range f.Rules {
 		r := &f.Rules[i]
 		if r.Group < 0 || len(r.Pattern) == 0 {
@@ -131,6 +130,7 @@ func readSpawning(d *Document, body []byte) {
 		}
 		d.state(s)
 	}
+	return m
 }
 
 // agentOf returns for whom a group is: * if it is for all, else its first name.
@@ -145,28 +145,6 @@ func (m *spawning) agentOf(group int32) string {
 		return ""
 	}
 	return strings.ToLower(string(agents[0].Wide))
-}
-
-func (m *spawning) means(q *Question) (a Answer) {
-	if q.Use != usage.AITrain.String() {
-		return a
-	}
-	tokens := []string{q.Agent}
-	if q.Agent == "" {
-		tokens = []string{"*"} // no name: the group for all
-	}
-	judge := robots.NewJudge(profile, []robots.Agent{{Tokens: tokens}})
-	judge.Load(&m.file)
-	t := profile.LiteralTarget(hostOf(q.Path))
-	v := judge.Policy(0).Judge(&t)
-	if v.Rule < 0 {
-		return a
-	}
-	r := &m.file.Rules[v.Rule]
-	if a.Means, a.Raw = usage.Refuses, string(r.Pattern); r.Kind == robots.Allow {
-		a.Means = usage.Allows
-	}
-	return a
 }
 
 // readAnyJSON reads a text of JSON, whatever it says.

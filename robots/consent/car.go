@@ -62,7 +62,7 @@ func (b *carBlock) set(name, value string, line int) {
 }
 
 // readCar reads the fields of a text. An indented line is of the agent above it.
-func readCar(d *Document, body []byte) {
+func readCar(d *Document, body []byte) any {
 	m := &car{site: *newCarBlock(), agents: make(map[string]*carBlock)}
 	var block *carBlock
 	for line := range lines(body) {
@@ -84,6 +84,7 @@ func readCar(d *Document, body []byte) {
 	}
 	m.required = !m.site.fields["site-name"] || !m.site.fields["site-url"]
 	m.close(d)
+	return m
 }
 
 // agent returns the block of an agent.
@@ -100,7 +101,7 @@ func (m *car) agent(name string) *carBlock {
 }
 
 // readCarJSON reads the companion in JSON.
-func readCarJSON(d *Document, body []byte) {
+func readCarJSON(d *Document, body []byte) any {
 	type policies map[string]any
 	var in struct {
 		SpecVersion string `json:"specVersion"`
@@ -111,11 +112,11 @@ func readCarJSON(d *Document, body []byte) {
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		d.Invalid = "not_json"
-		return
+		return nil
 	}
 	if in.Site == nil && in.Policies == nil && in.SpecVersion == "" {
 		d.Invalid = "other_json"
-		return
+		return nil
 	}
 	d.Form = FormCar
 	m := &car{site: *newCarBlock(), agents: make(map[string]*carBlock)}
@@ -140,11 +141,11 @@ func readCarJSON(d *Document, body []byte) {
 	}
 	m.required = in.Site == nil || in.Site.Name == "" || in.Site.URL == ""
 	m.close(d)
+	return m
 }
 
 // close adds the statements of a document that has been read.
 func (m *car) close(d *Document) {
-	d.meaning = m
 	if m.required {
 		d.remark(remarkRequired)
 	}
@@ -205,80 +206,6 @@ func (b *carBlock) statePaths(d *Document, agent string) {
 	}
 	add(b.allow, "training-allow", usage.Allows)
 	add(b.deny, "training-deny", usage.Refuses)
-}
-
-// chain returns the blocks that speak for an agent, the nearest first.
-func (m *car) chain(agent string) (all []*carBlock) {
-	for _, name := range []string{strings.ToLower(agent), "*"} {
-		if b := m.agents[name]; b != nil && (name != "*" || !slices.Contains(all, b)) {
-			all = append(all, b)
-		}
-	}
-	return append(all, &m.site)
-}
-
-func (m *car) means(q *Question) (a Answer) {
-	field := q.Use
-	if field == usage.AITrain.String() {
-		field = "training"
-	}
-	if !slices.Contains(carPolicies, field) {
-		return a
-	}
-	if m.required {
-		a.Remarks = append(a.Remarks, remarkRequired)
-	}
-	chain := m.chain(q.Agent)
-	for _, b := range chain {
-		f, stated := b.policies[field]
-		p, conditional, ok := preferenceOf(f.value)
-		if stated && !ok {
-			a.Remarks = append(a.Remarks, remarkValue)
-		}
-		if !ok {
-			continue
-		}
-		a.Means, a.Raw = p, f.value
-		if conditional && field == "training" {
-			a.Means, a.Policy = m.onPath(chain, q.Path), b.fee
-		}
-		return a
-	}
-	a.Remarks = append(a.Remarks, remarkDefault)
-	if a.Means = usage.Allows; field == "training" {
-		a.Means = usage.Refuses
-	}
-	return a
-}
-
-// onPath returns what the patterns of the nearest block that has some say of a path: the
-// longest that matches decides, deny among equals, and deny where none does.
-func (m *car) onPath(chain []*carBlock, path string) usage.Preference {
-	for _, b := range chain {
-		if len(b.allow)+len(b.deny) == 0 {
-			continue
-		}
-		allowed, denied := longestGlob(b.allow, path), longestGlob(b.deny, path)
-		if allowed > denied {
-			return usage.Allows
-		}
-		return usage.Refuses
-	}
-	return usage.Refuses
-}
-
-// longestGlob returns the length of the longest pattern that matches the whole of a path,
-// -1 for none.
-func longestGlob(all []carField, path string) int {
-	var texts []string
-	for _, f := range all {
-		texts = append(texts, strings.TrimSuffix(f.value, "$")+"$")
-	}
-	longest := -1
-	for i := range compile(texts).matches(path) {
-		longest = max(longest, len(all[i].value))
-	}
-	return longest
 }
 
 // A textLine is a line of a text.

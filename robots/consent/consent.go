@@ -33,20 +33,29 @@ const (
 
 // kinds are the kinds, with the media types that their documents usually have.
 var kinds = map[Kind]struct {
-	read  func(d *Document, body []byte, s *Served)
+	// read reads a body. It returns what the statements are of, nil for nothing but them.
+	read  func(d *Document, body []byte, s *Served) any
 	types []string
 }{
 	TDMRep:      {readTDMRep, []string{"application/json", "text/plain"}},
 	RSL:         {readRSL, []string{"application/rsl+xml", "application/rss+xml", "application/atom+xml"}},
 	AITxt:       {readAITxt, []string{"text/plain", "application/json", "text/markdown"}},
 	TrustTxt:    {readTrustTxt, []string{"text/plain"}},
-	LLMsTxt:     {readLLMs, []string{"text/plain", "text/markdown"}},
-	LLMsFull:    {readText, []string{"text/plain", "text/markdown"}},
-	Signatures:  {readSignatures, []string{"application/http-message-signatures-directory+json"}},
-	SecurityTxt: {readSecurityTxt, []string{"text/plain"}},
-	AdsTxt:      {readAdsTxt, []string{"text/plain"}},
-	Text:        {readText, nil},
-	JSON:        {readAnyJSON, nil},
+	LLMsTxt:     {only(readLLMs), []string{"text/plain", "text/markdown"}},
+	LLMsFull:    {only(readText), []string{"text/plain", "text/markdown"}},
+	Signatures:  {only(readSignatures), []string{"application/http-message-signatures-directory+json"}},
+	SecurityTxt: {only(readSecurityTxt), []string{"text/plain"}},
+	AdsTxt:      {only(readAdsTxt), []string{"text/plain"}},
+	Text:        {only(readText), nil},
+	JSON:        {only(readAnyJSON), nil},
+}
+
+// only reads what states nothing.
+func only(read func(d *Document, body []byte, s *Served)) func(*Document, []byte, *Served) any {
+	return func(d *Document, body []byte, s *Served) any {
+		read(d, body, s)
+		return nil
+	}
 }
 
 // IsKnown reports whether there is such a kind.
@@ -95,10 +104,6 @@ type Document struct {
 	Invalid    string
 	Remarks    []string    // each once
 	Statements []Statement // in the order of their lines
-
-	meaning interface {
-		means(q *Question) Answer
-	}
 }
 
 // A Statement is what a document says of a use.
@@ -151,27 +156,34 @@ func (d *Document) state(s Statement) {
 	d.Statements = append(d.Statements, s)
 }
 
-// A Question asks what is said of a path and a use.
-type Question struct {
-	Path  string
-	Use   string // name of a use, or a label of the document's own
-	Agent string // product token, "" for none that is named
-	User  string // who runs the robot, "" for unknown (RSL)
-	Geo   string // where, "" for unknown (RSL)
+// typed remarks on a media type that the kind does not have, and returns the type.
+func (d *Document) typed(s *Served) string {
+	media, _, err := mime.ParseMediaType(s.Type)
+	types := kinds[d.Kind].types
+	if s.Type != "" && types != nil && (err != nil || !slices.Contains(types, media)) {
+		d.remark(remarkType)
+	}
+	return media
 }
 
-// An Answer is what is said. Unknown is nothing.
-type Answer struct {
-	Means     usage.Preference
-	Remarks   []string
-	Policy    string // URL of the conditions
-	Raw       string // value that says so
-	Condition string // type of payment, of what is allowed
+// Seen returns the document of a kind that states nothing by how it was served, without its body.
+func Seen(kind Kind, s Served) *Document {
+	d := &Document{Kind: kind}
+	if media := d.typed(&s); media == "text/html" || media == "application/xhtml+xml" {
+		d.Invalid = "page"
+	}
+	return d
 }
 
 // Read reads a document. It never fails: a document that cannot be read is invalid.
 func Read(kind Kind, body []byte, s Served) *Document {
-	d := &Document{Kind: kind}
+	d, _ := read(kind, body, &s)
+	return d
+}
+
+// read reads a document. It returns also what the statements are of.
+func read(kind Kind, body []byte, s *Served) (d *Document, of any) {
+	d = &Document{Kind: kind}
 	if len(body) > MaxBytes {
 		body = body[:MaxBytes]
 		d.remark(remarkTooLong)
@@ -181,29 +193,18 @@ func Read(kind Kind, body []byte, s Served) *Document {
 		d.remark(remarkBOM)
 	}
 	k := kinds[kind]
-	if media, _, err := mime.ParseMediaType(s.Type); s.Type != "" && k.types != nil &&
-		(err != nil || !slices.Contains(k.types, media)) {
-		d.remark(remarkType)
-	}
+	d.typed(s)
 	switch isPage := answer.IsHTML(body); {
 	case isPage && !(kind == RSL && s.By == Embedded):
 		d.Invalid = "page"
 	default:
-		k.read(d, body, &s)
+		of = k.read(d, body, s)
 	}
 	if d.Invalid != "" {
-		d.Statements, d.meaning = nil, nil
+		d.Statements, of = nil, nil
 	}
 	slices.SortStableFunc(d.Statements, func(a, b Statement) int { return a.Line - b.Line })
-	return d
-}
-
-// Means returns what a document says of a path and a use.
-func (d *Document) Means(q Question) Answer {
-	if d.meaning == nil {
-		return Answer{}
-	}
-	return d.meaning.means(&q)
+	return d, of
 }
 
 // profile is how patterns of paths are compared.
@@ -232,14 +233,6 @@ func (p patterns) first(path string) (first, longest int) {
 		}
 	})
 	return first, longest
-}
-
-// matches returns the patterns that match a path, in ascending order, by length.
-func (p patterns) matches(path string) map[int]int32 {
-	all := make(map[int]int32)
-	t := profile.LiteralTarget(hostOf(path))
-	p.all.Each(&t, func(i int, length int32) { all[i] = length })
-	return all
 }
 
 // hostOf makes a URL of a path, whatever it is.

@@ -46,7 +46,7 @@ type question struct {
 // examplesTime is when the examples were made.
 var examplesTime = time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 
-func (q *question) read(t *testing.T, file, kind string) *Document {
+func (q *question) read(t *testing.T, file, kind string) *meantDocument {
 	body, err := os.ReadFile(filepath.Join(shared, file))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func (q *question) read(t *testing.T, file, kind string) *Document {
 	case "front page", "feed":
 		by = Embedded
 	}
-	return Read(Kind(kind), body, Served{URL: "https://example.com" + q.Served.URL, Type: q.Served.Type, Time: examplesTime, By: by})
+	return readMeant(Kind(kind), body, Served{URL: "https://example.com" + q.Served.URL, Type: q.Served.Type, Time: examplesTime, By: by})
 }
 
 // Every question of the examples has its answer.
@@ -125,7 +125,7 @@ func (q *question) answer(t *testing.T) (got question) {
 			return got
 		}
 		page := ReadPage(labels, response.Header, body.Bytes())
-		var file *Document
+		var file *meantDocument
 		if q.Beside != "" {
 			file = q.read(t, q.Beside, string(TDMRep))
 		}
@@ -140,7 +140,14 @@ func (q *question) answer(t *testing.T) (got question) {
 	case q.Use == "":
 		got.Means = "present"
 	default:
-		take(d.Means(ask))
+		a := d.Means(ask)
+		take(a)
+		// The rows that the census keeps say it too, unless nobody says so but the specification.
+		if a.Means != usage.Unknown && !slices.Contains(a.Remarks, remarkDefault) && !slices.ContainsFunc(d.Statements, func(s Statement) bool {
+			return s.Preference == a.Means && (s.Label == q.Use || s.Use != usage.NoUse && s.Use.String() == q.Use)
+		}) {
+			t.Errorf("%s %s %s: no statement says %s", q.File, q.Path, q.Use, got.Means)
+		}
 	}
 	return got
 }

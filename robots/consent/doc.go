@@ -3,13 +3,13 @@
 //
 // Bytes decide what a document is, not its media type, and not its name: several grammars
 // share the name ai.txt. What cannot be read is no consent, and no refusal either. [Read]
-// reads a document of a [Kind], [Document.Means] answers what it says of a path and a use,
-// and [Alike] tells a document from the page that a site serves at any path.
+// reads a document of a [Kind] with its statements, which are kept and not weighed, and [Alike]
+// tells a document from the page that a site serves at any path.
 //
-//	consent.go   kinds, documents, statements, questions and answers
+//	consent.go   kinds, documents, statements
 //	tdmrep.go    tdmrep.json (W3C community group report of 10 May 2024)
 //	rsl.go       licences in XML (RSL 1.0): what is one
-//	terms.go     licences in XML: what they mean
+//	terms.go     licences in XML: what they state
 //	aitxt.go     ai.txt: which grammar; Spawning's, which is that of robots.txt
 //	car.go       ai.txt by draft-car-ai-txt-wellknown-00
 //	presence.go  documents that state little by being there: llms.txt, security.txt, …

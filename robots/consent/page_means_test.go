@@ -44,7 +44,7 @@ func ReadPage(v usage.Vocabulary, header http.Header, body []byte) Page {
 // Means returns what an answer says of a use, beside the site's tdmrep.json, nil for none:
 // its header supersedes that, and its HTML the header, also where they are less strict.
 // Other statements add up, and the stricter counts.
-func (p *Page) Means(q Question, file *Document) (a Answer) {
+func (p *Page) Means(q Question, file *meantDocument) (a Answer) {
 	agent := strings.ToLower(q.Agent)
 	if q.Use == usage.AITrain.String() {
 		a = p.tdm(q, file)
@@ -89,7 +89,7 @@ func (a *Answer) add(p usage.Preference, raw string) {
 
 // tdm returns what TDMRep says of an answer in its three places. What a place does not say
 // resets nothing.
-func (p *Page) tdm(q Question, file *Document) (a Answer) {
+func (p *Page) tdm(q Question, file *meantDocument) (a Answer) {
 	if file != nil {
 		a = file.Means(q)
 	}

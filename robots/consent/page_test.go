@@ -71,7 +71,7 @@ func TestLinkedLicenses(t *testing.T) {
 
 // What each place says counts over the one before; silence resets nothing.
 func TestPageMeans(t *testing.T) {
-	reserved := Read(TDMRep, []byte(`[{"location":"/","tdm-reservation":1,"tdm-policy":"https://p.example"}]`), Served{})
+	reserved := readMeant(TDMRep, []byte(`[{"location":"/","tdm-reservation":1,"tdm-policy":"https://p.example"}]`), Served{})
 	for _, c := range []struct{ what, header, body, use, agent, want string }{
 		{"the file alone", "", "", "ai-train", "", "disallow 1 https://p.example"},
 		{"the header says less", "Tdm-Reservation: 0", "", "ai-train", "", "nothing 0 "},

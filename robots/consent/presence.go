@@ -191,17 +191,13 @@ var trustNames = []string{"member", "belongto", "control", "controlledby", "soci
 const trustTraining = "datatrainingallowed"
 
 // trust is the meaning of a trust.txt: what it says of training, for the whole site.
-type trust struct{ answer Answer }
-
-func (m *trust) means(q *Question) Answer {
-	if q.Use != usage.AITrain.String() {
-		return Answer{}
-	}
-	return m.answer
+type trust struct {
+	says usage.Preference
+	raw  string
 }
 
 // readTrustTxt reads a trust.txt: it has a line with a name that is one of its own.
-func readTrustTxt(d *Document, body []byte, _ *Served) {
+func readTrustTxt(d *Document, body []byte, _ *Served) any {
 	m := &trust{}
 	known := 0
 	for line := range lines(body) {
@@ -224,18 +220,18 @@ func readTrustTxt(d *Document, body []byte, _ *Served) {
 			s.Remark = remarkValue
 			d.remark(remarkValue)
 		}
-		if said := m.answer.Means; said != usage.Unknown && s.Preference != usage.Unknown && said != s.Preference {
+		if said := m.says; said != usage.Unknown && s.Preference != usage.Unknown && said != s.Preference {
 			d.remark(remarkConflict)
 			s.Remark = remarkConflict
 		}
-		if rank(s.Preference) > rank(m.answer.Means) {
-			m.answer.Means, m.answer.Raw = s.Preference, value
+		if rank(s.Preference) > rank(m.says) {
+			m.says, m.raw = s.Preference, value
 		}
 		d.state(s)
 	}
 	if known == 0 {
 		d.Invalid = "no_name"
-		return
+		return nil
 	}
-	d.meaning = m
+	return m
 }

@@ -74,13 +74,13 @@ type errInvalid string
 func (e errInvalid) Error() string { return string(e) }
 
 // readRSL reads the licences of a document, of a page's scripts or of a feed.
-func readRSL(d *Document, body []byte, s *Served) {
+func readRSL(d *Document, body []byte, s *Served) any {
 	m := &rslTerms{isAssociated: s.By != AtPath}
 	texts := [][]byte{body}
 	if s.By == Embedded && answer.IsHTML(body) {
 		if texts = ReadHead(body).RSL; len(texts) == 0 {
 			d.Invalid = "page"
-			return
+			return nil
 		}
 	}
 	for _, text := range texts {
@@ -89,7 +89,7 @@ func readRSL(d *Document, body []byte, s *Served) {
 			if d.Invalid = "not_xml"; errors.As(err, new(errInvalid)) {
 				d.Invalid = err.Error()
 			}
-			return
+			return nil
 		}
 		m.contents = append(m.contents, r.contents...)
 	}
@@ -97,7 +97,7 @@ func readRSL(d *Document, body []byte, s *Served) {
 		d.remark(remarkNotAssociated)
 	}
 	m.stateAll(d)
-	d.meaning = m
+	return m
 }
 
 // rslReader reads the elements of a text.

@@ -175,14 +175,14 @@ func TestRSLMeaning(t *testing.T) {
 		{"goodwill", `<content url="/"><license><permits type="usage">search</permits><payment type="contribution"/></license></content>`, "/", "search", "", "", "allow contribution"},
 		{"a use of no version", `<content url="/"><license><permits type="usage">all</permits></license></content>`, "/", "cooking", "", "", "allow"},
 	} {
-		d := Read(RSL, []byte(open+c.body+end), Served{URL: "https://a.example/license.xml", By: Named})
+		d := readMeant(RSL, []byte(open+c.body+end), Served{URL: "https://a.example/license.xml", By: Named})
 		a := d.Means(Question{Path: c.path, Use: c.use, User: c.user, Geo: c.geo})
 		got := strings.TrimSpace(preferenceWords[a.Means] + " " + a.Condition)
 		if a.Remarks != nil {
 			got += " " + strings.Join(a.Remarks, " ")
 		}
 		if got != c.want {
-			t.Errorf("%s: %q, want %q (%s)", c.what, got, c.want, told(d))
+			t.Errorf("%s: %q, want %q (%s)", c.what, got, c.want, told(d.Document))
 		}
 	}
 }
@@ -210,8 +210,8 @@ func TestHostile(t *testing.T) {
 		{"100,000 agents", AITxt, "Training: deny\n" + strings.Repeat("Agent: a\n  Training: allow\n", 30000), "valid car required"},
 		{"100,000 keys", Signatures, `{"keys":[` + strings.Repeat(`{"kty":"OKP"},`, 60000) + `{"kty":"OKP"}]}`, "valid"},
 	} {
-		d := Read(c.kind, []byte(c.body), Served{URL: "https://a.example/", By: Named})
-		if got, _, _ := strings.Cut(told(d), "\n"); got != c.want {
+		d := readMeant(c.kind, []byte(c.body), Served{URL: "https://a.example/", By: Named})
+		if got, _, _ := strings.Cut(told(d.Document), "\n"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 		if len(d.Statements) > maxStatements {
@@ -229,7 +229,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("Training: deny\nAgent: x\n\tTraining: allow")
 	f.Fuzz(func(t *testing.T, text string) {
 		for kind := range kinds {
-			d := Read(kind, []byte(text), Served{URL: "https://a.example/", By: Named})
+			d := readMeant(kind, []byte(text), Served{URL: "https://a.example/", By: Named})
 			d.Means(Question{Path: "/a", Use: "ai-train", Agent: "a"})
 			if d.Invalid != "" && d.Statements != nil {
 				t.Errorf("%s: an invalid document states something", kind)

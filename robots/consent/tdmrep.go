@@ -29,21 +29,21 @@ type tdmRule struct {
 
 // readTDMRep reads an array of rules. A rule that is none is passed over; if no other is
 // left, the document is invalid.
-func readTDMRep(d *Document, body []byte, _ *Served) {
+func readTDMRep(d *Document, body []byte, _ *Served) any {
 	in := json.NewDecoder(bytes.NewReader(body))
 	if token, err := in.Token(); err != nil || token != json.Delim('[') {
 		d.Invalid = "no_array"
 		if err != nil {
 			d.Invalid = "not_json"
 		}
-		return
+		return nil
 	}
 	m := &tdmRep{}
 	for n := 0; in.More(); n++ {
 		var raw json.RawMessage
 		if err := in.Decode(&raw); err != nil {
 			d.Invalid = "not_json"
-			return
+			return nil
 		}
 		if n >= maxStatements {
 			d.remark(remarkLimit)
@@ -68,23 +68,23 @@ func readTDMRep(d *Document, body []byte, _ *Served) {
 	}
 	if _, err := in.Token(); err != nil {
 		d.Invalid = "not_json"
-		return
+		return nil
 	}
 	if _, err := in.Token(); err != io.EOF {
 		d.Invalid = "not_json"
-		return
+		return nil
 	}
 	if len(m.rules) == 0 && len(d.Statements) > 0 {
 		d.Invalid = "no_rule"
-		return
+		return nil
 	}
 	var locations []string
 	for _, r := range m.rules {
 		locations = append(locations, r.location)
 	}
 	m.locations = compile(locations)
-	d.meaning = m
 	d.findOrder(m)
+	return m
 }
 
 // tdmRule reads a rule. It reports false for what is none.
@@ -171,25 +171,6 @@ func literalOf(pattern string) string {
 		}
 	}
 	return string(bytes.TrimSuffix(out, []byte("$")))
-}
-
-func (m *tdmRep) means(q *Question) (a Answer) {
-	first, longest := m.locations.first(q.Path)
-	if first < 0 || q.Use != usage.AITrain.String() {
-		return a
-	}
-	r := &m.rules[first]
-	a = Answer{Means: r.preference, Raw: r.raw}
-	if r.remark != "" {
-		a.Remarks = append(a.Remarks, r.remark)
-	}
-	if r.preference == usage.Refuses {
-		a.Policy = r.policy
-	}
-	if m.rules[longest].preference != r.preference {
-		a.Remarks = append(a.Remarks, remarkOrder)
-	}
-	return a
 }
 
 // short bounds a value that is kept as written.

@@ -1,9 +1,7 @@
 package consent
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,23 +30,7 @@ const union = " AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL P
 // speaks of a use decides.
 type rslTerms struct {
 	contents     []rslContent
-	paths        patterns
 	isAssociated bool
-}
-
-func (m *rslTerms) compile() {
-	var paths []string
-	for _, c := range m.contents {
-		switch {
-		case c.foreign:
-			paths = append(paths, "") // matches nothing
-		case c.path == "":
-			paths = append(paths, "*") // the page or item that holds it
-		default:
-			paths = append(paths, c.path)
-		}
-	}
-	m.paths = compile(paths)
 }
 
 // offer returns what a licence makes of what it permits.
@@ -172,36 +154,6 @@ func (c *rslContent) says(use, user, geo string) (v voice) {
 		}
 	}
 	return v
-}
-
-func (m *rslTerms) means(q *Question) (a Answer) {
-	if !m.isAssociated {
-		return a
-	}
-	if m.paths.all == nil {
-		m.compile()
-	}
-	matching := m.paths.matches(q.Path)
-	order := slices.SortedFunc(maps.Keys(matching), func(i, j int) int {
-		return cmp.Or(int(matching[j]-matching[i]), i-j)
-	})
-	length := int32(-1)
-	for _, i := range order {
-		if a.Means != usage.Unknown && matching[i] < length {
-			break // a broader path
-		}
-		v := m.contents[i].says(q.Use, q.User, q.Geo)
-		if v.says == usage.Unknown {
-			continue
-		}
-		if length = matching[i]; a.Means == usage.Unknown || rank(v.says) > rank(a.Means) {
-			a = Answer{Means: v.says, Condition: v.condition}
-			if v.remark != "" {
-				a.Remarks = append(a.Remarks, v.remark)
-			}
-		}
-	}
-	return a
 }
 
 // rank orders what is said by how much it restricts.

@@ -6,7 +6,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/cli"
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/registry"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -48,7 +47,7 @@ func (f *Flags) readDocuments(ctx context.Context, c *pipeline.Config) (err erro
 		return exit.Usagef("--documents: %w", err)
 	}
 	c.Inputs = append(c.Inputs, cli.InputOf("documents", path, text, len(list)))
-	c.Fetch.Further = append(c.Fetch.Further, selected.Plan(client.OwnTokens(c.Fetch.UserAgent)))
+	c.Fetch.Further = append(c.Fetch.Further, selected.Plan())
 	f.asked = selected
 	return nil
 }
