@@ -74,6 +74,30 @@ CREATE OR REPLACE VIEW series_signals AS
   CROSS JOIN series_sizes s
   LEFT JOIN series_counts c ON c.run = s.run AND c.stratum = s.stratum AND c.metric = k.metric AND c.key = k.key;
 
+-- Documents of consent, as document and outcome: of hosts, and of those that were to be asked for the document.
+CREATE OR REPLACE VIEW series_documents AS
+  WITH asked AS (SELECT run, stratum, split_part(key, ' ', 1) AS document, sum(count)::BIGINT AS asked FROM series_counts WHERE metric = 'document' GROUP BY ALL)
+  SELECT s.run, s.date, s.stratum, k.key, coalesce(c.count, 0)::BIGINT AS count, s.hosts, coalesce(a.asked, 0)::BIGINT AS asked,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(a.asked, 0) AS of_asked
+  FROM (SELECT DISTINCT key FROM series_counts WHERE metric = 'document') k
+  CROSS JOIN series_sizes s
+  LEFT JOIN asked a ON a.run = s.run AND a.stratum = s.stratum AND a.document = split_part(k.key, ' ', 1)
+  LEFT JOIN series_counts c ON c.metric = 'document' AND c.run = s.run AND c.stratum = s.stratum AND c.key = k.key
+  WHERE s.run IN (SELECT run FROM asked);
+
+-- Hosts that turn an identity away from a page, of those that served it to the control; and as key … control, those of them that
+-- turned the control away when it asked again. paper is what robots.txt says to the identity's agent.
+CREATE OR REPLACE VIEW series_pages AS
+  WITH met AS (
+    SELECT run, date, stratum, profile, split_part(key, ' ', 1) AS identity, split_part(key, ' ', 2) AS paper, sum(count)::BIGINT AS compared,
+           coalesce(sum(count) FILTER (split_part(key, ' ', 3) NOT IN ('served', 'served_other')), 0)::BIGINT AS away,
+           coalesce(sum(count) FILTER (ends_with(key, ' once')), 0)::BIGINT AS control_away
+    FROM series_counts WHERE metric = 'page_met' AND NOT starts_with(key, '!') AND split_part(key, ' ', 3) NOT IN ('not_asked', 'incomparable') GROUP BY ALL
+  )
+  SELECT run, date, stratum, profile, identity, paper, identity || ' ' || paper || w.suffix AS key, CASE w.suffix WHEN '' THEN away ELSE control_away END AS count, compared,
+         CASE w.suffix WHEN '' THEN away ELSE control_away END / compared AS of_compared
+  FROM met CROSS JOIN (VALUES (''), (' control')) w(suffix);
+
 CREATE OR REPLACE VIEW series_features AS
   SELECT s.run, s.date, s.stratum, k.key AS feature, coalesce(c.count, 0)::BIGINT AS count, s.hosts, s.texts,
          coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(s.texts, 0) AS of_texts

@@ -416,7 +416,7 @@ func TestEveryOutputReadsTheSameHosts_NoRace(t *testing.T) {
 	views := []string{
 		"stratum", "stratum_order", "canonical_url", "was_read", "rules_decide", "directives", "named_classes", "classifications", "series_counts", "series_sizes", "series_files", "series_policies", "series_closings",
 		"series_categories", "series_answers", "series_statuses", "series_signals", "series_features", "series_refusals", "series_templates", "families", "turned_away", "newly_turned_away", "pages_met", "paper_and_practice",
-		"policy_changes", "preference_changes", "answer_changes", "runs", "fetches_latest", "redirects", "fetches_resolved", "policies_resolved", "verdicts_resolved",
+		"policy_changes", "preference_changes", "answer_changes", "series_documents", "series_pages", "identity_changes", "page_changes", "document_changes", "statement_changes", "runs", "fetches_latest", "redirects", "fetches_resolved", "policies_resolved", "verdicts_resolved",
 	}
 	for _, name := range regexp.MustCompile(`CREATE OR REPLACE (?:VIEW|MACRO) ([a-z_.]+)`).FindAllStringSubmatch(readFile(t, dir, "out/views.sql"), -1) {
 		if table := strings.TrimPrefix(name[1], "history."); !slices.Contains(views, table) && !isTable(table) {

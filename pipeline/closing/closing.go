@@ -12,7 +12,9 @@
 //
 // It says the same of what files state about use (view preference_changes), and whose
 // words a change is: a host whose template changed has not decided anything itself. And it
-// says how hosts answer identities (view answer_changes).
+// says how hosts answer identities, for robots.txt and for a page (views answer_changes and
+// page_changes), which documents of consent they have and what these state (views
+// document_changes and statement_changes).
 package closing
 
 import (

@@ -39,6 +39,9 @@ type Counter struct {
 	Words      map[AgentWords]*Counts
 	Uses       map[Use]*UseCounts
 	Identities map[string]*IdentityCounts // by name
+	Pages      map[string]*IdentityCounts // by name, for a page
+	Documents  map[string]*DocumentCounts // by name
+	Stated     map[DocumentUse]*StatedCounts
 
 	// State of the current host.
 	policies map[Agent]Move
@@ -52,7 +55,9 @@ func NewCounter(profiles []string) *Counter {
 	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts),
 		Profiles: make(map[string]*Totals),
 		Words:    make(map[AgentWords]*Counts), Uses: make(map[Use]*UseCounts),
-		Identities: make(map[string]*IdentityCounts), policies: make(map[Agent]Move), words: make(map[Agent]string),
+		Identities: make(map[string]*IdentityCounts), Pages: make(map[string]*IdentityCounts),
+		Documents: make(map[string]*DocumentCounts), Stated: make(map[DocumentUse]*StatedCounts),
+		policies: make(map[Agent]Move), words: make(map[Agent]string),
 		uses: make(map[Use]useMove)}
 	for _, p := range profiles {
 		c.Profiles[p] = new(Totals)
@@ -76,8 +81,14 @@ func (c *Counter) Add(row *schema.Change) {
 		}
 	case row.Kind == "preference" && row.Profile != nil && row.Use != nil && c.Profiles[*row.Profile] != nil:
 		c.addUse(row)
+	case row.Kind == "preference" && row.Document != nil && row.Use != nil:
+		of(c.Stated, DocumentUse{*row.Document, *row.Use}).add(row)
 	case row.Kind == "answer" && row.Identity != nil:
-		c.addIdentity(row)
+		of(c.Identities, *row.Identity).add(row)
+	case row.Kind == "page" && row.Identity != nil:
+		of(c.Pages, *row.Identity).add(row)
+	case row.Kind == "document" && row.Document != nil:
+		of(c.Documents, *row.Document).add(row)
 	case row.Kind == "rules" && row.Agent == nil && row.Profile != nil && c.Profiles[*row.Profile] != nil:
 		c.policies[Agent{Profile: *row.Profile}] = Move{Undecided: true} // of all agents
 	}

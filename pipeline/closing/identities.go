@@ -5,18 +5,18 @@ import (
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
-// IdentityCounts counts hosts by how they answer an identity now, and did not before.
+// IdentityCounts counts hosts by how they answer an identity now, and did not before, for robots.txt
+// or for a page.
 type IdentityCounts struct {
-	TurnedAway int64 `json:"turned_away"` // refused, or met with a wall
+	TurnedAway int64 `json:"turned_away"` // refused, met with a wall, and the like
 	LetIn      int64 `json:"let_in"`      // was turned away, and is not
 	// what it is served compares otherwise with the host's own answer, or it is turned away in another way
 	Otherwise int64 `json:"otherwise"`
 	Undecided int64 `json:"undecided"` // one of both answers looks like an outage, or its meaning is not known
 }
 
-// addIdentity counts a row of kind answer. A host has one row for an identity.
-func (c *Counter) addIdentity(row *schema.Change) {
-	n := of(c.Identities, *row.Identity)
+// add counts a row of kind answer or page. A host has one row of each for an identity.
+func (n *IdentityCounts) add(row *schema.Change) {
 	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
 	switch was, is := change.TurnsAway(before), change.TurnsAway(after); {
 	case !change.IsCertain(before), !change.IsCertain(after):

@@ -256,6 +256,19 @@ func (d *Differences) Identities() string {
 	return "the runs asked under other identities"
 }
 
+// Pages says why what identities meet on pages cannot be compared, or "": the runs asked for
+// another page, or also where robots.txt shuts the agent out. What is not known of a run is not
+// compared.
+func (d *Differences) Pages() string {
+	for _, flag := range []string{"page", "pages"} {
+		x, y := d.before.Configuration.Text(flag), d.after.Configuration.Text(flag)
+		if x != "" && y != "" && x != y && !d.before.isAgain() && !d.after.isAgain() {
+			return fmt.Sprintf("another --%s: %s, then %s", flag, x, y)
+		}
+	}
+	return ""
+}
+
 // Sitemaps says why the pages that hosts list cannot be compared, or "": the runs read other
 // numbers of sitemaps. What is not known of a run is not compared.
 func (d *Differences) Sitemaps() string {

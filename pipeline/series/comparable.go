@@ -83,6 +83,9 @@ func (n *neighbours) words(k id) (out []string) {
 		}
 	case "answer", "answer_let_in":
 		add(n.Identities())
+	case "page_met":
+		add(n.Identities())
+		add(n.Pages())
 	case "refusal":
 		shuts := k.key == "crawler" || k.key == "token"
 		if !shuts {

@@ -112,12 +112,16 @@ type Courses struct {
 	Level       float64 `json:"level"`
 	// Listed are how much of what hosts list the agents may fetch, where a run read sitemaps.
 	Listed []Listed `json:"listed"`
+	// Pages are how often hosts turn identities of the agents away from a page, where a run asked
+	// for one.
+	Pages []Met `json:"pages"`
 }
 
 // Courses returns the shares of hosts of a population that shut agents out, under the first
 // profile, and how they differ from those of the first run.
 func (r *Result) Courses(population string, agents []string) Courses {
-	c := Courses{Agents: []Course{}, Method: Unpaired, Listed: r.Listed(agents)}
+	c := Courses{Agents: []Course{}, Method: Unpaired, Listed: r.Listed(agents),
+		Pages: r.Pages(agents)}
 	var all [][]*schema.Point
 	for i := range r.Points {
 		p := &r.Points[i]

@@ -229,6 +229,10 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 		if !r.looksAtPages {
 			return k, false
 		}
+	case "page_met":
+		if !r.asksPages {
+			return k, false
+		}
 	case "document", "document_preference":
 		if !r.asksDocuments {
 			return k, false
@@ -264,8 +268,11 @@ func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 
 // baseOf returns the key of a base in band.sizes.
 func (p *pointMaker) baseOf(k id, base string) string {
-	if base == baseFiles {
+	switch base {
+	case baseFiles:
 		return filesOf(k.profile)
+	case baseAsked, baseCompared:
+		return baseFor(k.key, base)
 	}
 	return base
 }

@@ -55,6 +55,7 @@ type Result struct {
 
 	pairing *pairing // of the panel, if it was asked for
 	listed  []listedRun
+	pages   []pagesRun
 	strata  []string
 }
 
@@ -110,6 +111,9 @@ type countedRun struct {
 	looksAtPages  bool // of hosts (--front-page)
 	asksDocuments bool // of hosts (--documents)
 	readsSitemaps bool // of hosts (--sitemaps)
+	asksPages     bool // of hosts, under identities (--pages)
+
+	practices map[metOn]*summary.Practice // what identities meet on pages
 }
 
 // population is a set of hosts of a run, by stratum.
@@ -133,6 +137,9 @@ const (
 	basePages = "pages"
 	baseLists = "lists"
 	baseBoth  = "both"
+
+	baseAsked    = "asked"    // for the document of the figure
+	baseCompared = "compared" // of what an identity meets on a page with what the control does
 
 	baseBefore = "before"
 )
@@ -166,8 +173,9 @@ var metrics = map[string]struct {
 	"page_preference": {bases: []string{basePages}},
 	"page_refusal":    {bases: []string{basePages}},
 
-	"document":            {bases: []string{baseHosts}},
+	"document":            {bases: []string{baseHosts, baseAsked}},
 	"document_preference": {bases: []string{baseHosts}},
+	"page_met":            {bases: []string{baseCompared}},
 
 	"coverage_closed": {bases: []string{baseLists}},
 }
@@ -219,7 +227,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 	}
 	p := newPointMaker(c, runs, r)
 	p.points()
-	r.listed, r.strata = p.listed(), p.strata
+	r.listed, r.pages, r.strata = p.listed(), p.pages(), p.strata
 	return r, nil
 }
 
@@ -233,7 +241,7 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
 	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided),
-		listed: make(map[listedBy]shares.Percents)}
+		listed: make(map[listedBy]shares.Percents), practices: make(map[metOn]*summary.Practice)}
 	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err
@@ -277,11 +285,16 @@ func (r *countedRun) add(c summary.Count) {
 		}
 	case "document":
 		r.asksDocuments = true
+		b.size(baseFor(c.Key, baseAsked), c.N)
 	case "sitemap_host":
 		r.readsSitemaps = true
 		if c.Key == summary.HostLists {
 			b.size(baseLists, c.N)
 		}
+	case "page_met":
+		r.asksPages = true
+		r.met(c)
+		return
 	case "coverage":
 		r.addListed(c)
 	case "coverage_closed":
@@ -298,6 +311,47 @@ func (r *countedRun) add(c summary.Count) {
 		k.key = closesAny
 		b.counts[k] = b.counts[k].plus(simple(c.N))
 	}
+}
+
+// baseFor is a base of one figure: of a document, or of an identity and what robots.txt says to its
+// agent. A key begins with its words.
+func baseFor(key, base string) string {
+	words := strings.SplitN(key, " ", 3)
+	if base == baseAsked {
+		return base + " " + words[0]
+	}
+	return base + " " + strings.Join(words[:min(len(words), 2)], " ")
+}
+
+// control ends the key of the figure of the control beside that of an identity.
+const control = " control"
+
+// met adds a counter of the metric page_met: hosts that serve the page to the control, those of them
+// that turn the identity away and, beside them, those that turn the control away when it asks
+// again.
+func (r *countedRun) met(c summary.Count) {
+	var p summary.Practice
+	p.Add(c.Key, c.N)
+	if strings.HasPrefix(c.Key, summary.Control) || p.Compared() == 0 {
+		return
+	}
+	b, base := r.all.of(c.Stratum), baseFor(c.Key, baseCompared)
+	b.size(base, c.N)
+	k := id{metric: c.Metric, profile: c.Profile, key: strings.TrimPrefix(base, baseCompared+" ")}
+	strata := []string{c.Stratum}
+	if !isLabel(c.Stratum) {
+		strata = append(strata, All)
+	}
+	for _, stratum := range strata {
+		at := metOn{stratum, c.Profile, k.key}
+		if r.practices[at] == nil {
+			r.practices[at] = new(summary.Practice)
+		}
+		r.practices[at].Add(c.Key, c.N)
+	}
+	b.counts[k] = b.counts[k].plus(simple(p.TurnedAway()))
+	k.key += control
+	b.counts[k] = b.counts[k].plus(simple(p.Once + p.Both))
 }
 
 // decidedOf says of which hosts and profile a [summary.Decided] is.

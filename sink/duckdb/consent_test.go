@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +30,7 @@ type consenting struct {
 const (
 	xmlOf   = `200 application/rsl+xml <rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license>%s</license></content></rsl>`
 	anyPage = `200 text/html <!doctype html><title>Home</title><p>All that is here stands here, and whatever else you look for you will not find</p>`
-	nothing = "ai.txt absent 404,license.xml absent 404,llms.txt absent 404,page absent 404,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
+	nothing = "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 404,page absent 404,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
 )
 
 var consents = []consenting{
@@ -39,16 +40,16 @@ var consents = []consenting{
 	{ // all is there, and contrary
 		robots: "User-agent: *\nDisallow:\nContent-Signal: ai-train=no\n", answers: map[string]string{
 			"/": "200 text/html <meta name=robots content=noai><meta name=tdm-reservation content=0>", "/.well-known/tdmrep.json": `200 application/json [{"location":"/","tdm-reservation":1}]`,
-			"/ai.txt": "200 text/plain Site-Name: a\nSite-URL: https://a.example\nTraining: allow\n", "/llms.txt": "200 text/markdown # A\n", "/trust.txt": "200 text/plain datatrainingallowed=no\n",
+			"/ai.txt": "200 text/plain Site-Name: a\nSite-URL: https://a.example\nTraining: allow\n", "/llms.txt": "200 text/markdown # A\n", "/llms-full.txt": "200 text/plain Much\n", "/trust.txt": "200 text/plain datatrainingallowed=no\n",
 			"/.well-known/http-message-signatures-directory": `200 application/http-message-signatures-directory+json {"keys":[{"kty":"OKP"}]}`,
 		},
-		documents: "ai.txt present 200 car,license.xml absent 404,llms.txt present 200,page present 200,signatures-directory present 200,tdmrep present 200,trust.txt present 200",
+		documents: "ai.txt present 200 car,license.xml absent 404,llms-full.txt present 200,llms.txt present 200,page present 200,signatures-directory present 200,tdmrep present 200,trust.txt present 200",
 		says: "ai.txt ai.txt-car training ai-train allow -,page meta noai ai-train disallow /,page meta tdm-reservation ai-train - /,tdmrep tdmrep tdm-reservation ai-train disallow /," +
 			"trust.txt trust.txt datatrainingallowed ai-train disallow -",
 	},
 	{ // the home page for everything, but for one document
 		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"*": anyPage, "/.well-known/tdmrep.json": `200 text/html [{"location":"/a","tdm-reservation":1}]`},
-		documents: "ai.txt soft_404 200,license.xml soft_404 200,llms.txt soft_404 200,page present 200,signatures-directory soft_404 200,tdmrep present 200 type,trust.txt soft_404 200",
+		documents: "ai.txt soft_404 200,license.xml soft_404 200,llms-full.txt soft_404 200,llms.txt soft_404 200,page present 200,signatures-directory soft_404 200,tdmrep present 200 type,trust.txt soft_404 200",
 		says:      "tdmrep tdmrep tdm-reservation ai-train disallow /a",
 	},
 	{ // invalid, each in its way
@@ -56,14 +57,14 @@ var consents = []consenting{
 			"/.well-known/tdmrep.json": `200 application/json {"location":"/","tdm-reservation":1}`, "/ai.txt": anyPage, "/license.xml": "200 text/xml <rsl></rsl>", "/llms.txt": "200 text/plain User-agent: *\n",
 			"/.well-known/http-message-signatures-directory": `200 application/json {"keys":[]}`, "/trust.txt": "200 text/plain member: x\n",
 		},
-		documents: "ai.txt invalid 200 page,type,license.xml invalid 200 namespace,type,llms.txt invalid 200 no_heading,page absent 404,signatures-directory invalid 200 no_key,type,tdmrep invalid 200 no_array,trust.txt invalid 200 no_name",
+		documents: "ai.txt invalid 200 page,type,license.xml invalid 200 namespace,type,llms-full.txt absent 404,llms.txt invalid 200 no_heading,page absent 404,signatures-directory invalid 200 no_key,type,tdmrep invalid 200 no_array,trust.txt invalid 200 no_name",
 	},
 	{ // redirects: within the host, and where none is allowed
 		robots: "User-agent: *\nDisallow: /shut\n", answers: map[string]string{
 			"/.well-known/tdmrep.json": "302 - /tdm", "/tdm": `200 application/json [{"location":"/","tdm-reservation":0}]`, "/.well-known/http-message-signatures-directory": "302 - /keys",
 			"/keys": `200 application/json {"keys":[{"kty":"OKP"}]}`, "/llms.txt": "301 - /shut/llms.txt", "/shut/llms.txt": "200 text/plain # A\n", "/ai.txt": "302 - /", "/": "200 text/html <title>x</title>",
 		},
-		documents: "ai.txt invalid 200 page,type,license.xml absent 404,llms.txt absent 301 disallowed,page present 200,signatures-directory absent 302 redirect,tdmrep present 200,trust.txt absent 404",
+		documents: "ai.txt invalid 200 page,type,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 301 disallowed,page present 200,signatures-directory absent 302 redirect,tdmrep present 200,trust.txt absent 404",
 		says:      "tdmrep tdmrep tdm-reservation ai-train - /",
 	},
 	{ // a licence of the file, another that nobody names, and one that the page names
@@ -71,17 +72,17 @@ var consents = []consenting{
 			"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits><payment type="training"/>`), "/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`),
 			"/": `200 text/html <link rel=license type=application/rsl+xml href=/theirs.xml>`, "/theirs.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">search</prohibits>`),
 		},
-		documents: "ai.txt absent 404,license.xml present 200 not_associated,llms.txt absent 404,page present 200,rsl present 200,rsl present 200,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404",
+		documents: "ai.txt absent 404,license.xml present 200 not_associated,llms-full.txt absent 404,llms.txt absent 404,page present 200,rsl present 200,rsl present 200,signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404",
 		says: "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - /,license.xml rsl search search - /," +
 			"rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train priced /,rsl rsl search search disallow /,rsl rsl search search disallow /",
 	},
 	{ // for money, or not at all
 		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "402 text/html USD 0.01", "/llms.txt": "403 - -", "/ai.txt": "503 - -", "/trust.txt": "429 - -", "/license.xml": "410 - -"},
-		documents: "ai.txt unreachable 503,license.xml absent 410,llms.txt refused 403,page refused 402 price,signatures-directory absent 404,tdmrep absent 404,trust.txt refused 429",
+		documents: "ai.txt unreachable 503,license.xml absent 410,llms-full.txt absent 404,llms.txt refused 403,page refused 402 price,signatures-directory absent 404,tdmrep absent 404,trust.txt refused 429",
 	},
 	{ // robots.txt shuts us out of most
 		robots: "User-agent: robocensus\nDisallow: /*.txt$\nDisallow: /.well-known/\n\nUser-agent: *\nDisallow: /\n", answers: map[string]string{"/license.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-all</prohibits>`)},
-		documents: "ai.txt not_asked - disallowed,license.xml present 200 not_associated,llms.txt not_asked - disallowed,page absent 404,signatures-directory not_asked - disallowed,tdmrep not_asked - disallowed,trust.txt not_asked - disallowed",
+		documents: "ai.txt not_asked - disallowed,license.xml present 200 not_associated,llms-full.txt not_asked - disallowed,llms.txt not_asked - disallowed,page absent 404,signatures-directory not_asked - disallowed,tdmrep not_asked - disallowed,trust.txt not_asked - disallowed",
 		says:      "license.xml rsl ai-index - - /,license.xml rsl ai-input ai-input - /,license.xml rsl ai-train ai-train - /",
 	},
 	{ // large: what lies beyond the limit does not count
@@ -89,7 +90,7 @@ var consents = []consenting{
 			"/llms.txt": "200 text/plain # A\n" + strings.Repeat("a long text of many words\n", 100_000), "/.well-known/tdmrep.json": "200 application/json [" + strings.Repeat(`{"location":"/","tdm-reservation":1},`, 20_000) + "7]",
 			"/ai.txt": "200 text/plain User-agent: *\nDisallow: *.jpg\n" + strings.Repeat("#\n", 200_000),
 		},
-		documents: "ai.txt present 200 truncated,spawning,license.xml absent 404,llms.txt present 200 truncated,page absent 404,signatures-directory absent 404,tdmrep invalid 200 truncated,not_json,limit,trust.txt absent 404",
+		documents: "ai.txt present 200 truncated,spawning,license.xml absent 404,llms-full.txt absent 404,llms.txt present 200 truncated,page absent 404,signatures-directory absent 404,tdmrep invalid 200 truncated,not_json,limit,trust.txt absent 404",
 		says:      "ai.txt ai.txt-spawning disallow ai-train disallow *.jpg",
 	},
 }
@@ -99,6 +100,7 @@ type consentingServer struct {
 	*httptest.Server
 	mu    sync.Mutex
 	n     int
+	shift int // of the ways of hosts
 	onAsk func(n int)
 }
 
@@ -110,10 +112,11 @@ func newConsenting(t *testing.T) *consentingServer {
 		if w.onAsk != nil {
 			w.onAsk(w.n)
 		}
+		shift := w.shift
 		w.mu.Unlock()
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
-		c := &consents[n%len(consents)]
+		c := &consents[(n+shift*(n%2))%len(consents)]
 		answer, ok := c.answers[r.URL.Path]
 		switch {
 		case r.URL.Path == "/robots.txt":
@@ -169,17 +172,17 @@ func TestDocumentsOfConsent(t *testing.T) {
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none"}
 	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0",
-		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,signatures-directory,trust.txt")
+		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,llms-full.txt,signatures-directory,trust.txt")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 
-	// Seven documents and four controls.
-	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text, fmt.Sprintf("11 requests more of each host whose robots.txt allows them all: page tdmrep rsl license.xml ai.txt llms.txt signatures-directory trust.txt, and one for each folder and extension that cannot exist; %d in all", 11*hosts)) {
+	// Eight documents and four controls.
+	if text, _ := robocensus(t, 0, append(asks, "--out", out, "--dry-run")...); !strings.Contains(text, fmt.Sprintf("12 requests more of each host whose robots.txt allows them all: page tdmrep rsl license.xml ai.txt llms.txt llms-full.txt signatures-directory trust.txt, and one for each folder and extension that cannot exist; %d in all", 12*hosts)) {
 		t.Errorf("a dry run says\n%s", text)
 	}
 	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
 	want := 0
-	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -8, 0} { // redirects, licences, and what is disallowed: 5 documents and the 3 controls beside them
-		want += hosts / len(consents) * (1 + 11 + more)
+	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
+		want += hosts / len(consents) * (1 + 12 + more)
 	}
 	if got := w.requests(); got != want {
 		t.Errorf("%d requests, want %d", got, want)
@@ -244,8 +247,12 @@ func TestDocumentsOfConsent(t *testing.T) {
 	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text, strings.ReplaceAll(everywhere, `\n`, "\n")) {
 		t.Errorf("the text does not say %q:\n%s", everywhere, text)
 	}
-	if text, _ := robocensus(t, 0, "show", "h3.example", "--out", out, "--run", "r"); !strings.Contains(text, "\n  documents of consent: 7 asked for\n") ||
-		!strings.Contains(text, "    not there: page\n    something else: ") || !strings.Contains(text, "tdmrep (no array)") || !strings.Contains(text, "llms.txt (no heading)") {
+	invalid := one(t, db, "SELECT string_agg('  ' || document || ': ' || n || ' hosts', chr(10) ORDER BY n DESC, document) FROM (SELECT document, count(DISTINCT seq) AS n FROM documents WHERE outcome = 'invalid' GROUP BY ALL)")
+	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text, "\nSomething else is in place of a document of consent:\n"+invalid+"\n") {
+		t.Errorf("the text does not say %q:\n%s", invalid, text)
+	}
+	if text, _ := robocensus(t, 0, "show", "h3.example", "--out", out, "--run", "r"); !strings.Contains(text, "\n  documents of consent: 8 asked for\n") ||
+		!strings.Contains(text, "    not there: page, llms-full.txt\n    something else: ") || !strings.Contains(text, "tdmrep (no array)") || !strings.Contains(text, "llms.txt (no heading)") {
 		t.Errorf("show says of documents\n%s", text)
 	}
 	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "r"); !strings.Contains(text, "line 1 of tdmrep for *: TDMRep / tdm-reservation=1 refuses AI training") {
@@ -274,4 +281,97 @@ func TestDocumentsOfConsent(t *testing.T) {
 	}
 	robocensus(t, 0, append(asks, "--out", killed, "--resume")...)
 	wantTablesAgain(t, out, killed, "documents", "preferences")
+
+	// A week later every second host behaves as another one did.
+	w.mu.Lock()
+	w.onAsk, w.shift = nil, 1
+	w.mu.Unlock()
+	asks[slices.Index(asks, "--run")+1] = "s"
+	robocensus(t, 0, append(asks, "--out", out)...)
+	said, _ := robocensus(t, 0, "diff", "--out", out, "r", "s")
+	db = quick(t, out)
+	wantChangedDocuments(t, db, out, said)
+	robocensus(t, 0, "series", "--out", out, "--html", filepath.Join(dir, "series.html"))
+	page, err := os.ReadFile(filepath.Join(dir, "series.html"))
+	must(t, err)
+	wantFigure(t, db, figureOf(t, string(page), "documents"), `SELECT run, strftime(date AT TIME ZONE 'UTC', '%Y-%m-%d') AS date, document || ' present' AS key, count(*) FILTER (there) AS count, count(*) AS asked
+		FROM (SELECT run, seq, document, bool_or(outcome = 'present') AS there FROM history.documents GROUP BY ALL) JOIN history.runs USING (run) WHERE document <> 'page' AND document IN (SELECT document FROM history.documents WHERE outcome = 'present')
+		GROUP BY ALL ORDER BY key, run`)
+}
+
+// wantChangedDocuments checks that what changed beside robots.txt from run r to s is what the tables
+// of both say, and that diff and the page count it.
+func wantChangedDocuments(t *testing.T, db *sql.DB, out, said string) {
+	t.Helper()
+	for _, query := range []string{
+		`CREATE TEMP TABLE docs AS SELECT run, host, document, CASE WHEN bool_or(outcome IN ('unreachable', 'not_asked')) THEN NULL
+			ELSE list_extract(['present', 'absent', 'absent', 'invalid', 'refused'], min(list_position(['present', 'absent', 'soft_404', 'invalid', 'refused'], outcome))::INT) END AS state,
+			string_agg(content_digest, ' ' ORDER BY url) FILTER (outcome = 'present') AS text FROM history.documents GROUP BY run, host, document`,
+		`CREATE TEMP TABLE two AS SELECT host, document, a.state AS before, b.state AS after, a.text AS text, b.text AS other FROM (FROM docs WHERE run = 'r') a JOIN (FROM docs WHERE run = 's') b USING (host, document)`,
+		`CREATE TEMP TABLE says AS SELECT run, host, coalesce(document, 'page') AS document, use,
+			CASE WHEN count(DISTINCT preference) = 1 AND bool_or(group_agent = '*' AND (scope = 'page' OR coalesce(path, '/') IN ('/', '*', '/*'))) THEN min(preference) ELSE 'partial' END AS stance,
+			list_sort(list(DISTINCT [group_agent, preference, path])) AS all_of_it FROM history.preferences WHERE (document IS NOT NULL OR scope = 'page') AND use IS NOT NULL AND preference IS NOT NULL GROUP BY 1, 2, 3, 4`,
+	} {
+		_, err := db.Exec(query)
+		must(t, err)
+	}
+	for kind, query := range map[string]string{
+		"document": `SELECT host, document, NULL AS use, CASE WHEN before = after THEN 'cosmetic' ELSE 'minor' END AS severity, before, CASE WHEN before = after THEN 'other_text' ELSE after END AS after
+			FROM two WHERE document <> 'page' AND before IS NOT NULL AND after IS NOT NULL AND (before <> after OR text IS DISTINCT FROM other)`,
+		"preference": `SELECT host, document, use, CASE WHEN a.stance IN ('disallow', 'partial', 'priced') AND a.stance IS DISTINCT FROM b.stance OR b.stance IN ('disallow', 'partial', 'priced') AND a.stance IS DISTINCT FROM b.stance THEN 'major' ELSE 'minor' END AS severity,
+			a.stance AS before, CASE WHEN a.stance = b.stance THEN 'undecided' ELSE b.stance END AS after
+			FROM (FROM says WHERE run = 'r') a FULL JOIN (FROM says WHERE run = 's') b USING (host, document, use)
+			WHERE (a.stance IS DISTINCT FROM b.stance OR a.stance = 'partial' AND a.all_of_it <> b.all_of_it)
+				AND (host, document) IN (SELECT (host, document) FROM two WHERE before <> 'refused' AND after <> 'refused')`,
+	} {
+		_, want, err := ask(db, query+" ORDER BY ALL")
+		_, got, err2 := ask(db, "SELECT host, document, use, severity, before, after FROM changes WHERE document IS NOT NULL AND kind = '"+kind+"' ORDER BY ALL")
+		if diff := cmp.Diff(want, got); err != nil || err2 != nil || diff != "" || len(got) < 5 {
+			t.Errorf("changes of kind %s, %d of them: %v, %v (-tables +changes)\n%s", kind, len(got), err, err2, diff)
+		}
+	}
+	figures := report(t, out, "s", "--against", "r")
+	for id, query := range map[string]string{
+		"change-documents": `SELECT document, count(*) FILTER (after = 'present') AS came, count(*) FILTER (before = 'present' AND after NOT IN ('present', 'other_text')) AS gone,
+			count(*) FILTER (after = 'other_text') AS reworded, count(*) FILTER (before <> 'present' AND after <> 'present') AS otherwise
+			FROM changes WHERE kind = 'document' GROUP BY ALL ORDER BY came DESC, gone DESC, document`,
+		"change-statements": `SELECT document, use, count(*) FILTER (after = 'disallow') AS refuses, count(*) FILTER (after = 'allow') AS permits, count(*) FILTER (after = 'priced') AS prices,
+			count(*) FILTER (after = 'partial') AS depends, count(*) FILTER (after IS NULL) AS ends, count(*) FILTER (after = 'undecided') AS undecided
+			FROM changes WHERE kind = 'preference' AND document IS NOT NULL GROUP BY ALL ORDER BY refuses DESC, document, use`,
+	} {
+		wantFigure(t, db, figures[id], query)
+		for _, row := range figures[id].rows[1:] {
+			if !strings.Contains(strings.Join(strings.Fields(said), " "), strings.Join(row[max(1, len(row)-6):], " ")) {
+				t.Errorf("diff does not say %v:\n%s", row, said)
+			}
+		}
+	}
+	if text, _ := robocensus(t, 0, "show", "h1.example", "--out", out, "--run", "s"); !strings.Contains(text, "document tdmrep: ") && !strings.Contains(text, "document ai.txt: ") {
+		t.Errorf("show says\n%s", text)
+	}
+	if text, _ := robocensus(t, 0, "diff", "--out", out, "r", "s", "--list", "--kind", "document"); !strings.Contains(text, "document llms.txt: there → ") {
+		t.Errorf("diff --list says\n%s", text)
+	}
+}
+
+// figureOf returns one figure of a page.
+func figureOf(t *testing.T, page, id string) (d drawn) {
+	t.Helper()
+	for _, f := range figurePattern.FindAllStringSubmatch(page, -1) {
+		if f[1] == id {
+			d = drawnOf(t, f[0])[id]
+		}
+	}
+	return d
+}
+
+// wantFigure checks that a figure holds what its own SQL and a query of the tables say.
+func wantFigure(t *testing.T, db *sql.DB, f drawn, query string) {
+	t.Helper()
+	for name, query := range map[string]string{"its SQL": f.sql, "the tables": query} {
+		head, rows, err := ask(db, query)
+		if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+			t.Errorf("%s: -figure +%s: %v\n%s\n%s", f.title, name, err, diff, query)
+		}
+	}
 }

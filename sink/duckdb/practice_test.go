@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -152,6 +153,7 @@ type practisingServer struct {
 	busy   map[string]bool
 	early  []string
 	nth    map[string]int // request for a page since robots.txt
+	shift  int            // of the ways of every second host
 	onPage func(n int)
 }
 
@@ -160,8 +162,8 @@ func newPractising(t *testing.T) *practisingServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
-		p := &practices[n%len(practices)]
 		s.mu.Lock()
+		p := &practices[(n+s.shift*(n%2))%len(practices)]
 		// The client may have ended before the server, but not before the server began.
 		began, known := s.began[r.Host]
 		if isFirst := r.URL.Path == "/" || r.URL.Path == "/robots.txt"; isFirst && known && (s.busy[r.Host] || time.Since(began) < time.Second) {
@@ -324,6 +326,16 @@ func TestPaperAndPractice(t *testing.T) {
 	if got := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%[2]s EXCEPT ALL %[1]s))", rows(out), rows(killed))); got != "0" {
 		t.Errorf("%s rows differ after a kill", got)
 	}
+
+	// A week later every second host behaves as another one did.
+	s.mu.Lock()
+	s.onPage, s.shift = nil, 1
+	clear(s.began)
+	s.mu.Unlock()
+	later := append([]string{}, asks...)
+	later[slices.Index(later, "--run")+1] = "s"
+	robocensus(t, 0, append(later, "--out", out)...)
+	wantChangedPages(t, out)
 	if testing.Short() {
 		return
 	}
@@ -339,6 +351,57 @@ func TestPaperAndPractice(t *testing.T) {
 		if diff := cmp.Diff(strings.Join(want[:], ", "), one(t, db, fmt.Sprintf(pageRowsOf, i))); diff != "" {
 			t.Errorf("with --pages=all: h%d %s (-want +got):\n%s", i, p.name, diff)
 		}
+	}
+}
+
+// wantChangedPages checks that what identities meet on pages from run r to s, and run by run, is what
+// the tables of both say.
+func wantChangedPages(t *testing.T, out string) {
+	t.Helper()
+	said, _ := robocensus(t, 0, "diff", "--out", out, "r", "s")
+	db := quick(t, out)
+	_, want, err := ask(db, `WITH lets AS (SELECT run, host, bool_and(treatment = 'served' AND remark IS NULL) AS all_in FROM history.answers WHERE path = '/' AND is_control GROUP BY ALL),
+		met AS (SELECT a.run, a.host, a.identity, a.agent, a.treatment FROM history.answers a JOIN lets USING (run, host) WHERE all_in AND path = '/' AND NOT is_control AND treatment <> 'not_asked')
+		SELECT a.host, identity, b.agent, CASE WHEN a.treatment NOT IN ('server_error', 'no_answer') AND b.treatment NOT IN ('server_error', 'no_answer') AND (a.treatment LIKE 'served%') <> (b.treatment LIKE 'served%') THEN 'major' ELSE 'minor' END AS severity,
+		a.treatment AS before, b.treatment AS after FROM (FROM met WHERE run = 'r') a JOIN (FROM met WHERE run = 's') b USING (host, identity)
+		WHERE a.treatment <> b.treatment AND host IN (SELECT host FROM history.fetches WHERE run = 's' AND outcome <> 'full_disallow') ORDER BY ALL`)
+	must(t, err)
+	_, got, err := ask(db, "SELECT host, identity, agent, severity, before, after FROM changes WHERE kind = 'page' ORDER BY ALL")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" || len(got) < 10 {
+		t.Errorf("changes of kind page, %d of them: %v (-tables +changes)\n%s", len(got), err, diff)
+	}
+	f := report(t, out, "s", "--against", "r")["change-pages"]
+	wantFigure(t, db, f, `SELECT identity, count(*) FILTER (certain AND away AND NOT was) AS turned_away, count(*) FILTER (certain AND was AND NOT away) AS let_in, count(*) FILTER (certain AND was = away) AS otherwise, count(*) FILTER (NOT certain) AS undecided
+		FROM (SELECT identity, before NOT LIKE 'served%' AS was, after NOT LIKE 'served%' AS away, NOT regexp_matches(before || ' ' || after, 'server_error|no_answer') AS certain FROM changes WHERE kind = 'page')
+		GROUP BY ALL ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`)
+	for _, row := range f.rows[1:] {
+		if text := strings.Join(strings.Fields(said), " "); !strings.Contains(text, strings.Join(row, " ")) {
+			t.Errorf("diff does not say %v:\n%s", row, said)
+		}
+	}
+	robocensus(t, 0, "series", "--out", out, "--runs", "[rs]", "--html", filepath.Join(out, "series.html"))
+	page, err := os.ReadFile(filepath.Join(out, "series.html"))
+	must(t, err)
+	const runs = `WITH control AS (SELECT run, seq, bool_or(treatment = 'served') AS served, coalesce(bool_or(remark = 'once'), false) AS once FROM history.answers WHERE is_control AND path = '/' GROUP BY ALL),
+		met AS (SELECT a.run, r.date, identity, agent, paper, treatment NOT IN ('served', 'served_other') AS away, once FROM history.answers a JOIN control USING (run, seq) JOIN history.runs r ON r.run = a.run
+			WHERE path = '/' AND NOT is_control AND served AND treatment <> 'not_asked' AND a.run IN ('r', 's')) `
+	wantFigure(t, db, figureOf(t, string(page), "pages"), runs+`SELECT run, strftime(date AT TIME ZONE 'UTC', '%Y-%m-%d') AS date, identity || ' ' || paper || k.suffix AS key,
+		count(*) FILTER (CASE k.suffix WHEN '' THEN away ELSE once END) AS count, count(*) AS compared FROM met CROSS JOIN (VALUES (''), (' control')) k(suffix) 
+		WHERE (identity, paper) IN (SELECT (identity, paper) FROM met WHERE away) GROUP BY run, met.date, 3 ORDER BY key, met.date, run`)
+	text, _ := robocensus(t, 0, "series", "--out", out, "--runs", "[rs]", "--agent", "GPTBot")
+	printed := strings.Join(strings.Fields(text), " ")
+	_, rows, err := ask(db, runs+"SELECT run, count(*) FILTER (away), count(*), count(*) FILTER (once), count(*) FILTER (away AND once) FROM met WHERE agent = 'GPTBot' AND paper = 'open' GROUP BY run ORDER BY run")
+	must(t, err)
+	for _, row := range rows {
+		var away, n, once, both float64
+		fmt.Sscan(strings.Join(row[1:], " "), &away, &n, &once, &both)
+		d, low, high := pairedShares(n, away, once, both)
+		if want := fmt.Sprintf(" %.0f %.0f %.1f%% %.0f %+.1f %+.1f to %+.1f", away, n, 100*away/n, once, 100*d, 100*low, 100*high); !strings.Contains(printed, want) {
+			t.Errorf("series --agent does not say %q of run %s:\n%s", want, row[0], text)
+		}
+	}
+	if !strings.Contains(text, "Hosts that turn gptbot away from the page, where robots.txt is open to GPTBot\n") || len(rows) != 2 {
+		t.Errorf("series --agent says, of %d runs\n%s", len(rows), text)
 	}
 }
 

@@ -277,7 +277,7 @@ var sentences = map[string][]sentence{
 	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", []string{
 		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()"),
 		shareOf("(SELECT count(*) FROM fetches WHERE only_comments)", "files()")}}},
-	"refusals": {{"%s of %d hosts (%s of the %d with rules) refuse AI training in some way, most often %w (%s of hosts)", []string{
+	"refusals": {{"%s of %d hosts (%s of the %d with rules) refuse AI training in robots.txt, most often %w (%s of hosts)", []string{
 		shareOf(ofRefusals("count(DISTINCT seq)"), "hosts()"), "hosts()", shareOf(ofRefusals("count(DISTINCT seq)"), "files()"), "files()", "",
 		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()")}}},
 	"preferences": {

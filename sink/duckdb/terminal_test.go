@@ -129,7 +129,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 			"crawler": "by shutting out a crawler", "token": "by shutting out a policy token", "content-signal": "by a content signal", "content-usage": "by a usage preference", "license": "by a licence",
 		}[row[0]])
 	}
-	if want := fmt.Sprintf("%s hosts refuse AI training in some way: %s", one(t, db, refusalsOf+"SELECT count(DISTINCT seq) FROM refusals"), strings.Join(waysSaid, ", ")); len(ways) != 5 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want+" ") {
+	if want := fmt.Sprintf("%s hosts refuse AI training in robots.txt: %s", one(t, db, refusalsOf+"SELECT count(DISTINCT seq) FROM refusals"), strings.Join(waysSaid, ", ")); len(ways) != 5 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want+" ") {
 		t.Errorf("it does not say %q", want)
 	}
 

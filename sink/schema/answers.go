@@ -71,7 +71,7 @@ type Answer struct {
 	// we: 404 or 410), `other` (one of both has a file), `challenged`, `rate_limited` (429), `payment` (402), `refused`
 	// (another 4xx), `failing` (any other status), `unreached` (no answer), `incomparable` (our own request was no better
 	// off). Of a page, whatever the control met: `served`, `served_other` (not the page of the control, which is the same a
-	// second time), `refused` (a 4xx that is none of the following), `challenge`, `rate_limited` (429),
+	// second time), `refused` (a 4xx that is none of the following, also a 404), `challenge`, `rate_limited` (429),
 	// `payment` (402 with a price), `redirected_away`, `server_error`, `no_answer`, `not_asked`.
 	Treatment string `parquet:"treatment,dict"`
 	// Class of the agent's policy in the host's own answer, as in `policies`: what the file says on paper.
@@ -86,7 +86,7 @@ type Answer struct {
 	// host's own answer does not say what may be fetched), `spared` (the host wants to be left alone for longer than the
 	// census waits); why a redirect was not followed: `elsewhere` (to another site), `disallowed`; `no_price` (a 402
 	// that names none); or `once` (the control was served, and was not when it asked again). Null otherwise. Example: `disallowed`.
-	Remark *string `parquet:"remark,dict"`
+	Remark *string `parquet:"remark,dict" rowio:"maybe"`
 	// Price that the answer names, as written; of x402 amount, asset and network. Null without one, and for
 	// robots.txt. Example: `USD 0.01`.
 	Price *string `parquet:"price,dict"`

@@ -88,13 +88,14 @@ type Change struct {
 	// Rank in the later run. Null if it has none. Example: `464`.
 	Rank *int64 `parquet:"rank"`
 	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
-	// `preference` (what the file states about a use), `outcome`, `group`, `signal`, `sitemap`,
-	// `crawl_delay`, `redirect`, `answer` (what the host answers to an identity of `--also-as`), `coverage`
-	// (how much of what it lists in sitemaps an agent may fetch), `reachability`, `host_new`, `host_gone`,
+	// `preference` (what the file, or a document of `--documents`, states about a use), `outcome`, `group`,
+	// `signal`, `sitemap`, `crawl_delay`, `redirect`, `answer` (what the host answers to an identity of `--also-as`),
+	// `page` (what the identity meets on a page, `--pages`), `document` (whether the host has a document of consent),
+	// `coverage` (how much of what it lists in sitemaps an agent may fetch), `reachability`, `host_new`, `host_gone`,
 	// `text` (nothing but the text).
 	Kind string `parquet:"kind,dict"`
 	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
-	// differs, on any path, for any agent; minor means undecided.
+	// differs, on any path, for any agent; minor means undecided. For `document`, cosmetic means another text.
 	Severity string `parquet:"severity,dict"`
 	// Agent, or token of a group. Null if the change is about none. Example: `GPTBot`.
 	Agent *string `parquet:"agent,dict"`
@@ -106,16 +107,17 @@ type Change struct {
 	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict"`
 	// Value before, in the run `before_run`. Null if there was none. Of `preference`: `allow`, `disallow`,
-	// `partial`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
+	// `partial`, of documents also `priced`, or null if nothing was stated. Of `answer`: `alike` (a file that means the same to the
 	// identity's agent as the host's own answer, or that there is none), `stricter`, `looser`, `mixed` and
 	// `undecided` (another file, by its meaning), or the `treatment` of `answers`: `other`, `challenged`,
-	// `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `coverage`, pages of the sample that the agent
-	// may fetch, such as `196/200`. Example: `partial`.
+	// `rate_limited`, `payment`, `refused`, `failing`, `unreached`. Of `page`, its `treatment` of a page. Of
+	// `document`: `present`, `absent` (also where a page stands for everything), `invalid`, `refused`. Of `coverage`,
+	// pages of the sample that the agent may fetch, such as `196/200`. Example: `partial`.
 	Before *string `parquet:"before,dict"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`; so of `preference` where it depended on the
 	// path and still does, by other lines, and of `answer` where the file is another one and its relation to
-	// the host's own is the same. Example: `disallow_all`.
+	// the host's own is the same. Of `document` `other_text`, where it is there as before. Example: `disallow_all`.
 	After *string `parquet:"after,dict"`
 	// Line that decided before; of `coverage`, of the rule that closes most. Null if none did.
 	LineBefore *int32 `parquet:"line_before"`
@@ -138,9 +140,12 @@ type Change struct {
 	// the file's own words or they are of several templates, where the whole file is gone, and
 	// for other kinds. Example: `cloudflare-managed`.
 	Template *string `parquet:"template,dict"`
-	// Identity that an `answer` is about, as `--also-as` names it; of the control there are no rows. Null for
-	// other kinds. Example: `gptbot`.
+	// Identity that an `answer` or a `page` is about, as `--also-as` names it; of the control there are no rows. Null
+	// for other kinds. Example: `gptbot`.
 	Identity *string `parquet:"identity,dict"`
+	// Document of consent that a `document` is about, or that states a `preference`, as in `documents`. Null for other
+	// kinds, and for what robots.txt states. Example: `tdmrep`.
+	Document *string `parquet:"document,dict" rowio:"maybe"`
 }
 
 // Point is a row of `series`: a figure of one run in a series over several. It belongs
@@ -150,12 +155,13 @@ type Point struct {
 	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
 	// `turned_away`,
 	// `challenge`, `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`,
-	// `document`, `document_preference`, `targets`, `coverage_closed` (by band alone); or `entered`, `left` and `change` (below).
+	// `document`, `document_preference`, `page_met`, `targets`, `coverage_closed` (by band alone); or `entered`,
+	// `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
 	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the
-	// rest; not of walls, answers to identities and front pages (`turned_away`, `challenge`,
-	// `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `document`,
+	// rest; not of walls, answers to identities, front pages and documents (`turned_away`, `challenge`,
+	// `answer`, `answer_let_in`, `front_page`, `page_preference`, `page_refusal`, `page_met`, `document`,
 	// `document_preference`) and sitemaps (`coverage_closed`).
 	Population string `parquet:"population,dict" json:"population"`
 	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
@@ -166,7 +172,9 @@ type Point struct {
 	Category *string `parquet:"category,dict" json:"category"`
 	// Profile whose reading is counted. Null if none matters, or for the first profile's reading.
 	Profile *string `parquet:"profile,dict" json:"profile"`
-	// Value that is counted. Null if the metric has no key. Example: `disallow_all`.
+	// Value that is counted. Of `page_met`, hosts that turn an identity away where robots.txt says something to its
+	// agent, as `gptbot open`; and beside it, as `gptbot open control`, those of them that turn the control away when
+	// it asks again. Null if the metric has no key. Example: `disallow_all`.
 	Key *string `parquet:"key,dict" json:"key"`
 	// ID of the run. Example: `20261120T101500Z`.
 	Run string `parquet:"run,dict" json:"run"`
@@ -174,7 +182,8 @@ type Point struct {
 	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
 	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
 	// that have a file; `pages`, those whose front page was read; `lists`, those that list pages of their own in
-	// sitemaps; `both`, the hosts that this
+	// sitemaps; `asked`, those that were to be asked for the document; `compared`, those that served the page to the
+	// control and of which the identity asked for it; `both`, the hosts that this
 	// run and the one before it have; `before`, those of the run before.
 	Base string `parquet:"base,dict" json:"base"`
 	// Hosts that are counted. Example: `18`.

@@ -44,7 +44,10 @@ runs made with --keep-bodies. What files state about use is compared by meaning 
 (kind preference, column use). If both runs asked hosts under further identities
 (--also-as), other answers to these are changes too (kind answer, column identity). A
 host that answered our own second request, the control, otherwise than the first has no
-such change. If both runs read sitemaps (--sitemaps), so is another share of what a host
+such change. If both asked for a page too (--pages), so is what identities meet there
+(kind page), and if both asked for documents of consent (--documents), which of these a
+host has (kind document) and what they state about use (kind preference, column
+document). If both runs read sitemaps (--sitemaps), so is another share of what a host
 lists that an agent may fetch (kind coverage): by a percentage point or more, and by more
 than chance where the pages are a sample. Changes say whose words they are (template): they tell a host whose
 template changed from one that decided for itself. If the runs differ in their

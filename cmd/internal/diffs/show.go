@@ -85,7 +85,9 @@ func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
 	showGroups(p, groups)
 	showWords(p, r)
 	showUses(p, r)
-	showIdentities(p, r)
+	showIdentities(p, "Hosts that answer an identity otherwise than before", r.Identities)
+	showIdentities(p, "Hosts on whose page an identity meets something else than before", r.Pages)
+	showDocuments(p, r)
 	rows = nil
 	for _, s := range r.Strata {
 		row := []string{visible.Text(s.Stratum), words.Number(s.Compared), words.Number(s.Changed)}
@@ -282,9 +284,9 @@ func showUses(p screen.Page, r *diff.Result) {
 }
 
 // showIdentities shows how hosts answer identities now, and did not before.
-func showIdentities(p screen.Page, r *diff.Result) {
+func showIdentities(p screen.Page, title string, of []diff.Identity) {
 	var rows [][]string
-	for _, i := range r.Identities {
+	for _, i := range of {
 		row := []string{p.Foreign(i.Identity)}
 		for _, n := range []int64{i.TurnedAway, i.LetIn, i.Otherwise, i.Undecided} {
 			row = append(row, words.Number(n))
@@ -292,8 +294,36 @@ func showIdentities(p screen.Page, r *diff.Result) {
 		rows = append(rows, row)
 	}
 	if rows != nil {
-		p.Table("Hosts that answer an identity otherwise than before",
-			[]string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
+		p.Table(title, []string{"identity", "turned away", "let in", "otherwise", "undecided"}, 1, rows)
+	}
+}
+
+// showDocuments shows which documents of consent hosts have now and did not before, and what
+// these newly state.
+func showDocuments(p screen.Page, r *diff.Result) {
+	var rows [][]string
+	add := func(name string, counts ...int64) {
+		row := []string{name}
+		for _, n := range counts {
+			row = append(row, words.Number(n))
+		}
+		rows = append(rows, row)
+	}
+	for _, d := range r.Documents {
+		add(p.Foreign(d.Document), d.Came, d.Gone, d.Reworded, d.Otherwise)
+	}
+	if rows != nil {
+		p.Table("Hosts with another document of consent than before",
+			[]string{"document", "came", "gone", "other text", "otherwise not there"}, 1, rows)
+	}
+	rows = nil
+	for _, s := range r.Stated {
+		add(p.Foreign(s.Document)+", "+visible.Text(words.Use.Of(s.Use)), s.Refuses, s.Permits, s.Prices, s.Depends,
+			s.Withdraws, s.Undecided)
+	}
+	if rows != nil {
+		p.Table("Hosts whose document states something else about a use",
+			[]string{"document and use", "refuse", "permit", "for money", "depends", "no more", "undecided"}, 1, rows)
 	}
 }
 
@@ -340,6 +370,12 @@ func ToldOfHost(p screen.Page, e *diff.Example) string {
 		return out
 	}
 	text := []string{visible.Text(words.Kind(e.Kind))}
+	if e.Document != nil {
+		text[0] += " of " + p.Foreign(*e.Document)
+	}
+	if e.Kind == "document" {
+		text[0] = "document " + p.Foreign(*e.Document)
+	}
 	if e.Identity != nil { // which says more than the agent
 		return fmt.Sprintf("%s to %s: %s → %s", text[0], p.Foreign(*e.Identity), side(e.Before, nil),
 			side(e.After, nil)) + alikeMore(e)

@@ -100,9 +100,10 @@ func foundWords(found string) string {
 		return use + ": " + words.Stance.Of(rest)
 	}
 	before, after, isChange := strings.Cut(rest, " → ")
-	if kind, of, _ := strings.Cut(what, " to "); ok && isChange {
-		if of != "" {
-			of = " to " + of
+	if kind, _, named := strings.Cut(what, " "); ok && isChange {
+		of := ""
+		if named {
+			of = strings.TrimPrefix(what, kind)
 		}
 		told := func(value string) string {
 			if text, known := words.Value(kind, value); known {

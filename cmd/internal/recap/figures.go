@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -48,6 +50,7 @@ type figures struct {
 
 	Walls      map[string]int64 // hosts that a wall kept from being read, by vendor
 	documented map[string]int64 // hosts asked for documents, by the places where they refuse AI training
+	otherwise  map[string]int64 // hosts with something else in place of a document, by its name
 	// hosts by what they list in sitemaps, by what is wrong with sitemaps that they name, and
 	// those that close to an agent a page that they list
 	listing, faults, listedClosed map[string]int64
@@ -70,7 +73,12 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		others: by("answer_let_in"),
 	}
 	f.listing, f.faults = by("sitemap_host"), by("sitemap_fault")
-	f.documented = by("document_refusal")
+	f.documented, f.otherwise = by("document_refusal"), make(map[string]int64)
+	for key, n := range by("document") {
+		if name, isInvalid := strings.CutSuffix(key, " "+string(consent.Invalid)); isInvalid {
+			f.otherwise[name] += n
+		}
+	}
 	agentOf := func(l counters.Label) string { return l.Agent }
 	f.listedClosed, f.pagesOf = make(map[string]int64), sums.By("coverage", profile, agentOf)
 	for agent, keys := range sums.Pivot("listed_closed", profile, agentOf) {

@@ -281,7 +281,7 @@ func showShutOut(p *screen.Text, f *figures) {
 	}
 	if ways := f.refusing(); ways != nil {
 		n := f.refusals["any"]
-		p.Line(words.Count(n, f.noun) + " " + words.Agree(n, "refuses", "refuse") + " AI training in some way:")
+		p.Line(words.Count(n, f.noun) + " " + words.Agree(n, "refuses", "refuse") + " AI training in robots.txt:")
 		p.List(ways)
 	}
 	f.showDocumented(p)
@@ -330,6 +330,14 @@ func (f *figures) showDocumented(p *screen.Text) {
 		p.Line(fmt.Sprintf("That is robots.txt alone: with headers, HTML and documents of consent, %s of %s asked for them\n"+
 			"%s AI training, %s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
 			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere)))
+	}
+	var others []string
+	for _, name := range counters.Ranked(f.otherwise) {
+		others = append(others, fmt.Sprintf("%s: %s", p.Foreign(name), words.Count(f.otherwise[name], f.noun)))
+	}
+	if len(others) > 0 {
+		p.Line("Something else is in place of a document of consent:")
+		p.List(others)
 	}
 }
 

@@ -49,8 +49,9 @@ func (d *data) practice() *draw.Figure {
 			"were asked under the identity.",
 		Note: "Beside each bar: the share of these hosts that turned the identity away, and how much more often than the " +
 			"control when it asked again, with the interval of 95% (Newcombe's, for shares of the same hosts, as if these " +
-			"were drawn at random). Where robots.txt shuts the agent out, its page was asked for only with --pages=all. A " +
-			"server can tell an identity from the crawler whose name it uses by its address and its TLS handshake.",
+			"were drawn at random). Where robots.txt shuts the agent out, its page was asked for only with --pages=all. " +
+			"Refused is any other status 4xx, also a 404 where our own user agent got the page. A server can tell an identity " +
+			"from the crawler whose name it uses by its address and its TLS handshake.",
 		Legend: practiceTreatments.Legend(),
 		Head: slices.Concat([]string{"identity", "is_control", "paper"}, practiceTreatments.Keys(),
 			[]string{"not_asked", "incomparable", "control_away", "both_away"}),
@@ -82,11 +83,8 @@ func (d *data) practice() *draw.Figure {
 	}
 	if top != nil {
 		beyond, _, _, _ := beyondControl(top)
-		f.Title = fmt.Sprintf("Where robots.txt is %s to %s, %s turn it away: %s beyond our own user agent",
-			words.Paper.Of(top.Paper), top.Identity, words.ShareOf(top.TurnedAway(), top.Compared(), "hosts"), beyond)
-		if top.Paper == summary.PaperNothing {
-			f.Title = strings.Replace(f.Title, "robots.txt is nothing said to", "robots.txt says nothing to", 1)
-		}
+		f.Title = fmt.Sprintf("Where robots.txt %s to %s, %s turn it away: %s beyond our own user agent",
+			words.PaperSays.Of(top.Paper), top.Identity, words.ShareOf(top.TurnedAway(), top.Compared(), "hosts"), beyond)
 	}
 	treated := func(key string) string { return fmt.Sprintf("split_part(key, ' ', 3) = '%s'", key) }
 	sums := make([]string, 0, len(practiceTreatments)+4)

@@ -33,7 +33,7 @@ func (d *data) refusals() *draw.Figure {
 	}
 	names := counters.Ranked(ways)
 	leading, most, _ := counters.Leading(ways, words.Refusal.Of)
-	f.Title = fmt.Sprintf("%s %s AI training in some way, most often %s (%s)", d.ofBoth(anyWay),
+	f.Title = fmt.Sprintf("%s %s AI training in robots.txt, most often %s (%s)", d.ofBoth(anyWay),
 		d.agree(anyWay, "refuses", "refuse"), leading, words.ShareOf(most, d.hosts, "hosts"))
 	for _, way := range names {
 		alone := sets[way]

@@ -38,6 +38,10 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		p.Line("")
 		showListed(p, &c.Listed[i])
 	}
+	for i := range c.Pages {
+		p.Line("")
+		showMet(p, &c.Pages[i])
+	}
 	p.Line("intervals of 95% of each share; a difference in percentage points, with an interval that holds for all of " +
 		"them together in 95% of samples; ~ may be chance")
 	p.Line(howCompared(c.Method, int64(c.Differences), "differences", r.Panel != nil))
@@ -132,6 +136,35 @@ func showListed(p *screen.Text, l *series.Listed) {
 	p.Rows([]string{"run", "date", "list pages", "lower quartile", "median", "upper quartile", "interval", ""}, 2, rows)
 	p.Line("the interval is that of the median, for hosts drawn at random; the share of a host is that of a sample of its " +
 		"pages, which moves a median of 500 hosts by up to 4 points more (simulated)")
+	if why != nil {
+		p.Line("not comparable: " + p.Foreign(*why))
+	}
+}
+
+// showMet prints how often hosts turn one identity away from a page.
+func showMet(p *screen.Text, m *series.Met) {
+	title := "Hosts that turn " + m.Identity + " away from the page, where robots.txt " + words.PaperSays.Of(m.Paper) +
+		" to " + m.Agent
+	if m.Stratum != series.All {
+		title += ", of the stratum " + m.Stratum
+	}
+	p.Line(p.Foreign(title))
+	var rows [][]string
+	var why *string
+	for _, s := range m.Runs {
+		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.TurnedAway), words.Number(s.Hosts), "",
+			words.Number(s.ControlAway), "", "", ""}
+		if s.Beyond != nil {
+			row[4] = words.Percent(s.TurnedAway, s.Hosts)
+			row[6], row[7] = points(*s.Beyond), points(*s.Low)+" to "+points(*s.High)
+		}
+		if s.WhyNot != nil && s.Hosts > 0 {
+			why, row[8] = s.WhyNot, "not comparable with the run above"
+		}
+		rows = append(rows, row)
+	}
+	p.Rows([]string{"run", "date", "turned away", "hosts", "share", "control", "beyond it", "interval", ""}, 2, rows)
+	p.Line("of hosts that served the page to our own user agent; control: those of them that turned it away when it asked again")
 	if why != nil {
 		p.Line("not comparable: " + p.Foreign(*why))
 	}

@@ -29,11 +29,12 @@ type changeView struct {
 	TemplateAfter  *string `json:"template_after"`
 	Template       *string `json:"template"`
 	Identity       *string `json:"identity"`
+	Document       *string `json:"document"`
 }
 
 func changeViewOf(c *schema.Change) changeView {
 	return changeView{c.Severity, c.Kind, c.Agent, c.Profile, c.URL, c.Before, c.After, c.LineBefore, c.LineAfter,
-		c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Template, c.Identity}
+		c.BeforeRun, c.Use, c.TemplateBefore, c.TemplateAfter, c.Template, c.Identity, c.Document}
 }
 
 // isAsked reports whether a change is one under a profile, and about one of the agents,
@@ -97,7 +98,8 @@ func isAlike(a, b *diff.Example) bool {
 		return false
 	}
 	for _, cells := range [][2]*string{{a.Profile, b.Profile}, {a.URL, b.URL}, {a.Before, b.Before}, {a.After, b.After},
-		{a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Identity, b.Identity}, {a.Template, b.Template}} {
+		{a.BeforeRun, b.BeforeRun}, {a.Use, b.Use}, {a.Identity, b.Identity}, {a.Document, b.Document},
+		{a.Template, b.Template}} {
 		if schema.OrZero(cells[0]) != schema.OrZero(cells[1]) {
 			return false
 		}

@@ -195,7 +195,7 @@ var KindMeans = Vocabulary{
 	"policy_class": "whether an agent is shut out, partly closed or open",
 	"verdict":      "the verdict on a URL of the run",
 	"rules":        "what the rules for an agent mean on some path",
-	"preference":   "what the file states about a use of the content",
+	"preference":   "what the file, or a document of consent, states about a use of the content",
 	"outcome":      "what the answer means for crawlers",
 	"group":        "which names have a group, and what it allows",
 	"signal":       "a signal or another extension with a format",
@@ -203,6 +203,8 @@ var KindMeans = Vocabulary{
 	"crawl_delay":  "a crawl delay",
 	"redirect":     "where the robots.txt redirects to",
 	"answer":       "what the host answers to an identity",
+	"page":         "what an identity meets on a page",
+	"document":     "whether the host has a document of consent",
 	"coverage":     "how much of what the host lists in its sitemaps an agent may fetch",
 	"reachability": "whether the host can be reached, and why not",
 	"host_new":     "hosts that the earlier run does not have",
@@ -214,6 +216,7 @@ var KindMeans = Vocabulary{
 var ValuesOf = map[string]Vocabulary{
 	"policy_class": Class, "group": Class, "outcome": Outcome, "host_new": Outcome, "host_gone": Outcome,
 	"reachability": Reason, "rules": Effect, "preference": Stance, "answer": Answered,
+	"page": PageTreatment, "document": Documented,
 }
 
 // Value has words for a value before or after a change of a kind; known is false if there are
@@ -297,6 +300,12 @@ var DocumentOutcome = Vocabulary{
 	"not_asked":   "not asked for",
 }
 
+// Documented has words for whether a host has a document, before and after a change.
+var Documented = Vocabulary{
+	"present": DocumentOutcome["present"], "absent": DocumentOutcome["absent"], "invalid": DocumentOutcome["invalid"],
+	"refused": DocumentOutcome["refused"], "other_text": "with another text",
+}
+
 // Treatment has words for what a further identity met.
 var Treatment = Vocabulary{
 	"served":       "a file, as we",
@@ -344,6 +353,15 @@ var Paper = Vocabulary{
 	"unknown":  "unknown",
 }
 
+// PaperSays has words for what a robots.txt says to an agent, before "to" and its name.
+var PaperSays = Vocabulary{
+	"open":     "is open",
+	"partly":   "is open in part",
+	"shut_out": "is shut",
+	"nothing":  "says nothing",
+	"unknown":  "says what is not known",
+}
+
 // Answered has words for how a host answers an identity, before and after a change.
 var Answered = Vocabulary{
 	"alike":        "as we are answered",
@@ -386,6 +404,7 @@ var PageOutcome = Vocabulary{
 var Stance = Vocabulary{
 	"allow":     "permits it",
 	"disallow":  "refuses it",
+	"priced":    "asks for money",
 	"partial":   "depends on the path",
 	"undecided": "depends on the path, by other lines",
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -27,6 +28,23 @@ var answerStates = slices.Concat([]string{Alike}, relations, []string{
 // turnsAway are the answers that turn an identity away for certain.
 var turnsAway = []string{summary.TreatmentNames[summary.Challenged], summary.TreatmentNames[summary.RateLimited],
 	summary.TreatmentNames[summary.Payment], summary.TreatmentNames[summary.Refused]}
+
+// pagesAway and pageStates are the same of what an identity meets on a page, as the columns
+// before and after of kind page have it: its treatment.
+var (
+	pagesAway = []string{string(consent.PageRefused), string(consent.PageChallenged), string(consent.PageRateLimited),
+		string(consent.PagePayment), string(consent.PageRedirectedAway)}
+	pageStates = append([]string{string(consent.PageServed), string(consent.PageServedOther)}, pagesAway...)
+)
+
+// PageState returns what an identity met on a page, by the column treatment of answers; "" if
+// that is not known.
+func PageState(treatment string) string {
+	if treatment == string(consent.PageNotAsked) {
+		return ""
+	}
+	return treatment
+}
 
 // AnswerState returns how a host answered an identity, by the columns treatment and policy
 // of answers; "" if that is not known.
@@ -54,14 +72,19 @@ func IsOtherFile(state string) bool {
 	return slices.Contains(relations, state) || state == summary.RelationNames[robots.RelationUndecided]
 }
 
-// TurnsAway reports whether an answer turns an identity away for certain: what looks
-// like an outage may be one.
-func TurnsAway(state string) bool { return slices.Contains(turnsAway, state) }
+// TurnsAway reports whether an answer, or what a page gave, turns an identity away for certain:
+// what looks like an outage may be one.
+func TurnsAway(state string) bool {
+	return slices.Contains(turnsAway, state) || slices.Contains(pagesAway, state)
+}
 
-// IsCertain reports whether a state shows how a host answers an identity.
-func IsCertain(state string) bool { return slices.Contains(answerStates, state) }
+// IsCertain reports whether a state shows how a host answers an identity, for robots.txt or for
+// a page.
+func IsCertain(state string) bool {
+	return slices.Contains(answerStates, state) || slices.Contains(pageStates, state)
+}
 
-// AnswerSeverity rates the change of how a host answers an identity.
+// AnswerSeverity rates the change of how a host answers an identity, for robots.txt or for a page.
 func AnswerSeverity(before, after string) string {
 	closes := after == summary.RelationNames[robots.Stricter] || after == summary.RelationNames[robots.Mixed]
 	if IsCertain(before) && IsCertain(after) && (closes || TurnsAway(before) != TurnsAway(after)) {
@@ -78,3 +101,6 @@ func answerUndecided(row *schema.Change) bool {
 
 // answerShapes returns the shapes of changes between answers that are certain.
 func answerShapes() []Shape { return eachTwo(answerStates, AnswerSeverity) }
+
+// pageShapes does the same for pages.
+func pageShapes() []Shape { return eachTwo(pageStates, AnswerSeverity) }

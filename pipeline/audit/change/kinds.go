@@ -41,6 +41,9 @@ type Shape struct {
 	Severity string
 	After    *Form // nil for null
 	URL      *Form // nil for any
+	// Nobody says that such rows name neither an agent nor a profile, although others of the
+	// kind do.
+	Nobody bool
 }
 
 // A Form is a text that a column can hold, or a description of such texts.
@@ -104,9 +107,9 @@ var All = []Kind{
 	{
 		Name: "rules", Tables: []string{"groups", "rules", "agents", "policies"}, Reading: true, Policy: true,
 		Shapes: []Shape{
-			{RulesSeverity(true), Word(RulesAfter[robots.Stricter]), nil},
-			{RulesSeverity(false), Word(RulesAfter[robots.Looser]), nil}, {RulesSeverity(true), Word(RulesAfter[robots.Mixed]),
-				nil},
+			{Severity: RulesSeverity(true), After: Word(RulesAfter[robots.Stricter])},
+			{Severity: RulesSeverity(false), After: Word(RulesAfter[robots.Looser])},
+			{Severity: RulesSeverity(true), After: Word(RulesAfter[robots.Mixed])},
 		},
 		Narrowed: map[string]string{"urls": "a row names one of the paths that changed; name samples in an expectation " +
 			"of no_change: verdict"},
@@ -128,13 +131,13 @@ var All = []Kind{
 	},
 	{
 		Name: "sitemap", Own: true, Tables: []string{"sitemaps"}, Reading: true,
-		Shapes: []Shape{{Minor, refForm, refForm}, {Minor, nil, refForm}},
+		Shapes: []Shape{{Severity: Minor, After: refForm, URL: refForm}, {Severity: Minor, URL: refForm}},
 		Narrowed: map[string]string{"agents": wholeHost, "category": wholeHost, "profile": wholeHost,
 			"after": "it is the URL; give only one of the two"},
 	},
 	{
 		Name: "crawl_delay", Tables: []string{"groups"}, Reading: true,
-		Shapes:   []Shape{{Minor, delayForm, nil}, {Minor, nil, nil}},
+		Shapes:   []Shape{{Severity: Minor, After: delayForm}, {Severity: Minor}},
 		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
 	},
 	{Name: "redirect", Own: true, Shapes: redirectShapes(), Narrowed: of(wholeHost)},
@@ -143,15 +146,22 @@ var All = []Kind{
 		Narrowed: map[string]string{"profile": "answers are compared under the first profile alone", "urls": everyPath},
 	},
 	{
+		Name: "page", Beside: true, Tables: []string{"answers"}, Reading: true, Shapes: pageShapes(),
+		Narrowed: map[string]string{"profile": "what identities meet does not depend on a profile",
+			"urls": "a run asks for one page"},
+	},
+	{Name: "document", Beside: true, Tables: []string{"documents"}, Reading: true, Shapes: documentShapes(),
+		Narrowed: of(wholeHost)},
+	{
 		Name: "coverage", Own: true, Beside: true, Tables: []string{"coverage"}, Reading: true, Policy: true,
-		Shapes:   []Shape{{Major, coverageForm, nil}, {Minor, coverageForm, nil}},
+		Shapes:   []Shape{{Severity: Major, After: coverageForm}, {Severity: Minor, After: coverageForm}},
 		Narrowed: map[string]string{"urls": "a row is about all pages that a host lists"},
 	},
 	{Name: "reachability", Own: true, Beside: true, Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
 	{Name: "host_new", Own: true, Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
-	{Name: "host_gone", Own: true, Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
-	{Name: "text", Own: true, Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil},
-		{TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
+	{Name: "host_gone", Own: true, Shapes: []Shape{{Severity: Minor}}, Narrowed: of(wholeHost)},
+	{Name: "text", Own: true, Reading: true, Shapes: []Shape{{Severity: TextSeverity(true), After: digestForm},
+		{Severity: TextSeverity(false), After: digestForm}}, Narrowed: of(wholeHost)},
 }
 
 // CannotNarrow returns why changes of the kind cannot be narrowed by a key, "" if they can.
@@ -159,11 +169,14 @@ func (k *Kind) CannotNarrow(key string) string {
 	switch {
 	case key == "use" && k.Name != "preference":
 		return "they are about no use"
-	case key == "identity" && k.Name != "answer":
+	case key == "identity" && !k.OfIdentities():
 		return "they are about no identity"
 	}
 	return k.Narrowed[key]
 }
+
+// OfIdentities reports whether changes of the kind are about identities.
+func (k *Kind) OfIdentities() bool { return k.Name == "answer" || k.Name == "page" }
 
 // of returns one reason for all keys.
 func of(why string) map[string]string {
@@ -203,7 +216,7 @@ var (
 // shapesOf returns the shapes of changes of one severity.
 func shapesOf(severity string, after []string) (out []Shape) {
 	for _, w := range after {
-		out = append(out, Shape{severity, Word(w), nil})
+		out = append(out, Shape{Severity: severity, After: Word(w)})
 	}
 	return out
 }
@@ -213,7 +226,7 @@ func eachTwo(list []string, severity func(before, after string) string) (out []S
 	for _, before := range list {
 		for _, after := range list {
 			if before != after {
-				out = append(out, Shape{severity(before, after), Word(after), nil})
+				out = append(out, Shape{Severity: severity(before, after), After: Word(after)})
 			}
 		}
 	}
@@ -231,7 +244,7 @@ func outcomeShapes() []Shape {
 }
 
 // preferenceShapes returns the shapes of changes of what is stated about a use; one that
-// ends a statement has no value after it.
+// ends a statement has no value after it. Documents alone name a price.
 func preferenceShapes() (out []Shape) {
 	for _, before := range append(slices.Clip(Stances), "") {
 		for _, after := range append(slices.Clip(Stances), "") {
@@ -244,14 +257,15 @@ func preferenceShapes() (out []Shape) {
 			}
 		}
 	}
-	return out
+	return append(out, Shape{Severity: PreferenceSeverity("", priced), After: Word(priced), Nobody: true})
 }
 
 func verdictShapes() (out []Shape) {
 	for _, after := range []robots.Value{robots.Permitted, robots.Disallowed} {
 		for _, classChanged := range []bool{false, true} {
 			for own, url := range map[bool]*Form{false: PathForm, true: urlForm} {
-				out = append(out, Shape{VerdictSeverity(after, classChanged, own), Word(summary.ValueNames[after]), url})
+				out = append(out, Shape{Severity: VerdictSeverity(after, classChanged, own),
+					After: Word(summary.ValueNames[after]), URL: url})
 			}
 		}
 	}
@@ -261,15 +275,15 @@ func verdictShapes() (out []Shape) {
 func signalShapes() (out []Shape) {
 	for field, severity := range signalSeverities {
 		f := &Form{field + ": …", func(s string) bool { return strings.HasPrefix(s, field+": ") }}
-		out = append(out, Shape{severity, f, nil}, Shape{severity, nil, nil})
+		out = append(out, Shape{Severity: severity, After: f}, Shape{Severity: severity})
 	}
 	return out
 }
 
 func redirectShapes() []Shape {
 	return []Shape{
-		{RedirectSeverity("https://a.example/", "https://b.example/"), urlForm, nil},
-		{RedirectSeverity("https://a.example/", "https://a.example/b"), urlForm, nil},
+		{Severity: RedirectSeverity("https://a.example/", "https://b.example/"), After: urlForm},
+		{Severity: RedirectSeverity("https://a.example/", "https://a.example/b"), After: urlForm},
 	}
 }
 
@@ -280,11 +294,11 @@ func reachabilityShapes() (out []Shape) {
 	for _, reason := range reasons {
 		for _, later := range reasons {
 			if before, after := string(reason), string(later); Unreachable(before) || Unreachable(after) {
-				out = append(out, Shape{ReachabilitySeverity(before, after), Word(after), nil})
+				out = append(out, Shape{Severity: ReachabilitySeverity(before, after), After: Word(after)})
 			}
 		}
 	}
-	return append(out, Shape{Minor, originForm, nil}, Shape{Minor, sinceForm, nil})
+	return append(out, Shape{Severity: Minor, After: originForm}, Shape{Severity: Minor, After: sinceForm})
 }
 
 // Named returns a kind, nil if there is none of this name.

@@ -55,11 +55,12 @@ func RulesSeverity(closes bool) string {
 	return Minor
 }
 
-// PreferenceSeverity rates the change of what a file states about a use, "" for nothing.
-// That some paths are refused, or no longer are, changes what content may be used for.
+// PreferenceSeverity rates the change of what a file or document states about a use, "" for
+// nothing. That some paths are refused or priced, or no longer are, changes what content may be
+// used for.
 func PreferenceSeverity(before, after string) string {
 	refuses := func(stance string) bool {
-		return stance == robots.StanceDisallow.String() || stance == robots.StancePartial.String()
+		return stance == robots.StanceDisallow.String() || stance == robots.StancePartial.String() || stance == priced
 	}
 	if after != RulesUndecided && (refuses(before) || refuses(after)) {
 		return Major
@@ -138,10 +139,10 @@ const RulesUndecided = "undecided"
 
 // Undecided reports whether a row only says that something could not be compared: the
 // meaning of rules, of statements about use, or of a file for an identity, or whether an
-// identity is turned away or met an outage. A row of kind rules with a URL shows a
+// identity is turned away or met an outage, also on a page. A row of kind rules with a URL shows a
 // difference all the same.
 func Undecided(row *schema.Change) bool {
-	if row.Kind == "answer" {
+	if row.Kind == "answer" || row.Kind == "page" {
 		return answerUndecided(row)
 	}
 	return (row.Kind == "rules" || row.Kind == "preference") && row.After != nil && *row.After == RulesUndecided

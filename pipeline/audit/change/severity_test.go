@@ -30,8 +30,8 @@ var severityTable = []struct {
 		VerdictSeverity(robots.Permitted, false, false) + " " + VerdictSeverity(robots.Permitted, true, true),
 	}},
 	{"`rules`", "something is closed: major; else: minor", []string{RulesSeverity(true), RulesSeverity(false)}},
-	{"`preference`", "something is refused, or no longer is: major; else: minor", []string{
-		PreferenceSeverity("", "disallow") + " " + PreferenceSeverity("allow", "partial") + " " + PreferenceSeverity("disallow", "") + " " + PreferenceSeverity("partial", "allow"),
+	{"`preference`", "something is refused or priced, or no longer is: major; else: minor", []string{
+		PreferenceSeverity("", "disallow") + " " + PreferenceSeverity("allow", "partial") + " " + PreferenceSeverity("disallow", "") + " " + PreferenceSeverity("partial", "allow") + " " + PreferenceSeverity("", "priced") + " " + PreferenceSeverity("priced", "allow"),
 		PreferenceSeverity("", "allow") + " " + PreferenceSeverity("allow", "") + " " + PreferenceSeverity("partial", "undecided"),
 	}},
 	{"`outcome`", "to full_disallow: critical; full_allow to conditional_allow: minor; else: major", []string{
@@ -54,6 +54,11 @@ var severityTable = []struct {
 		AnswerSeverity("alike", "refused") + " " + AnswerSeverity("stricter", "challenged") + " " + AnswerSeverity("refused", "alike") + " " + AnswerSeverity("challenged", "other") + " " + AnswerSeverity("alike", "stricter") + " " + AnswerSeverity("looser", "mixed"),
 		AnswerSeverity("alike", "unreached") + " " + AnswerSeverity("failing", "refused") + " " + AnswerSeverity("refused", "challenged") + " " + AnswerSeverity("stricter", "alike") + " " + AnswerSeverity("alike", "looser") + " " + AnswerSeverity("stricter", "undecided"),
 	}},
+	{"`page`", "turned away, or let in, where both are certain: major; else: minor", []string{
+		AnswerSeverity("served", "refused") + " " + AnswerSeverity("served_other", "redirected_away") + " " + AnswerSeverity("payment", "served"),
+		AnswerSeverity("served", "server_error") + " " + AnswerSeverity("no_answer", "served") + " " + AnswerSeverity("refused", "challenge") + " " + AnswerSeverity("served", "served_other"),
+	}},
+	{"`document`", "another text: cosmetic; else: minor", []string{DocumentSeverity(OtherText), DocumentSeverity("present") + " " + DocumentSeverity("absent")}},
 	{"`coverage`", "the share falls by 10 points or more: major; else: minor", []string{
 		CoverageSeverity("200/200", "0/200") + " " + CoverageSeverity("196/200", "6/200") + " " + CoverageSeverity("10/10", "9/10"),
 		CoverageSeverity("200/200", "181/200") + " " + CoverageSeverity("0/200", "200/200"),

@@ -3,7 +3,6 @@ package diff
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
@@ -59,8 +58,8 @@ func (q question) isKnown() bool {
 	return q[0] != nil && q[1] != nil && q[0].SameQuestion(q[1]) && q[0].State != "" && q[1].State != ""
 }
 
-// questions returns what the host of a pair was asked in either run, in the order of
-// identities.
+// questions returns what the host of a pair was asked in either run: for its robots.txt, then for
+// a page, in the order of identities.
 func (d *differ) questions(p *pair) (out []question) {
 	var sides [2][]records.Answer
 	for i, f := range p.sides {
@@ -69,8 +68,7 @@ func (d *differ) questions(p *pair) (out []question) {
 		}
 	}
 	for len(sides[0])+len(sides[1]) > 0 {
-		order := compareHeads(sides[0], sides[1],
-			func(a, b records.Answer) int { return strings.Compare(a.Identity, b.Identity) })
+		order := compareHeads(sides[0], sides[1], func(a, b records.Answer) int { return a.Compare(&b) })
 		var q question
 		for i := range q {
 			if order == 0 || (order > 0) == (i > 0) {
@@ -99,13 +97,22 @@ func (d *differ) askedAs(p *pair) (out []expect.Asked) {
 	}
 	for _, q := range d.questions(p) {
 		a := cmp.Or(q[1], q[0])
-		out = append(out, expect.Asked{Identity: a.Identity, Agent: a.Agent, Category: d.runs[1].Category[a.Agent],
-			Known: q.isKnown() && !d.redefined[a.Agent]})
+		out = append(out, expect.Asked{IsPage: a.IsPage, Identity: a.Identity, Agent: a.Agent,
+			Category: d.runs[1].Category[a.Agent], Known: q.isKnown() && !d.redefined[a.Agent]})
 	}
 	return out
 }
 
-// answers writes a row for each identity that the host answers otherwise than before.
+// kindOf returns the kind of the changes of an answer.
+func kindOf(a *records.Answer) string {
+	if a.IsPage {
+		return "page"
+	}
+	return "answer"
+}
+
+// answers writes a row for each identity that the host answers otherwise than before, for its
+// robots.txt and then for a page.
 func (c *comparison) answers(p *pair) error {
 	if !c.d.beside[records.OfAnswers] || p.sides[0].Alike(p.sides[1], records.OfAnswers) {
 		return nil
@@ -114,9 +121,9 @@ func (c *comparison) answers(p *pair) error {
 		if !q.isKnown() || c.d.redefined[q[1].Agent] {
 			continue
 		}
-		row := schema.Change{Kind: "answer", Identity: &q[1].Identity, Before: &q[0].State, After: &q[1].State}
+		row := schema.Change{Kind: kindOf(q[1]), Identity: &q[1].Identity, Before: &q[0].State, After: &q[1].State}
 		if *row.Before == *row.After {
-			if q[0].SameFile(q[1]) {
+			if q[0].SameFile(q[1]) { // of a page, always
 				continue
 			}
 			row.After = new(change.RulesUndecided) // another file, of the same relation to the host's own

@@ -22,10 +22,31 @@ import (
 
 // An answeredHost is a host with what it answered to identities, each as "NAME TREATMENT
 // POLICY DIGEST", where the agent may follow the name behind a slash. A name that begins
-// with ! is a control; - stands for no policy and no digest.
+// with ! is a control; - stands for no policy and no digest. What it met on a page is
+// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", and stated "DOCUMENT USE PREFERENCE PATH AGENT".
 type answeredHost struct {
 	schema.Fetch
-	answers []string
+	answers, documents, stated []string
+}
+
+// row makes the row of an answer of the host.
+func (h *answeredHost) row(text string) schema.Answer {
+	f := strings.Fields(text)
+	path := schema.RobotsPath
+	if f[0][0] == '/' {
+		path, f = f[0], append(f[1:], "-", "-")
+	}
+	name, control := strings.CutPrefix(f[0], summary.Control)
+	name, agent, _ := strings.Cut(name, "/")
+	a := schema.Answer{Seq: h.Seq, Host: h.Host, Origin: h.Origin, Identity: name, IsControl: control, UserAgent: name + "/1",
+		Agent: schema.NonZero(agent), Path: path, FetchTime: &h.FetchTime, Treatment: f[1], Policy: "unknown", Class: "partial"}
+	if a.IsPage() {
+		a.Paper, a.Verdict, a.Remark = new("partly"), new("allow"), schema.NonZero(strings.Trim(f[2], "-"))
+		return a
+	}
+	a.Outcome, a.Reason, a.Policy = new("undefined"), new("success"), strings.ReplaceAll(f[2], "-", "unknown")
+	a.ContentDigest = schema.NonZero(strings.Trim(f[3], "-"))
+	return a
 }
 
 // writeAnswered writes a run of hosts that were asked under identities, with all tables
@@ -48,18 +69,33 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 		host.Seq = int64(seq)
 		pipelinetest.Must(t, s.Fetches.Write(host.Fetch))
 		for _, text := range host.answers {
-			f := strings.Fields(text)
-			name, control := strings.CutPrefix(f[0], "!")
-			name, agent, _ := strings.Cut(name, "/")
-			kind := name
-			if control {
-				kind = summary.Control + name
+			a := host.row(text)
+			kind, metric := a.Identity, "answer"
+			if a.IsControl {
+				kind = summary.Control + kind
 			}
-			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: "answer", Stratum: summary.Unranked, Agent: schema.NonZero(agent), Key: new(kind + " " + f[1]), Count: 1}))
-			pipelinetest.Must(t, s.Answers.Write(schema.Answer{
-				Seq: host.Seq, Host: host.Host, Origin: host.Origin, Identity: name, IsControl: control, UserAgent: name + "/1", Agent: schema.NonZero(agent),
-				FetchTime: &host.FetchTime, Path: schema.RobotsPath, Outcome: new("undefined"), Reason: new("success"), Treatment: f[1], Policy: strings.ReplaceAll(f[2], "-", "unknown"), ContentDigest: schema.NonZero(strings.Trim(f[3], "-")), Class: "partial",
-			}))
+			if a.IsPage() {
+				metric = "page_met"
+			}
+			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: metric, Stratum: summary.Unranked, Agent: a.Agent, Key: new(kind + " " + a.Treatment), Count: 1}))
+			pipelinetest.Must(t, s.Answers.Write(a))
+		}
+		for _, text := range host.documents {
+			f := strings.Fields(text)
+			pipelinetest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Document: f[0],
+				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-"))}))
+		}
+		for _, text := range host.stated {
+			f := strings.Fields(text)
+			scope, document := "document", &f[0]
+			switch f[0] {
+			case "page":
+				scope = "page"
+			case "header":
+				scope, document = "page", nil
+			}
+			pipelinetest.Must(t, s.Preferences.Write(schema.Preference{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Scope: scope,
+				Mechanism: "tdmrep", Document: document, Use: &f[1], Preference: &f[2], Path: schema.NonZero(strings.Trim(f[3], "-")), GroupAgent: &f[4]}))
 		}
 	}
 	s.Targets = int64(len(hosts))
@@ -80,7 +116,7 @@ func answeredRun(t *testing.T, dir, id string, day int, hosts ...[]string) {
 		if reason == string(answer.Challenged) {
 			row.Outcome, row.Reason, row.Challenge = "full_allow", "client_error", new("cloudflare")
 		}
-		rows = append(rows, answeredHost{row, host[1:]})
+		rows = append(rows, answeredHost{Fetch: row, answers: host[1:]})
 	}
 	writeAnswered(t, dir, id, day, rows)
 }
@@ -258,7 +294,7 @@ func TestAnswersThatAreNotCompared(t *testing.T) {
 		for i, answer := range []string{alike, refusedBot} {
 			var hosts []answeredHost
 			for k, answers := range [][]string{{control, answer}, nil} {
-				hosts = append(hosts, answeredHost{audittest.Fetch(fmt.Sprintf("https://h%d.example", k), "success", "A", 7*i), answers})
+				hosts = append(hosts, answeredHost{Fetch: audittest.Fetch(fmt.Sprintf("https://h%d.example", k), "success", "A", 7*i), answers: answers})
 			}
 			writeAnswered(t, dir, []string{"a", "b"}[i], 7*i, hosts, [][]string{nil, row.tokens}[i]...)
 		}

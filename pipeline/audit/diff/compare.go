@@ -26,7 +26,7 @@ type comparison struct {
 	base    schema.Change // holds host and origin, and the run of the state before
 	rank    *int64
 	emitted int // rows
-	// rows that show no difference of files: what is undecided, an outage that is over, other answers to identities
+	// rows that show no difference of files: what is undecided, an outage that is over, what is beside the file
 	unsettled int
 	both      []policyPair              // policies that both runs have, as the later run lists them
 	at        map[records.PolicyKey]int // their indices in both; negative for those of the earlier run alone
@@ -77,7 +77,8 @@ func (c *comparison) emit(row schema.Change) error {
 		row.Template = nil
 	}
 	c.emitted++
-	if slices.Contains(change.BesideKinds, row.Kind) || change.Undecided(&row) && row.URL == nil {
+	if slices.Contains(change.BesideKinds, row.Kind) || row.Document != nil ||
+		change.Undecided(&row) && row.URL == nil {
 		c.unsettled++
 	}
 	c.d.result.add(&row)
@@ -119,8 +120,8 @@ func (c *comparison) pair(p *pair) error {
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
-		c.policies, c.verdicts, c.rules, c.preferences, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays,
-		c.redirect, c.answers, c.coverage, c.outage, c.text,
+		c.policies, c.verdicts, c.rules, c.preferences, c.statements, c.outcome, c.groups, c.signals, c.sitemaps,
+		c.crawlDelays, c.redirect, c.answers, c.documents, c.coverage, c.outage, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err

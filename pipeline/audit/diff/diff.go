@@ -186,6 +186,7 @@ func (d *differ) plan() {
 	d.planAgents()
 	d.planPreferences()
 	d.planAnswers()
+	d.planDocuments()
 	d.planCoverage()
 	d.ruleAgents()
 	if why := d.between.Templates(); why != "" {

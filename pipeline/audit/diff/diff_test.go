@@ -179,7 +179,7 @@ func checkScript(t *testing.T, texts map[string]string, n int) {
 	}
 	checkHosts(t, rows, result)
 	for _, kind := range change.Kinds {
-		if kind != "answer" && kind != "coverage" && !slices.ContainsFunc(rows, func(c schema.Change) bool { return c.Kind == kind }) { // they need identities, and sitemaps
+		if k := change.Named(kind); (!k.Beside || kind == "reachability") && !slices.ContainsFunc(rows, func(c schema.Change) bool { return c.Kind == kind }) { // others need identities, sitemaps or documents
 			t.Errorf("no change of kind %s", kind)
 		}
 	}

@@ -40,7 +40,8 @@
 //	rules.go      rules
 //	preferences.go  preferences about use
 //	words.go     whose words a change is
-//	answers.go    what hosts answer to identities
+//	answers.go    what hosts answer to identities, for robots.txt and for a page
+//	documents.go  which documents of consent hosts have, and what these state
 //	coverage.go   how much of what hosts list agents may fetch
 //	expect.go     expectations during a comparison
 //	result.go     the summary of a comparison

@@ -29,6 +29,7 @@ type Example struct {
 	BeforeRun  *string `json:"before_run"` // as in [schema.Change]
 	Use        *string `json:"use"`
 	Identity   *string `json:"identity"`
+	Document   *string `json:"document"`
 	Template   *string `json:"template"` // whose words a change of a policy or preference is, nil for the file's own
 	More       int64   `json:"more"`     // further rows of the host that are alike
 	Hosts      int64   `json:"hosts"`    // hosts that changed in the same way, with this one
@@ -43,12 +44,13 @@ const MaxExamples = 10
 type exampleSet map[exampleKey]*Example
 
 // exampleKey is the same for changes that are alike.
-type exampleKey struct{ severity, kind, use, before, after string }
+type exampleKey struct{ severity, kind, use, document, before, after string }
 
 func (s exampleSet) add(row *schema.Change) {
-	key := exampleKey{severity: row.Severity, kind: row.Kind, use: schema.OrZero(row.Use)}
+	key := exampleKey{severity: row.Severity, kind: row.Kind, use: schema.OrZero(row.Use),
+		document: schema.OrZero(row.Document)}
 	switch row.Kind {
-	case "policy_class", "verdict", "preference", "answer", "coverage":
+	case "policy_class", "verdict", "preference", "answer", "page", "document", "coverage":
 		key.before, key.after = schema.OrZero(row.Before), schema.OrZero(row.After)
 	case "rules":
 		key.after = schema.OrZero(row.After)
@@ -66,7 +68,7 @@ func ExampleOf(row *schema.Change) *Example {
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent,
 		Category: row.Category,
 		Profile:  row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore,
-		LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity,
+		LineAfter: row.LineAfter, BeforeRun: row.BeforeRun, Use: row.Use, Identity: row.Identity, Document: row.Document,
 		Template: row.Template,
 	}
 }

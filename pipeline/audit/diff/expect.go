@@ -36,7 +36,7 @@ func (d *differ) check(p *pair, unknown []string) {
 	if d.checker != nil {
 		d.checker.Pair(&expect.Pair{
 			Host: p.last().Host, Before: p.sides[0] != nil, After: p.sides[1] != nil, Compared: d.comparable(p),
-			Unknown: unknown, Asked: d.askedAs(p), Listed: d.isListed(p),
+			Unknown: unknown, Asked: d.askedAs(p), Documents: d.hasDocuments(p), Listed: d.isListed(p),
 		}, d.shown)
 	}
 }

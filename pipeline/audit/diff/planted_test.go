@@ -42,7 +42,7 @@ func (p *planted) each(f func(dir, before, after string)) {
 }
 
 func plant(t *testing.T) *planted {
-	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t), plantIdentities(t), plantCoverage(t)}}
+	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t), plantIdentities(t), plantCoverage(t), plantDocuments(t)}}
 	p.each(func(dir, before, after string) {
 		_, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: before, After: after})
 		pipelinetest.Must(t, err)
@@ -223,9 +223,61 @@ func plantIdentities(t *testing.T) string {
 			}
 		}
 	}
+	const served = "/ !control served"
+	onPage := []string{"served", "served_other", "refused", "challenge", "rate_limited", "payment", "redirected_away"}
+	for i, before := range onPage {
+		for _, after := range onPage[:i] {
+			for k, met := range []string{before, after} {
+				hosts[k] = append(hosts[k], []string{aFile, "as-a/RoboTestA served equal -", "as-b/RoboTestB served equal -", control, served, "/ as-a/RoboTestA " + met, "/ as-b/RoboTestB " + met})
+			}
+		}
+	}
 	dir := t.TempDir()
 	answeredRun(t, dir, "a", 0, hosts[0]...)
 	answeredRun(t, dir, "b", 0, hosts[1]...)
+	return dir
+}
+
+// plantDocuments makes two runs whose hosts have other documents of consent, which state other
+// things.
+func plantDocuments(t *testing.T) string {
+	dir := t.TempDir()
+	var hosts [2][]answeredHost
+	add := func(sides [2]answeredHost) {
+		for i, h := range sides {
+			h.Fetch = audittest.Fetch(fmt.Sprintf("https://h%d.example", len(hosts[i])), "success", "A", 0)
+			hosts[i] = append(hosts[i], h)
+		}
+	}
+	states := []string{"present A", "absent -", "invalid -", "refused -"}
+	for i, before := range states {
+		for _, after := range states[:i] {
+			add([2]answeredHost{{documents: []string{"llms.txt " + before}}, {documents: []string{"llms.txt " + after}}})
+		}
+	}
+	add([2]answeredHost{{documents: []string{"llms.txt present A"}}, {documents: []string{"llms.txt present B"}}})
+	stances := []string{"", "disallow", "allow", "priced", "partial"}
+	for _, use := range []string{"ai-train", "ai-input", "search"} {
+		for i, before := range stances {
+			for _, after := range stances[:i] {
+				var sides [2]answeredHost
+				for k, stance := range []string{before, after} {
+					sides[k].documents = []string{"tdmrep present A"}
+					switch stance {
+					case "":
+					case "partial":
+						sides[k].stated = []string{"tdmrep " + use + " disallow /a *"}
+					default:
+						sides[k].stated = []string{"tdmrep " + use + " " + stance + " / *"}
+					}
+				}
+				add(sides)
+			}
+		}
+	}
+	for i, id := range []string{"a", "b"} {
+		writeAnswered(t, dir, id, 0, hosts[i])
+	}
 	return dir
 }
 

@@ -40,6 +40,9 @@ type Result struct {
 	Words      []Words    `json:"words"`             // the same for each agent, by the template whose words the change is
 	Uses       []Use      `json:"uses"`              // by what files state about each use, under each profile
 	Identities []Identity `json:"identities"`        // by how they answer each identity, most turned away first
+	Pages      []Identity `json:"pages"`             // by what each identity meets on a page, likewise
+	Documents  []Document `json:"documents"`         // by which documents of consent they have
+	Stated     []Stated   `json:"stated"`            // by what these state about each use
 	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
 	// the most severe changes, one for a host and one for hosts that changed in the same way
 	Examples []Example `json:"examples"`
@@ -130,6 +133,19 @@ type Use struct {
 type Identity struct {
 	Identity string `json:"identity"`
 	closing.IdentityCounts
+}
+
+// Document counts hosts by whether they have a document of consent.
+type Document struct {
+	Document string `json:"document"`
+	closing.DocumentCounts
+}
+
+// Stated counts hosts by what a document of consent states about a use.
+type Stated struct {
+	Document string `json:"document"`
+	Use      string `json:"use"`
+	closing.StatedCounts
 }
 
 // Category counts hosts by what happened to their policies for any agent of a
@@ -325,17 +341,33 @@ func (r *Result) finishWords() {
 	for of, n := range r.closing.Uses {
 		r.Uses = append(r.Uses, Use{of.Use, of.Profile, *n})
 	}
-	r.Identities = []Identity{}
-	for name, n := range r.closing.Identities {
-		r.Identities = append(r.Identities, Identity{name, *n})
+	r.Identities, r.Pages = identities(r.closing.Identities), identities(r.closing.Pages)
+	r.Documents, r.Stated = []Document{}, []Stated{}
+	for _, name := range slices.Sorted(maps.Keys(r.closing.Documents)) {
+		r.Documents = append(r.Documents, Document{name, *r.closing.Documents[name]})
 	}
-	slices.SortFunc(r.Identities, func(a, b Identity) int {
-		return cmp.Or(cmp.Compare(b.TurnedAway, a.TurnedAway), cmp.Compare(a.Identity, b.Identity))
+	for of, n := range r.closing.Stated {
+		r.Stated = append(r.Stated, Stated{of.Document, of.Use, *n})
+	}
+	slices.SortFunc(r.Stated, func(a, b Stated) int {
+		return cmp.Or(cmp.Compare(a.Document, b.Document), cmp.Compare(a.Use, b.Use))
 	})
 	slices.SortFunc(r.Uses, func(a, b Use) int {
 		return cmp.Or(cmp.Compare(a.Use, b.Use),
 			cmp.Compare(a.Profile, b.Profile))
 	})
+}
+
+// identities sorts counters of identities.
+func identities(by map[string]*closing.IdentityCounts) []Identity {
+	out := []Identity{}
+	for name, n := range by {
+		out = append(out, Identity{name, *n})
+	}
+	slices.SortFunc(out, func(a, b Identity) int {
+		return cmp.Or(cmp.Compare(b.TurnedAway, a.TurnedAway), cmp.Compare(a.Identity, b.Identity))
+	})
+	return out
 }
 
 func (r *Result) addStratum(name string) {

@@ -56,11 +56,11 @@ func (w *Ways) Add(row *schema.Change) {
 		w.examples = make(exampleSet)
 	}
 	w.examples.add(row)
-	for i, s := range []*string{&row.Kind, row.Agent, row.Profile, row.Use, row.Identity, row.Template, row.URL,
-		row.Before, row.After} {
+	for i, s := range []*string{&row.Kind, row.Agent, row.Profile, row.Use, row.Identity, row.Document, row.Template,
+		row.URL, row.Before, row.After} {
 		switch {
 		case s == nil:
-		case i < 6:
+		case i < 7:
 			w.hash.WriteString(*s)
 		default:
 			// No text in a table has this byte, which is not valid in UTF-8.

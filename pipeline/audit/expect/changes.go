@@ -90,8 +90,11 @@ func (x *expectation) dependsOn(row *schema.Change) bool {
 		row.Use != nil && !x.Use.has(*row.Use) || row.Identity != nil && !x.Identity.has(*row.Identity) {
 		return false
 	}
-	if row.Kind == "answer" {
+	if row.Identity != nil {
 		return x.isOf(schema.OrZero(row.Agent), schema.OrZero(row.Category))
+	}
+	if row.Document != nil { // which states it to nobody of the registry
+		return len(x.Agents)+len(x.Category)+len(x.Profile) == 0
 	}
 	if row.Agent == nil {
 		// The row is about all agents. It counts only if the expectation names the
@@ -112,11 +115,13 @@ type Pair struct {
 	Compared      bool     // its policies are compared
 	Unknown       []string // profiles under which a policy of it is not known in both runs
 	Asked         []Asked  // identities under which it was asked in either run
+	Documents     bool     // both runs know which documents of consent it has
 	Listed        bool     // both runs know what it lists
 }
 
 // Asked says of an identity whether both runs show how a host answers it.
 type Asked struct {
+	IsPage                    bool // for a page, not for robots.txt
 	Identity, Agent, Category string
 	Known                     bool
 }
@@ -153,8 +158,9 @@ func (x *expectation) sees(p *Pair, compared bool) bool {
 		case name == "host_new" && p.After, name == "host_gone" && p.Before:
 		case name == "reachability" && p.Before && p.After:
 		case name == "host_new", name == "host_gone", name == "reachability", !compared,
-			name == "answer" && !x.seesAnswers(p),
-			name == "coverage" && slices.Contains(x.NoChange, name) && !p.Listed:
+			k.OfIdentities() && !x.seesAnswers(name, p),
+			name == "document" && x.isNamed(name) && !p.Documents,
+			name == "coverage" && x.isNamed(name) && !p.Listed:
 			return false
 		case k.Policy && slices.ContainsFunc(p.Unknown, x.Profile.has):
 			return false
@@ -163,18 +169,19 @@ func (x *expectation) sees(p *Pair, compared bool) bool {
 	return true
 }
 
-// namesAnswers reports whether the expectation is about answers to identities by its words,
-// and not by all alone.
-func (x *expectation) namesAnswers() bool {
-	return slices.Contains(x.NoChange, "answer") || len(x.Identity) > 0
+// isNamed reports whether the expectation is about changes of a kind by its words, and not by all
+// alone.
+func (x *expectation) isNamed(kind string) bool {
+	return slices.Contains(x.NoChange, kind) || kind == "answer" && len(x.Identity) > 0
 }
 
 // seesAnswers reports whether both runs show how a host answers each identity that the
-// expectation is about, and there is one if it names such changes.
-func (x *expectation) seesAnswers(p *Pair) bool {
-	found := !x.namesAnswers()
+// expectation is about, for robots.txt or for a page by the kind of changes, and there is one if it
+// names such changes.
+func (x *expectation) seesAnswers(kind string, p *Pair) bool {
+	found := !x.isNamed(kind)
 	for _, a := range p.Asked {
-		if x.Identity.has(a.Identity) && x.isOf(a.Agent, a.Category) {
+		if a.IsPage == (kind == "page") && x.Identity.has(a.Identity) && x.isOf(a.Agent, a.Category) {
 			if !a.Known {
 				return false
 			}
@@ -195,6 +202,9 @@ func shownFound(c *schema.Change) string {
 	what := c.Kind
 	if c.Identity != nil {
 		what += " to " + *c.Identity
+	}
+	if c.Document != nil {
+		what += " of " + *c.Document
 	}
 	return what + ": " + side(c.Before) + " → " + side(c.After)
 }

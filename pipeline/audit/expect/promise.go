@@ -37,6 +37,7 @@ type Promise struct {
 	ofPages      bool   // it is a served_as_written
 	ofVerdicts   bool   // it is a verdict
 	ofIdentities bool   // it is a no_change of answers to identities
+	ofDocuments  bool   // it is a no_change of documents
 	ofCoverage   bool   // it is a no_change of coverage
 	outages      hidden // what outages hid
 	walls        hidden // what walls hid
@@ -132,6 +133,9 @@ func (p *Promise) unknown() (note string) {
 	case p.Unknown > 0 && p.ofChanges && p.ofIdentities:
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
 			" unknown: one of the runs could not read them, or does not show how they answer an identity"
+	case p.Unknown > 0 && p.ofChanges && p.ofDocuments:
+		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
+			" unknown: not read in both runs, or one of them does not show which documents they have"
 	case p.Unknown > 0 && p.ofChanges && p.ofCoverage:
 		note = part(p.Unknown, p.Checked+p.Unknown, "host", "hosts") +
 			" unknown: not read in both runs, or without listed pages in one of them"

@@ -37,6 +37,9 @@ func (x *expectation) checkScope() (key string, err error) {
 		found, err := false, error(nil)
 		for i := range k.Shapes {
 			s := &k.Shapes[i]
+			if s.Nobody && len(x.Agents)+len(x.Category)+len(x.Profile) > 0 {
+				continue
+			}
 			if !slices.ContainsFunc(by, func(n narrowing) bool { return !n.allows(s) }) {
 				found = true
 				for i := range by {
@@ -167,6 +170,10 @@ func (x *expectation) neverChanges(k *change.Kind, by []narrowing) (key string, 
 				"its own", n.key, k.Name, strings.Join(known, ", "))
 		}
 		return n.key, fmt.Errorf("%s does not apply to changes of kind %s: remove the kind", n.key, k.Name)
+	}
+	if len(x.Agents)+len(x.Category)+len(x.Profile) > 0 {
+		return "no_change", fmt.Errorf("no change of kind %s that names an agent has these words of severity, after and urls "+
+			"together", k.Name)
 	}
 	return "no_change", fmt.Errorf("no change of kind %s has these words of severity, after and urls together", k.Name)
 }

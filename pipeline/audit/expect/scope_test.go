@@ -72,6 +72,9 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 		"coverage:":                                                                           "e:2: coverage is empty",
 		"coverage: {agent: A, at_least: 99%}\n  agents: A":                                    "e:3: agents are those of coverage already",
 		"coverage: {agent: A, at_least: 99%}\n  urls: /":                                      "e:3: urls does not apply to coverage",
+		"no_change: document\n  agents: A":                                                    "e:3: agents does not apply to changes of kind document",
+		"no_change: page\n  urls: /":                                                          "e:3: urls does not apply to changes of kind page: a run asks for one page",
+		"no_change: preference\n  after: priced\n  agents: A":                                 "e:2: no change of kind preference that names an agent has these words",
 		"at_least_as_strict_as: m":                                                            "e:2: at_least_as_strict_as: the model m forbids nothing",
 	} {
 		for _, model := range []string{"", "User-agent: *\nDisallow:\n", "Disallow: /\n", "<html>Disallow: /"} {
@@ -84,8 +87,11 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 	// What all is about, and words that go with some of the kinds.
 	for text, want := range map[string]string{
 		"no_change: all, severity: critical":                              "policy_class",
-		"no_change: all, category: search, severity: [major, minor]":      "policy_class verdict rules preference group signal crawl_delay answer coverage",
-		"no_change: all, identity: gptbot":                                "answer",
+		"no_change: all, category: search, severity: [major, minor]":      "policy_class verdict rules preference group signal crawl_delay answer page coverage",
+		"no_change: all, identity: gptbot":                                "answer page",
+		"no_change: [document, page], after: [present, refused]":          "page document",
+		"no_change: document, severity: cosmetic":                         "document",
+		"no_change: preference, use: ai-train, after: priced":             "preference",
 		"no_change: [answer, rules], after: [refused, closes]":            "rules answer",
 		"no_change: all, use: ai-train":                                   "preference",
 		"no_change: all, urls: /":                                         "verdict sitemap",

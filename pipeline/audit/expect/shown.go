@@ -114,11 +114,8 @@ func (c *Checker) unseenBy(by *Comparison) (why []string) {
 // they would.
 func (by *Comparison) unseen(x *expectation) string {
 	for _, kind := range x.kinds {
-		if kind == "answer" && !x.namesAnswers() && !by.have("answers") {
-			continue // by all it is about answers only where there are any
-		}
-		if kind == "coverage" && !slices.Contains(x.NoChange, kind) && !by.have("coverage") {
-			continue // the same
+		if table := besideTables[kind]; table != "" && !x.isNamed(kind) && !by.have(table) {
+			continue // by all it is about answers only where there are any, and the like
 		}
 		if why := by.unseenKind(x, change.Named(kind)); why != "" {
 			return why
@@ -159,9 +156,9 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 	if why := by.unseenDefinition(x, k); why != "" {
 		return why
 	}
-	if k.Name == "answer" {
+	if k.OfIdentities() {
 		for _, m := range by.Runs {
-			if why := unasked(x, m); why != "" {
+			if why := unasked(x, k.Name, m); why != "" {
 				return why
 			}
 		}
@@ -181,14 +178,18 @@ func (by *Comparison) unseenKind(x *expectation, k *change.Kind) string {
 	return ""
 }
 
+// besideTables are the tables of what a run may have beside robots.txt, by kind of change.
+var besideTables = map[string]string{"answer": "answers", "page": "answers", "document": "documents",
+	"coverage": "coverage"}
+
 // have reports whether both runs have a table.
 func (by *Comparison) have(table string) bool {
 	return !slices.ContainsFunc(by.Runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, table) })
 }
 
-// unasked says that a run did not ask under an identity that an expectation is about. A run
-// without counters does not say as whom it asked.
-func unasked(x *expectation, m *past.Run) string {
+// unasked says that a run did not ask under an identity that an expectation is about, by the kind
+// of its changes. A run without counters does not say as whom it asked.
+func unasked(x *expectation, kind string, m *past.Run) string {
 	if len(m.PartsOf("summary")) == 0 {
 		return ""
 	}
@@ -206,7 +207,7 @@ func unasked(x *expectation, m *past.Run) string {
 			return ""
 		}
 	}
-	if !x.namesAnswers() {
+	if !x.isNamed(kind) {
 		return ""
 	}
 	return fmt.Sprintf("run %s did not ask under any identity that it is about", m.Run)

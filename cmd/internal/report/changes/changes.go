@@ -86,10 +86,11 @@ type change struct{ hosts, rows int64 }
 
 // changeExample is a row of a host. Its strings are text from the network.
 type changeExample struct {
-	Host, Kind, Agent, URL, Use, Identity, Before, After string
-	line                                                 *int32 // that decides now, of a host that closed
-	rank                                                 int64
-	more                                                 int64 // further rows of that severity
+	Host, Kind, Agent, URL, Use, Identity, Document, Before, After string
+
+	line *int32 // that decides now, of a host that closed
+	rank int64
+	more int64 // further rows of that severity
 }
 
 const (
@@ -140,7 +141,7 @@ func Read(ctx context.Context, in store.Store, m *journal.Manifest, against, pro
 // changeColumns are the columns that are read.
 var changeColumns = []string{
 	"host", "origin", "rank", "kind", "severity", "agent", "category", "profile", "url", "before", "after",
-	"line_before", "line_after", "use", "template", "identity",
+	"line_before", "line_after", "use", "template", "identity", "document",
 }
 
 // add counts a row.
@@ -220,7 +221,7 @@ func exampleOf(e *diff.Example) *changeExample {
 		Kind: clipped(e.Kind), Agent: clipped(schema.OrZero(e.Agent)), Before: clipped(schema.OrZero(e.Before)),
 		After: clipped(schema.OrZero(e.After)),
 		Host:  clipped(e.Host), URL: clipped(schema.OrZero(e.URL)), Use: clipped(schema.OrZero(e.Use)),
-		Identity: clipped(schema.OrZero(e.Identity)), rank: math.MaxInt64, more: e.More,
+		Identity: clipped(schema.OrZero(e.Identity)), Document: clipped(schema.OrZero(e.Document)), rank: math.MaxInt64, more: e.More,
 	}
 	if e.Rank != nil {
 		x.rank = *e.Rank

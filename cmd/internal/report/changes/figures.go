@@ -27,7 +27,8 @@ func (c *Changes) Figures(all string) []*draw.Figure {
 	return []*draw.Figure{
 		c.changedHosts(), c.changeWays("change-agents", "agent", c.closedAgents(), nil),
 		c.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
-		c.changeWords(), c.changeUses(), c.changeIdentities(), c.changedTogether(), c.changeKinds(),
+		c.changeWords(), c.changeUses(), c.changeIdentities(), c.changePages(), c.changeDocuments(), c.changeStatements(),
+		c.changedTogether(), c.changeKinds(),
 	}
 }
 
@@ -129,7 +130,11 @@ func (x *changeExample) moved() string {
 
 func (x *changeExample) words() (s string) {
 	said := x.valueOf
-	s = words.Kind(x.Kind)
+	if s = words.Kind(x.Kind); x.Kind == "document" {
+		s += " " + x.Document
+	} else if x.Document != "" {
+		s += " of " + x.Document
+	}
 	if x.Agent != "" && x.Identity == "" { // which says more
 		s += ", " + x.Agent
 	}
@@ -238,7 +243,7 @@ func (c *Changes) changedTogether() *draw.Figure {
 	f.FitHosts()
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
-      list_sort(list([kind, agent, profile, use, identity, template, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
+      list_sort(list([kind, agent, profile, use, identity, document, template, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
     %s
       AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
     GROUP BY origin)

@@ -8,12 +8,37 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
 // changeIdentities shows how hosts answer identities now, and did not before.
 func (c *Changes) changeIdentities() *draw.Figure {
-	of := c.closing.Identities
+	return c.identityFigure(&draw.Figure{
+		ID: "change-identities",
+		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or " +
+			"met with a wall. Otherwise: what it is served compares otherwise with the host's own answer than before, or it " +
+			"is turned away in another way. " +
+			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own " +
+			"second request otherwise than the first.",
+	}, "answer_changes", c.closing.Identities, "")
+}
+
+// changePages shows what identities meet on pages now, and did not before.
+func (c *Changes) changePages() *draw.Figure {
+	return c.identityFigure(&draw.Figure{
+		ID: "change-pages",
+		Note: "What identities met on the page of --pages, of hosts that both runs read. Turned away: refused, met with a " +
+			"wall, to pay or to slow down, or redirected to another site. Otherwise: another page, or turned away in another " +
+			"way. What looks like an outage is undecided. Where a run has a control, hosts do not count that did not serve it " +
+			"the page each time.",
+	}, "page_changes", c.closing.Pages, " from the page")
+}
+
+// identityFigure completes a figure of how hosts treat identities now, and did not before. of are
+// the hosts by identity, which a view has too; where says what of.
+func (c *Changes) identityFigure(f *draw.Figure, view string, of map[string]*closing.IdentityCounts,
+	where string) *draw.Figure {
 	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		x, y := of[a], of[b]
 		return cmp.Or(cmp.Compare(y.TurnedAway, x.TurnedAway), cmp.Compare(y.LetIn, x.LetIn),
@@ -22,17 +47,10 @@ func (c *Changes) changeIdentities() *draw.Figure {
 	if len(names) == 0 {
 		return nil
 	}
-	f := &draw.Figure{
-		ID: "change-identities", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", c.all),
-		Head: []string{"identity", "turned_away", "let_in", "otherwise", "undecided"}, Names: clipped,
-		Note: "Answers to the requests for robots.txt, of hosts that answered us in both runs. Turned away: refused, or " +
-			"met with a wall. Otherwise: what it is served compares otherwise with the host's own answer than before, or it " +
-			"is turned away in another way. " +
-			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own " +
-			"second request otherwise than the first.",
-		Legend: []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"},
-			{Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}},
-	}
+	f.Of, f.Names = fmt.Sprintf("Numbers of hosts; the run has %s.", c.all), clipped
+	f.Head = []string{"identity", "turned_away", "let_in", "otherwise", "undecided"}
+	f.Legend = []draw.Legend{{Class: "closed", Name: "turned away"}, {Class: "allow", Name: "let in again"},
+		{Class: "partly", Name: "answered otherwise"}, {Class: "unknown", Name: "undecided"}}
 	for _, name := range names {
 		n := of[name]
 		f.AddRow([]string{name}, n.TurnedAway, n.LetIn, n.Otherwise, n.Undecided)
@@ -42,11 +60,11 @@ func (c *Changes) changeIdentities() *draw.Figure {
 				N: n.Undecided})
 	}
 	f.FitHosts()
-	f.Title = identitiesTitle(clipped(names[0]), of[names[0]].TurnedAway, of[names[0]].LetIn)
+	f.Title = identitiesTitle(clipped(names[0])+where, of[names[0]].TurnedAway, of[names[0]].LetIn)
 	f.SQL = fmt.Sprintf(`SELECT identity, count(*) FILTER (turned_away) AS turned_away, count(*) FILTER (let_in) AS let_in,
   count(*) FILTER (otherwise) AS otherwise, count(*) FILTER (undecided) AS undecided
-FROM history.answer_changes WHERE run = %s AND against = %s
-GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, views.Quote(c.run), views.Quote(c.against))
+FROM history.%s WHERE run = %s AND against = %s
+GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identity`, view, views.Quote(c.run), views.Quote(c.against))
 	return f
 }
 

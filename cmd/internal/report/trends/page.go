@@ -106,6 +106,7 @@ func (d *seriesData) page() *draw.Page {
 	add("Which site lets whom in, run by run?", d.strips())
 	add("What do hosts answer?", d.ofReasons(), d.ofStatuses())
 	add("What may be done with their content?", d.ofRefusals(), d.ofPreferences())
+	add("What do hosts say elsewhere, and do on pages?", d.ofDocuments(), d.ofPages())
 	add("Whose words are they?", d.ofTemplates(), d.ofWords())
 	add("What is in the files?", d.ofSignals(), d.ofFeatures(), d.ofBodies())
 	for _, run := range d.Runs[:min(len(d.Runs), 40)] {
@@ -285,6 +286,8 @@ func (d *seriesData) multiples(s subject) (all []*lines) {
 			switch {
 			case base == "hosts":
 				m.add(d, "allow", "of hosts", s.line(name, base))
+			case base == "asked":
+				m.add(d, "allow", "of hosts asked", s.line(name, base))
 			case base == "texts":
 				m.add(d, "closed", "of hosts with a file", s.line(name, base))
 			case i == 0 || !d.allFiles: // otherwise the line of hosts

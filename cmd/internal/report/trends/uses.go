@@ -27,7 +27,7 @@ func (d *seriesData) ofRefusals() *draw.Figure {
 		return nil
 	}
 	return d.follow(&draw.Figure{
-		ID: "refusals", Title: d.told(s, "any", "refuses AI training in some way", "refuse AI training in some way"),
+		ID: "refusals", Title: d.told(s, "any", "refuses AI training in robots.txt", "refuse AI training in robots.txt"),
 		Legend: d.twoBases(),
 		Of: "Shares of hosts. A file may use several ways; a licence counts where a file names one, for its terms " +
 			"are not read.",

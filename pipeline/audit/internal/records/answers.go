@@ -1,22 +1,26 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Answer is what a host answered to an identity that is not a control.
+// Answer is what a host answered to an identity that is not a control, for its robots.txt or for
+// a page.
 type Answer struct {
+	IsPage          bool
 	Identity, Agent string // no agent is ""
-	asked           uint64 // hash of the user agent and the agent: equal if the question is
-	State           string // as [change.AnswerState] has it, "" if it is not known
+	asked           uint64 // hash of the user agent, the agent and the path: equal if the question is
+	State           string // as [change.AnswerState] or [change.PageState] has it, "" if it is not known
 	digest          string // of a file that is not that of the host's own answer
 }
 
@@ -24,54 +28,82 @@ type Answer struct {
 var askedSeed = maphash.MakeSeed()
 
 var answerColumns = []string{"seq", "path", "identity", "is_control", "user_agent", "agent", "treatment", "policy",
-	"content_digest"}
+	"content_digest", "remark"}
 
 // readAnswers reads the parts of answers of a segment.
 func readAnswers(ctx context.Context, in store.Store, parts []journal.Part) (map[int64]string, error) {
 	return readBeside(ctx, in, parts, answerColumns, func(a *schema.Answer) int64 { return a.Seq }, encodeAnswers)
 }
 
-// encodeAnswers encodes the answers of a target, in the order of identities. How a host
-// answers an identity is known only if it answers a control as it answers us: else it may
-// turn away any second request.
+// encodeAnswers encodes the answers of a target: those for robots.txt, then those for a page, in
+// the order of identities. How a host answers an identity is known only if it answers a control
+// as it answers us, or serves a control the page each time that it asks: else it may turn away any
+// second request.
 func encodeAnswers(rows []schema.Answer) string {
-	alone := true // no control, or each is answered as we are
+	var lets [2]bool // no control, or each is let in; of robots.txt, and of a page
+	lets[0], lets[1] = true, true
 	for i := range rows {
-		alone = alone && (rows[i].IsPage() || !rows[i].IsControl || change.AnswerState(rows[i].Treatment, rows[i].Policy) == change.Alike)
+		switch a := &rows[i]; {
+		case !a.IsControl:
+		case a.IsPage():
+			lets[1] = lets[1] && a.Treatment == string(consent.PageServed) && schema.OrZero(a.Remark) != consent.WhyOnce
+		default:
+			lets[0] = lets[0] && change.AnswerState(a.Treatment, a.Policy) == change.Alike
+		}
 	}
 	var e Encoder
-	for _, a := range slices.SortedFunc(slices.Values(rows),
-		func(a, b schema.Answer) int { return strings.Compare(a.Identity, b.Identity) }) {
-		if a.IsControl || a.IsPage() {
+	for _, a := range slices.SortedFunc(slices.Values(rows), func(a, b schema.Answer) int {
+		return cmp.Or(place(a.IsPage())-place(b.IsPage()), strings.Compare(a.Identity, b.Identity))
+	}) {
+		if a.IsControl {
 			continue
 		}
-		state, digest := "", ""
-		if alone {
+		state, digest, isPage := "", "", place(a.IsPage())
+		switch {
+		case !lets[isPage]:
+		case isPage == 1:
+			state = change.PageState(a.Treatment)
+		default:
 			state = change.AnswerState(a.Treatment, a.Policy)
 		}
 		if change.IsOtherFile(state) {
 			digest = schema.OrZero(a.ContentDigest)
 		}
+		e.Uint(uint64(isPage))
 		e.Text(a.Identity)
 		e.Text(schema.OrZero(a.Agent))
-		e.Uint(maphash.String(askedSeed, a.UserAgent+"\x00"+schema.OrZero(a.Agent)))
+		e.Uint(maphash.String(askedSeed, a.UserAgent+"\x00"+schema.OrZero(a.Agent)+"\x00"+a.Path))
 		e.Text(state)
 		e.Text(digest)
 	}
 	return string(e)
 }
 
-// Answers returns what the host answered to identities, in their order.
+// place returns the place of answers for a page, and of others.
+func place(isPage bool) int {
+	if isPage {
+		return 1
+	}
+	return 0
+}
+
+// Compare orders answers as a host has them.
+func (a *Answer) Compare(b *Answer) int {
+	return cmp.Or(place(a.IsPage)-place(b.IsPage), strings.Compare(a.Identity, b.Identity))
+}
+
+// Answers returns what the host answered to identities, in their order: for robots.txt, then for
+// a page.
 func (f *Fetched) Answers() (out []Answer) {
 	for d := Decoder(f.beside[OfAnswers]); len(d) > 0; {
-		out = append(out, Answer{d.Text(), d.Text(), d.Uint(), d.Text(), d.Text()})
+		out = append(out, Answer{d.Uint() == 1, d.Text(), d.Text(), d.Uint(), d.Text(), d.Text()})
 	}
 	return out
 }
 
 // SameQuestion reports whether both are answers to an identity of one name, user agent and
-// agent.
-func (a *Answer) SameQuestion(b *Answer) bool { return a.Identity == b.Identity && a.asked == b.asked }
+// agent, for one path.
+func (a *Answer) SameQuestion(b *Answer) bool { return a.Compare(b) == 0 && a.asked == b.asked }
 
 // SameFile reports whether both are the same file, or neither is one that is not that of
 // the host's own answer.

@@ -17,6 +17,8 @@ type Beside int
 const (
 	OfAnswers Beside = iota
 	OfCoverage
+	OfDocuments
+	OfStatements // of these documents
 	NumBeside
 )
 
@@ -32,6 +34,14 @@ func ReadBesides(ctx context.Context, in store.Store, parts map[string][]journal
 	if compared[OfCoverage] && err == nil {
 		all[OfCoverage], err = readCoverage(ctx, in, parts["coverage"], names)
 	}
+	if compared[OfDocuments] && err == nil {
+		all[OfDocuments], err = readBeside(ctx, in, parts["documents"], documentColumns,
+			func(d *schema.Document) int64 { return d.Seq }, encodeDocuments)
+	}
+	if compared[OfStatements] && err == nil {
+		all[OfStatements], err = readBeside(ctx, in, parts["preferences"], statementColumns,
+			func(p *schema.Preference) int64 { return p.Seq }, encodeStatements)
+	}
 	return all, err
 }
 
@@ -44,6 +54,12 @@ func LookUpBesides(ctx context.Context, r *lookup.Run, t *lookup.Target, compare
 	if compared[OfCoverage] && err == nil {
 		of[OfCoverage], err = lookedUp(ctx, r, "coverage", t,
 			func(rows []schema.Coverage) string { return encodeCoverage(rows, names) })
+	}
+	if compared[OfDocuments] && err == nil {
+		of[OfDocuments], err = lookedUp(ctx, r, "documents", t, encodeDocuments)
+	}
+	if compared[OfStatements] && err == nil {
+		of[OfStatements], err = lookedUp(ctx, r, "preferences", t, encodeStatements)
 	}
 	return of, err
 }

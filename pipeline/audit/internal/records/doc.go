@@ -6,6 +6,7 @@
 //	fetched.go    rows of fetches
 //	beside.go     tables that may differ where the file does not, as parts of these
 //	answers.go    rows of answers
+//	documents.go  rows of documents, and of preferences that these state
 //	coverage.go   rows of coverage
 //	details.go    rows of the other tables
 //	bodies.go     bodies
