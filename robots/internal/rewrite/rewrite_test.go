@@ -123,6 +123,21 @@ func (r *Rewriter) guess(rest []byte, s State, query bool, out []byte, found *[]
 }
 
 // What is left over of stars in a row.
+// A pattern lies in the body of a file, which rewriting leaves as it is.
+func TestPatternsStayInTheirFile(t *testing.T) {
+	for _, requote := range []Requote{RequotePath, RequoteThrough, RequoteQuery, RequoteUnreserved, RequoteUnfit, RequoteValid, RequotePlain, RequoteHarmless, RequoteWhole} {
+		for _, pattern := range []string{"/a;?q", "/a$", "/a;b?c", "/A?b", "/a?"} {
+			body := []byte(pattern + "\nAllow: /b\n")
+			as := Rewriter{Requote: requote, FoldCase: true}
+			as.Pattern(body[:len(pattern)], true)
+			if string(body) != pattern+"\nAllow: /b\n" {
+				t.Errorf("%s of %q leaves %q", requote, pattern, body)
+			}
+		}
+	}
+}
+
+// A path that is plain is what the slow way makes of it.
 func TestPlainPathsStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	kept := 0
