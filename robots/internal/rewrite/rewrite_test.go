@@ -122,7 +122,6 @@ func (r *Rewriter) guess(rest []byte, s State, query bool, out []byte, found *[]
 	}
 }
 
-// What is left over of stars in a row.
 // A pattern lies in the body of a file, which rewriting leaves as it is.
 func TestPatternsStayInTheirFile(t *testing.T) {
 	for _, requote := range []Requote{RequotePath, RequoteThrough, RequoteQuery, RequoteUnreserved, RequoteUnfit, RequoteValid, RequotePlain, RequoteHarmless, RequoteWhole} {
@@ -165,6 +164,7 @@ func TestPlainPathsStay(t *testing.T) {
 	}
 }
 
+// What is left over of stars in a row.
 func TestOneStar(t *testing.T) {
 	for pattern, want := range map[string]string{"": "", "/a": "/a", "**": "*", "/a***b*c**": "/a*b*c*"} {
 		if got := OneStar([]byte(pattern)); string(got) != want {
