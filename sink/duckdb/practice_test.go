@@ -389,7 +389,7 @@ func wantChangedPages(t *testing.T, out string) {
 		count(*) FILTER (CASE k.suffix WHEN '' THEN away ELSE once END) AS count, count(*) AS compared FROM met CROSS JOIN (VALUES (''), (' control')) k(suffix) 
 		WHERE (identity, paper) IN (SELECT (identity, paper) FROM met WHERE away) GROUP BY run, met.date, 3 ORDER BY key, met.date, run`)
 	text, _ := robocensus(t, 0, "series", "--out", out, "--runs", "[rs]", "--agent", "GPTBot")
-	printed := strings.Join(strings.Fields(text), " ")
+	printed := strings.ReplaceAll(strings.Join(strings.Fields(text), " "), ",", "")
 	_, rows, err := ask(db, runs+"SELECT run, count(*) FILTER (away), count(*), count(*) FILTER (once), count(*) FILTER (away AND once) FROM met WHERE agent = 'GPTBot' AND paper = 'open' GROUP BY run ORDER BY run")
 	must(t, err)
 	for _, row := range rows {
