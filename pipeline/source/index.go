@@ -112,11 +112,16 @@ func (s *Source) takeIndex(ctx context.Context, x *index, take func(*cdx.Capture
 			s.paced = s.paced || s.isPaced(s.config.locate(c.File))
 			return take(&c)
 		},
-		Other: func(c cdx.Capture) error {
+		Other: func(c cdx.Capture) (used bool, err error) {
 			if _, why := s.config.refusal(x.path, c.File); why != "" {
-				return nil
+				return false, nil
 			}
-			return s.originals.addLine(&c)
+			if used = s.config.Further; used {
+				lines = c.Line
+				skipped.OtherURLs++
+				s.progress(1)
+			}
+			return used, s.originals.addLine(&c)
 		},
 		Reject: func(line int64, text, reason string) error {
 			lines = line

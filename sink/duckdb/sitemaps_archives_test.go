@@ -127,6 +127,10 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 		"last":     {"--warc", whole, "--warc", revisits, "--last-capture"},
 	} {
 		got := reads(name, flags...)
+		rejects, err := os.ReadFile(filepath.Join(got, "_runs", "r", "rejected.csv"))
+		if must(t, err); strings.Contains(string(rejects), "not_robots_txt") {
+			t.Errorf("%s: captures of sitemaps are rejected:\n%s", name, rejects)
+		}
 		for _, table := range []string{"sitemap_files", "coverage", "urls"} {
 			columns := map[string]string{"sitemap_files": "* EXCLUDE (seq, fetch_time)"}[table]
 			if columns == "" {

@@ -27,7 +27,7 @@ func linesOfIndex(t testing.TB, text string) (places, rejected []string, err err
 			places = append(places, fmt.Sprintf("%d %s %s %s %d+%d%s", c.Line, c.Origin, c.Date.Format("20060102150405"), c.File, c.Offset, c.Length, of))
 			return nil
 		},
-		Other: func(Capture) error { return nil },
+		Other: func(Capture) (bool, error) { return false, nil },
 		Reject: func(line int64, text, reason string) error {
 			rejected = append(rejected, fmt.Sprintf("%d %s", line, reason))
 			return nil
@@ -117,11 +117,11 @@ func FuzzIndex(f *testing.F) {
 				}
 				return nil
 			},
-			Other: func(c Capture) error {
+			Other: func(c Capture) (bool, error) {
 				if !isPlace(c.Place) {
 					t.Fatalf("%+v", c)
 				}
-				return nil
+				return false, nil
 			},
 			Reject: func(line int64, _, reason string) error {
 				if took(line); reason == "" {

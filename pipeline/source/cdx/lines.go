@@ -17,9 +17,11 @@ import (
 
 // Receiver receives what an index names.
 type Receiver struct {
-	// Capture takes a capture of a robots.txt, Other one of another URL.
-	Capture, Other func(Capture) error
-	// Reject takes a line that names no capture of a robots.txt, also one of Other.
+	// Capture takes a capture of a robots.txt.
+	Capture func(Capture) error
+	// Other takes one of another URL, and reports whether it is of use there.
+	Other func(Capture) (used bool, err error)
+	// Reject takes a line that names no capture of a robots.txt and is of no use.
 	Reject func(line int64, text, reason string) error
 }
 
@@ -59,7 +61,10 @@ func Read(ctx context.Context, name string, in io.Reader, to Receiver) error {
 			if c.Line = line; reason == "" {
 				err = to.Capture(*c)
 			} else if c.File != "" && c.URL != "" {
-				err = to.Other(*c)
+				var used bool
+				if used, err = to.Other(*c); used {
+					reason = ""
+				}
 			}
 		}
 		if err == nil && reason != "" {

@@ -198,10 +198,12 @@ func (t *Table) row(line int64, cell func(what string) string, to TableReceiver)
 	case reason == "", reason == noDate && f.date == "" && !t.has(letterDate):
 		return to.Capture(c)
 	case reason == otherURL:
-		to.Skipped(1, 0, 0)
 		if c.File != "" && c.URL != "" {
-			return to.Other(c)
+			if used, err := to.Other(c); used || err != nil {
+				return err
+			}
 		}
+		to.Skipped(1, 0, 0)
 		return nil
 	}
 	return to.Reject(line, f.url, reason)

@@ -72,7 +72,7 @@ func tableRows(t *testing.T, in *bytes.Reader, path string, hosts []string) (cap
 	var urls, subsets, unread, others int64
 	to := TableReceiver{Hosts: hosts, Skipped: func(a, b, c int64) { urls, subsets, unread = urls+a, subsets+b, unread+c }}
 	to.Capture = func(c Capture) error { captures = append(captures, c); return nil }
-	to.Other = func(Capture) error { others++; return nil }
+	to.Other = func(Capture) (bool, error) { others++; return false, nil }
 	to.Reject = func(line int64, _, reason string) error {
 		rejected = append(rejected, fmt.Sprintf("%d %s", line, reason))
 		return nil
