@@ -272,7 +272,7 @@ var types = map[string]string{
 	"examples":     `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
 	"bodies":       `run VARCHAR, content_digest VARCHAR, body BLOB`,
 	"changes": `host VARCHAR, origin VARCHAR, rank BIGINT, kind VARCHAR, severity VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR,
-		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, before_run VARCHAR, use VARCHAR, template_before VARCHAR, template_after VARCHAR, template VARCHAR, identity VARCHAR, against VARCHAR, run VARCHAR`,
+		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, before_run VARCHAR, use VARCHAR, template_before VARCHAR, template_after VARCHAR, template VARCHAR, identity VARCHAR, document VARCHAR, against VARCHAR, run VARCHAR`,
 }
 
 // Both schemas have the columns of every table, even of tables that were not
