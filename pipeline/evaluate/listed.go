@@ -145,13 +145,14 @@ func countChildren(files []schema.SitemapFile) {
 	}
 }
 
-// hostLists returns the key of the metric sitemap_host.
-func hostLists(listed *target.Listed) string {
+// HostLists returns the key of the metric sitemap_host of a host with these sitemaps, of whose own
+// pages so many are judged.
+func HostLists(files []schema.SitemapFile, judged int) string {
 	some := func(is func(*schema.SitemapFile) bool) bool {
-		return slices.ContainsFunc(listed.Files, func(f schema.SitemapFile) bool { return is(&f) })
+		return slices.ContainsFunc(files, func(f schema.SitemapFile) bool { return is(&f) })
 	}
 	switch {
-	case len(listed.URLs) > 0:
+	case judged > 0:
 		return summary.HostLists
 	case some(func(f *schema.SitemapFile) bool { return f.URLs > 0 }):
 		return summary.ListsOthers
@@ -190,7 +191,7 @@ func faultOf(f *schema.SitemapFile) string {
 
 // countListed counts the sitemaps of a host.
 func (e *Evaluator) countListed(listed *target.Listed, stratum string) {
-	e.counts.Add("sitemap_host", stratum, hostLists(listed))
+	e.counts.Add("sitemap_host", stratum, HostLists(listed.Files, len(listed.URLs)))
 	for i := range listed.Files {
 		f := &listed.Files[i]
 		e.counts.Add("sitemap_file", stratum, f.Kind+" "+f.Outcome)

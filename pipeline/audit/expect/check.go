@@ -26,6 +26,7 @@ type Checker struct {
 	coverage     []coverage // by expectation
 	agents       []schema.Agent
 	walled       map[int64]bool // targets of the segment that a wall kept from being read
+	listed       map[int64]bool // targets of the segment with rows of coverage
 	csv          *csv.Writer
 	scratch      func() (*store.Scratch, error) // creates a file to sort in
 	model        *modelCheck                    // nil if no expectation has a model
@@ -33,7 +34,7 @@ type Checker struct {
 }
 
 func newChecker(e *List, agents []schema.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *Checker {
-	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), csv: csv.NewWriter(file),
+	c := &Checker{expectations: e, agents: agents, walled: make(map[int64]bool), listed: make(map[int64]bool), csv: csv.NewWriter(file),
 		scratch: scratch}
 	notOfIdentities := func(kind string) bool { return !change.Named(kind).OfIdentities() }
 	for _, x := range e.list {
@@ -148,6 +149,9 @@ func (c *Checker) run(ctx context.Context, in store.Store, m *journal.Manifest) 
 				}
 			}
 		}
+		if err := c.ofUnlisted(ctx, in, parts[segment], targets[ofCoverage]); err != nil {
+			return err
+		}
 		if err := c.ofModels(ctx, in, parts[segment]); err != nil {
 			return err
 		}
@@ -170,12 +174,15 @@ func (c *Checker) lacks(m *journal.Manifest, k int) string {
 	if why := unseenAgent(x, m.Run, c.agents); why != "" {
 		return why
 	}
-	switch t := x.table(); {
-	case x.isOfModel():
+	if x.isOfModel() {
 		return c.lacksModel(m, k)
-	case !slices.Contains(m.Tables, t):
-		return fmt.Sprintf("run %s has no table %s", m.Run, t)
-	case x.what == "verdict" && len(x.Category) > 0 && len(c.agents) == 0 && !slices.Contains(m.Tables, "policies"):
+	}
+	for _, table := range x.tables() {
+		if !slices.Contains(m.Tables, table) {
+			return fmt.Sprintf("run %s has no table %s", m.Run, table)
+		}
+	}
+	if x.what == "verdict" && len(x.Category) > 0 && len(c.agents) == 0 && !slices.Contains(m.Tables, "policies") {
 		return fmt.Sprintf("run %s has no table policies, which has the categories of agents", m.Run)
 	}
 	return ""

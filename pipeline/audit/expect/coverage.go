@@ -1,13 +1,21 @@
 package expect
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -28,7 +36,8 @@ func (x *expectation) checkCoverage() (key string, err error) {
 		return "", nil
 	}
 	if c == nil {
-		return ofCoverage, errors.New("coverage is empty: give an agent and a share, as in {agent: Googlebot, at_least: 99%}")
+		return ofCoverage, errors.New("coverage is empty: give an agent and a share, as in {agent: Googlebot, at_least: 99%}, " +
+			"or a share, and category beside coverage")
 	}
 	if len(c.Agent) > 0 {
 		if _, given := x.lines["agents"]; given {
@@ -66,6 +75,7 @@ type pages struct {
 func (c *Checker) ofPages(s *selection, meant []int, batch []pages) {
 	for i := range batch {
 		p := &batch[i]
+		c.listed[p.Seq] = true
 		for _, k := range s.at(c, meant, p.Seq, p.Host) {
 			x := c.expectations.list[k]
 			if !x.isOf(p.Agent, p.Category) || !x.Profile.has(p.Profile) || p.Sampled == 0 {
@@ -95,4 +105,86 @@ func (p *pages) found() string {
 		text += fmt.Sprintf(", %.1f%% to %.1f%% of the %d that are listed", 100*low, 100*high, of.Listed)
 	}
 	return text
+}
+
+// ofUnlisted checks the targets of a segment that have no rows of coverage, because no sitemap
+// shows what they list. An agent that is shut out may fetch none of it, and the same rules often
+// close the sitemaps to the census too. targets are those that expectations cover, nil if that
+// is not known.
+func (c *Checker) ofUnlisted(ctx context.Context, in store.Store, parts map[string][]journal.Part,
+	targets []int64) error {
+	meant := c.meant(ofCoverage)
+	rest := slices.DeleteFunc(slices.Clone(targets), func(seq int64) bool { return c.listed[seq] })
+	if len(meant) == 0 || targets != nil && len(rest) == 0 {
+		return nil
+	}
+	var wanted func(least, greatest int64) bool
+	if targets != nil {
+		wanted = rowio.Within(rest)
+	}
+	lists, err := c.lists(ctx, in, parts["sitemap_files"], wanted)
+	if err != nil {
+		return err
+	}
+	s := new(selection)
+	return rowio.Of(ctx, in, parts["policies"], rowio.Selection{Wanted: wanted}, func(batch []policy) error {
+		for i := range batch {
+			if p := &batch[i]; !c.listed[p.Seq] {
+				c.unlisted(s, meant, p, lists[p.Seq])
+			}
+		}
+		return nil
+	})
+}
+
+// lists returns what targets list that have no rows of coverage, as keys of the metric
+// sitemap_host.
+func (c *Checker) lists(ctx context.Context, in store.Store, parts []journal.Part,
+	wanted func(least, greatest int64) bool) (map[int64]string, error) {
+	out := make(map[int64]string)
+	var files []schema.SitemapFile // of one target
+	end := func() {
+		if len(files) > 0 && !c.listed[files[0].Seq] {
+			out[files[0].Seq] = evaluate.HostLists(files, 0)
+		}
+		files = files[:0]
+	}
+	err := rowio.Of(ctx, in, parts, rowio.Selection{Columns: []string{"seq", "kind", "outcome", "urls"}, Wanted: wanted},
+		func(batch []schema.SitemapFile) error {
+			for i := range batch {
+				if len(files) > 0 && files[0].Seq != batch[i].Seq {
+					end()
+				}
+				files = append(files, batch[i])
+			}
+			return nil
+		})
+	end()
+	return out, err
+}
+
+// unlisted checks a policy of a target of which no sitemap shows pages of its own; lists says why.
+func (c *Checker) unlisted(s *selection, meant []int, p *policy, lists string) {
+	for _, k := range s.at(c, meant, p.Seq, p.Host) {
+		x, promise := c.expectations.list[k], c.promises[k]
+		if !x.isOf(p.Agent, p.Category) || !x.Profile.has(p.Profile) {
+			continue
+		}
+		switch {
+		case p.Class == summary.ClassNames[summary.ClassUnknown], c.walled[p.Seq]:
+			s.unknown(c, k)
+		case lists == summary.ListsNobody:
+			s.hide(promise, k, &promise.unlisted)
+		case lists != summary.ListsClosed && lists != summary.ListsDead && lists != summary.ListsUncaptured:
+			// It lists nothing.
+		case p.Class == summary.ClassNames[robots.DisallowAll]:
+			s.checked(c, k, p.Host)
+			c.breach(k, Breach{Host: p.Host, Agent: new(p.Agent), Profile: new(p.Profile), Line: p.Line,
+				Found: "coverage: the agent is shut out, so nothing that the host lists is open to it"})
+		case lists == summary.ListsClosed:
+			s.hide(promise, k, &promise.shut)
+		default:
+			s.hide(promise, k, &promise.unlisted)
+		}
+	}
 }

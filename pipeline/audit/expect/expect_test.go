@@ -80,8 +80,13 @@ func TestTheExampleOfExpectationsIsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	what := make(map[string]bool)
+	byCategory := false
 	for _, x := range e.list {
 		what[x.what] = true
+		byCategory = byCategory || x.what == ofCoverage && len(x.Category) > 0
+	}
+	if !byCategory {
+		t.Error("the example does not show where category of coverage stands")
 	}
 	if len(what) != len(expectKeys) {
 		t.Errorf("the example shows %v", what)

@@ -45,13 +45,22 @@ func (x *expectation) table() string {
 		atMostAsStrict: "rules"}[x.what]
 }
 
+// tables returns the tables that it takes to check the expectation: what a host lists is not all in
+// its own.
+func (x *expectation) tables() []string {
+	if x.what == ofCoverage {
+		return []string{ofCoverage, "policies", "sitemap_files"}
+	}
+	return []string{x.table()}
+}
+
 // Fit checks, before a run, that the run will show what is expected. An expectation
 // about an agent, URL, profile or table that the run does not have is an error with
 // its line.
 func (e *List) Fit(c evaluate.Config, tables []string) error {
 	profiles := c.ProfileNames()
 	for _, x := range e.list {
-		needs := []string{x.table()}
+		needs := x.tables()
 		switch {
 		case x.what == "no_change":
 			needs = nil

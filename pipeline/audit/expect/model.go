@@ -267,7 +267,7 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 			case !m.binds[k][i]:
 				continue
 			case !t.isKnown():
-				p.hide(!hid, t.walled)
+				p.hide(!hid, p.outageOr(t.walled))
 				hid = true
 				continue
 			}

@@ -25,8 +25,9 @@ type Promise struct {
 	Hosts   int64  `json:"hosts"`   // that it covers, by origin
 	Checked int64  `json:"checked"` // rows; for no_change, hosts whose changes were seen
 	Broken  int64  `json:"broken"`  // checked rows that differ; for no_change, changes
-	// policies or verdicts that an outage or a wall hid, for no_change hosts not read in both
-	// runs, for served_alike answers with nothing to compare; not counted in Checked
+	// policies or verdicts that an outage or a wall hid, for coverage also policies of hosts whose
+	// sitemaps were not seen, for no_change hosts not read in both runs, for served_alike answers with
+	// nothing to compare; not counted in Checked
 	Unknown   int64    `json:"unknown"`
 	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
 	AtMost    string   `json:"at_most"`
@@ -41,6 +42,8 @@ type Promise struct {
 	ofCoverage   bool   // it is a no_change of coverage
 	outages      hidden // what outages hid
 	walls        hidden // what walls hid
+	shut         hidden // coverage of hosts that close their sitemaps to the census
+	unlisted     hidden // coverage of hosts whose sitemaps cannot be had, or are empty
 	passing      int64  // changes in Undecided that the choice of hosts may explain
 	choice       string // why it may
 }
@@ -48,17 +51,21 @@ type Promise struct {
 // hidden counts the rows in Unknown that something hid, and the hosts that have them.
 type hidden struct{ rows, hosts int64 }
 
-// hide adds a row that a wall, or else an outage, hid; first tells the first of its host.
-func (p *Promise) hide(first, walled bool) {
-	by := &p.outages
-	if walled {
-		by = &p.walls
-	}
+// hide adds a row that something hid; first tells the first of its host.
+func (p *Promise) hide(first bool, by *hidden) {
 	p.Unknown++
 	by.rows++
 	if first {
 		by.hosts++
 	}
+}
+
+// outageOr returns what walls hid if it was one, else what outages hid.
+func (p *Promise) outageOr(walled bool) *hidden {
+	if walled {
+		return &p.walls
+	}
+	return &p.outages
 }
 
 // unchecked gives up a promise. It is a mistake unless only an outage is the reason,
@@ -74,7 +81,7 @@ type Breach struct {
 	Profile *string `json:"profile"`
 	URL     *string `json:"url"`
 	Found   string  `json:"found"`
-	Line    *int32  `json:"line"` // the line that decides; of a class or preference, where its group begins
+	Line    *int32  `json:"line"` // the line that decides; of a class, a preference, or all that is listed, where its group begins
 }
 
 // maxBreaches bounds Promise.First.
@@ -160,6 +167,12 @@ func (p *Promise) unknown() (note string) {
 				note = join(note, by.what+" "+part(by.rows, p.Checked+p.Unknown, one, many)+
 					", on "+part(by.hosts, p.Hosts, "host", "hosts"))
 			}
+		}
+		if n := p.shut.hosts; n > 0 {
+			note = join(note, visible.Count(n, "host closes its sitemaps", "hosts close their sitemaps")+" to this census")
+		}
+		if n := p.unlisted.hosts; n > 0 {
+			note = join(note, visible.Count(n, "host has sitemaps", "hosts have sitemaps")+" that cannot be had, or list nothing")
 		}
 	}
 	if p.passing > 0 {

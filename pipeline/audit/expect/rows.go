@@ -28,6 +28,7 @@ type fetched struct {
 func (c *Checker) hosts(ctx context.Context, in store.Store, fetches []journal.Part) (map[string][]int64, error) {
 	targets := make(map[string][]int64)
 	clear(c.walled)
+	clear(c.listed)
 	var meant []int
 	for _, table := range []string{"fetches", "policies", "verdicts", "answers", "coverage", "rules"} {
 		of := c.meant(table)
@@ -137,7 +138,13 @@ func (s *selection) checked(c *Checker, k int, host string) {
 
 // unknown records that a row of a target does not say what the host does.
 func (s *selection) unknown(c *Checker, k int) {
-	c.promises[k].hide(!s.hid[k], c.walled[s.seq])
+	p := c.promises[k]
+	s.hide(p, k, p.outageOr(c.walled[s.seq]))
+}
+
+// hide counts such a row among those that by hides.
+func (s *selection) hide(p *Promise, k int, by *hidden) {
+	p.hide(!s.hid[k], by)
 	s.hid[k] = true
 }
 
