@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -41,6 +42,7 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 			if p.AsOf == nil {
 				p.AsOf = &from.Date
 			}
+			c.inheritListed(configuration, from.Configuration)
 		}
 	}
 	p.Inputs = append(p.Inputs, c.Inputs...)
@@ -49,6 +51,19 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 			Err: errors.New("must be in files that every process of the run can read")}
 	}
 	return p, nil
+}
+
+// inheritListed gives a run that re-evaluates another one the settings by which that one came by
+// the pages that hosts list. A run cannot judge more of them than the earlier one has kept.
+func (c *Config) inheritListed(configuration, from journal.Values) {
+	for _, name := range []string{"sitemaps", "sitemap-sample"} {
+		if delete(configuration, name); from[name] != nil {
+			configuration[name] = from[name]
+		}
+	}
+	if kept, err := strconv.Atoi(from.Text("sitemap-sample")); err == nil && c.Evaluate.SitemapSample < kept {
+		configuration["sitemap-sample"] = strconv.Itoa(c.Evaluate.SitemapSample)
+	}
 }
 
 // PlanShards plans a run made of c.Source.Shard.Count shards. It divides a list of

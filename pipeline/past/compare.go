@@ -270,10 +270,11 @@ func (d *Differences) Pages() string {
 }
 
 // Sitemaps says why the pages that hosts list cannot be compared, or "": the runs read other
-// numbers of sitemaps. What is not known of a run is not compared.
+// numbers of sitemaps. A run that re-evaluates another one has its number. What is not known of a
+// run is not compared.
 func (d *Differences) Sitemaps() string {
 	x, y := d.before.Configuration.Text("sitemaps"), d.after.Configuration.Text("sitemaps")
-	if x == "" || y == "" || x == y || d.before.isAgain() || d.after.isAgain() {
+	if x == "" || y == "" || x == y {
 		return ""
 	}
 	return fmt.Sprintf("another --sitemaps: %s, then %s", x, y)

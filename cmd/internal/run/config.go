@@ -78,7 +78,7 @@ func (f *Flags) Build(ctx context.Context) (c pipeline.Config, err error) {
 	if err := f.readIdentities(ctx, &c); err != nil {
 		return c, err
 	}
-	if f.Config.Source.FromRun != "" && !f.Set.Changed("sitemap-sample") {
+	if f.Config.Source.FromRun != "" && f.plan == nil && !f.Set.Changed("sitemap-sample") {
 		c.Evaluate.SitemapSample = sitemap.MaxSample // all that it has
 	}
 	if f.sitemaps.Files > 0 {
@@ -186,6 +186,15 @@ func (f *Flags) setTables(ctx context.Context, c *pipeline.Config) (err error) {
 			"coverage": !pages, "urls": true}
 		c.Tables = slices.DeleteFunc(slices.Clone(schema.TableNames),
 			func(t string) bool { return without[t] || isOfLabels(t) && !f.Config.Source.HasLabels() })
+	}
+	for _, flag := range []string{"keep-urls", "sitemap-sample"} {
+		if f.Config.Source.FromRun == "" || !f.has(flag) || !f.Set.Changed(flag) || f.FromFile[flag] {
+			continue
+		}
+		if m, err := earlier.Head(ctx, f.Config.Source.FromRun); err == nil && !m.HasURLs() {
+			return exit.Usagef("--%s: run %s has kept no pages that hosts list: make it again with --sitemaps N --keep-urls",
+				flag, m.Run)
+		}
 	}
 	if f.keepURLs && !slices.Contains(c.Tables, "urls") {
 		c.Tables = append(c.Tables, "urls")

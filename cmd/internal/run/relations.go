@@ -38,6 +38,8 @@ var flagRelations = []flagRelation{
 	{flag: "resolver", excludes: []string{"connect-to"}, why: "with --connect-to no name is looked up", typed: true},
 	{flag: "per-resolver", beside: []string{"connect-to", "proxy"}, why: "no name is looked up", typed: true},
 	{flag: "force-new", needs: []string{"run"}, why: "without it every run is new", typed: true},
+	{flag: "sitemaps", beside: []string{"from-run"}, why: "no sitemap is read, and the pages are judged again that the " +
+		"earlier run has kept (--sitemaps N --keep-urls)", typed: true},
 	{flag: "sitemap-sample", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "keep-urls", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "pages", needs: []string{"also-as"}, why: "it is asked for under those identities", typed: true},

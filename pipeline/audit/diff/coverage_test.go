@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
 )
@@ -146,10 +147,19 @@ func TestCoverageChanges(t *testing.T) {
 	}, got); diff != "" {
 		t.Errorf("promises (-want +got):\n%s", diff)
 	}
-	// Another number of sitemaps is another list of pages.
-	r, err = Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: "c", Expect: promises})
+	// Another number of sitemaps is another list of pages, also if a run judges it again.
+	again := c
+	again.Run, again.Source, again.Settings = "c-again", source.Config{FromRun: c.Dir + "/_runs/c"}, journal.Values{"sitemaps": "", "sitemap-sample": "9"}
+	_, err = pipeline.Run(t.Context(), again, new(pipeline.Progress))
 	pipelinetest.Must(t, err)
-	if p := r.Expectations[0]; !slices.Contains(r.Notes, "coverage is not compared: another --sitemaps: 5, then 1") || p.State != expect.Unchecked || !p.Fails {
-		t.Errorf("%q, %+v", r.Notes, p)
+	for _, after := range []string{"c", "c-again"} {
+		r, err = Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "a", After: after, Expect: promises})
+		pipelinetest.Must(t, err)
+		if p := r.Expectations[0]; !slices.Contains(r.Notes, "coverage is not compared: another --sitemaps: 5, then 1") || p.State != expect.Unchecked || !p.Fails {
+			t.Errorf("%s: %q, %+v", after, r.Notes, p)
+		}
+	}
+	if r, err = Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "c", After: "c-again"}); err != nil || strings.Contains(fmt.Sprint(r.Notes), "coverage") {
+		t.Errorf("c and itself again: %q, %v", r.Notes, err)
 	}
 }
