@@ -24,7 +24,8 @@ type Listed struct {
 type ListedStage struct {
 	Run    string    `json:"run"`
 	Date   time.Time `json:"date"`
-	Hosts  int64     `json:"hosts"` // that list pages
+	Hosts  int64     `json:"hosts"`  // that list pages
+	Closed int64     `json:"closed"` // hosts whose sitemaps are closed to the census: nobody knows what they list
 	Lower  *int64    `json:"lower_quartile"`
 	Median *int64    `json:"median"`
 	Upper  *int64    `json:"upper_quartile"`
@@ -41,6 +42,7 @@ type listedRun struct {
 	run    string
 	date   time.Time
 	of     map[listedBy]shares.Percents
+	closed map[string]int64                   // by stratum
 	whyNot func(agent, stratum string) string // nil for the first run
 }
 
@@ -50,11 +52,7 @@ func (r *countedRun) addListed(c summary.Count) {
 	if err != nil {
 		return // of a stranger
 	}
-	strata := []string{c.Stratum}
-	if !isLabel(c.Stratum) {
-		strata = append(strata, All)
-	}
-	for _, stratum := range strata {
+	for _, stratum := range strataOf(c) {
 		k := listedBy{stratum, c.Agent, c.Profile}
 		if r.listed[k] == nil {
 			r.listed[k] = make(shares.Percents)
@@ -63,20 +61,35 @@ func (r *countedRun) addListed(c summary.Count) {
 	}
 }
 
+// strataOf returns the strata of the series in which a counter counts.
+func strataOf(c summary.Count) []string {
+	if isLabel(c.Stratum) {
+		return []string{c.Stratum}
+	}
+	return []string{c.Stratum, All}
+}
+
 // listed returns the runs of the figures about what hosts list, nil if none has any.
 func (p *pointMaker) listed() (out []listedRun) {
 	if !slices.ContainsFunc(p.runs, func(r *countedRun) bool { return len(r.listed) > 0 }) {
 		return nil
 	}
+	last := -1
 	for i, r := range p.runs {
-		l := listedRun{run: r.ID(), date: r.Date, of: r.listed}
-		if i > 0 {
+		if !r.readsSitemaps || len(p.Profiles) > 0 && !slices.Contains(r.Profiles, p.Profiles[0]) {
+			continue // it says nothing of what hosts list
+		}
+		l := listedRun{run: r.ID(), date: r.Date, of: r.listed, closed: r.closed}
+		if last >= 0 {
 			n := p.pairs[i]
+			if last < i-1 {
+				n = newNeighbours(p.runs[last], r, p.Profiles)
+			}
 			l.whyNot = func(agent, stratum string) string {
 				return cmp.Or(n.whyNot(id{metric: "coverage", agent: agent, profile: p.Profiles[0]}, stratum), n.Sitemaps())
 			}
 		}
-		out = append(out, l)
+		out, last = append(out, l), i
 	}
 	return out
 }
@@ -95,7 +108,7 @@ func (r *Result) Listed(agents []string) []Listed {
 			any := false
 			for _, run := range r.listed {
 				of := run.of[listedBy{stratum, agent, r.Profiles[0]}]
-				s := ListedStage{Run: run.run, Date: run.date, Hosts: of.Hosts()}
+				s := ListedStage{Run: run.run, Date: run.date, Hosts: of.Hosts(), Closed: run.closed[stratum]}
 				if s.Hosts > 0 {
 					any = true
 					q := of.Quartiles()

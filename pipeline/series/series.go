@@ -107,6 +107,7 @@ type countedRun struct {
 
 	decides map[decidedOf]*summary.Decided
 	listed  map[listedBy]shares.Percents // how much of what they list hosts let agents fetch
+	closed  map[string]int64             // hosts whose sitemaps are closed to the census, by stratum
 
 	looksAtPages  bool // of hosts (--front-page)
 	asksDocuments bool // of hosts (--documents)
@@ -241,7 +242,7 @@ func readRun(ctx context.Context, in store.Store, run string, strata []string) (
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
 	r := &countedRun{Run: m, all: make(population), decides: make(map[decidedOf]*summary.Decided),
-		listed: make(map[listedBy]shares.Percents), practices: make(map[metOn]*summary.Practice)}
+		listed: make(map[listedBy]shares.Percents), closed: make(map[string]int64), practices: make(map[metOn]*summary.Practice)}
 	counts, err := summary.Read(ctx, in, m.Manifest)
 	if err != nil {
 		return nil, err
@@ -290,6 +291,11 @@ func (r *countedRun) add(c summary.Count) {
 		r.readsSitemaps = true
 		if c.Key == summary.HostLists {
 			b.size(baseLists, c.N)
+		}
+		if c.Key == summary.ListsClosed {
+			for _, stratum := range strataOf(c) {
+				r.closed[stratum] += c.N
+			}
 		}
 	case "page_met":
 		r.asksPages = true

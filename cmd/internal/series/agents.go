@@ -123,17 +123,18 @@ func showListed(p *screen.Text, l *series.Listed) {
 	var rows [][]string
 	var why *string
 	for _, s := range l.Runs {
-		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Hosts), percent(s.Lower), percent(s.Median),
-			percent(s.Upper), "", ""}
+		row := []string{p.Foreign(s.Run), screen.Date(s.Date), words.Number(s.Hosts), words.Number(s.Closed), percent(s.Lower),
+			percent(s.Median), percent(s.Upper), "", ""}
 		if s.Low != nil {
-			row[6] = percent(s.Low) + " to " + percent(s.High)
+			row[7] = percent(s.Low) + " to " + percent(s.High)
 		}
 		if s.WhyNot != nil && s.Hosts > 0 {
-			why, row[7] = s.WhyNot, "not comparable with the run above"
+			why, row[8] = s.WhyNot, "not comparable with the run above"
 		}
 		rows = append(rows, row)
 	}
-	p.Rows([]string{"run", "date", "list pages", "lower quartile", "median", "upper quartile", "interval", ""}, 2, rows)
+	p.Rows([]string{"run", "date", "list pages", "close sitemaps", "lower quartile", "median", "upper quartile", "interval", ""}, 2, rows)
+	p.Line("close sitemaps: hosts whose sitemaps are closed to this census and so missing, whatever they list")
 	p.Line("the interval is that of the median, for hosts drawn at random; the share of a host is that of a sample of its " +
 		"pages, which moves a median of 500 hosts by up to 4 points more (simulated)")
 	if why != nil {
