@@ -86,9 +86,10 @@ func (d *data) coverage() *draw.Figure {
 		Note: "Of each host a sample of the pages that its sitemaps list is judged: whether the agent may fetch them. " +
 			"Half of the hosts let it fetch at most the median of what they list, a quarter at most the lower quartile; " +
 			"percentages of a host are rounded down.",
-		Title: "No host closes more than half of what it lists to any agent",
+		Title: "No host whose sitemaps were read closes more than half of what it lists to any agent",
 		Head:  append(append([]string{"agent"}, bandHeads()...), "lower_quartile", "median", "upper_quartile"),
 	}
+	f.Note += d.unreadListed()
 	if all[0].mostlyClosed() > 0 {
 		most := make(map[string]int64)
 		for _, c := range all {
@@ -117,6 +118,16 @@ JOIN (SELECT agent, min(percent) FILTER (4 * upto >= n) AS lower_quartile, min(p
   GROUP BY agent) USING (agent)
 ORDER BY closes_over_half + closes_all DESC, agent`, bandColumns(), d.from("coverage_closed", true), d.from("coverage", true))
 	return f
+}
+
+// unreadListed says how many hosts close their sitemaps to this census, of which the figures about
+// what hosts list know nothing.
+func (d *data) unreadListed() string {
+	n := d.sums.By("sitemap_host", d.profile, counters.Key)[summary.ListsClosed]
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Missing: %s whose sitemaps are closed to this census, whatever they list.", words.Hosts(n))
 }
 
 // coveragePartly shows how much of what they list those hosts close that are partly closed to

@@ -57,7 +57,7 @@ func (d *data) medians(f *draw.Figure, groups []string, names func(string) strin
 	agents := d.coverageAgents(mostRanked)
 	f.Heat = new(draw.Heat)
 	f.Head = append(f.Head, "agent", "lower", "median", "upper", "hosts")
-	f.Note = ofWhat
+	f.Note = ofWhat + d.unreadListed()
 	byGroup := make([]map[string]shares.Percents, len(groups))
 	for i, group := range groups {
 		byGroup[i] = of(group)
