@@ -17,10 +17,10 @@ import (
 func (d *data) ofFiles() string {
 	switch more := d.texts - d.files; {
 	case more == 0:
-		return fmt.Sprintf("Shares of %s, one of each host with rules.", words.Count(d.files, "file"))
+		return fmt.Sprintf("Shares of %s, one of each %s with rules.", words.Count(d.files, "file"), d.noun())
 	case more > 0:
 		return fmt.Sprintf("Shares of %s: those of the %s whose rules decide, and %s that the profile leaves open.",
-			words.Count(d.texts, "file"), words.Hosts(d.files), words.Number(more))
+			words.Count(d.texts, "file"), words.Count(d.files, d.noun()), words.Number(more))
 	}
 	return fmt.Sprintf("Shares of the %s whose text was counted.", words.Count(d.texts, "file"))
 }

@@ -82,7 +82,7 @@ func (d *data) coverage() *draw.Figure {
 	})
 	f := &draw.Figure{
 		ID: "coverage", Of: fmt.Sprintf("Shares of the %s that list pages of their own in sitemaps.",
-			words.Hosts(all[0].hosts)), Legend: closedBands.Legend(),
+			words.Count(all[0].hosts, d.noun())), Legend: closedBands.Legend(),
 		Note: "Of each host a sample of the pages that its sitemaps list is judged: whether the agent may fetch them. " +
 			"Half of the hosts let it fetch at most the median of what they list, a quarter at most the lower quartile; " +
 			"percentages of a host are rounded down.",
@@ -97,7 +97,7 @@ func (d *data) coverage() *draw.Figure {
 		}
 		leading, n, each := counters.Leading(most, words.Plain)
 		f.Title = fmt.Sprintf("More than half of what a host lists is closed most often to %s: by %s%s", leading,
-			words.OfHosts(n, all[0].hosts), each)
+			words.OfCount(n, all[0].hosts, d.noun()), each)
 	}
 	for _, c := range all {
 		quarters := percents[c.agent].Quartiles()
@@ -105,7 +105,7 @@ func (d *data) coverage() *draw.Figure {
 			Values: []string{"median " + words.Number(quarters[1]) + "%"}})
 		f.AddRow([]string{c.agent}, append(append(closedBands.Numbers(c.bands), c.hosts), quarters[:]...)...)
 	}
-	f.Fill("hosts")
+	f.Fill(d.noun() + "s")
 	f.Shorten()
 	f.SQL = fmt.Sprintf(`SELECT * FROM (SELECT agent,
   %s
@@ -142,8 +142,8 @@ func (d *data) coveragePartly() *draw.Figure {
 			cmp.Compare(a.agent, b.agent))
 	})
 	f := &draw.Figure{
-		ID: "coverage-partly", Of: "Shares of the hosts that list pages of their own in sitemaps and are partly closed " +
-			"to the agent.", Legend: closedBands.Legend(),
+		ID: "coverage-partly", Of: fmt.Sprintf("Shares of the %ss that list pages of their own in sitemaps and are partly "+
+			"closed to the agent.", d.noun()), Legend: closedBands.Legend(),
 		Note: "A host is partly closed to an agent if its rules close some path and not all. A rule may close what no " +
 			"sitemap lists.",
 		Head: append([]string{"agent"}, bandHeads()...),
@@ -151,13 +151,13 @@ func (d *data) coveragePartly() *draw.Figure {
 	var cases, few, most int64
 	for _, c := range all {
 		cases, few, most = cases+c.hosts, few+c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], most+c.mostlyClosed()
-		f.AddBar(c.agent, words.Hosts(c.hosts), draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands),
+		f.AddBar(c.agent, words.Count(c.hosts, d.noun()), draw.Track{Whole: c.hosts, Shares: closedBands.Shares(c.bands),
 			Values: []string{words.Percent(c.bands[summary.ClosesNone]+c.bands[summary.ClosesFew], c.hosts) + " below 1%"}})
 		f.AddRow([]string{c.agent}, append(closedBands.Numbers(c.bands), c.hosts)...)
 	}
 	f.Title = fmt.Sprintf("Hosts that are partly closed to an agent close less than 1%% of what they list in %s, and "+
 		"more than half in %s", words.OfCount(few, cases, "case"), words.Number(most))
-	f.Fill("hosts")
+	f.Fill(d.noun() + "s")
 	f.Shorten()
 	f.SQL = fmt.Sprintf("SELECT agent,\n  %s\n%s AND starts_with(key, 'partial ')\n"+
 		"GROUP BY agent ORDER BY hosts DESC, agent", bandColumns(), d.from("coverage_closed", true))
@@ -175,11 +175,12 @@ func (d *data) listedClosed() *draw.Figure {
 		hosts[c.agent] = c.hosts
 	}
 	f := &draw.Figure{
-		ID: "listed-closed", Of: "Shares of the hosts that list pages of their own in sitemaps.", Names: listedCause,
-		Head: []string{"agent_and_rule", "hosts"},
+		ID: "listed-closed", Of: fmt.Sprintf("Shares of the %ss that list pages of their own in sitemaps.", d.noun()),
+		Names: listedCause,
+		Head:  []string{"agent_and_rule", "hosts"},
 		Note: "A host closes to the crawler of a search engine a page that its own sitemap lists, among those that " +
 			"were judged. It counts once for each kind of rule that closes one.",
-		Legend: []draw.Legend{{Class: "closed", Name: "hosts"}},
+		Legend: []draw.Legend{{Class: "closed", Name: d.noun() + "s"}},
 	}
 	keys := counters.Ranked(by)
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(agentOf(a), agentOf(b)) })
@@ -187,14 +188,14 @@ func (d *data) listedClosed() *draw.Figure {
 	for _, k := range keys {
 		of := hosts[agentOf(k)]
 		if strings.HasSuffix(k, " any") {
-			told = append(told, fmt.Sprintf("to %s on %s", agentOf(k), words.OfHosts(by[k], of)))
+			told = append(told, fmt.Sprintf("to %s on %s", agentOf(k), words.OfCount(by[k], of, d.noun())))
 		}
-		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: "hosts", N: by[k]}},
+		f.AddBar(listedCause(k), "", draw.Track{Whole: of, Shares: []draw.Share{{Class: "closed", Name: d.noun() + "s", N: by[k]}},
 			Values: []string{words.Percent(by[k], of)}})
 		f.AddRow([]string{k}, by[k])
 	}
 	f.Title = "A page is both listed and closed " + words.And(told)
-	f.Fit("hosts")
+	f.Fit(d.noun() + "s")
 	f.SQL = "SELECT agent || ' ' || key AS agent_and_rule, sum(count)::BIGINT AS hosts\n" + d.from("listed_closed",
 		true) + "\nGROUP BY agent, key ORDER BY agent, hosts DESC, agent_and_rule"
 	f.Examples = d.examples.List("Examples", "page", "listed_closed", listedCause,
@@ -221,16 +222,16 @@ func (d *data) sitemapHosts() *draw.Figure {
 	}
 	asked := sum(all)
 	f := &draw.Figure{
-		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)),
+		ID: "sitemap-hosts", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Count(asked, d.noun())),
 		Names: words.SitemapHost.Of,
 		Note: "A host is asked for the sitemaps that its robots.txt names, or else for /sitemap.xml, and for those of " +
 			"their indexes, so far as the limits allow. It counts once, for the first of these that holds: pages of its " +
 			"own, pages of other sites, and so on.",
-		Legend: []draw.Legend{{Class: "allow", Name: "hosts"}},
+		Legend: []draw.Legend{{Class: "allow", Name: d.noun() + "s"}},
 		Title: fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps",
-			words.OfHosts(all[summary.HostLists], asked)),
+			words.OfCount(all[summary.HostLists], asked, d.noun())),
 	}
-	d.byKey(f, "sitemap_host", "lists", "hosts", false, all, "allow", asked)
+	d.byKey(f, "sitemap_host", "lists", d.noun()+"s", false, all, "allow", asked)
 	return f
 }
 
@@ -278,16 +279,16 @@ func (d *data) sitemapFaults() *draw.Figure {
 	}
 	asked := sum(d.sums.By("sitemap_host", d.profile, counters.Key))
 	f := &draw.Figure{
-		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Hosts(asked)),
+		ID: "sitemap-faults", Of: fmt.Sprintf("Shares of the %s asked for sitemaps.", words.Count(asked, d.noun())),
 		Names: words.SitemapFault.Of,
 		Note: "A host counts once for each of these that a sitemap has which its robots.txt names. It is not there if " +
 			"the answer is an error, or none, or no sitemap.",
-		Legend: []draw.Legend{{Class: "partly", Name: "hosts"}},
+		Legend: []draw.Legend{{Class: "partly", Name: d.noun() + "s"}},
 		Title: fmt.Sprintf("robots.txt names a sitemap that is not there on %s asked for sitemaps, and closes one that "+
 			"it names on %s",
-			words.OfHosts(all[summary.FaultDead], asked), words.Number(all[summary.FaultClosed])),
+			words.OfCount(all[summary.FaultDead], asked, d.noun()), words.Number(all[summary.FaultClosed])),
 	}
-	d.byKey(f, "sitemap_fault", "fault", "hosts", false, all, "partly", asked)
+	d.byKey(f, "sitemap_fault", "fault", d.noun()+"s", false, all, "partly", asked)
 	f.Examples = d.examples.List("Examples", "sitemap", "sitemap_fault", words.SitemapFault.Of, counters.Ranked(all)...)
 	return f
 }

@@ -81,7 +81,7 @@ func (d *data) medians(f *draw.Figure, groups []string, names func(string) strin
 			median, low, high := p.Median()
 			row.Cells = append(row.Cells, draw.HeatCell{Text: fmt.Sprintf("%d%%", median),
 				Tip: fmt.Sprintf("%s, %s: median %d%%, %d to %d%%, of %s", agent, names(groups[i]), median, low, high,
-					words.Hosts(p.Hosts()))})
+					words.Count(p.Hosts(), d.noun()))})
 			of = append(of, float64(100-median)/100)
 		}
 		f.Heat.Rows, closed = append(f.Heat.Rows, row), append(closed, of)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
+	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -69,6 +70,16 @@ func TestFiguresOfSitemaps(t *testing.T) {
 	}
 	if f := d.coveragePartly(); f.Bars[0].Tracks[0].Whole != 10 || f.Bars[1].Tracks[0].Whole != 5 {
 		t.Error("a bar is not of the hosts that are partly closed to its agent")
+	}
+
+	d.archived, d.hosts, d.captured, d.files, d.texts = true, 100, 50, 100, 100
+	for _, f := range []*draw.Figure{d.coverage(), d.coveragePartly(), d.listedClosed(), d.sitemapHosts(), d.sitemapFaults()} {
+		if said := f.Of + f.Title + f.Axis; !strings.Contains(f.Of, " captures ") || !strings.Contains(f.Axis, "of captures") || strings.Contains(said, "% of 40 hosts") || strings.Contains(said, "50 hosts") {
+			t.Errorf("%s of captures says %q, %q, %q", f.ID, f.Of, f.Title, f.Axis)
+		}
+	}
+	if of := d.ofFiles(); of != "Shares of 100 files, one of each capture with rules." {
+		t.Error(of)
 	}
 
 	dir = t.TempDir()

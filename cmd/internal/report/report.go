@@ -172,13 +172,19 @@ func capturedHosts(ctx context.Context, in store.Store, run string) (int64, erro
 
 // all names what the run has.
 func (d *data) all() string {
-	switch {
-	case !d.archived || d.captured == d.hosts:
-		return words.Hosts(d.hosts)
-	case d.captured == 0:
-		return words.Count(d.hosts, "capture")
+	text := words.Count(d.hosts, d.noun())
+	if d.noun() == "capture" && d.captured > 0 {
+		text += " of " + words.Hosts(d.captured)
 	}
-	return words.Count(d.hosts, "capture") + " of " + words.Hosts(d.captured)
+	return text
+}
+
+// noun says what counts once: a host, or a capture of one.
+func (d *data) noun() string {
+	if !d.archived || d.captured == d.hosts {
+		return "host"
+	}
+	return "capture"
 }
 
 func (d *data) page() *draw.Page {
