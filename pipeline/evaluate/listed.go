@@ -137,7 +137,7 @@ func countChildren(files []schema.SitemapFile) {
 		places[files[i].URL] = i
 	}
 	for i := range files {
-		if p := files[i].Parent; p != nil {
+		if p := files[i].Parent; p != nil && summary.AskedFor(&files[i]) {
 			if at, ok := places[*p]; ok {
 				files[at].SitemapsRead++
 			}
@@ -176,7 +176,7 @@ func faultOf(f *schema.SitemapFile) string {
 	read := f.Outcome == summary.SitemapOK || f.Outcome == summary.SitemapDamaged
 	switch {
 	case f.Line == nil:
-	case f.Outcome == summary.SitemapDisallowed:
+	case !summary.AskedFor(f) && strings.HasPrefix(f.URL, f.Origin+"/"): // no file of another site closes it
 		return summary.FaultClosed
 	case f.Outcome == summary.SitemapAbsent, f.Outcome == summary.SitemapUnavailable, read &&
 		f.Kind == string(sitemap.None):

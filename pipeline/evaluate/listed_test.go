@@ -43,6 +43,32 @@ func TestCauseOfARule(t *testing.T) {
 	}
 }
 
+// A host's file closes what lies on its origin and was not asked for: neither what another site's
+// file closes, nor where a redirect leads. An index has as many children as were asked for.
+func TestWhatAFileCloses(t *testing.T) {
+	const host, closed = "https://a.example", summary.SitemapDisallowed
+	parent, now := new(host+"/index"), new(time.Unix(1, 0))
+	files := []schema.SitemapFile{
+		{URL: host + "/index", Outcome: summary.SitemapOK, Sitemaps: 4, FetchTime: now, Line: new(int32(1))},
+		{URL: host + "/shut", Outcome: closed, Parent: parent, Line: new(int32(2))},
+		{URL: host + "/moved", Outcome: closed, Parent: parent, Line: new(int32(3)), FetchTime: now},
+		{URL: "https://b.example/shut", Outcome: closed, Parent: parent, Line: new(int32(4))},
+		{URL: host + ".example/shut", Outcome: closed, Line: new(int32(5))},
+		{URL: host + "/gone", Outcome: summary.SitemapAbsent, Parent: parent, FetchTime: now},
+	}
+	var faults []string
+	for i := range files {
+		files[i].Origin = host
+		faults = append(faults, faultOf(&files[i]))
+	}
+	if diff := cmp.Diff([]string{"", summary.FaultClosed, "", "", "", ""}, faults); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+	if countChildren(files); files[0].SitemapsRead != 2 {
+		t.Errorf("%d of its sitemaps were asked for, want 2", files[0].SitemapsRead)
+	}
+}
+
 func TestClosedBand(t *testing.T) {
 	for n, want := range map[int32]string{0: "none", 1: "under_1", 2: "to_half", 100: "to_half", 101: "over_half", 199: "over_half", 200: "all"} {
 		if got := summary.ClosedBand(n, 200); got != want {

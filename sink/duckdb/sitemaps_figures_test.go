@@ -167,7 +167,7 @@ func wantFiguresOfSitemaps(t *testing.T, dir, run string) {
 			WHEN bool_or(outcome IN ('unavailable', 'refused', 'elsewhere')) THEN 'no_answer' WHEN bool_or(outcome = 'uncaptured') THEN 'uncaptured' ELSE 'none' END AS lists
 			FROM sitemap_files GROUP BY seq) GROUP BY ALL ORDER BY hosts DESC, lists`,
 		"sitemap-files": "SELECT kind || ' ' || outcome AS sitemap, count(*) AS sitemaps FROM sitemap_files GROUP BY ALL ORDER BY sitemaps DESC, sitemap",
-		"sitemap-faults": `SELECT fault, count(DISTINCT seq) AS hosts FROM (SELECT seq, CASE WHEN outcome = 'disallowed' THEN 'closed' WHEN outcome IN ('absent', 'unavailable') OR outcome IN ('ok', 'damaged') AND kind = 'none' THEN 'dead'
+		"sitemap-faults": `SELECT fault, count(DISTINCT seq) AS hosts FROM (SELECT seq, CASE WHEN outcome = 'disallowed' AND fetch_time IS NULL AND starts_with(url, origin || '/') THEN 'closed' WHEN outcome IN ('absent', 'unavailable') OR outcome IN ('ok', 'damaged') AND kind = 'none' THEN 'dead'
 			WHEN outcome IN ('ok', 'damaged') AND urls = 0 AND sitemaps = 0 THEN 'empty' WHEN urls > 0 AND outside = urls AND sitemaps = 0 THEN 'outside' END AS fault
 			FROM sitemap_files WHERE line IS NOT NULL) WHERE fault IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, fault`,
 	} {

@@ -53,7 +53,7 @@ type SitemapFile struct {
 	BeyondFolder int64 `parquet:"beyond_folder"`
 	// Sitemaps that it lists.
 	Sitemaps int64 `parquet:"sitemaps"`
-	// Of them, those that the host was asked for; see `parent`.
+	// Of them, those that were asked for; see `parent`. What robots.txt closes was not.
 	SitemapsRead int64 `parquet:"sitemaps_read"`
 	// Bytes of the document, unpacked, as far as it was read.
 	Bytes int64 `parquet:"bytes"`

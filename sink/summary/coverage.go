@@ -1,6 +1,10 @@
 package summary
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/robocensus/robocensus/sink/schema"
+)
 
 // SitemapKinds are the values of sitemap_files.kind; package fetch/sitemap makes them.
 var SitemapKinds = []string{"urlset", "index", "text", "rss", "atom", "none"}
@@ -20,12 +24,18 @@ const (
 	SitemapUncaptured  = "uncaptured"
 )
 
+// AskedFor reports whether a sitemap was asked for, or archives were searched for it: a
+// robots.txt may close it, or only where it redirects to.
+func AskedFor(f *schema.SitemapFile) bool {
+	return f.Outcome != SitemapDisallowed || f.FetchTime != nil
+}
+
 // Keys of the metric sitemap_host: what a host lists, the first that holds.
 const (
 	HostLists   = "lists"     // pages of its own
 	ListsOthers = "others"    // pages of other origins alone
 	ListsNobody = "nothing"   // sitemaps without pages
-	ListsClosed = "closed"    // robots.txt closes its sitemaps
+	ListsClosed = "closed"    // a robots.txt closes its sitemaps
 	ListsDead   = "no_answer" // they cannot be had
 	ListsNone   = "none"      // there are none
 	// the archives do not hold them

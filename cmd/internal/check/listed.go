@@ -49,6 +49,7 @@ type siteMap struct {
 	Outcome usage.PageOutcome `json:"outcome"`
 	Remarks []sitemap.Remark  `json:"remarks,omitempty"`
 	trouble string            // why not all of it was read, or ""
+	asked   bool
 }
 
 // siteShare is how much of what is listed an agent may fetch.
@@ -223,8 +224,11 @@ func (f *flags) readLocal(ctx context.Context, l *siteList, host fetch.Origin) (
 
 // add takes a sitemap that was asked for.
 func (l *siteList) add(f *fetch.Further) error {
-	m := siteMap{URL: f.URL, Status: f.Status(), Outcome: f.Outcome, trouble: words.PageOutcome.Of(string(f.Outcome))}
+	m := siteMap{URL: f.URL, Status: f.Status(), Outcome: f.Outcome, trouble: words.PageOutcome.Of(string(f.Outcome)),
+		asked: len(f.Hops) > 0}
 	switch {
+	case m.asked && f.Outcome == usage.PageDisallowed:
+		m.trouble = "redirects to a URL that robots.txt closes to this census"
 	case f.Error != "":
 		m.trouble = words.ErrorClass.Of(string(f.Error))
 	case f.Outcome == usage.PageStatus:
@@ -324,8 +328,13 @@ func (l *siteList) print(out io.Writer) {
 		fmt.Fprintf(out, "  %s beyond the folder of the sitemap\n", words.Count(l.BeyondFolder, "URL"))
 	}
 	if l.Indexed > 0 {
-		asked := words.Number(int64(len(l.Sitemaps) - 1))
-		fmt.Fprintf(out, "  %s listed by indexes, %s asked for\n", words.Count(l.Indexed, "sitemap"), asked)
+		asked := int64(0)
+		for i := range l.Sitemaps[1:] {
+			if l.Sitemaps[1+i].asked {
+				asked++
+			}
+		}
+		fmt.Fprintf(out, "  %s listed by indexes, %s asked for\n", words.Count(l.Indexed, "sitemap"), words.Number(asked))
 	}
 	troubled := slices.DeleteFunc(slices.Clone(l.Sitemaps), func(m siteMap) bool { return m.trouble == "" })
 	for _, m := range troubled[:min(len(troubled), shownMaps)] {

@@ -48,7 +48,9 @@ func site(t *testing.T, documents map[string]string) (addr string, asked func() 
 		mu.Lock()
 		urls = append(urls, url)
 		mu.Unlock()
-		if text, ok := documents[url]; ok {
+		if text, ok := documents[url]; strings.HasPrefix(text, "/") {
+			http.Redirect(w, r, text, http.StatusFound)
+		} else if ok {
 			fmt.Fprint(w, text)
 		} else {
 			http.NotFound(w, r)
@@ -69,17 +71,19 @@ func TestWhatASiteLists(t *testing.T) {
 	addr, asked := site(t, map[string]string{
 		"http://a.example/robots.txt": "User-agent: *\nDisallow: /maps/shut\nDisallow: /shop\nUser-agent: bingbot\nDisallow: /new\n",
 		"http://a.example/maps/index": "<sitemapindex><sitemap><loc>http://a.example/maps/one</loc></sitemap><sitemap><loc>http://a.example/maps/shut</loc></sitemap>" +
-			"<sitemap><loc>http://a.example/maps/gone</loc></sitemap></sitemapindex>",
-		"http://a.example/maps/one": "http://a.example/maps/\nhttp://a.example/shop/\x1b[31m\nhttp://a.example/shop/\x1b[31m\nhttp://b.example/\n",
+			"<sitemap><loc>http://a.example/maps/gone</loc></sitemap><sitemap><loc>http://a.example/maps/moved</loc></sitemap></sitemapindex>",
+		"http://a.example/maps/moved": "/maps/shut",
+		"http://a.example/maps/one":   "http://a.example/maps/\nhttp://a.example/shop/\x1b[31m\nhttp://a.example/shop/\x1b[31m\nhttp://b.example/\n",
 	})
 	args := []string{"--sitemap", "http://a.example/maps/index", "--agent", "GPTBot", "--agent", "bingbot", "--agent", "CCBot", "--connect-to", addr, "--retries", "0"}
 	text, code, err := checked(t, append([]string{"http://a.example"}, args...)...)
 	want := `3 URLs listed of http://a.example; 2 judged, each once
   1 URL of other origins, not judged
   2 URLs beyond the folder of the sitemap
-  3 sitemaps listed by indexes, 3 asked for
+  4 sitemaps listed by indexes, 3 asked for
   http://a.example/maps/shut: not asked, because robots.txt shuts this census out
   http://a.example/maps/gone: answers with status 404
+  http://a.example/maps/moved: redirects to a URL that robots.txt closes to this census
 
 agent    open  closed  undefined
 GPTBot      1       1          0
@@ -94,7 +98,7 @@ What closes listed URLs
 	if diff := cmp.Diff(sorted(want), sorted(text)); diff != "" || code != 1 || err != nil {
 		t.Errorf("code %d, %v (-want +got):\n%s", code, err, diff)
 	}
-	if slices.Contains(asked(), "http://a.example/maps/shut") || len(asked()) != 4 {
+	if slices.Contains(asked(), "http://a.example/maps/shut") || len(asked()) != 5 {
 		t.Errorf("asked for %q", asked())
 	}
 
@@ -108,7 +112,7 @@ What closes listed URLs
 		t.Fatalf("code %d, %v, %v: %s", code, err, e, text)
 	}
 	closing := []siteClosing{{Reason: "rule", Line: 2, Pattern: "/maps/$", Agents: []string{"GPTBot", "bingbot", "CCBot"}, URLs: 1, Example: "http://a.example/maps/"}}
-	if diff := cmp.Diff(closing, got.Closing, cmp.AllowUnexported(siteClosing{})); diff != "" || got.Listed != 3 || got.Judged != 2 || got.Outside != 1 || got.Indexed != 3 || len(got.Sitemaps) != 4 {
+	if diff := cmp.Diff(closing, got.Closing, cmp.AllowUnexported(siteClosing{})); diff != "" || got.Listed != 3 || got.Judged != 2 || got.Outside != 1 || got.Indexed != 4 || len(got.Sitemaps) != 5 {
 		t.Errorf("%s (-want +got):\n%s", text, diff)
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// sitemapView is a sitemap that the origin was asked for.
+// sitemapView is a sitemap that the origin was to be asked for.
 type sitemapView struct {
 	URL      string  `json:"url"`
 	Parent   *string `json:"parent"` // the index that lists it
@@ -27,6 +28,7 @@ type sitemapView struct {
 	Outside  int64   `json:"outside"`
 	Sitemaps int64   `json:"sitemaps"`
 	Remark   *string `json:"remark"`
+	asked    bool
 }
 
 // coverageView is how much of what the origin lists an agent may fetch.
@@ -51,7 +53,7 @@ func (v *hostView) addListed(ctx context.Context, r *lookup.Run, t *lookup.Targe
 	}
 	for _, f := range files {
 		v.Listing = append(v.Listing, sitemapView{f.URL, f.Parent, f.Line, f.Kind, f.Status, f.Outcome, f.URLs,
-			f.URLsRead, f.URLsNew, f.Outside, f.Sitemaps, f.Remark})
+			f.URLsRead, f.URLsNew, f.Outside, f.Sitemaps, f.Remark, summary.AskedFor(&f)})
 	}
 	rows, err := lookup.Rows[schema.Coverage](ctx, r, "coverage", t)
 	for _, c := range rows {
@@ -73,15 +75,18 @@ func (v *hostView) printListed(p *screen.Text) {
 		return
 	}
 	var odd []string
-	pages := int64(0)
+	pages, asked := int64(0), int64(0)
 	for i := range v.Listing {
 		f := &v.Listing[i]
+		if f.asked {
+			asked++
+		}
 		if pages += f.URLsNew; f.fault() != "" {
 			odd = append(odd, f.fault())
 		}
 	}
 	p.Line(fmt.Sprintf("  sitemaps: %s asked for; %s of its own listed",
-		words.Number(int64(len(v.Listing))), words.Count(pages, "different page")))
+		words.Number(asked), words.Count(pages, "different page")))
 	for i, text := range odd {
 		if i == mostSitemapsShown {
 			p.Line(fmt.Sprintf("    and %s more, all in --json", words.Number(int64(len(odd)-i))))

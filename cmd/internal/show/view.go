@@ -45,7 +45,7 @@ type hostView struct {
 	Answers    []answerView    `json:"answers"`       // to further identities
 	Pages      []pageView      `json:"pages"`         // what they met on a page
 	Documents  []documentView  `json:"documents"`     // likewise
-	Listing    []sitemapView   `json:"sitemap_files"` // that it was asked for
+	Listing    []sitemapView   `json:"sitemap_files"` // that it was to be asked for
 	Coverage   []coverageView  `json:"coverage"`      // how much of what they list agents may fetch
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`

@@ -139,7 +139,7 @@ var SitemapHost = Vocabulary{
 	"lists":      "pages of their own",
 	"others":     "pages of other sites alone",
 	"nothing":    "sitemaps without pages",
-	"closed":     "closed to this census by robots.txt",
+	"closed":     "closed to this census by a robots.txt",
 	"no_answer":  "sitemaps cannot be had",
 	"none":       "no sitemap",
 	"uncaptured": "sitemaps are not in the archives",
@@ -162,7 +162,7 @@ var SitemapOutcome = Vocabulary{
 	"absent":      "not there",
 	"refused":     "refused",
 	"unavailable": "no answer, or an error",
-	"disallowed":  "closed to this census by robots.txt",
+	"disallowed":  "closed to this census by a robots.txt",
 	"elsewhere":   "redirected to another domain",
 	"uncaptured":  "not in the archives",
 }
