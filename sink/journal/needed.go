@@ -31,7 +31,7 @@ var laterNeeded = []string{
 // parts of an older program lack them, and readers take them for null.
 var Later = append(slices.Clone(laterNeeded),
 	"changes.before_run", "changes.use", "changes.template_before", "changes.template_after", "changes.template",
-	"changes.identity", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header",
+	"changes.identity", "changes.document", "fetches.challenge", "fetches.cdn", "fetches.vantage", "preferences.header",
 	"preferences.document", "answers.path", "answers.text_digest", "answers.paper", "answers.verdict", "answers.remark",
 	"answers.price", "answers.price_header",
 	"agents.binds", "agents.checked", "agents.ips", "agents.verifies")

@@ -214,7 +214,7 @@ func plantAnswers(t *testing.T) string {
 
 // plantIdentities makes two runs whose hosts change how they answer identities.
 func plantIdentities(t *testing.T) string {
-	met := []string{"served equal -", "served stricter S", "served looser L", "served mixed M", "other - O", "challenged - -", "refused - -"}
+	met := []string{"served equal -", "served stricter S", "served looser L", "served mixed M", "other - O", "challenged - -", "rate_limited - -", "payment - -", "refused - -"}
 	var hosts [2][][]string
 	for i, before := range met {
 		for _, after := range met[:i] {
@@ -334,11 +334,15 @@ func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 	p := plant(t)
 	promise := randomPromise(p)
 	const batches, size = 2, 120
+	met := []string{"no_change: ['all'], after: ['redirected_away'], agents: ['RoboTestA'], identity: ['as-b']"} // and not seen at first
 	for range batches {
 		var text strings.Builder
 		var texts []string
 		for len(texts) < size {
 			one := promise.Example()
+			if len(met) > 0 {
+				one, met = met[0], met[1:]
+			}
 			_, err := expect.Parse("e", []byte("- {name: x, "+one+"}"), nil)
 			if err != nil {
 				var input *userfile.Error

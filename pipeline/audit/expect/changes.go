@@ -170,9 +170,11 @@ func (x *expectation) sees(p *Pair, compared bool) bool {
 }
 
 // isNamed reports whether the expectation is about changes of a kind by its words, and not by all
-// alone.
+// alone. Who names an identity means what it gets for robots.txt, or what it meets on pages if the
+// other words leave only that.
 func (x *expectation) isNamed(kind string) bool {
-	return slices.Contains(x.NoChange, kind) || kind == "answer" && len(x.Identity) > 0
+	return slices.Contains(x.NoChange, kind) || len(x.Identity) > 0 &&
+		(kind == "answer" || kind == "page" && !slices.Contains(x.kinds, "answer"))
 }
 
 // seesAnswers reports whether both runs show how a host answers each identity that the
