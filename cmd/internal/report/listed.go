@@ -86,7 +86,7 @@ func (d *data) coverage() *draw.Figure {
 		Note: "Of each host a sample of the pages that its sitemaps list is judged: whether the agent may fetch them. " +
 			"Half of the hosts let it fetch at most the median of what they list, a quarter at most the lower quartile; " +
 			"percentages of a host are rounded down.",
-		Title: "No host whose sitemaps were read closes more than half of what it lists to any agent",
+		Title: fmt.Sprintf("No %s whose sitemaps were read closes more than half of what it lists to any agent", d.noun()),
 		Head:  append(append([]string{"agent"}, bandHeads()...), "lower_quartile", "median", "upper_quartile"),
 	}
 	f.Note += d.unreadListed()
@@ -120,14 +120,15 @@ ORDER BY closes_over_half + closes_all DESC, agent`, bandColumns(), d.from("cove
 	return f
 }
 
-// unreadListed says how many hosts close their sitemaps to this census, of which the figures about
+// unreadListed says how many hosts or captures close their sitemaps to this census, of which the figures about
 // what hosts list know nothing.
 func (d *data) unreadListed() string {
 	n := d.sums.By("sitemap_host", d.profile, counters.Key)[summary.ListsClosed]
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Missing: %s whose sitemaps are closed to this census, whatever they list.", words.Hosts(n))
+	return fmt.Sprintf(" Missing: %s whose sitemaps are closed to this census, whatever they list.",
+		words.Count(n, d.noun()))
 }
 
 // coveragePartly shows how much of what they list those hosts close that are partly closed to
