@@ -76,7 +76,9 @@ func TestDifferencesOfSettings(t *testing.T) {
 		},
 			[]string{`limit was null and is now "0"`, `retries was 2 and is now 3`, `schemes was ["https","http"] and is now ["http"]`}},
 		{"shards", func(p *Plan) { p.Shards, p.FromShards, p.PublicSuffixes = 3, 2, "of today" },
-			[]string{`the public suffix list of the program was "" and is now "of today"`, "shards was 1 and is now 3", "shards of the earlier run was 0 and is now 2"}},
+			[]string{"shards was 1 and is now 3", "shards of the earlier run was 0 and is now 2"}},
+		{"the list of suffixes", func(p *Plan) { p.PublicSuffixes = "of today" },
+			[]string{`the public suffix list of the program was "" and is now "of today"`}},
 		{"versions", func(p *Plan) { p.SchemaVersion, p.SummaryBins = schema.SchemaVersion+1, schema.BinsVersion+1 },
 			[]string{"the tables' schema version was 2 and is now 3", "the version of the bins in summary was 1 and is now 2"}},
 	} {

@@ -57,8 +57,9 @@ func (d *data) documents() *draw.Figure {
 	}
 	f.Title = "No host has one of the documents that it was asked for"
 	if len(there) > 0 {
-		first := counters.Ranked(there)[0]
-		f.Title = fmt.Sprintf("The document that most hosts have is %s: %s", first, words.OfHosts(there[first], asked[first]))
+		// Not all are asked of the same hosts: licences only of those that name one.
+		leading, n, each := counters.Leading(there, documentName)
+		f.Title = fmt.Sprintf("What most hosts have of these is %s: %s%s", leading, words.Hosts(n), each)
 	}
 	for _, name := range counters.Ranked(asked) {
 		track := draw.Track{Whole: asked[name],

@@ -25,7 +25,7 @@ func (d *data) frontPages() *draw.Figure {
 		Note: "After robots.txt had answered, the front page was asked for where robots.txt lets this census fetch it, " +
 			"and only its header was read: Content-Usage, X-Robots-Tag and TDM-Reservation. It speaks for that page and no " +
 			"other. " +
-			"No other figure counts headers: they cover robots.txt alone.",
+			"Of the other figures only those about documents of consent count headers.",
 		Legend: []draw.Legend{{Class: "allow", Name: "permitted"}, {Class: "closed", Name: "refused"}},
 		Head:   []string{"counter", "hosts"}, Names: pageName,
 		Title: fmt.Sprintf("No front page of the %s read refuses AI training in its header",
