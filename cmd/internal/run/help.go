@@ -101,6 +101,8 @@ Names in a list or an index
 Shards
   A run of --shards N is made by N processes, one --shard each, and is complete when
   all are; see robocensus plan. What differs from the plan of the run is an error.
+  Of a plain tar of --bodies, a shard reads its own files and the headers of the others;
+  a compressed tar, and one at a URL, is read as a whole by each.
 
 Object stores and URLs
   DIR may be a folder in an object store: s3://bucket/folder. The run is then made on

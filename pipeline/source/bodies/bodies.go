@@ -2,6 +2,7 @@
 // by its host, or called robots.txt in a folder that is.
 //
 //	bodies.go  the files of a folder or tar, in order
+//	skip.go    a plain tar, without the files that nobody reads
 //	origin.go  the host that a name stands for
 //	index.go   files by their digests and origins, for the rows of an earlier run
 package bodies
@@ -35,7 +36,8 @@ type File struct {
 	Modified time.Time
 
 	in    string // the folder or tar, for errors
-	again bool   // it can be read at any time, and not only before the next one
+	size  int64
+	again bool // it can be read at any time, and not only before the next one
 	open  func() (io.ReadCloser, error)
 }
 
@@ -48,6 +50,7 @@ func (f *File) Read(limit int) ([]byte, error) {
 	}
 	defer in.Close()
 	var b bytes.Buffer
+	b.Grow(int(min(f.size, int64(limit)+1)) + bytes.MinRead) // one read
 	if _, err := b.ReadFrom(io.LimitReader(in, int64(limit)+1)); err != nil {
 		return nil, &userfile.Error{Path: f.in, Err: fmt.Errorf("%s: %w", schema.TextString(f.Name), err)}
 	}
@@ -184,8 +187,31 @@ func eachOfFolder(ctx context.Context, name string, take func(*File) error,
 		if err != nil || !info.Mode().IsRegular() {
 			return reject(file, notFile)
 		}
-		return take(&File{file, info.ModTime(), name, true, func() (io.ReadCloser, error) { return root.Open(file) }})
+		return take(&File{file, info.ModTime(), name, info.Size(), true,
+			func() (io.ReadCloser, error) { return root.Open(file) }})
 	})
+}
+
+// tarOf returns the bytes of a tar. Those of a plain one in a file can be skipped.
+func tarOf(f io.Reader) (io.Reader, func(), error) {
+	if file, ok := f.(*os.File); ok {
+		head := make([]byte, userfile.FormatHead)
+		n, _ := file.ReadAt(head, 0) // reading it returns the error
+		if userfile.IsTar(head[:n]) {
+			return &skipper{in: file}, func() {}, nil
+		}
+	}
+	plain, done, err := input.Decompress(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := bufio.NewReaderSize(plain, mostAhead)
+	head, _ := b.Peek(userfile.FormatHead) // tar returns its error
+	if err := userfile.Format(head); err != nil && !userfile.IsTar(head) {
+		done()
+		return nil, nil, err
+	}
+	return b, done, nil
 }
 
 // eachOfTar reads a tar, plain or compressed. It rejects links: a tar is read only once.
@@ -196,17 +222,12 @@ func eachOfTar(ctx context.Context, name string, take func(*File) error, reject 
 	}
 	defer closed()
 	name = remote.Name(name)
-	plain, done, err := input.Decompress(f)
+	plain, done, err := tarOf(f)
 	if err != nil {
 		return &userfile.Error{Path: name, Err: err}
 	}
 	defer done()
-	b := bufio.NewReaderSize(plain, 1<<18)
-	head, _ := b.Peek(userfile.FormatHead) // tar returns its error
-	if err := userfile.Format(head); err != nil && !userfile.IsTar(head) {
-		return &userfile.Error{Path: name, Err: err}
-	}
-	entries := tar.NewReader(b)
+	entries := tar.NewReader(plain)
 	for {
 		entry, err := entries.Next()
 		if err == io.EOF {
@@ -217,7 +238,7 @@ func eachOfTar(ctx context.Context, name string, take func(*File) error, reject 
 		}
 		switch entry.Typeflag {
 		case tar.TypeReg:
-			err = take(&File{entry.Name, entry.ModTime, name, false,
+			err = take(&File{entry.Name, entry.ModTime, name, entry.Size, false,
 				func() (io.ReadCloser, error) { return io.NopCloser(entries), nil }})
 		case tar.TypeDir, tar.TypeXGlobalHeader:
 		default:
