@@ -70,7 +70,7 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 		x := Found{Document: *d, Answer: f, URL: f.URL}
 		isHead := d.Head
 		// A redirect has led to another site, or the host answers no HEAD.
-		if last := len(out) - 1; last >= 0 && d.Path != "" && out[last].Name == d.Name {
+		if last := len(out) - 1; last >= 0 && out[last].Name == d.Name && (d.Path != "" || out[last].leadsTo(f.URL)) {
 			isHead = isHead && !answersNoHead(out[last].Answer)
 			if len(f.Hops) == 0 { // whose robots.txt does not allow it
 				out[last].remark(whyNot[f.Outcome])
@@ -94,6 +94,23 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 		out = append(out, x)
 	}
 	return out
+}
+
+// leadsTo reports whether a redirect leads to a URL of another site.
+func (x *Found) leadsTo(url string) bool {
+	if x.Answer.Outcome != usage.PageElsewhere {
+		return false
+	}
+	to, target, _, err := fetch.Redirect(x.Answer.FinalURL(), x.Answer.Lines().Get("Location"))
+	return err == nil && to.String()+target == url
+}
+
+// HasRead reports whether the terms that a line License names were read.
+func HasRead(all []Found, line string) bool {
+	to, target, _, err := fetch.Redirect(line, line)
+	return err == nil && slices.ContainsFunc(all, func(x Found) bool {
+		return x.Kind == consent.RSL && x.Read != nil && x.URL == to.String()+target
+	})
 }
 
 // pathOf returns the path and query of a URL.

@@ -153,15 +153,14 @@ func (e *Evaluator) countDocuments(stratum string) {
 // countDocumentRefusals counts a host that was asked for documents by the set of places
 // that refuse the training of models, of which robots.txt is one, and by the pairs of
 // places of which one refuses it and the other permits it, whatever the path. inFile are the
-// ways in which robots.txt does. A License line alone says that there are terms, and is not
-// contrary to the terms.
+// ways in which robots.txt does. A License line is none here: its terms count where they were
+// read, and refuse nothing where they were not.
 func (e *Evaluator) countDocumentRefusals(stratum string, inFile []string) {
 	if len(e.found) == 0 {
 		return
 	}
 	refuse, permit := make(map[string]bool), make(map[string]bool)
-	refuse[summary.InRobots] = inFile != nil
-	byTerms := slices.Equal(inFile, []string{usage.License.String()})
+	refuse[summary.InRobots] = slices.ContainsFunc(inFile, func(way string) bool { return way != usage.License.String() })
 	note := func(rows []schema.Preference, place func(*schema.Preference) string) {
 		for i := range rows {
 			p := &rows[i]
@@ -188,7 +187,7 @@ func (e *Evaluator) countDocumentRefusals(stratum string, inFile []string) {
 			set = append(set, place)
 		}
 		for _, other := range summary.Places {
-			if place == other || !refuse[place] || !permit[other] || place == summary.InRobots && byTerms {
+			if place == other || !refuse[place] || !permit[other] {
 				continue
 			}
 			key := place + " " + other
@@ -198,7 +197,14 @@ func (e *Evaluator) countDocumentRefusals(stratum string, inFile []string) {
 			}
 		}
 	}
-	e.counts.AddProfile("document_refusal", stratum, 0, summary.Key(set))
+	e.counts.AddProfile("document_refusal", stratum, 0, summary.Key(set, e.namesUnread()))
+}
+
+// namesUnread reports whether a License line of robots.txt names terms that nobody has read.
+func (e *Evaluator) namesUnread() bool {
+	return slices.ContainsFunc(e.preferences, func(p schema.Preference) bool {
+		return p.Mechanism == usage.License.String() && p.Remark == nil && !documents.HasRead(e.found, p.Value)
+	})
 }
 
 // wordsOf quotes what a place says of the training of models.

@@ -93,7 +93,32 @@ var consents = []consenting{
 		documents: "ai.txt present 200 truncated,spawning,license.xml absent 404,llms-full.txt absent 404,llms.txt present 200 truncated,page absent 404,signatures-directory absent 404,tdmrep invalid 200 truncated,not_json,limit,trust.txt absent 404",
 		says:      "ai.txt ai.txt-spawning disallow ai-train disallow *.jpg",
 	},
+	{ // a licence of the file that refuses
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<prohibits type="usage">ai-train</prohibits>`)},
+		documents: nothingButLicence + "rsl present 200" + nothingAfterLicence, says: "rsl rsl ai-train ai-train disallow /",
+	},
+	{ // one that permits
+		robots: "User-agent: *\nDisallow:\nLicense: HTTP://HOST:80/mine.xml\n", answers: map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`)},
+		documents: nothingButLicence + "rsl present 200" + nothingAfterLicence,
+		says:      permitted,
+	},
+	{ // two, of which one is not there
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\nLicense: http://HOST/gone.xml\n", answers: map[string]string{"/mine.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`)},
+		documents: nothingButLicence + "rsl present 200,rsl absent 404" + nothingAfterLicence,
+		says:      permitted,
+	},
+	{ // one that lies with another site
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/moved.xml\n", answers: map[string]string{"/moved.xml": "302 - http://h10.example/mine.xml"},
+		documents: nothingButLicence + "rsl present 200 no_control" + nothingAfterLicence,
+		says:      permitted,
+	},
 }
+
+const (
+	nothingButLicence   = "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt absent 404,page absent 404,"
+	nothingAfterLicence = ",signatures-directory absent 404,tdmrep absent 404,trust.txt absent 404"
+	permitted           = "rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train allow /,rsl rsl search search disallow /"
+)
 
 // consentingServer serves the hosts h0, h1, … in turn, and counts requests.
 type consentingServer struct {
@@ -181,7 +206,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	}
 	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
 	want := 0
-	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
+	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 3} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
 		want += hosts / len(consents) * (1 + 12 + more)
 	}
 	if got := w.requests(); got != want {
@@ -221,9 +246,10 @@ func TestDocumentsOfConsent(t *testing.T) {
 	for id, query := range map[string]string{
 		"documents": `SELECT key AS document, count(*) AS hosts FROM (SELECT document || ' ' || arg_min(outcome, list_position(['present', 'absent', 'soft_404', 'invalid', 'refused', 'unreachable', 'not_asked'], outcome)) AS key
 			FROM documents GROUP BY seq, document) GROUP BY ALL ORDER BY hosts DESC, document`,
-		"document-refusals": `SELECT coalesce(nullif(places, ''), 'none') AS places, count(*) AS hosts FROM (SELECT f.seq, concat_ws('+',
-			CASE WHEN f.seq IN (SELECT seq FROM policies WHERE agent = 'GPTBot' AND class = 'disallow_all') OR f.seq IN (SELECT seq FROM preferences WHERE document IS NULL AND use = 'ai-train' AND preference = 'disallow')
-				OR f.seq IN (SELECT seq FROM preferences WHERE mechanism = 'license') THEN 'robots.txt' END,
+		"document-refusals": `SELECT coalesce(nullif(places, ''), unread, 'none') AS places, count(*) AS hosts FROM (SELECT f.seq,
+			(SELECT any_value('unread') FROM preferences p WHERE p.seq = f.seq AND mechanism = 'license' AND replace(lower(value), ':80/', '/') NOT IN
+				(SELECT url FROM documents d WHERE d.seq = f.seq AND outcome = 'present' AND document IN ('rsl', 'license.xml'))) AS unread, concat_ws('+',
+			CASE WHEN f.seq IN (SELECT seq FROM policies WHERE agent = 'GPTBot' AND class = 'disallow_all') OR f.seq IN (SELECT seq FROM preferences WHERE document IS NULL AND use = 'ai-train' AND preference = 'disallow') THEN 'robots.txt' END,
 			CASE WHEN f.seq IN (FROM said('meta')) THEN 'meta' END, CASE WHEN f.seq IN (FROM said('tdmrep')) THEN 'tdmrep' END, CASE WHEN f.seq IN (FROM said('rsl')) THEN 'rsl' END,
 			CASE WHEN f.seq IN (FROM said('ai.txt-spawning')) THEN 'ai.txt-spawning' END, CASE WHEN f.seq IN (FROM said('trust.txt')) THEN 'trust.txt' END) AS places
 			FROM fetches f WHERE f.seq IN (SELECT seq FROM documents)) GROUP BY ALL ORDER BY hosts DESC, places`,
@@ -242,8 +268,9 @@ func TestDocumentsOfConsent(t *testing.T) {
 	} else if slices.ContainsFunc(f.rows, func(row []string) bool { return row[0] == "robots.txt rsl" }) {
 		t.Errorf("a License line is contrary to its terms: %v", f.rows)
 	}
-	everywhere := one(t, db, "SELECT format('of consent, {:,} of {:,} hosts asked for them\\nrefuse AI training, {:,} of them not in robots.txt.', "+
-		"sum(count) FILTER (key <> 'none')::BIGINT, sum(count)::BIGINT, sum(count) FILTER (key <> 'none' AND NOT list_contains(string_split(key, '+'), 'robots.txt'))::BIGINT) FROM summary WHERE metric = 'document_refusal'")
+	everywhere := one(t, db, "SELECT format('That is robots.txt alone, and its licences are not read there: with headers, HTML and documents of consent, {:,} of {:,} hosts asked for them\\nrefuse AI training, {:,} of them not in robots.txt. {:,} more name a licence whose terms nobody has read.', "+
+		"sum(count) FILTER (key NOT IN ('none', 'unread'))::BIGINT, sum(count)::BIGINT, sum(count) FILTER (key NOT IN ('none', 'unread') AND NOT list_contains(string_split(key, '+'), 'robots.txt'))::BIGINT, "+
+		"sum(count) FILTER (key = 'unread')::BIGINT) FROM summary WHERE metric = 'document_refusal'")
 	if text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r"); !strings.Contains(text, strings.ReplaceAll(everywhere, `\n`, "\n")) {
 		t.Errorf("the text does not say %q:\n%s", everywhere, text)
 	}

@@ -17,13 +17,28 @@ var Places = []string{
 	usage.Spawning.String(), usage.Car.String(), usage.TrustTxt.String(),
 }
 
-// NoPlace is the key of a host that refuses in no place.
-const NoPlace = "none"
+// Keys of a host that refuses in no place: it names no licence in robots.txt but those that
+// were read, or one of which nobody has read whether it permits or refuses.
+const (
+	NoPlace     = "none"
+	UnreadTerms = "unread"
+)
 
-// Key returns the key of a set of places.
-func Key(places []string) string {
-	if len(places) == 0 {
-		return NoPlace
+// Key returns the key of a set of places, of a host that names unread terms or does not.
+func Key(places []string, unread bool) string {
+	switch {
+	case len(places) > 0:
+		return strings.Join(places, "+")
+	case unread:
+		return UnreadTerms
 	}
-	return strings.Join(places, "+")
+	return NoPlace
+}
+
+// Refusing returns the places of a key of document_refusal, nil for none.
+func Refusing(key string) []string {
+	if key == NoPlace || key == UnreadTerms {
+		return nil
+	}
+	return strings.Split(key, "+")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/pipeline/source/rejected"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
@@ -319,17 +320,25 @@ const firstQuery = `SELECT agent, category,
 func (f *figures) showDocumented(p *screen.Text) {
 	hosts, refusing, elsewhere := int64(0), int64(0), int64(0)
 	for places, n := range f.documented {
-		if hosts += n; places == summary.NoPlace {
-			continue
-		}
-		if refusing += n; places != summary.InRobots && !strings.HasPrefix(places, summary.InRobots+"+") {
-			elsewhere += n
+		hosts += n
+		if in := summary.Refusing(places); in != nil {
+			if refusing += n; in[0] != summary.InRobots {
+				elsewhere += n
+			}
 		}
 	}
 	if hosts > 0 {
-		p.Line(fmt.Sprintf("That is robots.txt alone: with headers, HTML and documents of consent, %s of %s asked for them\n"+
-			"%s AI training, %s of them not in robots.txt.", words.Number(refusing), words.Count(hosts, f.noun),
-			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere)))
+		alone := ""
+		if f.refusals[usage.License.String()] > 0 {
+			alone = ", and its licences are not read there"
+		}
+		text := fmt.Sprintf("That is robots.txt alone%s: with headers, HTML and documents of consent, %s of %s asked for them\n"+
+			"%s AI training, %s of them not in robots.txt.", alone, words.Number(refusing), words.Count(hosts, f.noun),
+			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere))
+		if n := f.documented[summary.UnreadTerms]; n > 0 {
+			text += fmt.Sprintf(" %s more %s a licence whose terms nobody has read.", words.Number(n), words.Agree(n, "names", "name"))
+		}
+		p.Line(text)
 	}
 	var others []string
 	for _, name := range counters.Ranked(f.otherwise) {

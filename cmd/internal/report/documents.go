@@ -106,10 +106,10 @@ func (d *data) documentRefusals() *draw.Figure {
 	hosts, refusing, beside := sum(sets), int64(0), int64(0)
 	in, alone := make(map[string]int64), make(map[string]int64)
 	for set, n := range sets {
-		if set == summary.NoPlace {
+		places := summary.Refusing(set)
+		if places == nil {
 			continue
 		}
-		places := strings.Split(set, "+")
 		if refusing += n; places[0] != summary.InRobots {
 			beside += n
 		}
@@ -124,15 +124,22 @@ func (d *data) documentRefusals() *draw.Figure {
 		ID: "document-refusals", Of: fmt.Sprintf("Shares of the %s that were asked for documents and judged.",
 			words.Count(hosts, "host")), Names: placesName,
 		Note: "A place counts that refuses the training of models to some agent on some path: robots.txt in any of the " +
-			"ways of the figure on refusals, and beside it header and HTML of the front page and the documents that hosts have. " +
-			"Documents that nobody names, and defaults that nobody has written, do not count.",
+			"ways of the figure on refusals but for a licence that it names, and beside it header and HTML of the front page " +
+			"and the documents that hosts have. A licence counts by the terms in it: where nobody has read them, it refuses " +
+			"nothing here. Documents that nobody names, and defaults that nobody has written, do not count.",
 		Legend: []draw.Legend{{Class: "closed", Name: "in this place alone"},
-			{Class: "star", Name: "in this place and others"}, {Class: "partly", Name: "in exactly these places"}},
+			{Class: "star", Name: "in this place and others"}, {Class: "partly", Name: "in exactly these places"},
+			{Class: "unknown", Name: "not known: nobody has read the licence"}},
 		Title: fmt.Sprintf("No host of %s refuses AI training", words.Number(hosts)),
 	}
 	if refusing > 0 {
 		f.Title = fmt.Sprintf("AI training is refused by %s; by %s elsewhere than in robots.txt alone",
 			words.OfHosts(refusing, hosts), words.Number(beside))
+	}
+	unread := sets[summary.UnreadTerms]
+	if unread > 0 {
+		f.Title += fmt.Sprintf("; %s more %s a licence whose terms nobody has read", words.Number(unread),
+			words.Agree(unread, "names", "name"))
 	}
 	for _, place := range counters.Ranked(in) {
 		f.AddBar(placesName(place), "", draw.Track{
@@ -147,6 +154,11 @@ func (d *data) documentRefusals() *draw.Figure {
 				Shares: []draw.Share{{Class: "partly", Name: "in exactly these places", N: sets[set]}},
 				Values: []string{words.Percent(sets[set], hosts)}})
 		}
+	}
+	if unread > 0 {
+		f.AddBar(placesName(summary.UnreadTerms), "", draw.Track{Whole: hosts,
+			Shares: []draw.Share{{Class: "unknown", Name: "not known", N: unread}},
+			Values: []string{words.Percent(unread, hosts)}})
 	}
 	f.Fit("hosts")
 	f.Shorten()
@@ -179,8 +191,11 @@ func (d *data) documentContraries() *draw.Figure {
 
 // placesName returns the display name of a set of places.
 func placesName(set string) string {
-	if set == summary.NoPlace {
+	switch set {
+	case summary.NoPlace:
 		return "nowhere"
+	case summary.UnreadTerms:
+		return "nowhere, but robots.txt names a licence whose terms nobody has read"
 	}
 	places := strings.Split(set, "+")
 	for i, place := range places {
