@@ -33,7 +33,7 @@ func NewArchive(config Config, b Backing) *Archive {
 // ask for it under our own identity. Whether a page may be read is judged as if it
 // were asked for, but that a robots.txt of another site that is not stored closes nothing.
 func (a *Archive) Complete(ctx context.Context, c *fetch.Capture, find Find) error {
-	if c.Location != "" || c.Unstored {
+	if c.Location != "" {
 		return nil // nobody knows what the host allows
 	}
 	lease := &Lease{client: a.client, ctx: ctx, find: find, near: c.Start}

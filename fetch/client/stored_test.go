@@ -103,6 +103,7 @@ func TestNoStoredAnswers(t *testing.T) {
 		"a wall":              func(c *fetch.Capture) { c.Challenge = "cloudflare" },
 		"":                    func(*fetch.Capture) {},
 		"no file":             func(c *fetch.Capture) { c.Hops[0].Status, c.Body = 404, nil },
+		"a revisit of none":   func(c *fetch.Capture) { c.Hops[0].Status, c.Body, c.Unstored = 404, nil, true },
 		"another agent's":     func(c *fetch.Capture) { c.Body = []byte("User-agent: x\nDisallow: /\n") },
 		"an empty file":       func(c *fetch.Capture) { c.Body = []byte{} },
 		"closed to everybody": func(c *fetch.Capture) { c.Body = []byte("User-agent: *\nDisallow: /\n") },
@@ -113,7 +114,7 @@ func TestNoStoredAnswers(t *testing.T) {
 			looked = true
 			return false, broken
 		})
-		want := name == "" || name == "no file" || name == "another agent's" || name == "an empty file"
+		want := name == "" || name == "no file" || name == "a revisit of none" || name == "another agent's" || name == "an empty file"
 		if looked != want || errors.Is(err, broken) != want {
 			t.Errorf("%s: looked %v, %v", name, looked, err)
 		}

@@ -69,15 +69,18 @@ func (r *Revisit) Date() (t time.Time, within time.Duration, ok bool) {
 // IsNotModified reports whether the server said that nothing had changed.
 func (r *Revisit) IsNotModified() bool { return strings.HasSuffix(r.Profile, "/server-not-modified") }
 
+// StandsForAnother reports whether the answer says that another capture has what it lacks.
+func (c *Capture) StandsForAnother() bool {
+	status := c.Status()
+	return c.Error == "" && (status == http.StatusNotModified || c.Unstored && (status == 0 || status/100 == 2))
+}
+
 // WantsOriginal reports whether the capture lacks what the record has that its revisit
 // record refers to, and says something by which to find it.
 func (c *Capture) WantsOriginal() bool {
-	r, status := c.Revisit, c.Status()
-	if r == nil || !c.Unstored || c.Error != "" || status != 0 && status != http.StatusNotModified &&
-		(status < 200 || status > 299) {
-		return false
-	}
-	return r.RecordID != "" || r.OfDate != "" || c.PayloadDigest != "" || r.IsNotModified()
+	r := c.Revisit
+	return r != nil && c.Unstored && c.StandsForAnother() &&
+		(r.RecordID != "" || r.OfDate != "" || c.PayloadDigest != "" || r.IsNotModified())
 }
 
 // Counts are the numbers of records by outcome.

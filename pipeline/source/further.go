@@ -56,6 +56,7 @@ func (a *answersOf) find(ctx context.Context, url string, near time.Time, use fu
 			case c.Hops[0].URL != url: // a hash alone was equal, or an index says otherwise
 			case c.WantsOriginal():
 				revisit = c
+			case c.StandsForAnother(): // and does not say for which
 			default:
 				found = true
 				use(c.Start, sent)

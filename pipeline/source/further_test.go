@@ -35,7 +35,7 @@ func TestFurtherAnswersOfArchives(t *testing.T) {
 	}
 	two := [][]byte{
 		record("response", "/robots.txt", "08", "", "200\n#"), record("revisit", "/map", "09", revisit+"WARC-Refers-To: <urn:five>\r\n", "200\n"),
-		record("response", "/gone", "09", "", "404\nno"), record("response", "/robots.txt", "20", "", "200\n#"), record("response", "/map", "19", "", "503\n"),
+		record("revisit", "/map", "07", revisit, "200\n"), record("response", "/map", "08", "", "304\n"), record("revisit", "/gone", "09", revisit+"WARC-Refers-To: <urn:none>\r\n", "404\nno"), record("response", "/robots.txt", "20", "", "200\n#"), record("response", "/map", "19", "", "503\n"),
 	}
 	want := []string{
 		"02 /map 01 200 of 1", "02 /lost none", "02 /gone 09 404 no", "02 /nothing none", "08 /map 09 200 of 5", "08 /lost none", "08 /gone 09 404 no", "08 /nothing none",
