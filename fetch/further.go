@@ -17,7 +17,7 @@ import (
 //
 // The client asks one request of a host at a time, a pause after the one before, never again
 // after a Retry-After that is too long, and, unless [Question.Permitted], only where the
-// host's robots.txt lets our own agent fetch the URL. It runs no plan if the host gave no
+// robots.txt of its origin lets our own agent, or [Question.Agent], fetch the URL. It runs no plan if the host gave no
 // answer, nor, unless [Plan.AsOthers], one that does not say what may be fetched, such as a 503.
 type Plan struct {
 	// Ask calls ask for each request, one after the other, until it wants no more or ask
@@ -25,8 +25,8 @@ type Plan struct {
 	// is thus a function of the answers so far. What it notes must depend on them alone.
 	Ask  func(host *Answered, ask func(*Question) *Further)
 	Name string // what it asks for, such as sitemaps
-	// Most is the largest number of requests to a host without redirects, and Keeps that of
-	// bytes of [Further.Body] and [Further.Reading] in one.
+	// Most is the largest number of requests for a host without redirects, but with those for
+	// the robots.txt of other origins, and Keeps that of bytes of [Further.Body] and [Further.Reading] in one.
 	Most, Keeps int
 	// AsOthers says that it asks under further identities, so that it runs after these have
 	// been answered for robots.txt. It runs for every host that has answered; where that does
@@ -69,12 +69,13 @@ type Question struct {
 	Origin   Origin
 	Target   string // path and query, as in a request
 
-	// Permitted says that robots.txt need not let our own agent fetch the URL: the plan has
-	// asked for the agent that it asks as. Otherwise it must, and so it must where a redirect
-	// leads, which may be no further than the registered domain of the question or the host.
+	// Agent is by whose rules it is asked, nil for our own agent. The robots.txt of its origin
+	// must let it fetch the URL, and that of each origin where a redirect leads: it is asked for
+	// first if it is not that of the host. None leads beyond what [Question.Reaches].
+	Agent *robots.Agent
+	// Permitted says that no robots.txt need let it.
 	Permitted bool
-	// Elsewhere says that the URL may be of another registered domain: its own robots.txt is asked
-	// for first, and must let us fetch it.
+	// Elsewhere says that the URL may be of another registered domain than the host's.
 	Elsewhere bool
 	// Unasked, if not "", says why the plan does not want the URL asked for: that is noted, and
 	// nothing is asked.
@@ -91,6 +92,13 @@ type Question struct {
 	Read func(body io.Reader, keep io.Writer) error
 	// Priced keeps the body of a 402 as well, up to MaxBody: a price may stand in it.
 	Priced bool
+}
+
+// Reaches reports whether a question to a host, or a redirect from there, may lead to an
+// origin: one of the host's registered domain or, if it may be elsewhere, of that of the URL.
+func (q *Question) Reaches(host, o Origin) bool {
+	domain := DomainOf(o.Host)
+	return domain == DomainOf(host.Host) || q.Elsewhere && domain == DomainOf(q.Origin.Host)
 }
 
 // URL returns the URL that is asked for.

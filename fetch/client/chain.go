@@ -1,6 +1,8 @@
 package client
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,8 @@ type route struct {
 	target string
 	may    func(o fetch.Origin, target string) bool // nil: anywhere
 	pages  bool                                     // keep the bodies of errors, if the client is configured to
+	after  *heard                                   // the chain whose rest this is, which goes on at an origin; nil at its beginning
+	at     fetch.Origin
 }
 
 var robotsRoute = route{target: "/robots.txt", pages: true}
@@ -22,10 +26,11 @@ var robotsRoute = route{target: "/robots.txt", pages: true}
 // heard is a capture whose body is not in memory yet.
 type heard struct {
 	*fetch.Capture
-	at      fetch.Origin // of the last hop
-	missing bool         // the answer of the next hop is not stored; see [Archive]
-	text    *text        // the body, until [Lease.land]
-	also    []*heard     // the answers to further identities
+	at      fetch.Origin    // of the last hop
+	missing bool            // the answer of the next hop is not stored; see [Archive]
+	seen    map[string]bool // URLs of the chain
+	text    *text           // the body, until [Lease.land]
+	also    []*heard        // the answers to further identities
 
 	afterAlso time.Duration // the pause after the last of them, 0 if the host wants to be left alone for long
 
@@ -45,6 +50,10 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 	got := &heard{Capture: &fetch.Capture{Origin: asked}}
 	at, target := asked, r.target
 	seen := make(map[string]bool, 1)
+	if r.after != nil {
+		at, got.Hops, seen = r.at, slices.Clone(r.after.Hops), maps.Clone(r.after.seen)
+	}
+	got.seen = seen
 	limit := lease.client.config.MaxRedirects
 	lease.pages = r.pages && lease.identity == 0 && lease.client.config.ErrorBodies
 	defer func() { lease.pages = false }()

@@ -19,7 +19,7 @@ const (
 
 // askFront asks the origin that answered for its front page, under our own user agent, a
 // second after the answer: once, and redirects are followed within its registered domain.
-// We keep to the origin's robots.txt. It asks nobody if there was no answer, or over FTP.
+// We keep to the robots.txt of each origin. It asks nobody if there was no answer, or over FTP.
 // It returns early if the context ends or this machine fails; got then says so.
 func (lease *Lease) askFront(got *heard) {
 	if !lease.client.config.FrontPage || !got.answered() {
@@ -36,13 +36,11 @@ func (lease *Lease) askFront(got *heard) {
 	}
 }
 
-// permission returns PageRead if we may ask for a page of the origin, or of another host
-// of its registered domain: the robots.txt that speaks for the origin allows it to our
-// product token under RFC 9309. An error is one of this machine, or that of the context.
-func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage.PageOutcome, error) {
-	if fetch.DomainOf(o.Host) != fetch.DomainOf(got.Origin.Host) {
-		return usage.PageElsewhere, nil
-	}
+// permission returns PageRead if a page may be asked for: the robots.txt that speaks for its
+// origin allows it, under RFC 9309, to an agent, nil for our own. An error is one of this
+// machine, or that of the context.
+func (lease *Lease) permission(got *heard, agent *robots.Agent, o fetch.Origin, target string) (usage.PageOutcome,
+	error) {
 	if got.missing {
 		return usage.PageRead, nil
 	}
@@ -53,7 +51,7 @@ func (lease *Lease) permission(got *heard, o fetch.Origin, target string) (usage
 	default:
 		return usage.PageUnread, nil
 	}
-	allowed, err := lease.client.rules.allow(lease, got, o.String()+target)
+	allowed, err := lease.client.rules.allow(lease, got, agent, o.String()+target)
 	if err == nil && !allowed {
 		return usage.PageDisallowed, nil
 	}
@@ -120,12 +118,16 @@ func OwnTokens(userAgent string) []string {
 	return []string{product, ourToken}
 }
 
-// allow reports whether the file of a capture allows a URL to us.
-func (r *ownRules) allow(lease *Lease, got *heard, url string) (allowed bool, err error) {
+// allow reports whether the file of a capture allows a URL to an agent, nil for our own.
+func (r *ownRules) allow(lease *Lease, got *heard, agent *robots.Agent, url string) (allowed bool, err error) {
 	err = r.parse(lease, got, r.profile, func(reader *rulesReader) {
-		reader.judge.Load(&reader.file)
+		judge := reader.judge
+		if agent != nil {
+			judge = robots.NewJudge(r.profile, []robots.Agent{*agent})
+		}
+		judge.Load(&reader.file)
 		target := r.profile.Target(url)
-		allowed = reader.judge.Policy(0).Judge(&target).Value == robots.Permitted
+		allowed = judge.Policy(0).Judge(&target).Value == robots.Permitted
 	})
 	return allowed, err
 }

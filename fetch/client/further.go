@@ -2,6 +2,7 @@ package client
 
 import (
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -120,70 +121,119 @@ func (lease *Lease) noted(q *fetch.Question) *fetch.Further {
 // the fetch is stopped, and got then says so.
 func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) (f *fetch.Further, a *heard) {
 	f = lease.noted(q)
-	judge := got
-	if q.Elsewhere && fetch.DomainOf(q.Origin.Host) != fetch.DomainOf(got.Origin.Host) {
-		if judge = lease.stranger(q.Origin, pause); got.stoppedBy(lease, judge) {
-			return nil, nil
-		}
-		pause = IdentityPause
-	}
 	var failed error // ours
-	may := func(o fetch.Origin, target string) bool {
-		if !q.Permitted {
-			f.Outcome, failed = lease.permission(judge, o, target)
+	rest := &step{q.Origin, q.Target}
+	for rest != nil {
+		next, r := rest, route{after: a}
+		rest = nil
+		r.may = func(o fetch.Origin, target string) bool {
+			f.Outcome = usage.PageRead
+			isFirst := o == q.Origin && target == q.Target
+			speaker := lease.speaker(got, o)
+			switch {
+			case !q.Reaches(got.Origin, o), !isFirst && q.Follow != nil && !q.Follow(o, target):
+				f.Outcome = usage.PageElsewhere
+			case q.Permitted:
+			case speaker != nil:
+				f.Outcome, failed = lease.permission(speaker, q.Agent, o, target)
+			case !isFirst && lease.led == maxLed:
+				f.Outcome = usage.PageUnread
+			default:
+				rest = &step{o, target}
+				return false
+			}
+			return f.Outcome == usage.PageRead && failed == nil
 		}
-		if f.Outcome == usage.PageRead && q.Follow != nil && (o != q.Origin || target != q.Target) && !q.Follow(o, target) {
-			f.Outcome = usage.PageElsewhere
+		if r.may(next.origin, next.target) {
+			if a = lease.follow(got, q, a, r, next, pause); a == nil {
+				return nil, nil
+			}
+			pause = IdentityPause
 		}
-		return f.Outcome == usage.PageRead && failed == nil
-	}
-	if may(q.Origin, q.Target) {
-		b := &budget{deadline: time.Now().Add(pause + lease.client.config.Timeout)}
-		if !lease.pause(b, pause) {
-			got.stop(lease.ctx.Err())
-			return nil, nil
-		}
-		lease.question, lease.identity = q, q.Identity
-		a = lease.attempt(b, 1, q.Origin, route{target: q.Target, may: may})
-		lease.question, lease.identity = nil, 0
-		if got.stoppedBy(lease, a) {
-			return nil, nil
-		}
-		f.Start, f.Hops, f.Header, f.Truncated, f.Challenge = a.Start, a.Hops, a.header, a.Truncated, a.Challenge
-		switch status := a.Status(); {
-		case f.Outcome != usage.PageRead: // we may not follow the redirect
-		case a.missing:
-			f.Outcome = usage.PageUncaptured
-		case a.Error != "":
-			f.Outcome, f.Error = usage.PageFailed, a.Error
-		case a.Challenge != "":
-			f.Outcome = usage.PageChallenge
-		case status < 200 || status > 299:
-			f.Outcome = usage.PageStatus
+		if rest != nil {
+			if a != nil {
+				lease.led++
+			}
+			if !lease.meet(got, rest.origin, pause) {
+				return nil, nil
+			}
+			pause = IdentityPause
 		}
 	}
 	if failed != nil {
 		got.fail(lease, failed)
 		return nil, nil
 	}
+	if a == nil {
+		return f, nil
+	}
+	f.Start, f.Hops, f.Header, f.Truncated, f.Challenge = a.Start, a.Hops, a.header, a.Truncated, a.Challenge
+	switch status := a.Status(); {
+	case f.Outcome != usage.PageRead: // we may not follow the redirect
+	case a.missing:
+		f.Outcome = usage.PageUncaptured
+	case a.Error != "":
+		f.Outcome, f.Error = usage.PageFailed, a.Error
+	case a.Challenge != "":
+		f.Outcome = usage.PageChallenge
+	case status < 200 || status > 299:
+		f.Outcome = usage.PageStatus
+	}
 	return f, a
 }
 
-// stranger asks a host elsewhere for its robots.txt, once.
-func (lease *Lease) stranger(o fetch.Origin, pause time.Duration) *heard {
-	if a := lease.strangers[o]; a != nil {
-		return a
+// step is a URL of a chain.
+type step struct {
+	origin fetch.Origin
+	target string
+}
+
+// follow makes the requests of a route after a pause, from a step of it on: the first, or one
+// after a. It returns nil if the fetch is stopped.
+func (lease *Lease) follow(got *heard, q *fetch.Question, a *heard, r route, from *step, pause time.Duration) *heard {
+	b := &budget{deadline: time.Now().Add(pause + lease.client.config.Timeout)}
+	if !lease.pause(b, pause) {
+		got.stop(lease.ctx.Err())
+		return nil
 	}
+	r.at, r.target = from.origin, from.target
+	lease.question, lease.identity = q, q.Identity
+	more := lease.attempt(b, 1, q.Origin, r)
+	lease.question, lease.identity = nil, 0
+	if got.stoppedBy(lease, more) {
+		return nil
+	}
+	if a != nil {
+		more.Start = a.Start
+	}
+	return more
+}
+
+// maxLed bounds the origins that redirects may lead to of which nobody has asked the
+// robots.txt yet: a host may have a name for each of them.
+const maxLed = 8
+
+// speaker returns the answer that has the robots.txt of an origin (RFC 9309, section 2.3: each
+// has its own), nil if nobody has asked for it. It is the host's if its own request was
+// redirected there.
+func (lease *Lease) speaker(got *heard, o fetch.Origin) *heard {
+	for _, a := range append([]*heard{got}, lease.strangers...) {
+		if a.Origin == o || slices.ContainsFunc(a.Hops, func(h answer.Hop) bool { return h.URL == o.RobotsURL() }) {
+			return a
+		}
+	}
+	return nil
+}
+
+// meet asks another origin for its robots.txt. It reports whether the fetch goes on.
+func (lease *Lease) meet(got *heard, o fetch.Origin, pause time.Duration) bool {
 	b := &budget{deadline: time.Now().Add(pause + lease.client.config.Timeout)}
 	a := &heard{Capture: &fetch.Capture{Origin: o, Error: answer.ErrorCanceled}}
 	if lease.pause(b, pause) {
 		a = lease.attempt(b, 1, o, robotsRoute)
 	}
-	if lease.strangers == nil {
-		lease.strangers = make(map[fetch.Origin]*heard)
-	}
-	lease.strangers[o] = a
-	return a
+	lease.strangers = append(lease.strangers, a)
+	return !got.stoppedBy(lease, a)
 }
 
 // maxBody returns the limit of the body that is asked for.

@@ -47,12 +47,13 @@ type Lease struct {
 	client    *Client
 	ctx       context.Context // the context begin of Enter; onceBegun once a connection is dialled
 	onceBegun context.Context
-	held      bool                    // holds a slot
-	asked     bool                    // the first request has kept the pace
-	question  *fetch.Question         // the further request that is made; nil for robots.txt
-	number    int                     // of that request, from 1; 0 for the front page
-	strangers map[fetch.Origin]*heard // answers of hosts elsewhere for their robots.txt; see [fetch.Question.Elsewhere]
-	pages     bool                    // the bodies of errors are kept
+	held      bool            // holds a slot
+	asked     bool            // the first request has kept the pace
+	question  *fetch.Question // the further request that is made; nil for robots.txt
+	number    int             // of that request, from 1; 0 for the front page
+	strangers []*heard        // answers of other origins for their robots.txt; see [Lease.speaker]
+	led       int             // of these, those that redirects have led to
+	pages     bool            // the bodies of errors are kept
 	// under which it asks: 0 for our own, else one more than the index in Config.Identities
 	identity int
 

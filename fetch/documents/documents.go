@@ -125,10 +125,13 @@ func (l List) controls() (all []place) {
 	return all
 }
 
+// Controls returns the requests to a host for paths that cannot exist.
+func (l List) Controls() int { return len(l.controls()) }
+
 // Requests returns the requests to a host whose robots.txt allows them all and names no
-// licence, without redirects.
+// licence, without redirects and with those for paths that cannot exist.
 func (l List) Requests() int {
-	n := len(l.controls())
+	n := l.Controls()
 	for _, d := range l {
 		if d.Path != "" {
 			n++
@@ -137,17 +140,26 @@ func (l List) Requests() int {
 	return n
 }
 
-// MostMore returns the further requests to a host for what it names: licences, and what a
-// redirect leads to on other sites, each with the robots.txt there and a control; and for what it
-// does not answer to HEAD.
-func (l List) MostMore() (n int) {
+// MostMore returns the most requests beyond these, without redirects: for the licences that a
+// host names, for what redirects lead to on other sites, each with the robots.txt of its origin or
+// a control, and for what a host does not answer to HEAD.
+func (l List) MostMore() (licences, led, again int) {
 	for i := range l {
 		if l[i].Head {
-			n++ // where the host does not answer HEAD
+			again++
+		}
+		if l[i].Redirects == Anywhere {
+			led = min(led+2, 2*maxElsewhere)
 		}
 	}
-	if slices.ContainsFunc(l, func(d Document) bool { return d.Path == "" || d.Redirects == Anywhere }) {
-		n += 2*maxTargets + 2*maxElsewhere
+	if l.targets() != nil {
+		licences, led = 2*(maxTargets+maxElsewhere), 0 // of one bound
 	}
-	return n
+	return licences, led, again
+}
+
+// most returns the sum of all.
+func (l List) most() int {
+	licences, led, again := l.MostMore()
+	return l.Requests() + licences + led + again
 }

@@ -15,7 +15,7 @@ import (
 
 // Bounds of what is asked and kept of a host.
 const (
-	maxTargets   = 4         // licences that a host names on its own site
+	maxTargets   = 4         // licences that a host names in its registered domain
 	maxElsewhere = 2         // documents on other sites
 	maxStating   = 256 << 10 // bytes of a document that states something
 	maxBody      = 64 << 10  // and of any other, and of a control
@@ -32,7 +32,7 @@ func (d *Document) keeps() int {
 
 // keeps returns the bytes that are kept of a host at most.
 func (l List) keeps() int {
-	n := len(l.controls())*maxBody + l.MostMore()*maxStating
+	n := l.Controls()*maxBody + (l.most()-l.Requests())*maxStating
 	for i := range l {
 		n += l[i].keeps()
 	}
@@ -45,7 +45,7 @@ var headers = slices.Concat([]string{"content-type", "location", "link"}, usage.
 // Plan returns the plan that asks a host for the documents of a list.
 func (l List) Plan() fetch.Plan {
 	return fetch.Plan{
-		Most: l.Requests() + l.MostMore(), Keeps: l.keeps(),
+		Most: l.most(), Keeps: l.keeps(),
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
 			v := &visit{list: l, host: host, put: ask, asked: make(map[string]bool)}
 			v.all()
@@ -142,7 +142,7 @@ func (v *visit) note(p place) {
 	}
 }
 
-// ask asks for a document at an origin of the host's site.
+// ask asks for a document at an origin of the host's registered domain.
 func (v *visit) ask(d *Document, o fetch.Origin, target string) *fetch.Further {
 	q := &fetch.Question{Kind: fetch.KindDocument, Name: d.Name, Origin: o, Target: target, MaxBody: d.keeps()}
 	if d.Kind == KindPage {
@@ -181,8 +181,7 @@ func answersNoHead(f *fetch.Further) bool {
 	return f.Status() == http.StatusMethodNotAllowed || f.Status() == http.StatusNotImplemented
 }
 
-// askElsewhere asks for a document on another site, if the robots.txt there lets our crawler
-// fetch it.
+// askElsewhere asks for a document on another site.
 func (v *visit) askElsewhere(d *Document, o fetch.Origin, target string) {
 	if v.over || v.elsewhere == maxElsewhere || v.asked[o.String()+target] {
 		return

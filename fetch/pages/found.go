@@ -83,13 +83,8 @@ func (x *Found) judge() {
 		return
 	}
 	switch {
-	case f.Outcome == usage.PageElsewhere:
-		x.Treatment, x.Reason = consent.PageRedirectedAway, consent.WhyElsewhere
-		if location := f.Lines().Get("Location"); location != "" {
-			if to, _, _, err := fetch.Redirect(f.FinalURL(), location); err == nil && isOf(f.URL, to) {
-				x.Reason = consent.WhyDisallowed
-			}
-		}
+	case f.Outcome == usage.PageElsewhere, f.Outcome == usage.PageDisallowed, f.Outcome == usage.PageUnread:
+		x.Treatment, x.Reason = consent.PageRedirectedAway, string(f.Outcome)
 	case f.Challenge != "":
 		x.Treatment = consent.PageChallenged
 	case f.Outcome == usage.PageFailed && strings.HasPrefix(string(f.Error), "redirect_"):
@@ -115,10 +110,4 @@ func (x *Found) judge() {
 	default:
 		x.Treatment = consent.PageServerError
 	}
-}
-
-// isOf reports whether an origin is of the registered domain of a URL.
-func isOf(url string, o fetch.Origin) bool {
-	of, _, err := fetch.Parse(url, "")
-	return err == nil && fetch.DomainOf(of.Host) == fetch.DomainOf(o.Host)
 }

@@ -105,15 +105,9 @@ func (v *visit) lets(url string) ([]bool, error) {
 // ask asks for the page under an identity, or notes why not. It returns nil if the fetch ends.
 func (v *visit) ask(i int, name string) *fetch.Further {
 	q := &fetch.Question{
-		Kind: fetch.KindPage, Name: name, Identity: i + 1, Origin: v.host.Origin, Target: v.Path, Permitted: true,
+		Kind: fetch.KindPage, Name: name, Identity: i + 1, Origin: v.host.Origin, Target: v.Path,
+		Agent: &v.Agents[i], Permitted: v.All,
 		Headers: headers, MaxBody: maxBody, Priced: true,
-		Follow: func(o fetch.Origin, target string) bool {
-			if isHere := fetch.DomainOf(o.Host) == fetch.DomainOf(v.host.Origin.Host); v.All || !isHere {
-				return isHere
-			}
-			may, err := v.lets(o.String() + target)
-			return err == nil && may[i]
-		},
 		Read: func(body io.Reader, keep io.Writer) error {
 			text, err := io.ReadAll(body)
 			if err != nil {

@@ -96,7 +96,7 @@ func (r *Reading) IsDamaged() bool { return (&Result{Remarks: r.Remarks}).IsDama
 // the sitemap, the URL of the index that lists it, or nothing.
 func (b Bounds) Plan() fetch.Plan {
 	return fetch.Plan{
-		Name: "sitemaps", Most: b.Files, Keeps: b.Files*keptBytes + b.Sample*maxSampled/8,
+		Name: "sitemaps", Most: 2 * b.Files, Keeps: b.Files*keptBytes + b.Sample*maxSampled/8,
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
 			t := b.tour(host.Origin)
 			if err := t.named(host); err != nil {

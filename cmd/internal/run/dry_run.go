@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -53,8 +54,9 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")
 		for _, plan := range c.Fetch.Further {
 			if most := int64(plan.Most); most > 0 && plan.Name != "" { // documents have a row of their own
-				row(plan.Name, fmt.Sprintf("up to %s of each host that answers, one at a time: up to %s requests more, without "+
-					"redirects", words.Number(most), words.Number(most*p.Hosts)))
+				row(plan.Name, fmt.Sprintf("up to %d of each host that answers, one at a time, each with the robots.txt of its "+
+					"origin if that is another: up to %s requests more, without redirects", f.sitemaps.Files,
+					words.Number(most*p.Hosts)))
 			}
 		}
 		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one "+
@@ -65,10 +67,7 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 				words.Count(n, "request"), words.Number(n*p.Hosts)))
 		}
 		if l := f.asked; l != nil {
-			row("documents", fmt.Sprintf("%s more of each host whose robots.txt allows them all: %s, and one for each "+
-				"folder and extension that cannot exist; %s in all%s",
-				words.Count(int64(l.Requests()), "request"), strings.Join(l.Names(), " "),
-				words.Number(p.Hosts*int64(l.Requests())), more(l.MostMore())))
+			row("documents", strings.Join(l.Names(), " ")+": "+requestsFor(l, p.Hosts)+", without redirects")
 		}
 		if w := f.askedPages; w != nil {
 			who := "where robots.txt lets its agent fetch it"
@@ -108,12 +107,31 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 	return nil
 }
 
-// more says how many requests what hosts name may take.
-func more(n int) string {
-	if n == 0 {
-		return ""
+// requestsFor says how many requests documents take.
+func requestsFor(l documents.List, hosts int64) string {
+	var parts []string
+	if n := int64(l.Requests()); n > 0 {
+		of := ""
+		if k := l.Controls(); k > 0 {
+			of = fmt.Sprintf(", %d of them for a path that cannot exist, one for each folder and extension", k)
+		}
+		parts = append(parts, fmt.Sprintf("%s more of each host whose robots.txt allows all%s; %s in all",
+			words.Count(n, "request"), of, words.Number(hosts*n)))
 	}
-	return fmt.Sprintf(", and of a host that names licences or redirects to other sites up to %d more", n)
+	licences, led, again := l.MostMore()
+	for _, more := range []struct {
+		n  int
+		of string
+	}{
+		{licences, "names licences or leads to other sites, with the robots.txt of other origins"},
+		{led, "leads to other sites, with the robots.txt there"},
+		{again, "does not answer HEAD"},
+	} {
+		if more.n > 0 {
+			parts = append(parts, fmt.Sprintf("up to %d more of a host that %s", more.n, more.of))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // inputOf names the file of an input.

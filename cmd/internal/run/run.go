@@ -140,13 +140,13 @@ func New() *Flags {
 	s.Lookup("pages").NoOptDefVal = pagesAllowed
 	s.StringVar(&f.page, "page", "/", "with --pages: `PATH` of the page, with its query")
 	s.BoolVar(&f.Fetch.FrontPage, "front-page", false,
-		"once a host has answered, ask for its front page too, if its robots.txt lets --user-agent fetch it; keep what "+
+		"once a host has answered, ask for its front page too, if robots.txt lets --user-agent fetch it; keep what "+
 			"headers say about use: Content-Usage, Content-Signal, X-Robots-Tag, Robots-Tag, TDM-Reservation, TDM-Policy")
 	s.Var(&f.sitemaps, "sitemaps",
-		"once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as that lets "+
-			"--user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked (default 20M); 5 is "+
-			"usual; says how much of what a site lists each agent may fetch. Of stored captures nobody is asked: "+
-			"sitemaps are found among the captures of any program (see help run)")
+		"once a host has answered, read the sitemaps that its robots.txt names, else /sitemap.xml, as far as the robots.txt "+
+			"of their origins lets --user-agent: `N[,BYTES]`, up to N files of a host, indexes first, and BYTES unpacked "+
+			"(default 20M); 5 is usual; says how much of what a site lists each agent may fetch. Of stored captures nobody "+
+			"is asked: sitemaps are found among the captures of any program (see help run)")
 	s.IntVar(&c.Evaluate.SitemapSample, "sitemap-sample", 200,
 		"with --sitemaps: judge at most `N` of the pages that a host lists, by hash: the same next week as long as it "+
 			"lists them")
@@ -154,8 +154,8 @@ func New() *Flags {
 		"with --sitemaps: write the table urls too, so that these pages can be judged again")
 	s.StringSliceVar(&f.documents, "documents", nil,
 		"once a host has answered, ask it for documents too in which sites say what may be done with them (`NAMES` of "+
-			"them, with commas; without any all), a second apart and only where its robots.txt lets --user-agent fetch them, and for "+
-			"paths that cannot exist, to compare with; see configs/documents.yaml")
+			"them, with commas; without any all), a second apart and only where the robots.txt of their origins lets "+
+			"--user-agent fetch them, and for paths that cannot exist, to compare with; see configs/documents.yaml")
 	s.Lookup("documents").NoOptDefVal = allDocuments
 	s.StringVar(&f.documentList, "document-list", "",
 		"YAML `FILE` of further documents, beside the built-in ones (see configs/documents.yaml); --documents names "+
