@@ -31,10 +31,13 @@ workbook of Excel. Rows are in the order of the input.
 TABLE is one of the run's tables, changes if the run was compared with another, or
 access: a row for each site, with a column for each agent, which is open to it, partly
 open, shut out or unread (an outage, or a wall). --agent chooses the columns of access,
-and --profile the profile, by default the run's first. It is also a view of views.sql
-that can be made host by host: fetches_latest, policy_changes, preference_changes,
-answer_changes or pages_met, without the columns run and against. The other views group
-or join over hosts and runs: DuckDB makes them, and series those of its figures.
+and --profile the profile, by default the run's first. It is also a view of views.sql,
+without the columns run and against, that can be made host by host or has few rows:
+fetches_latest, turned_away, pages_met, paper_and_practice, policy_changes and the other
+views of changes. DuckDB makes the rest: redirects and what is named _resolved, families
+and newly_turned_away join hosts with other hosts or runs, so that memory would grow with
+the list; directives, named_classes and classifications read files as other studies did.
+robocensus series gives the figures of views named series_.
 
 --where, repeatable, chooses rows: those whose cell is VALUE; of a list, those that have
 it. VALUE may be empty, for null. Two for one column take either value. --columns and
@@ -169,8 +172,7 @@ func add(s *export.Selection, column, value string) {
 	s.Where = append(s.Where, export.Condition{Column: column, Values: []string{value}})
 }
 
-// ofDatabase returns the names of the views that only a database makes: they group, or join over
-// runs and hosts, so that memory would grow with the list.
+// ofDatabase returns the names of the views that only a database makes; sink/README.md says why.
 func ofDatabase() (names []string) {
 	for _, m := range regexp.MustCompile(`(?m)^CREATE OR REPLACE VIEW (\w+)`).FindAllStringSubmatch(
 		configs.DerivedViews+configs.SeriesViews, -1) {

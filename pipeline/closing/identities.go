@@ -1,8 +1,8 @@
 package closing
 
 import (
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // IdentityCounts counts hosts by how they answer an identity now, and did not before, for robots.txt
@@ -17,13 +17,12 @@ type IdentityCounts struct {
 
 // add counts a row of kind answer or page. A host has one row of each for an identity.
 func (n *IdentityCounts) add(row *schema.Change) {
-	before, after := schema.OrZero(row.Before), schema.OrZero(row.After)
-	switch was, is := change.TurnsAway(before), change.TurnsAway(after); {
-	case !change.IsCertain(before), !change.IsCertain(after):
+	switch summary.TurnOf(schema.OrZero(row.Before), schema.OrZero(row.After)) {
+	case summary.TurnUndecided:
 		n.Undecided++
-	case is && !was:
+	case summary.NewlyAway:
 		n.TurnedAway++
-	case was && !is:
+	case summary.NewlyLetIn:
 		n.LetIn++
 	default:
 		n.Otherwise++

@@ -3,7 +3,7 @@ package series
 import (
 	"math"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // The estimators of shares, and their intervals of 95 %.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 func near(t *testing.T, what string, got, want, within float64) {

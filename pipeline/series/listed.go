@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 

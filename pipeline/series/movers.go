@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // Movers are the figures whose share moved, as far as that can be told from chance.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 func simplePoint(run int, agent string, count, of int64) schema.Point {

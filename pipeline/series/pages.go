@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 

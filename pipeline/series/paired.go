@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // Two runs that have a host in common say twice whether a figure counts it, and a host seldom

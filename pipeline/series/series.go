@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/robots/answer"
 	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )

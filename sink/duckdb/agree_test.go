@@ -73,7 +73,7 @@ func agreeing(t *testing.T, seed uint64, pairs int) {
 	bySeries, base := closingsOfSeries(t, out)
 	db := reader(t, out)
 	of := fmt.Sprintf("WHERE run = '%s' AND against = '%s'", runOf(pairs), runOf(pairs-1))
-	wantExported(t, db, "policy_changes", policyChangesColumns, "FROM history.policy_changes "+of, "--out", out, "policy_changes")
+	wantExported(t, db, "policy_changes", "FROM history.policy_changes "+of, "--out", out)
 	for i := 1; i <= pairs; i++ {
 		followed := maps.Clone(byDiff[i])
 		maps.DeleteFunc(followed, func(key string, _ int64) bool { // a series has no categories of changes

@@ -182,6 +182,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	}, rows) != "" {
 		t.Errorf("turned_away: %v, %v", rows, err)
 	}
+	wantExported(t, db, "turned_away", "FROM turned_away", "--out", out)
 	if text, _ := robocensus(t, 0, "show", "h4.example", "--out", out, "--run", "a"); !strings.Contains(text, "\n  asked as control, our own user agent once more: a file, as we\n  asked as gptbot: a wall, Cloudflare\n") {
 		t.Errorf("show says\n%s", text)
 	}
@@ -232,7 +233,8 @@ func TestAnswersToIdentities(t *testing.T) {
 	if _, rows, err := ask(db, "SELECT run || ' ' || identity || ' ' || treatment FROM ("+queries[len(queries)-1]+") WHERE identity = 'gptbot'"); err != nil || cmp.Diff([][]string{{"a gptbot served"}, {"b gptbot refused"}}, rows) != "" {
 		t.Errorf("the query of history: %v, %v", rows, err)
 	}
-	wantExported(t, db, "answer_changes", answerChangesColumns, "FROM history.answer_changes WHERE run = 'b'", "--out", out, "b", "answer_changes")
+	wantExported(t, db, "answer_changes", "FROM answer_changes", "--out", out)
+	wantExported(t, db, "identity_changes", "FROM identity_changes", "--out", out)
 	_, rows, err = ask(db, "SELECT host, identity FROM history.changes c WHERE kind = 'answer' AND after IN ('challenged', 'rate_limited', 'payment', 'refused', 'failing', 'unreached') AND before = 'alike' ORDER BY ALL")
 	_, views, err2 := ask(db, "SELECT host, identity FROM newly_turned_away ORDER BY ALL")
 	if diff := cmp.Diff(views, rows); err != nil || err2 != nil || diff != "" {

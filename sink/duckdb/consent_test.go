@@ -318,6 +318,9 @@ func TestDocumentsOfConsent(t *testing.T) {
 	said, _ := robocensus(t, 0, "diff", "--out", out, "r", "s")
 	db = quick(t, out)
 	wantChangedDocuments(t, db, out, said)
+	for _, view := range []string{"document_changes", "statement_changes", "preference_changes"} {
+		wantExported(t, db, view, "FROM "+view, "--out", out)
+	}
 	robocensus(t, 0, "series", "--out", out, "--html", filepath.Join(dir, "series.html"))
 	page, err := os.ReadFile(filepath.Join(dir, "series.html"))
 	must(t, err)

@@ -283,7 +283,9 @@ func TestPaperAndPractice(t *testing.T) {
 		}
 	}
 	wantPractice(t, db, out)
-	wantExported(t, db, "pages_met", pagesMetColumns, "FROM pages_met", "--out", out, "pages_met")
+	for _, view := range []string{"pages_met", "paper_and_practice", "turned_away"} {
+		wantExported(t, db, view, "FROM "+view, "--out", out)
+	}
 	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
@@ -374,6 +376,9 @@ func wantChangedPages(t *testing.T, out string) {
 	_, got, err := ask(db, "SELECT host, identity, agent, severity, before, after FROM changes WHERE kind = 'page' ORDER BY ALL")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || len(got) < 10 {
 		t.Errorf("changes of kind page, %d of them: %v (-tables +changes)\n%s", len(got), err, diff)
+	}
+	for _, view := range []string{"identity_changes", "page_changes"} {
+		wantExported(t, db, view, "FROM "+view, "--out", out)
 	}
 	f := report(t, out, "s", "--against", "r")["change-pages"]
 	wantFigure(t, db, f, `SELECT identity, count(*) FILTER (certain AND away AND NOT was) AS turned_away, count(*) FILTER (certain AND was AND NOT away) AS let_in, count(*) FILTER (certain AND was = away) AS otherwise, count(*) FILTER (NOT certain) AS undecided

@@ -98,6 +98,6 @@ type Answer struct {
 // RobotsPath is the path of answers for robots.txt.
 const RobotsPath = "/robots.txt"
 
-// IsPage reports whether the answer is one for a page. Runs of earlier versions asked for none,
-// and do not say the path.
-func (a *Answer) IsPage() bool { return a.Path != "" && a.Path != RobotsPath }
+// IsPage reports whether a path of answers is one of a page. Runs of earlier versions asked for
+// none, and do not say the path.
+func IsPage(path string) bool { return path != "" && path != RobotsPath }

@@ -39,6 +39,14 @@ const NoChallenge = "none"
 // IsTurnedAway reports whether an identity was turned away where we were not.
 func (t Treatment) IsTurnedAway() bool { return t >= Challenged && t <= Unreached }
 
+// TreatmentOf returns the treatment that the tables call so, and none of them for another text.
+func TreatmentOf(name string) Treatment {
+	if i := slices.Index(TreatmentNames[:], name); i >= 0 {
+		return Treatment(i)
+	}
+	return treatments
+}
+
 // Met is what an identity met, in hosts by treatment.
 type Met struct {
 	Name    string
@@ -48,8 +56,8 @@ type Met struct {
 
 // Add counts hosts of a treatment.
 func (m *Met) Add(treatment string, n int64) {
-	if i := slices.Index(TreatmentNames[:], treatment); i >= 0 {
-		m.By[i] += n
+	if t := TreatmentOf(treatment); t < treatments {
+		m.By[t] += n
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/screen"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 

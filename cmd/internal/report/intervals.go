@@ -6,7 +6,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // intervals shows how sure the shares are of the agents that most hosts shut out.

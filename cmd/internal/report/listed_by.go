@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/counters"
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/views"
 	"github.com/robocensus/robocensus/sink/visible"
 )

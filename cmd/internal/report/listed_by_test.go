@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // The title of medians tells of the agent whose median differs most, or that none does.

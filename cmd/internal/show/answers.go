@@ -47,7 +47,7 @@ type pageView struct {
 func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Target) error {
 	all, err := lookup.Rows[schema.Answer](ctx, r, "answers", t)
 	for _, a := range all {
-		if a.IsPage() {
+		if schema.IsPage(a.Path) {
 			v.Pages = append(v.Pages, pageView{a.Identity, a.IsControl, a.Agent, a.Path, a.Status, a.ErrorClass, a.Challenge,
 				a.Same, a.Treatment, a.Remark, a.Paper, a.Verdict, a.Price, a.PriceHeader})
 			continue

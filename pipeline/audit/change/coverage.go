@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 const (

@@ -3,7 +3,7 @@ package change
 import (
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // A share of pages has changed where it moved by a point, and by more than two samples differ

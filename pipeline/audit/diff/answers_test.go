@@ -40,7 +40,7 @@ func (h *answeredHost) row(text string) schema.Answer {
 	name, agent, _ := strings.Cut(name, "/")
 	a := schema.Answer{Seq: h.Seq, Host: h.Host, Origin: h.Origin, Identity: name, IsControl: control, UserAgent: name + "/1",
 		Agent: schema.NonZero(agent), Path: path, FetchTime: &h.FetchTime, Treatment: f[1], Policy: "unknown", Class: "partial"}
-	if a.IsPage() {
+	if schema.IsPage(a.Path) {
 		a.Paper, a.Verdict, a.Remark = new("partly"), new("allow"), schema.NonZero(strings.Trim(f[2], "-"))
 		return a
 	}
@@ -74,7 +74,7 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 			if a.IsControl {
 				kind = summary.Control + kind
 			}
-			if a.IsPage() {
+			if schema.IsPage(a.Path) {
 				metric = "page_met"
 			}
 			pipelinetest.Must(t, s.Summary.Write(schema.Count{Metric: metric, Stratum: summary.Unranked, Agent: a.Agent, Key: new(kind + " " + a.Treatment), Count: 1}))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -58,8 +57,6 @@ type served struct {
 	Price           *string `parquet:"price" rowio:"maybe"`
 }
 
-func (a *served) isPage() bool { return a.Path != "" && a.Path != schema.RobotsPath }
-
 // words tells what an identity met.
 func (a *served) words() string {
 	found := a.Treatment
@@ -82,7 +79,7 @@ func (c *Checker) answers(s *selection, meant []int, batch []served) {
 	for i := range batch {
 		a := &batch[i]
 		of := s.at(c, meant, a.Seq, a.Host)
-		if a.isPage() && a.IsControl {
+		if schema.IsPage(a.Path) && a.IsControl {
 			if s.control != string(consent.PageServed) { // the first of a target asks before all others
 				s.control = a.Treatment
 			}
@@ -90,7 +87,7 @@ func (c *Checker) answers(s *selection, meant []int, batch []served) {
 		}
 		for _, k := range of {
 			x, p := c.expectations.list[k], c.promises[k]
-			if (x.what == servedAsWritten) != a.isPage() {
+			if (x.what == servedAsWritten) != schema.IsPage(a.Path) {
 				continue
 			}
 			if names := x.served(); !slices.Contains(names, allIdentities) {
@@ -100,7 +97,7 @@ func (c *Checker) answers(s *selection, meant []int, batch []served) {
 				c.coverage[k].identities[a.Identity] = checked
 			}
 			check := c.servedAlike
-			if a.isPage() {
+			if schema.IsPage(a.Path) {
 				check = c.servedAsWritten
 			}
 			found, how := check(s, a)
@@ -133,14 +130,14 @@ func (c *Checker) servedAlike(_ *selection, a *served) (found string, how judged
 	if a.Treatment == summary.TreatmentNames[summary.Incomparable] {
 		return "", isUnknown
 	}
-	switch state := change.AnswerState(a.Treatment, a.Policy); {
-	case state == change.Alike:
-	case change.IsOtherFile(state) && (change.IsCertain(state) || a.FirstDifference != nil):
+	switch state := summary.AnswerState(a.Treatment, a.Policy); {
+	case state == summary.Alike:
+	case summary.IsOtherFile(state) && (summary.IsCertain(state) || a.FirstDifference != nil):
 		found = "another file, " + state
 		if a.FirstDifference != nil {
 			found += ": " + *a.FirstDifference
 		}
-	case !change.IsCertain(state):
+	case !summary.IsCertain(state):
 		return "", isUndecided
 	default:
 		found = a.words()

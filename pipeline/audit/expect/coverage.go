@@ -10,11 +10,11 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/rowio"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )

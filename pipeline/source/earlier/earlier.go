@@ -230,7 +230,7 @@ func (r *Run) readSegment(ctx context.Context, parts *Segment, emit func(target.
 			t := targetOf(&rows[i], body, r.limits)
 			for k := range also[t.Seq] {
 				answer := &also[t.Seq][k]
-				if answer.IsPage() {
+				if schema.IsPage(answer.Path) {
 					t.Pages = append(t.Pages, *answer)
 					continue
 				}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline/series"
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 )
 
 // followedRuns is a series of two runs of 10,000 hosts, 8,000 of them with rules. counts holds

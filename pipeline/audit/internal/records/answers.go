@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Answer is what a host answered to an identity that is not a control, for its robots.txt or for
@@ -20,7 +20,7 @@ type Answer struct {
 	IsPage          bool
 	Identity, Agent string // no agent is ""
 	asked           uint64 // hash of the user agent, the agent and the path: equal if the question is
-	State           string // as [change.AnswerState] or [change.PageState] has it, "" if it is not known
+	State           string // as [summary.AnswerState] or [summary.PageState] has it, "" if it is not known
 	digest          string // of a file that is not that of the host's own answer
 }
 
@@ -45,28 +45,28 @@ func encodeAnswers(rows []schema.Answer) string {
 	for i := range rows {
 		switch a := &rows[i]; {
 		case !a.IsControl:
-		case a.IsPage():
+		case schema.IsPage(a.Path):
 			lets[1] = lets[1] && a.Treatment == string(consent.PageServed) && schema.OrZero(a.Remark) != consent.WhyOnce
 		default:
-			lets[0] = lets[0] && change.AnswerState(a.Treatment, a.Policy) == change.Alike
+			lets[0] = lets[0] && summary.AnswerState(a.Treatment, a.Policy) == summary.Alike
 		}
 	}
 	var e Encoder
 	for _, a := range slices.SortedFunc(slices.Values(rows), func(a, b schema.Answer) int {
-		return cmp.Or(place(a.IsPage())-place(b.IsPage()), strings.Compare(a.Identity, b.Identity))
+		return cmp.Or(place(schema.IsPage(a.Path))-place(schema.IsPage(b.Path)), strings.Compare(a.Identity, b.Identity))
 	}) {
 		if a.IsControl {
 			continue
 		}
-		state, digest, isPage := "", "", place(a.IsPage())
+		state, digest, isPage := "", "", place(schema.IsPage(a.Path))
 		switch {
 		case !lets[isPage]:
 		case isPage == 1:
-			state = change.PageState(a.Treatment)
+			state = summary.PageState(a.Treatment)
 		default:
-			state = change.AnswerState(a.Treatment, a.Policy)
+			state = summary.AnswerState(a.Treatment, a.Policy)
 		}
-		if change.IsOtherFile(state) {
+		if summary.IsOtherFile(state) {
 			digest = schema.OrZero(a.ContentDigest)
 		}
 		e.Uint(uint64(isPage))

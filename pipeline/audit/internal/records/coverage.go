@@ -3,9 +3,9 @@ package records
 import (
 	"context"
 
-	"github.com/robocensus/robocensus/pipeline/shares"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
+	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )

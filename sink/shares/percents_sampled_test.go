@@ -1,6 +1,7 @@
 package shares
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -19,12 +20,17 @@ func TestSamplesOfPagesMoveMedians(t *testing.T) {
 		return r.Float64()
 	}
 	median := func(all []float64) float64 { return slices.Sorted(slices.Values(all))[(len(all)-1)/2] }
-	for name, share := range map[string]func() float64{
+	shapes := map[string]func() float64{
 		"even": r.Float64, "most are open": func() float64 { return orOpen(0.7) }, "half are open": func() float64 { return orOpen(0.5) },
 		"about half": func() float64 { return hump(0.5, 0.1) }, "nearly open": func() float64 { return 1 - min(1, r.ExpFloat64()/20) },
 		"two humps": func() float64 { return hump([]float64{0.3, 0.9}[r.IntN(2)], 0.05) },
-	} {
-		for hosts, most := range map[int]float64{50: 5, 500: 4} {
+	}
+	for _, name := range slices.Sorted(maps.Keys(shapes)) { // in an order, so that r draws the same each time
+		for _, of := range []struct {
+			hosts int
+			most  float64
+		}{{50, 5}, {500, 4}} {
+			share, hosts := shapes[name], of.hosts
 			var moves []float64
 			for range 200 {
 				whole, sampled := make([]float64, hosts), make([]float64, hosts)
@@ -39,7 +45,7 @@ func TestSamplesOfPagesMoveMedians(t *testing.T) {
 				moves = append(moves, 100*max(median(whole)-median(sampled), median(sampled)-median(whole)))
 			}
 			slices.Sort(moves)
-			if got := moves[len(moves)*95/100]; got > most {
+			if got := moves[len(moves)*95/100]; got > of.most {
 				t.Errorf("%s: of %d hosts by %.1f points", name, hosts, got)
 			}
 		}
