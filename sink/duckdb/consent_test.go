@@ -189,14 +189,14 @@ func TestDocumentsOfConsent(t *testing.T) {
 	t.Parallel()
 	w, dir := newConsenting(t), t.TempDir()
 	hosts := 5 * len(consents)
-	list := ""
+	list := "rank,host,sector\n"
 	for i := range hosts {
-		list += fmt.Sprintf("%d,h%d.example\n", 600+i*20, i)
+		list += fmt.Sprintf("%d,h%d.example,%s\n", 600+i*20, i, []string{"news", "it's a shop"}[i%2])
 	}
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none"}
-	asks := append(common, "--hosts", list, "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0",
+	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0",
 		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,llms-full.txt,signatures-directory,trust.txt")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 
@@ -246,6 +246,8 @@ func TestDocumentsOfConsent(t *testing.T) {
 	for id, query := range map[string]string{
 		"documents": `SELECT key AS document, count(*) AS hosts FROM (SELECT document || ' ' || arg_min(outcome, list_position(['present', 'absent', 'soft_404', 'invalid', 'refused', 'unreachable', 'not_asked'], outcome)) AS key
 			FROM documents GROUP BY seq, document) GROUP BY ALL ORDER BY hosts DESC, document`,
+		"documents-label-1": `SELECT value, document, count(DISTINCT seq) FILTER (outcome = 'present') AS present, count(DISTINCT seq) AS hosts FROM documents JOIN labels USING (seq)
+			WHERE document IN (SELECT document FROM documents WHERE outcome = 'present' AND document <> 'page') GROUP BY ALL ORDER BY value, document`,
 		"document-refusals": `SELECT coalesce(nullif(places, ''), unread, 'none') AS places, count(*) AS hosts FROM (SELECT f.seq,
 			(SELECT any_value('unread') FROM preferences p WHERE p.seq = f.seq AND mechanism = 'license' AND replace(lower(value), ':80/', '/') NOT IN
 				(SELECT url FROM documents d WHERE d.seq = f.seq AND outcome = 'present' AND document IN ('rsl', 'license.xml'))) AS unread, concat_ws('+',

@@ -20,6 +20,7 @@
 //   - labels.go: how hosts with a value of a label differ from the others
 //   - listed.go: how much of what they list in sitemaps agents may fetch
 //   - uses.go, pages.go: what may be done with content, and whose words files have
+//   - documents.go, documents_by.go: which documents of consent hosts have, and what they refuse
 //   - identities.go: what others are answered
 //   - answers.go, network.go: what hosts answer, and how fast
 //   - content.go, parity.go: what is in the files, and what is wrong with them
@@ -262,8 +263,9 @@ func (d *data) page() *draw.Page {
 	add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
 	add("Which site lets whom in?", d.eachSite())
 	add("How do groups of hosts differ?", d.labelFigures()...)
-	add("What may be done with their content?", d.refusals(), d.frontPages(), d.documentRefusals(),
-		d.documentContraries(), d.documents(), d.preferences(), d.signalReach(), d.preferenceRemarks())
+	add("What may be done with their content?", slices.Concat(
+		[]*draw.Figure{d.refusals(), d.frontPages(), d.documentRefusals(), d.documentContraries(), d.documents()},
+		d.documentLabels(), []*draw.Figure{d.preferences(), d.signalReach(), d.preferenceRemarks()})...)
 	add("Which agents do hosts shut out, and which do they name?", d.agents(), d.intervals(), d.ranks(), d.together(),
 		d.named(), d.deadNames(), d.versusStar())
 	add("How much of what sites list may agents fetch?", slices.Concat(
