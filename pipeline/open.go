@@ -123,10 +123,16 @@ func (n *census) openMemory(context.Context) (err error) {
 	if n.config.State == "" {
 		return nil
 	}
-	if n.memory, err = memory.Open(n.config.State); err != nil {
+	shard := n.config.Source.Shard.Name()
+	switch n.memory, err = memory.Open(n.config.State); {
+	case errors.Is(err, memory.ErrInUse) && shard != "":
+		return fmt.Errorf("%w; give another --state: each process that makes a shard needs its own", err)
+	case errors.Is(err, memory.ErrInUse):
+		return fmt.Errorf("%w; wait for it or give another --state", err)
+	case err != nil:
 		return err
 	}
-	return n.memory.Bind(n.config.Source.Shard.Name())
+	return n.memory.Bind(shard)
 }
 
 // openRun begins the run, or opens the one that an earlier process has begun.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/sink/journal"
@@ -90,11 +92,16 @@ type spool struct {
 	folder string      // of all attempts at shards of it on this machine
 	own    string      // folder of this attempt, "" if it has none
 	made   bool        // nothing is left to write: here, or by another attempt
-	over   bool        // what own holds is committed, or of no use
+	over   bool        // the shard is committed
+	vain   bool        // what own holds is of no use
 	still  func()      // ends the signs of life
 }
 
 func (at *Place) beginSpooled(ctx context.Context, p journal.Plan) (*Run, error) {
+	// A link in place of the spool would lead out of the output folder.
+	if err := isFolder(at.Spool); err != nil {
+		return nil, err
+	}
 	in, err := store.Create(ctx, at.Dir)
 	if err != nil {
 		return nil, err
@@ -149,15 +156,10 @@ func (at *Place) join(in store.Store, p journal.Plan) (s *spool, err error) {
 // beginOwn begins the run of this attempt in the spool. Each attempt on this machine has a
 // folder, and resumes the first that no other process works in.
 func (at Place) beginOwn(ctx context.Context, p journal.Plan, s *spool) (r *Run, err error) {
-	// A link in place of the spool would lead out of the output folder.
-	if err := isFolder(s.folder); err != nil {
-		return nil, err
-	}
 	at.Resume = true
 	p.Inputs, p.Shards = s.whole.plan.Inputs, 1
 	for attempt := 0; ; attempt++ {
-		s.own = filepath.Join(s.folder, fmt.Sprintf("%d-of-%d.%.12s.%d", s.whole.shard, s.whole.plan.Shards,
-			s.whole.planDigest, attempt))
+		s.own = s.attempts() + strconv.Itoa(attempt)
 		if err := isFolder(s.own); err != nil {
 			return nil, err
 		}
@@ -234,15 +236,53 @@ func (s *spool) beat(targets func() int64) (stop func()) {
 // retry unless it is committed.
 func (s *spool) close() (err error) {
 	s.still()
-	if s.own != "" && (s.over || s.whole.isLost()) {
-		if err = os.RemoveAll(s.own); err != nil {
-			err = fmt.Errorf("remove the spool: %w", err)
+	var done []string
+	switch {
+	case s.over || s.own != "" && !s.vain && s.whole.isLost():
+		done = s.ended()
+	case s.vain && s.own != "":
+		done = []string{s.own}
+	}
+	for _, dir := range done {
+		if e := os.RemoveAll(dir); e != nil {
+			err = fmt.Errorf("remove the spool: %w", e)
 		}
 		os.Remove(s.folder) // fails while other shards use it
 	}
-	s.own = ""
+	s.own, s.over = "", false
 	s.whole.store.Close()
 	return err
+}
+
+// ended returns the folder of this attempt, and those of killed ones at the same shard.
+func (s *spool) ended() (dirs []string) {
+	entries, _ := os.ReadDir(s.folder)
+	for _, e := range entries {
+		dir := filepath.Join(s.folder, e.Name())
+		if strings.HasPrefix(dir, s.attempts()) && e.IsDir() && (dir == s.own || isLeft(dir, s.whole.plan.Run)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// isLeft reports whether no process works in the folder of an attempt.
+func isLeft(dir, run string) bool {
+	in, err := store.OpenFolder(dir)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	lock, err := lockRun(in, run)
+	if err == nil {
+		lock.Release()
+	}
+	return err == nil || errors.Is(err, fs.ErrNotExist)
+}
+
+// attempts is how the paths of the folders of attempts at the shard begin.
+func (s *spool) attempts() string {
+	return filepath.Join(s.folder, fmt.Sprintf("%d-of-%d.%.12s.", s.whole.shard, s.whole.plan.Shards, s.whole.planDigest))
 }
 
 // Made reports whether nothing is left to write: another attempt has committed the shard, or
@@ -329,7 +369,7 @@ func (r *Run) IsNew() bool { return r.created }
 // Discard closes the run and removes it.
 func (r *Run) Discard() error {
 	if r.spool != nil {
-		r.spool.over = true
+		r.spool.vain = true
 		return r.Close()
 	}
 	dir := r.store.Path(".")

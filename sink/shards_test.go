@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -73,6 +75,59 @@ func spoolShard(t *testing.T, spool string) {
 	commitSegment(t, local, 0)
 	finishAt(t, local, described().Started.Add(time.Hour))
 	must(t, local.Close())
+}
+
+// A shard that is committed leaves nothing in the spool of its attempts, but for those that
+// still run. One that is given up leaves what others need to go on.
+func TestTheSpoolOfAttempts_NoRace(t *testing.T) {
+	dir, spool := t.TempDir(), filepath.Join(t.TempDir(), "spool")
+	p := described()
+	p.Shards = 2
+	begin := func(shard int) *Run {
+		r, err := Begin(t.Context(), p, Place{Dir: dir, Spool: spool, Shard: shard, Resume: true})
+		must(t, err)
+		return r
+	}
+	left := func(want ...string) {
+		t.Helper()
+		entries, _ := os.ReadDir(spool)
+		var got []string
+		for _, e := range entries {
+			shard, _, _ := strings.Cut(e.Name(), "-")
+			got = append(got, shard+filepath.Ext(e.Name()))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("left in the spool (-want +got):\n%s", diff)
+		}
+	}
+	first, second, other := begin(0), begin(0), begin(1)
+	killed := first.spool.attempts() + "7" // with a lock that nobody holds
+	must(t, os.CopyFS(killed, os.DirFS(first.spool.own)))
+	must(t, os.Mkdir(first.spool.attempts()+"8", 0o777)) // killed as it began
+	given := begin(0)
+	left("0.0", "0.1", "0.2", "0.7", "0.8", "1.0")
+	must(t, given.Discard())
+	left("0.0", "0.1", "0.7", "0.8", "1.0")
+	commitSegment(t, first, 0)
+	finishAt(t, first, p.Started.Add(time.Hour))
+	if won, _, err := first.Send(t.Context(), nil, nil); !won || err != nil {
+		t.Fatalf("sent: %v, %v", won, err)
+	}
+	must(t, first.Close())
+	left("0.1", "1.0")
+	must(t, second.Close()) // has lost
+	must(t, other.Close())
+	left("1.0")
+
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o666))
+	nowhere := filepath.Join(t.TempDir(), "out")
+	if _, err := Begin(t.Context(), p, Place{Dir: nowhere, Spool: file}); err == nil || !strings.Contains(err.Error(), "not a folder") {
+		t.Errorf("a file as spool: %v", err)
+	}
+	if _, err := os.Stat(nowhere); err == nil {
+		t.Error("a run was begun whose spool is a file")
+	}
 }
 
 // The process of a run that was removed, and begun anew under the same name, commits

@@ -50,15 +50,23 @@ func TestFewDescriptorsAreNoDamage_NoRace(t *testing.T) {
 	}
 }
 
-// Another run that has the memory will end: trying again later helps.
+// Another run that has the memory will end: trying again later helps, but not a shard,
+// whose memory no other shard may use.
 func TestAStateThatIsInUse(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	m, err := memory.Open(state)
 	must(t, err)
 	defer m.Close()
-	code, said := called("run", "a.example", "--out", t.TempDir(), "--state", state, "--progress", "none")
-	if code != 75 || !strings.Contains(said, "is in use by another run") || strings.Contains(said, "reachable") {
-		t.Errorf("exit code %d: %s", code, said)
+	hosts := filepath.Join(t.TempDir(), "hosts.txt")
+	must(t, os.WriteFile(hosts, []byte("a.example\n"), 0o666))
+	for want, args := range map[string][]string{
+		"; wait for it or give another --state":                                 {"a.example"},
+		"; give another --state: each process that makes a shard needs its own": {"--hosts", hosts, "--run", "r", "--shards", "2", "--shard", "0"},
+	} {
+		code, said := called(append([]string{"run", "--out", t.TempDir(), "--state", state, "--progress", "none"}, args...)...)
+		if code != 75 || !strings.Contains(said, "is in use by another run") || !strings.Contains(said, want) || strings.Contains(said, "reachable") {
+			t.Errorf("%q: exit code %d: %s", args, code, said)
+		}
 	}
 }

@@ -86,7 +86,7 @@ func Open(dir string) (*Memory, error) {
 	case m.failed():
 		return nil, err
 	case isLocked(err):
-		return nil, fmt.Errorf("the state folder %s %w (%w); wait for it or give another --state", dir, ErrInUse, err)
+		return nil, fmt.Errorf("the state folder %s %w (%w)", dir, ErrInUse, err)
 	default:
 		return nil, fmt.Errorf("open the state folder %s: %w; if it is damaged or of a newer version, give another --state",
 			dir, oneLine{err})

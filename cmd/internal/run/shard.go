@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,6 +155,11 @@ func (f *Flags) setSpool(c *pipeline.Config) error {
 	switch {
 	case f.Config.Source.Planning, f.dryRun, f.shards == 1 && !store.IsURL(c.Dir):
 	case f.spool != "":
+		if info, err := os.Stat(f.spool); err == nil && !info.IsDir() {
+			return exit.Usagef("--spool: %s is not a folder", f.spool)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return exit.Usagef("--spool: %v", err)
+		}
 		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	case !store.IsURL(c.Dir):
 		c.Spool = filepath.Join(folderOf(c), "spool")
