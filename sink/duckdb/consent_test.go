@@ -219,7 +219,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none"}
-	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0", "--timeout", "3s",
+	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0", "--timeout", "3s", "--keep-bodies",
 		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,llms-full.txt,signatures-directory,trust.txt")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 
@@ -317,6 +317,10 @@ func TestDocumentsOfConsent(t *testing.T) {
 	again := filepath.Join(dir, "again")
 	robocensus(t, 0, append(common, "--warc", evidence, "--out", again)...)
 	wantTablesAgain(t, out, again, "documents", "preferences", "policies", "verdicts")
+	_, said := robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "judged"))...)
+	if note := one(t, db, "SELECT format('note: {:,} documents of the earlier run, and what they state, are not carried over', count(*)) FROM documents"); !strings.Contains(said, note) {
+		t.Errorf("no word %q:\n%s", note, said)
+	}
 
 	// Killed in the middle.
 	killed := filepath.Join(dir, "killed")
@@ -343,7 +347,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	w.mu.Unlock()
 	asks[slices.Index(asks, "--run")+1] = "s"
 	robocensus(t, 0, append(asks, "--out", out)...)
-	said, _ := robocensus(t, 0, "diff", "--out", out, "r", "s")
+	said, _ = robocensus(t, 0, "diff", "--out", out, "r", "s")
 	db = quick(t, out)
 	wantChangedDocuments(t, db, out, said)
 	for _, view := range []string{"document_changes", "statement_changes", "preference_changes"} {
