@@ -42,7 +42,7 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 			if p.AsOf == nil {
 				p.AsOf = &from.Date
 			}
-			c.inheritListed(configuration, from.Configuration)
+			c.inheritAsked(configuration, from.Configuration)
 		}
 	}
 	p.Inputs = append(p.Inputs, c.Inputs...)
@@ -53,10 +53,11 @@ func (c *Config) planOf(began time.Time, s *source.Source) (journal.Plan, error)
 	return p, nil
 }
 
-// inheritListed gives a run that re-evaluates another one the settings by which that one came by
-// the pages that hosts list. A run cannot judge more of them than the earlier one has kept.
-func (c *Config) inheritListed(configuration, from journal.Values) {
-	for _, name := range []string{"sitemaps", "sitemap-sample"} {
+// inheritAsked gives a run that re-evaluates another one the settings by which that one asked for a
+// page under further identities, and came by the pages that hosts list. A run cannot judge more of
+// these than the earlier one has kept.
+func (c *Config) inheritAsked(configuration, from journal.Values) {
+	for _, name := range []string{"page", "pages", "sitemaps", "sitemap-sample"} {
 		if delete(configuration, name); from[name] != nil {
 			configuration[name] = from[name]
 		}

@@ -257,12 +257,12 @@ func (d *Differences) Identities() string {
 }
 
 // Pages says why what identities meet on pages cannot be compared, or "": the runs asked for
-// another page, or also where robots.txt shuts the agent out. What is not known of a run is not
-// compared.
+// another page, or also where robots.txt shuts the agent out. A run that re-evaluates another one
+// has the settings of that one. What is not known of a run is not compared.
 func (d *Differences) Pages() string {
 	for _, flag := range []string{"page", "pages"} {
 		x, y := d.before.Configuration.Text(flag), d.after.Configuration.Text(flag)
-		if x != "" && y != "" && x != y && !d.before.isAgain() && !d.after.isAgain() {
+		if x != "" && y != "" && x != y {
 			return fmt.Sprintf("another --%s: %s, then %s", flag, x, y)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink/journal"
 	"github.com/robocensus/robocensus/sink/sinktest"
@@ -84,10 +85,11 @@ func TestCoverageChanges(t *testing.T) {
 		}
 	}, list.String())
 	readSitemaps(&c, 200)
+	c.Settings["page"], c.Settings["pages"] = "/", "allowed"
 	for i, id := range []string{"a", "b", "c"} {
 		now, c.Run = min(i, 1), id
 		if id == "c" {
-			c.Settings = journal.Values{"sitemaps": "1"}
+			c.Settings = journal.Values{"sitemaps": "1", "page": "/", "pages": "all"}
 		}
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
 		pipelinetest.Must(t, err)
@@ -157,6 +159,18 @@ func TestCoverageChanges(t *testing.T) {
 		pipelinetest.Must(t, err)
 		if p := r.Expectations[0]; !slices.Contains(r.Notes, "coverage is not compared: another --sitemaps: 5, then 1") || p.State != expect.Unchecked || !p.Fails {
 			t.Errorf("%s: %q, %+v", after, r.Notes, p)
+		}
+	}
+	// So it is with another choice of hosts to ask for a page.
+	for pair, want := range map[[2]string]string{{"a", "b"}: "", {"a", "c"}: "another --pages: allowed, then all", {"a", "c-again"}: "another --pages: allowed, then all",
+		{"c", "c-again"}: ""} {
+		var runs [2]*past.Run
+		for i, id := range pair {
+			runs[i], err = past.Read(t.Context(), sinktest.Open(t, c.Dir), id)
+			pipelinetest.Must(t, err)
+		}
+		if got := past.Compare(runs[0], runs[1]).Pages(); got != want {
+			t.Errorf("pages of %v: %q, want %q", pair, got, want)
 		}
 	}
 	if r, err = Runs(t.Context(), Config{In: sinktest.Open(t, c.Dir), Before: "c", After: "c-again"}); err != nil || strings.Contains(fmt.Sprint(r.Notes), "coverage") {
