@@ -2,6 +2,7 @@ package series
 
 import (
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,17 +29,29 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		return screen.JSON(out, c)
 	}
 	p := &screen.Text{Out: out}
+	var shut []series.Stage
 	for i := range c.Agents {
+		if repeats(f.strata, c.Agents[i].Stratum, c.Agents[i].Runs, &shut) {
+			continue
+		}
 		if i > 0 {
 			p.Line("")
 		}
 		showCourse(p, r, &c.Agents[i])
 	}
+	var listed []series.ListedStage
 	for i := range c.Listed {
+		if repeats(f.strata, c.Listed[i].Stratum, c.Listed[i].Runs, &listed) {
+			continue
+		}
 		p.Line("")
 		showListed(p, &c.Listed[i])
 	}
+	var met []series.MetStage
 	for i := range c.Pages {
+		if repeats(f.strata, c.Pages[i].Stratum, c.Pages[i].Runs, &met) {
+			continue
+		}
 		p.Line("")
 		showMet(p, &c.Pages[i])
 	}
@@ -49,6 +62,16 @@ func (f *seriesFlags) showAgents(out io.Writer, r *series.Result) error {
 		p.Line(p.Foreign(text))
 	}
 	return nil
+}
+
+// repeats reports whether a table of a stratum has the numbers of the table of all hosts, which
+// comes before it and is kept in all: the series has one stratum, and nobody has asked for it.
+func repeats[S any](asked []string, stratum string, runs []S, all *[]S) bool {
+	if stratum == series.All {
+		*all = runs
+		return false
+	}
+	return len(asked) == 0 && reflect.DeepEqual(runs, *all)
 }
 
 // named returns the names of the agents as the runs have them.

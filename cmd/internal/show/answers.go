@@ -3,6 +3,7 @@ package show
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/screen"
@@ -86,6 +87,8 @@ func (a *pageView) words() string {
 		text += ", " + words.ErrorClass.Of(*a.ErrorClass)
 	case a.Price != nil:
 		text += ", " + *a.Price
+	case a.Status != nil && (*a.Status == http.StatusNotFound || *a.Status == http.StatusGone):
+		text += fmt.Sprintf(", status %d: there is no page for it", *a.Status)
 	case a.Status != nil && !strings.HasPrefix(a.Treatment, "served"):
 		text += fmt.Sprintf(", status %d", *a.Status)
 	case a.IsControl && a.Same != nil && !*a.Same:

@@ -41,7 +41,7 @@ func (v *hostView) printDocuments(p *screen.Text) {
 		d := &v.Documents[i]
 		text := d.Document
 		if remark := schema.OrZero(d.Remark); remark != "" {
-			text += " (" + strings.ReplaceAll(remark, "_", " ") + ")"
+			text += " (" + strings.NewReplacer("_", " ", ",", ", ").Replace(remark) + ")"
 		}
 		if !slices.Contains(names[d.Outcome], text) {
 			names[d.Outcome] = append(names[d.Outcome], text)

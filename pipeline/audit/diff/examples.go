@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/robots/usage"
 	"github.com/robocensus/robocensus/sink/schema"
 )
 
@@ -73,21 +74,40 @@ func ExampleOf(row *schema.Change) *Example {
 	}
 }
 
-// worst returns the most severe example: of equal ones, the first by kind, and then the
+// worst returns the weightiest example: of equal ones, the first by kind, and then the
 // one with most changes that are alike. It returns nil for an empty set.
 func (s exampleSet) worst() *Example {
 	if len(s) == 0 {
 		return nil
 	}
 	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *Example) int {
-		return cmp.Or(bySeverity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)),
+		return cmp.Or(byWeight(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)),
 			cmp.Compare(b.More, a.More),
 			strings.Compare(schema.OrZero(a.Before)+" "+schema.OrZero(a.After), schema.OrZero(b.Before)+
 				" "+schema.OrZero(b.After)))
 	})
 }
 
-// bySeverity orders examples, the most severe first.
-func bySeverity(a, b *Example) int {
-	return cmp.Compare(slices.Index(change.Severities, a.Severity), slices.Index(change.Severities, b.Severity))
+// byWeight orders examples, the most severe first, and of equal ones those first in which what was
+// said about the training of models is reversed.
+func byWeight(a, b *Example) int {
+	weight := func(e *Example) int {
+		at := 2 * slices.Index(change.Severities, e.Severity)
+		if !e.reversesTraining() {
+			at++
+		}
+		return at
+	}
+	return cmp.Compare(weight(a), weight(b))
+}
+
+// reversesTraining reports whether the training of models was permitted and is no longer, or was
+// not and is.
+func (e *Example) reversesTraining() bool {
+	if e.Kind != "preference" || schema.OrZero(e.Use) != usage.AITrain.String() || e.Before == nil || e.After == nil {
+		return false
+	}
+	permits := usage.Allows.String()
+	isFirm := func(s string) bool { return s == permits || s == usage.Refuses.String() || s == usage.Priced.String() }
+	return isFirm(*e.Before) && isFirm(*e.After) && (*e.Before == permits) != (*e.After == permits)
 }

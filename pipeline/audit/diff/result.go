@@ -267,7 +267,7 @@ func (r *Result) addOpened(x *Example) {
 	r.Opened = r.Opened[:min(len(r.Opened), MaxExamples)]
 }
 
-// addExample adds the most severe change of a host to the examples. Hosts that changed in
+// addExample adds the weightiest change of a host to the examples. Hosts that changed in
 // the same way have one example, the best-ranked of them.
 func (r *Result) addExample(best *Example) {
 	if best.way != 0 {
@@ -281,7 +281,7 @@ func (r *Result) addExample(best *Example) {
 	}
 	r.Examples = append(r.Examples, *best)
 	slices.SortStableFunc(r.Examples,
-		func(a, b Example) int { return cmp.Or(bySeverity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
+		func(a, b Example) int { return cmp.Or(byWeight(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), MaxExamples)]
 }
 

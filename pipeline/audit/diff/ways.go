@@ -154,7 +154,7 @@ func (w *Ways) Commonest() []Example {
 		}
 	}
 	slices.SortFunc(out, func(a, b Example) int {
-		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), bySeverity(&a, &b), strings.Compare(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), byWeight(&a, &b), strings.Compare(a.Host, b.Host))
 	})
 	return out[:min(len(out), MaxExamples)]
 }

@@ -76,6 +76,39 @@ func TestExamplesOfTheHostItself(t *testing.T) {
 	}
 }
 
+// Of hosts that changed as severely, those stand first that reverse what they say about the training
+// of models, and so does that change among those of a host.
+func TestExamplesOfReversals(t *testing.T) {
+	r := newResult(Config{}, nil, nil)
+	for i, row := range []schema.Change{
+		{Kind: "policy_class", Before: new("disallow_all"), After: new("allow_all")},
+		{Kind: "preference", Use: new("ai-train"), After: new("disallow")},
+		{Kind: "preference", Use: new("search"), Before: new("allow"), After: new("disallow")},
+		{Kind: "preference", Use: new("ai-train"), Before: new("disallow"), After: new("priced")},
+		{Kind: "preference", Use: new("ai-train"), Before: new("partial"), After: new("disallow")},
+		{Kind: "preference", Use: new("ai-train"), Before: new("allow"), After: new("disallow")},
+		{Kind: "preference", Use: new("ai-train"), Document: new("tdmrep"), Before: new("priced"), After: new("allow")},
+		{Kind: "rules", Severity: change.Critical, After: new("closes")},
+	} {
+		if row.Severity == "" {
+			row.Severity = change.Major
+		}
+		row.Host, row.Rank = fmt.Sprint(i, ".example"), new(int64(i+1))
+		r.add(&schema.Change{Host: row.Host, Origin: "https://" + row.Host, Rank: row.Rank, Kind: "policy_class", Severity: change.Major, Agent: new(fmt.Sprint(i)), Before: new("partial"), After: new("allow_all")})
+		row.Origin, row.Agent = "https://"+row.Host, new(fmt.Sprint(i))
+		r.add(&row)
+		r.endOfPair()
+	}
+	r.finish()
+	var got []string
+	for _, e := range r.Examples {
+		got = append(got, e.Host[:1]+" "+e.Kind)
+	}
+	if want := "7 rules, 5 preference, 6 preference, 0 policy_class, 1 policy_class, 2 policy_class, 3 policy_class, 4 policy_class"; strings.Join(got, ", ") != want {
+		t.Errorf("%q, want %s", got, want)
+	}
+}
+
 // Hosts whose template changed in the same way form one way. Their names and their
 // sitemaps may differ, and the lines on which their rules stand.
 func TestHostsThatChangeInTheSameWay(t *testing.T) {

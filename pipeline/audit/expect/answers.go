@@ -110,7 +110,11 @@ func (c *Checker) answers(s *selection, meant []int, batch []served) {
 				p.Undecided++
 			}
 			if found != "" {
-				c.breach(k, Breach{Host: a.Host, Found: "as " + a.Identity + ": " + found, Agent: a.Agent})
+				b := Breach{Host: a.Host, Found: "as " + a.Identity + ": " + found, Agent: a.Agent}
+				if schema.IsPage(a.Path) {
+					b.URL = new(a.Path)
+				}
+				c.breach(k, b)
 			}
 		}
 	}

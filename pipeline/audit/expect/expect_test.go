@@ -223,6 +223,9 @@ func TestServedAsWritten(t *testing.T) {
 			if host == "h2" && p.First[0].Found != "as other: payment of USD 1 with status 402, and robots.txt lets it in" {
 				t.Errorf("found %q", p.First[0].Found)
 			}
+			if p.Broken > 0 && (p.First[0].URL == nil || *p.First[0].URL != "/") {
+				t.Errorf("%s: the breach does not say of which page: %+v", host, p.First[0])
+			}
 		}
 	}
 }

@@ -1,0 +1,38 @@
+package show
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/cmd/internal/screen"
+	"github.com/robocensus/robocensus/sink/lookup"
+)
+
+// What an identity met on a page says the status, and of a refusal by 404 or 410 that there is no
+// page.
+func TestPagesAreTold(t *testing.T) {
+	for want, a := range map[string]pageView{
+		"/ as bot: refused, status 404: there is no page for it; robots.txt: open": {Treatment: "refused", Status: new(int32(404))},
+		"/ as bot: refused, status 410: there is no page for it; robots.txt: open": {Treatment: "refused", Status: new(int32(410))},
+		"/ as bot: refused, status 403; robots.txt: open":                          {Treatment: "refused", Status: new(int32(403))},
+		"/ as bot: refused, 402 without a price; robots.txt: open":                 {Treatment: "refused", Status: new(int32(402)), Remark: new("no_price")},
+		"/ as bot: asked to pay, USD 1; robots.txt: open":                          {Treatment: "payment", Status: new(int32(402)), Price: new("USD 1")},
+		"/ as bot: served; robots.txt: open":                                       {Treatment: "served", Status: new(int32(200))},
+	} {
+		a.Path, a.Identity, a.Paper = "/", "bot", new("open")
+		if got := a.words(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// The remarks about a document are apart.
+func TestRemarksOfDocuments(t *testing.T) {
+	v := &hostView{target: &lookup.Target{}, Documents: []documentView{
+		{Document: "rsl", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "tdmrep", Outcome: "absent", Remark: new("no_control")}}}
+	var out strings.Builder
+	v.printDocuments(&screen.Text{Out: &out})
+	if text := out.String(); !strings.Contains(text, "not there: rsl (elsewhere, disallowed), tdmrep (no control)\n") {
+		t.Errorf("it says\n%s", text)
+	}
+}
