@@ -50,7 +50,7 @@ func TestVerifyFindsEveryCorruption_NoRace(t *testing.T) {
 	}))
 	count := *corruptions
 	if testing.Short() {
-		count = min(count, 20)
+		count = min(count, 12)
 	}
 	made := make(map[string]int)
 	for n := 0; n < count; {

@@ -130,7 +130,7 @@ func TestNothingOfDataControlsATerminal_NoRace(t *testing.T) {
 	if testing.Short() {
 		always := []string{"summary.Stratum", "summary.Key", "summary.Agent", "changes.Kind", "fetches.ErrorClass", "agents.Category", "fetches.Host", "summary.Category", "changes.Severity"}
 		rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		names = append(always, names[:3]...)
+		names = append(always, names[0])
 	}
 	printed := make(map[string]bool) // commands that have printed some of a forged text
 	for _, name := range names {

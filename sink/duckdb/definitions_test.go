@@ -22,7 +22,10 @@ func TestDefinitionsAreTheStudies(t *testing.T) {
 // and for random files, in which clauses meet that real files seldom combine.
 func TestDefinitionsOfRandomFiles(t *testing.T) {
 	t.Parallel()
-	const files = 1500
+	files := 1500
+	if testing.Short() {
+		files = 300
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	c := map[string][]byte{}
 	dir := filepath.Join(scratch, "random-files")

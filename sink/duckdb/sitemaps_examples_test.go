@@ -79,6 +79,13 @@ func TestRunsOfTheExamplesOfSitemaps(t *testing.T) {
 	if len(all) < 40 {
 		t.Errorf("%d examples", len(all))
 	}
+	if testing.Short() { // the package of the reader reads all of them
+		var some []sitemapExample
+		for i := 0; i < len(all); i += 3 {
+			some = append(some, all[i])
+		}
+		all = some
+	}
 	dir := t.TempDir()
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: Googlebot, category: search}\n")
 	out := filepath.Join(dir, "out")

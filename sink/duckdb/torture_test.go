@@ -31,7 +31,7 @@ func TestTorture(t *testing.T) {
 	t.Logf("-seed %d", *seed)
 	again := []string{"again0.test", "again1.test", "again2.test", "again3.test", "again4.test"}
 	if testing.Short() {
-		*kills = min(*kills, 4)
+		*kills = min(*kills, 2)
 	} else {
 		t.Run("without a memory", func(t *testing.T) {
 			torture(t, newWeb(t, 2*segmentTargets+segmentTargets/5, "uniform:1ms-15ms", again...), false)
