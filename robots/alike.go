@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/robots/dialect"
 	"github.com/robocensus/robocensus/robots/internal/automaton"
-	"github.com/robocensus/robocensus/robots/internal/escape"
-	"github.com/robocensus/robocensus/robots/internal/rewrite"
 )
 
 // Most policies of one file under two profiles mean the same, and their rules show it
@@ -186,123 +183,6 @@ func sameDecisions(one, two []statedRule) (same bool, work int) {
 		}
 	}
 	return true, work
-}
-
-// isDead reports whether a pattern matches none of some paths in a form, because no URL has one
-// of its bytes; or because it has an escape that no plain path has, and that the form does not
-// make.
-func isDead(pattern []byte, on domain, form automaton.Form) bool {
-	for i, c := range pattern {
-		switch {
-		case c <= ' ' || c > '~' || c == '#':
-			return true
-		case c == '%' && on.likeness == alikePlainly && i+2 < len(pattern) && bytes.IndexByte(pattern[i:i+3], '*') < 0 &&
-			!automaton.IsPlain(pattern[i:i+3]):
-			if form == automaton.AsIs || !escape.At(pattern, i) ||
-				!isMade(escape.Unhex(pattern[i+1])<<4|escape.Unhex(pattern[i+2])) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isInert reports whether a pattern matches the same of some paths in each form that agrees
-// on them. No form changes what such a pattern consists of, and none makes it of anything
-// else. But what follows a star may begin within an escape, which a form may write otherwise.
-func isInert(pattern []byte, starred bool, on domain) bool {
-	inQuery := false
-	for i, c := range pattern {
-		switch {
-		case c == '*' && starred:
-			if startsInEscape(pattern[i+1:], on) {
-				return false
-			}
-		case c == '%' && !isInertEscape(pattern[i:], inQuery, on), on.likeness == alikePlainly && isMade(c):
-			return false
-		}
-		inQuery = inQuery || c == '?'
-	}
-	return true
-}
-
-// isInertEscape reports the same of the % at the beginning of a text.
-func isInertEscape(text []byte, inQuery bool, on domain) bool {
-	if on.likeness == alike {
-		return !slices.ContainsFunc(text[1:min(3, len(text))], func(c byte) bool { return c > '9' && escape.IsHex(c) })
-	}
-	if !escape.At(text, 0) {
-		return false
-	}
-	c := escape.Unhex(text[1])<<4 | escape.Unhex(text[2])
-	return c <= ' ' || c > '~' || c == '#' || c == '%' || !inQuery && (c == '/' || c == '?') ||
-		escape.IsUnfit(c) && strings.IndexByte(on.made, c) < 0
-}
-
-// rewritesFew reports whether it is known which normal paths (see [automaton.IsNormal]) a
-// dialect rewrites, symbol by symbol.
-func rewritesFew(as rewrite.Rewriter) bool {
-	switch as {
-	case rewrite.Rewriter{Requote: rewrite.RequoteUnreserved, InvalidIsRoot: true}, // no stranger than the forms of the RFC
-		rewrite.Rewriter{Requote: rewrite.RequotePlain, Compared: rewrite.ComparedPath},
-		rewrite.Rewriter{Requote: rewrite.RequotePath}:
-		return true
-	}
-	return false
-}
-
-// isInertRewritten is isInert for a dialect that rewritesFew, of patterns that are inert to
-// all other forms.
-func isInertRewritten(pattern []byte, kind uint8, as rewrite.Rewriter) bool {
-	switch as.Requote {
-	case rewrite.RequoteUnreserved:
-	case rewrite.RequotePlain: // escapes are decoded, and the query is lost
-		return kind&starKind == 0 && !bytes.ContainsAny(pattern, "%?")
-	case rewrite.RequotePath: // reserved characters of the path are escaped, and marks without what they announce are lost
-		if kind&anchorKind != 0 || bytes.HasSuffix(pattern, []byte("?")) {
-			return false
-		}
-		before := byte('/') // the byte before
-		inQuery := false
-		for _, c := range pattern {
-			switch {
-			case c == '%', c == ';', before == '*' && escape.IsHex(c):
-				return false
-			case c == '?' && !inQuery:
-				if before != '*' {
-					return false // what was lost may stand between
-				}
-				inQuery = true
-			case !inQuery && !escape.IsUnreserved(c) && c != '/' && c != '*':
-				return false
-			}
-			before = c
-		}
-	}
-	return true
-}
-
-// startsInEscape reports whether the text before the next star may begin at a digit of an
-// escape in one form of a path, and not in another.
-func startsInEscape(text []byte, on domain) bool {
-	if len(text) == 0 || !escape.IsHex(text[0]) {
-		return false
-	}
-	c, next := text[0], byte('*')
-	if len(text) > 1 {
-		next = text[1]
-	}
-	if on.likeness == alike { // forms may differ in the case of digits
-		return c > '9' || escape.IsHex(next) && next > '9'
-	}
-	// Forms of the RFC escape what no URL holds, and no more than that.
-	for _, x := range []byte(on.made) {
-		high, low := escape.Digits[x>>4], escape.Digits[x&15]
-		if c == low || c == high && (next == '*' || next == low) {
-			return true
-		}
-	}
-	return false
 }
 
 // What is made on plain paths; and on normal ones, on which no other is raw.

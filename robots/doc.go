@@ -92,6 +92,7 @@
 //	probe.go         paths that rules name
 //	probe_forms.go   paths on which forms of a path, or ranks of rules, part
 //	alike.go         policies whose rules show that they mean the same
+//	inert.go         patterns that match the same in all forms
 //	dots.go          paths with dot segments
 //	monotone.go      rules that cannot change a verdict
 package robots

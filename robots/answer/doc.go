@@ -6,7 +6,8 @@
 // Read gives an Answer: an outcome with its reason. Package robots has the verdicts that
 // follow from one.
 //
-//	facts.go      facts; the tables of error classes and of reasons
+//	facts.go      facts; the table of reasons
+//	failure.go    the table of error classes
 //	kind.go       the part of facts that decides
 //	memory.go     the kinds of earlier answers
 //	answers.go    what documents differ on

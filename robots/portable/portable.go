@@ -23,7 +23,8 @@
 //   - findings.go: causes, lines and examples
 //   - documents.go: which documents read the file otherwise, and why
 //   - work.go: what all this costs
-//   - steps.go, groups.go, ignored.go: files as lines, and the steps
+//   - lines.go: files as lines
+//   - steps.go, groups.go, ignored.go: the steps
 //   - explain.go, diagnoses.go: the Explainer
 package portable
 

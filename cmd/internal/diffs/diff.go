@@ -2,6 +2,7 @@
 //
 //   - diff.go: the command
 //   - show.go: the result in words
+//   - told.go: a change in words
 //   - list.go: every change
 package diffs
 

@@ -23,7 +23,7 @@ import (
 // An answeredHost is a host with what it answered to identities, each as "NAME TREATMENT
 // POLICY DIGEST", where the agent may follow the name behind a slash. A name that begins
 // with ! is a control; - stands for no policy and no digest. What it met on a page is
-// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", with a remark or without, and stated "DOCUMENT USE PREFERENCE PATH AGENT".
+// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", and stated "DOCUMENT USE PREFERENCE PATH AGENT".
 type answeredHost struct {
 	schema.Fetch
 	answers, documents, stated []string
@@ -83,7 +83,7 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 		for _, text := range host.documents {
 			f := strings.Fields(text)
 			pipelinetest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Document: f[0],
-				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-")), Remark: schema.NonZero(strings.Join(f[3:], " "))}))
+				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-"))}))
 		}
 		for _, text := range host.stated {
 			f := strings.Fields(text)
@@ -121,20 +121,27 @@ func answeredRun(t *testing.T, dir, id string, day int, hosts ...[]string) {
 	writeAnswered(t, dir, id, day, rows)
 }
 
+// allChanges compares runs a and b in dir, and returns all changes, which can be looked up.
+func allChanges(t *testing.T, dir, promises string) (all []schema.Change, r *Result) {
+	t.Helper()
+	var list *expect.List
+	var err error
+	if promises != "" {
+		list, err = expect.Parse("promises", []byte(promises), nil)
+		pipelinetest.Must(t, err)
+	}
+	r, err = Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: list})
+	pipelinetest.Must(t, err)
+	all = changesOf(t, dir, "b", "a")
+	checkLookedUp(t, dir, "b", "a", all)
+	return all, r
+}
+
 // answerChanges compares runs a and b in dir. It returns the rows of answers, all kinds of
 // others, and the result.
 func answerChanges(t *testing.T, dir, promises string) (rows, others []string, r *Result) {
 	t.Helper()
-	var list *expect.List
-	if promises != "" {
-		var err error
-		list, err = expect.Parse("promises", []byte(promises), nil)
-		pipelinetest.Must(t, err)
-	}
-	r, err := Runs(t.Context(), Config{In: sinktest.Open(t, dir), Before: "a", After: "b", Expect: list})
-	pipelinetest.Must(t, err)
-	all := changesOf(t, dir, "b", "a")
-	checkLookedUp(t, dir, "b", "a", all)
+	all, r := allChanges(t, dir, promises)
 	for _, row := range all {
 		if row.Kind == "answer" {
 			rows = append(rows, strings.Join([]string{row.Host, row.Severity, *row.Identity, schema.OrZero(row.Agent), *row.Before, *row.After, *row.BeforeRun}, " "))

@@ -10,7 +10,6 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -35,8 +34,7 @@ func (c *check) inflated(from, to, want int64, compressed bool) ([]byte, error) 
 	case format.Uncompressed:
 		return packed, nil
 	case format.Zstd:
-		d, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(MostPage))
+		d, err := decoder(bytes.NewReader(packed))
 		if err != nil {
 			return nil, err
 		}

@@ -165,10 +165,7 @@ func (c *check) frame(from, to, want int64) error {
 			return err
 		}
 	}
-	d, err := zstd.NewReader(
-		io.NewSectionReader(c.in, from, to-from), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(MostPage),
-	)
+	d, err := decoder(io.NewSectionReader(c.in, from, to-from))
 	if err != nil {
 		return err
 	}
@@ -177,6 +174,11 @@ func (c *check) frame(from, to, want int64) error {
 		return otherSize(want, err)
 	}
 	return nil
+}
+
+// decoder decompresses a page, in no more memory than the largest one needs.
+func decoder(in io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostPage))
 }
 
 var errSize = errors.New("another size")
