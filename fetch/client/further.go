@@ -230,7 +230,9 @@ func (lease *Lease) meet(got *heard, o fetch.Origin, pause time.Duration) bool {
 	b := &budget{deadline: time.Now().Add(pause + lease.client.config.Timeout)}
 	a := &heard{Capture: &fetch.Capture{Origin: o, Error: answer.ErrorCanceled}}
 	if lease.pause(b, pause) {
+		lease.meets = true
 		a = lease.attempt(b, 1, o, robotsRoute)
+		lease.meets = false
 	}
 	lease.strangers = append(lease.strangers, a)
 	return !got.stoppedBy(lease, a)

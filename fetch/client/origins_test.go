@@ -16,6 +16,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/usage"
 )
 
 // Each origin has a robots.txt of its own (RFC 9309, section 2.3), also those of one registered
@@ -130,5 +131,30 @@ func TestOrigins(t *testing.T) {
 		if d := times[i].Sub(times[i-1]); d < IdentityPause && !isRest {
 			t.Errorf("%s %v after %s", asked[i], d, before)
 		}
+	}
+}
+
+// A front page on another origin leaves the host's own robots.txt the only one of the fetch.
+func TestAFrontPageOnAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	addr := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		switch {
+		case r.Host == "a.example" && r.RequestURI == "/":
+			io.WriteString(c, "HTTP/1.1 301 Moved\r\nLocation: http://www.a.example/\r\nContent-Length: 0\r\n\r\n")
+		case r.Host != "a.example" && r.RequestURI == "/robots.txt":
+			io.WriteString(c, "HTTP/1.1 404 None\r\nContent-Length: 7\r\n\r\nnothing")
+		default:
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n#")
+		}
+	})
+	client := newClient(t, addr, func(s *settings) { s.Record, s.FrontPage = true, true })
+	got, made := recordedFetch(t, client, t.Context(), fetch.Origin{Scheme: "http", Host: "a.example", Port: 80})
+	var lines []string
+	for _, x := range made {
+		lines = append(lines, fmt.Sprint(x.URL, " ", x.Kind, x.Further))
+	}
+	want := []string{"http://a.example/robots.txt 0", "http://a.example/ page0", "http://www.a.example/robots.txt control0", "http://www.a.example/ page0"}
+	if diff := cmp.Diff(want, lines); diff != "" || got.Front.Outcome != usage.PageRead {
+		t.Errorf("%s (-want +got):\n%s", got.Front.Outcome, diff)
 	}
 }

@@ -53,6 +53,7 @@ type Lease struct {
 	number    int             // of that request, from 1; 0 for the front page
 	strangers []*heard        // answers of other origins for their robots.txt; see [Lease.speaker]
 	led       int             // of these, those that redirects have led to
+	meets     bool            // the robots.txt of another origin is asked for
 	pages     bool            // the bodies of errors are kept
 	// under which it asks: 0 for our own, else one more than the index in Config.Identities
 	identity int

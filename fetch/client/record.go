@@ -47,7 +47,7 @@ func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *fa
 	x.received = x.sent
 	if q := lease.question; q != nil {
 		x.Kind, x.Further, x.MaxBody = q.Kind, lease.number, q.MaxBody
-	} else if lease.number > 0 { // the robots.txt of a host elsewhere
+	} else if lease.meets {
 		x.Kind, x.Further, x.MaxBody = fetch.KindControl, lease.number, lease.maxBody()
 	}
 	lease.recording = x
