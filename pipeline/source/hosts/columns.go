@@ -125,10 +125,10 @@ var otherNames = []string{
 	"address", "page", "link",
 }
 
-// plainName returns the name of a column without case, spaces and plural.
+// plainName returns the name of a column without case, spaces, marks and plural.
 func plainName(name string) string {
 	name = strings.ToLower(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" \"'#_-\u00a0\ufeff", r) {
+		if strings.ContainsRune(" :\"'#_-\u00a0\ufeff", r) {
 			return -1
 		}
 		return r
@@ -223,7 +223,8 @@ func columnsOf(first string, comma rune) (c *columns, isHeader bool, err error) 
 		o, target, err := fetch.Parse(f, "https")
 		switch {
 		case err != nil:
-		case strings.ContainsAny(f, ".:") || strings.Contains(o.Host, "."): // or an IDN with a dot of its own
+		case strings.ContainsAny(strings.TrimRight(f, ".:"), ".:"), // not "No." or "Website:"
+			strings.Contains(o.Host, "."): // an IDN with a dot of its own
 			if hosts = append(hosts, i); c.host < 0 || isAddress(fields[c.host]) {
 				c.host, path = i, len(target) > 1
 			}

@@ -33,6 +33,8 @@ var oddLists = []struct{ name, column, text, asked, why string }{
 	{name: "customers", text: "id,Website URL,country\n7,https://www.a.example,DE\n8,b.example,FR\n9,,FR\n", asked: "www.a.example b.example", why: "no_host"},
 	{name: "customers with addresses of streets", text: "Company;Website;Address\n\"Müller, Söhne\";www.a.example;\"Hauptstr. 1; Köln\"\n", asked: "www.a.example"},
 	{name: "customers, by hand", column: "Web", text: "Company,Web,Phone\nA,a.example,1\nB,n/a,2\nC,www.c.example,3\n", asked: "a.example www.c.example", why: "not_a_host"},
+	{name: "customers, numbered", text: "sep=;\n\"No.\";\"Website URL\";\"Tel.\"\n1;\"https://a.example/\";\"5\"\n2;b.example;\n", asked: "a.example b.example"},
+	{name: "customers, with colons", text: "Nr.:,Website:,Phone:\n1,a.example,5\n", asked: "a.example"},
 	{name: "customers, without a known name", text: "Company,Web,Phone\nA,a.example,1\n", why: "--column"},
 	{name: "customers, no such column", column: "Url", text: "Company,Web,Phone\nA,a.example,1\n", why: `has no column "Url" (--column); it has "Company", "Web", "Phone"`},
 	{name: "a title above the header", column: "Web site", text: "Customers of 2026\n\nCompany;Web site\nA;a.example\n", asked: "a.example"},
