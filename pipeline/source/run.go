@@ -49,8 +49,11 @@ func (s *Source) openRun(ctx context.Context) error {
 			})
 		})
 		v.First, v.Most, v.mixed = segment.Index, 1, true
-		if isOfShards { // it may have a hundred thousand targets
-			v.First, v.Most = segment.Index*journal.SegmentsPerVolume, journal.SegmentsPerVolume
+		switch many := journal.SegmentsPerVolume; { // it may have a hundred thousand targets
+		case isOfShards:
+			v.First, v.Most = segment.Index*many, many
+		case run.Manifest.Joined:
+			v.First, v.Most = i*many, many
 		}
 	}
 	return nil
