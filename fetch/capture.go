@@ -189,6 +189,9 @@ func (c *Capture) Weight() int {
 	}
 	for i := range c.Also {
 		bytes += alsoBytes + c.Also[i].Capture.Weight()
+		if p := c.Also[i].Price; p != nil {
+			bytes += len(p.Text)
+		}
 	}
 	if c.Front != nil {
 		bytes += 200 + weightOf(c.Front.Hops, c.Front.Header)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 )
 
 // encodingVersion is the first byte of an encoded capture.
@@ -36,8 +37,14 @@ type encodedCopy struct {
 type encodedAlso struct {
 	Identity Identity `json:"identity"`
 	facts
-	Body *int `json:"body_bytes,omitempty"` // nil without a body
-	Same bool `json:"same,omitempty"`       // the body is that of the host's own answer, and stands there
+	Price *encodedPrice `json:"price,omitempty"`
+	Body  *int          `json:"body_bytes,omitempty"` // nil without a body
+	Same  bool          `json:"same,omitempty"`       // the body is that of the host's own answer, and stands there
+}
+
+type encodedPrice struct {
+	Header string `json:"header"`
+	Text   raw    `json:"text,omitempty"`
 }
 
 // A Body is one of the bodies of a capture.
@@ -68,6 +75,9 @@ func (c *Capture) Disassemble() (facts []byte, bodies []Body, err error) {
 	for i := range c.Also {
 		identity, other := c.Also[i].Identity, c.Also[i].Capture
 		entry := encodedAlso{Identity: identity, facts: factsOf(other)}
+		if p := c.Also[i].Price; p != nil {
+			entry.Price = &encodedPrice{p.Header, raw(p.Text)}
+		}
 		switch {
 		case other.Body == nil:
 		case c.Body != nil && bytes.Equal(other.Body, c.Body):
@@ -125,7 +135,11 @@ func Assemble(facts []byte, next func(bytes int) (body []byte, unstored bool)) (
 				return nil, errNoCapture
 			}
 		}
-		got.Also = append(got.Also, Also{entry.Identity, other, entry.Same && other.Unstored})
+		also := Also{Identity: entry.Identity, Capture: other, Awaits: entry.Same && other.Unstored}
+		if p := entry.Price; p != nil {
+			also.Price = &consent.Price{Header: p.Header, Text: string(p.Text)}
+		}
+		got.Also = append(got.Also, also)
 	}
 	for i := range e.Further {
 		f := e.Further[i].further()

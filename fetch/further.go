@@ -141,9 +141,12 @@ func (f *Further) FinalURL() string {
 }
 
 // Lines returns the headers that were kept of the last answer.
-func (f *Further) Lines() http.Header {
+func (f *Further) Lines() http.Header { return LinesOf(f.Header) }
+
+// LinesOf returns lines of a header that were kept.
+func LinesOf(kept []usage.HeaderField) http.Header {
 	h := make(http.Header)
-	for _, line := range f.Header {
+	for _, line := range kept {
 		if line.Value != nil {
 			h.Add(line.Name, *line.Value)
 		}

@@ -3,6 +3,7 @@ package fetch
 import (
 	"errors"
 	"fmt"
+	"github.com/robocensus/robocensus/robots/consent"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ type Header struct {
 type Also struct {
 	Identity Identity
 	Capture  *Capture
-	Awaits   bool // the body is that of the host's own answer, which is unstored
+	Price    *consent.Price // that the headers of the answer name, nil without one
+	Awaits   bool           // the body is that of the host's own answer, which is unstored
 }
 
 // Restore gives an unstored capture its body, and with it the answers that have the same.

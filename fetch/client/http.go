@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/fetch/outage"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/usage"
 )
 
@@ -198,6 +199,8 @@ func (lease *Lease) receive(b *budget, below *weighed, conn net.Conn, began time
 	q := lease.question
 	if q != nil {
 		a.kept = headerLines(resp.header, q.Headers)
+	} else if lease.identity > 0 {
+		a.kept = headerLines(resp.header, consent.PriceHeaders)
 	}
 	isPage := lease.pages && resp.Status >= 300 &&
 		(resp.Status >= 400 || a.location == "" || resp.Status == http.StatusNotModified)

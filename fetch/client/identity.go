@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 )
 
 // tail returns the headers of a request under an identity, from User-Agent on.
@@ -60,7 +61,11 @@ func (lease *Lease) askAlso(got *heard) {
 		pause, again = a.pause(IdentityPause)
 		got.afterAlso = pause
 		a.Attempts, a.Headers, a.Times = 1, fetch.Headers{}, fetch.Times{Total: &total}
-		got.Also = append(got.Also, fetch.Also{Identity: config.Identities[i]})
+		also := fetch.Also{Identity: config.Identities[i]}
+		if price, ok := consent.PriceOf(a.Status(), fetch.LinesOf(a.header), nil); ok {
+			also.Price = &consent.Price{Header: price.Header, Text: price.Text}
+		}
+		got.Also = append(got.Also, also)
 		got.also = append(got.also, a)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/internal/head"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/usage"
 )
 
@@ -289,6 +290,9 @@ func isFetch(c *fetch.Capture) bool {
 	for _, also := range c.Also {
 		ok = ok && also.Identity.Validate() == nil && !names[also.Identity.Name] && isFetch(also.Capture)
 		names[also.Identity.Name] = true
+		if p := also.Price; p != nil {
+			ok = ok && slices.Contains(consent.PriceHeaders, p.Header) && len(p.Text) <= maxStoredHeader
+		}
 	}
 	if c.Memory != nil {
 		ok = ok && len(c.Memory.Seen) <= answer.MaxSeen

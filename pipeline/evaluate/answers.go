@@ -72,6 +72,9 @@ func (e *Evaluator) answer(own *fetch.Capture, also *fetch.Also, row *schema.Fet
 		a.Category = &e.config.Agents[agent].Category
 	}
 	a.Hops = hopsOf(c.Hops)
+	if p := also.Price; p != nil {
+		a.Price, a.PriceHeader = schema.NonZero(schema.TextString(p.Text)), &p.Header
+	}
 	if c.Err != nil {
 		a.Error = new(schema.TextString(c.Err.Error()))
 	} else if failure != "" {

@@ -27,6 +27,11 @@ func metWays(w http.ResponseWriter, r *http.Request, n int) {
 			file = "User-agent: *\nDisallow: /\n"
 		}
 	case 3:
+		if bot && n == 27 {
+			w.Header().Set("Crawler-Price", "USD 0.01")
+			w.WriteHeader(http.StatusPaymentRequired)
+			return
+		}
 		if bot {
 			w.WriteHeader(http.StatusForbidden)
 			return

@@ -97,6 +97,9 @@ func TestIdentitiesThroughKillsAndShards(t *testing.T) {
 	whole, killed, evidence := filepath.Join(dir, "whole"), filepath.Join(dir, "killed"), filepath.Join(dir, "e.warc.gz")
 	robocensus(t, 0, append(asks, "--out", whole)...)
 
+	if got := one(t, quick(t, whole), "SELECT string_agg(concat_ws(' ', host, identity, treatment, price, price_header)) FROM answers WHERE price_header IS NOT NULL"); got != "h27.example gptbot payment USD 0.01 crawler-price" {
+		t.Errorf("prices of robots.txt: %s", got)
+	}
 	clear(w.asked)
 	w.as = 0
 	for k := 0; ; k++ {

@@ -24,6 +24,7 @@ type answerView struct {
 	Treatment  string  `json:"treatment"`
 	Policy     string  `json:"policy"`
 	Difference *string `json:"first_difference"`
+	Price      *string `json:"price"`
 }
 
 // pageView is what a further identity met on a page.
@@ -54,7 +55,7 @@ func (v *hostView) addAnswers(ctx context.Context, r *lookup.Run, t *lookup.Targ
 			continue
 		}
 		v.Answers = append(v.Answers, answerView{a.Identity, a.IsControl, a.Agent, a.Status, a.ErrorClass, a.Challenge,
-			a.Same, a.Treatment, a.Policy, a.FirstDifference})
+			a.Same, a.Treatment, a.Policy, a.FirstDifference, a.Price})
 	}
 	return err
 }
@@ -112,6 +113,8 @@ func (a *answerView) words() string {
 		text += ", " + words.Challenge.Of(*a.Challenge)
 	case a.ErrorClass != nil:
 		text += ", " + words.ErrorClass.Of(*a.ErrorClass)
+	case a.Price != nil:
+		text += ", " + *a.Price
 	case a.Status != nil && a.Treatment != "served":
 		text += fmt.Sprintf(", status %d", *a.Status)
 	}

@@ -230,7 +230,7 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 			"value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY seq, line;\n", of)
 		if has("answers") {
 			fmt.Fprintf(out, "SELECT seq, identity, is_control, agent, status, error_class, challenge, same, treatment, "+
-				"policy, first_difference FROM history.answers WHERE %s AND coalesce(path, '/robots.txt') = '/robots.txt';\n", of)
+				"policy, first_difference, price FROM history.answers WHERE %s AND coalesce(path, '/robots.txt') = '/robots.txt';\n", of)
 			fmt.Fprintf(out, "SELECT seq, identity, path, status, error_class, challenge, same, treatment, remark, paper, "+
 				"verdict, price, price_header FROM history.answers WHERE %s AND path <> '/robots.txt';\n", of)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/sitemap"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/verify"
 )
@@ -71,7 +72,12 @@ func alsoOf(row *schema.Answer, o fetch.Origin, body []byte) fetch.Also {
 		c.Cut = &size
 	}
 	c.Hops = hopsOf(row.Hops)
+	var price *consent.Price
+	if row.PriceHeader != nil {
+		price = &consent.Price{Header: *row.PriceHeader, Text: schema.OrZero(row.Price)}
+	}
 	return fetch.Also{
+		Price: price,
 		Identity: fetch.Identity{Name: row.Identity, UserAgent: row.UserAgent, IsControl: row.IsControl,
 			Agent: schema.OrZero(row.Agent)},
 		Capture: c,
