@@ -141,7 +141,7 @@ fuzz: ## every fuzz target, as the code has them, for a minute each, half an hou
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, on disk and in memory; files joined, beside copied
-	$(GO) test -run '^$$' -bench . -benchmem ./robots ./robots/portable ./cmd/internal/farm
+	$(GO) test -run '^$$' -bench . -benchmem ./robots ./robots/dialect ./robots/portable ./cmd/internal/farm
 	cd robots/compare && GOMAXPROCS=1 $(GO) test -run '^$$' -bench . ./...
 	$(GO) test -run '^$$' -bench . ./cmd/robocensus ./cmd/internal/check
 	$(GO) test -run '^$$' -bench . ./sink ./sink/internal/concat
