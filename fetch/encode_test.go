@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots/answer"
+	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/robots/usage"
 )
 
@@ -36,7 +37,11 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 			if rapid.Bool().Draw(t, "as ours") && want.Body != nil {
 				other.Body = want.Body
 			}
-			want.Also = append(want.Also, fetch.Also{Identity: fetch.Identity{Name: "a", UserAgent: "x/1", Agent: "GPTBot", Headers: []fetch.Header{{Name: "A", Value: "b"}}}, Capture: other})
+			also := fetch.Also{Identity: fetch.Identity{Name: "a", UserAgent: "x/1", Agent: "GPTBot", Headers: []fetch.Header{{Name: "A", Value: "b"}}}, Capture: other}
+			if rapid.Bool().Draw(t, "priced") {
+				also.Price = &consent.Price{Header: "crawler-price", Text: string(rapid.SliceOf(rapid.Byte()).Draw(t, "price"))}
+			}
+			want.Also = append(want.Also, also)
 		}
 		if rapid.Bool().Draw(t, "has a front page") {
 			anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
