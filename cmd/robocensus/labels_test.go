@@ -1,175 +1,195 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// labelledFolders writes two folders of 600 files and the labels of their hosts. The files of the
-// second shut GPTBot out more often in the sector news.
-func labelledFolders(t *testing.T, dir string) (labels string, sectorOf map[string]string, shut [2]map[string]bool) {
-	random := rand.New(rand.NewPCG(54, 2))
-	sectors := []string{"news", "shop", "gov", "edu"}
-	sectorOf, shut = make(map[string]string), [2]map[string]bool{{}, {}}
-	var list strings.Builder
-	list.WriteString("Website,sector\n")
-	n := 3000
-	if testing.Short() {
-		n = 600
-	}
-	for i := range n {
-		host := fmt.Sprintf("h%d.example", i)
-		sectorOf[host] = sectors[random.IntN(len(sectors))]
-		fmt.Fprintf(&list, "https://%s/,%s\n", host, sectorOf[host])
-		isShut := random.IntN(10) == 0
-		for run := range 2 {
-			if run == 1 {
-				isShut = isShut || random.IntN(100) < map[string]int{"news": 40}[sectorOf[host]]+2
-			}
-			text := "User-agent: *\nDisallow: /private\n"
-			if isShut {
-				text = "User-agent: GPTBot\nDisallow: /\n"
-			}
-			shut[run][host] = isShut
-			must(t, os.MkdirAll(filepath.Join(dir, "edition-"+strconv.Itoa(run)), 0o777))
-			must(t, os.WriteFile(filepath.Join(dir, "edition-"+strconv.Itoa(run), host), []byte(text), 0o666))
-		}
-	}
-	labels = filepath.Join(dir, "labels.csv")
-	must(t, os.WriteFile(labels, []byte(list.String()), 0o666))
-	return labels, sectorOf, shut
+// A labelledSite has a value of each label, "" for none, and shuts agents out in two editions.
+type labelledSite struct {
+	labels map[string]string
+	shut   [2][len(labelledAgents)]bool
 }
 
-// Report, series, diff, show and expectations say of the values of a label what a count of our
-// own says.
+var labelledAgents = [...]string{"GPTBot", "Googlebot"}
+
+// labelledSites returns n sites by host. More of those of the sector news shut GPTBot out in the
+// second edition, more of those of the country c3 Googlebot, and more of those of owners of few
+// sites GPTBot.
+func labelledSites(n, owners int) map[string]*labelledSite {
+	random := rand.New(rand.NewPCG(54, 2))
+	sites := make(map[string]*labelledSite)
+	for i := range n {
+		owner := i % owners
+		if random.IntN(4) == 0 {
+			owner = random.IntN(min(owners, 300))
+		}
+		s := &labelledSite{labels: map[string]string{
+			"sector": []string{"news", "shop", "gov", "edu", ""}[random.IntN(5)], "country": fmt.Sprint("c", random.IntN(12)), "owner": fmt.Sprintf("o%05d", owner),
+		}}
+		add := func(agent, before, since int) {
+			s.shut[0][agent] = random.IntN(100) < before
+			s.shut[1][agent] = s.shut[0][agent] || random.IntN(100) < since
+		}
+		since := [2]int{2, 1}
+		if s.labels["sector"] == "news" {
+			since[0] += 40
+		}
+		if owner > 1000 {
+			since[0] += 20
+		}
+		if s.labels["country"] == "c3" {
+			since[1] += 50
+		}
+		add(0, 10, since[0])
+		add(1, 2, since[1])
+		sites[fmt.Sprintf("h%d.example", i)] = s
+	}
+	return sites
+}
+
+func (s *labelledSite) file(edition int) (text string) {
+	for agent, name := range labelledAgents {
+		if s.shut[edition][agent] {
+			text += "User-agent: " + name + "\nDisallow: /\n\n"
+		}
+	}
+	return text + "User-agent: *\nDisallow: /private\n"
+}
+
+// labelSums counts sites of a value: those that shut agents out in each edition, and in the second alone.
+type labelSums struct {
+	hosts  int
+	shut   [2][len(labelledAgents)]int
+	gained [len(labelledAgents)]int
+}
+
+func (c *labelSums) add(s *labelledSite) {
+	c.hosts++
+	for agent := range labelledAgents {
+		for edition := range 2 {
+			if s.shut[edition][agent] {
+				c.shut[edition][agent]++
+			}
+		}
+		if s.shut[1][agent] && !s.shut[0][agent] {
+			c.gained[agent]++
+		}
+	}
+}
+
+// sumsByLabel counts sites by label and value: the 1,000 values of a label that most have, and the rest.
+func sumsByLabel(sites map[string]*labelledSite) map[string]map[string]*labelSums {
+	have := make(map[string]map[string]int)
+	for _, s := range sites {
+		for label, value := range s.labels {
+			if have[label] == nil {
+				have[label] = make(map[string]int)
+			}
+			if value != "" {
+				have[label][value]++
+			}
+		}
+	}
+	of := make(map[string]map[string]*labelSums)
+	for label, values := range have {
+		var names []string
+		for value := range values {
+			names = append(names, value)
+		}
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(values[b]-values[a], strings.Compare(a, b)) })
+		as := make(map[string]string)
+		for i, value := range names {
+			if as[value] = value; i >= 1000 {
+				as[value] = "other"
+			}
+		}
+		of[label] = make(map[string]*labelSums)
+		for _, s := range sites {
+			value := as[s.labels[label]]
+			if value == "" {
+				continue
+			}
+			if of[label][value] == nil {
+				of[label][value] = new(labelSums)
+			}
+			of[label][value].add(s)
+		}
+	}
+	return of
+}
+
+// Report, series, diff, show and expectations say of the values of three labels what a count of our
+// own says, of runs of four shards; of 10,000 values 1,000 are told apart.
 func TestFiguresByLabel(t *testing.T) {
+	hosts, many, values := 3000, 12_000, 10_000
+	if testing.Short() {
+		hosts, many, values = 600, 2400, 1500
+	}
+	t.Run("three labels", func(t *testing.T) { wantFiguresByLabel(t, labelledSites(hosts, 50), false) })
+	t.Run("many values", func(t *testing.T) { wantFiguresByLabel(t, labelledSites(many, values), true) })
+}
+
+func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bool) {
 	dir := t.TempDir()
-	labels, sectorOf, shut := labelledFolders(t, dir)
-	out := filepath.Join(dir, "out")
-	for run := range 2 {
-		call(t, 0, "run", "--bodies", filepath.Join(dir, "edition-"+strconv.Itoa(run)), "--out", out, "--run", "r"+strconv.Itoa(run), "--as-of", "202"+strconv.Itoa(5+run), "--labels", labels, "--progress", "none")
+	var list strings.Builder
+	list.WriteString("Website,sector,country,owner\n")
+	for host, s := range sites {
+		fmt.Fprintf(&list, "http://%s/,%s,%s,%s\n", host, s.labels["sector"], s.labels["country"], s.labels["owner"])
 	}
-	type counts struct{ hosts, before, after, gained int }
-	of := make(map[string]*counts)
-	for host, sector := range sectorOf {
-		c := of[sector]
-		if c == nil {
-			c = new(counts)
-			of[sector] = c
+	path, agents, out := filepath.Join(dir, "list.csv"), filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "out")
+	must(t, os.WriteFile(path, []byte(list.String()), 0o666))
+	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	var edition atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, sites[r.Host].file(int(edition.Load())))
+	}))
+	t.Cleanup(server.Close)
+	const shards = 4
+	for n := range 2 {
+		edition.Store(int32(n))
+		run := "r" + strconv.Itoa(n)
+		how := []string{"--hosts", path, "--label", "*", "--agents", agents, "--out", out, "--run", run, "--schemes", "http", "--connect-to", strings.TrimPrefix(server.URL, "http://"), "--shards", strconv.Itoa(shards)}
+		if planned {
+			call(t, 0, append([]string{"plan"}, how...)...)
+			how = []string{"--out", out, "--run", run}
 		}
-		c.hosts++
-		if shut[0][host] {
-			c.before++
-		}
-		if shut[1][host] {
-			c.after++
-		}
-		if shut[1][host] && !shut[0][host] {
-			c.gained++
+		for shard := range shards {
+			call(t, 0, slices.Concat([]string{"run", "--progress", "none", "--shard", strconv.Itoa(shard)}, how)...)
 		}
 	}
+	of := sumsByLabel(sites)
+	wantReportByLabel(t, out, of["sector"])
+	wantSeriesByLabel(t, out, dir, of)
+	wantDiffByLabel(t, out, of)
 
-	text := call(t, 0, "report", "--out", out, "latest", "--by", "SECTOR")
-	for sector, c := range of {
-		fields := fieldsAfter(text, sector)
-		if len(fields) < 2 || fields[0] != strconv.Itoa(c.hosts) || fields[1] != strconv.Itoa(c.after) {
-			t.Errorf("report --by says of %s %q, want %d hosts and %d: \n%s", sector, fields, c.hosts, c.after, text)
-		}
-		if more := sector == "news"; strings.HasSuffix(strings.Join(fields, " "), " more") != more {
-			t.Errorf("report --by says of %s: %q", sector, fields)
-		}
-	}
-
-	for _, how := range [][]string{nil, {"--panel"}, {"--clustered"}} {
-		points := filepath.Join(dir, "points.csv")
-		args := append([]string{"series", "--out", out, "--csv", points, "--stratum", "all"}, how...)
-		for sector := range of {
-			args = append(args, "--stratum", "sector="+sector)
-		}
-		call(t, 0, args...)
-		content, err := os.ReadFile(points)
-		must(t, err)
-		rows, err := csv.NewReader(strings.NewReader(string(content))).ReadAll()
-		must(t, err)
-		seen := 0
-		for _, row := range rows {
-			if row[0] != "policy" || row[3] != "GPTBot" || row[6] != "disallow_all" || row[9] != "hosts" || row[1] == "others" {
-				continue
-			}
-			sector, ok := strings.CutPrefix(row[2], "sector=")
-			if !ok {
-				continue
-			}
-			seen++
-			want := fmt.Sprint(of[sector].before, of[sector].hosts)
-			if row[7] == "r1" {
-				want = fmt.Sprint(of[sector].after, of[sector].hosts)
-			}
-			if got := row[10] + " " + row[11]; got != want {
-				t.Errorf("series %v says of %s in %s of %s %s, want %s", how, row[2], row[7], row[1], got, want)
-			}
-		}
-		populations := 1
-		if len(how) > 0 && how[0] == "--panel" {
-			populations = 2
-		}
-		if seen != 2*len(of)*populations {
-			t.Errorf("series %v has %d points", how, seen)
-		}
-	}
-	news := of["news"]
-	text = call(t, 0, "series", "--out", out, "--agent", "GPTBot", "--panel", "--stratum", "sector=news")
-	if difference := fmt.Sprintf("%+.1f", 100*float64(news.after-news.before)/float64(news.hosts)); !strings.Contains(text, difference) || !strings.Contains(text, "paired:") {
-		t.Errorf("the panel of news differs by %s:\n%s", difference, text)
-	}
-
-	rest := counts{}
-	for sector, c := range of {
-		if sector != "news" {
-			rest.hosts, rest.gained = rest.hosts+c.hosts, rest.gained+c.gained
-		}
-	}
-	sentence := fmt.Sprintf("sector news: %d of %d hosts shut GPTBot out since, of the others %d of %s", news.gained, news.hosts, rest.gained, words.Number(int64(rest.hosts)))
-	if text := call(t, 0, "diff", "--out", out, "r0", "r1"); !strings.Contains(text, sentence) || strings.Contains(text, "sector shop:") {
-		t.Errorf("diff does not say %q:\n%s", sentence, text)
-	}
-	type moved struct {
-		ShutOut int `json:"shut_out"`
-		Hosts   int
-	}
-	type group struct {
-		Label, Value, Agent string
-		Here, Others        moved
-		Least               float64 `json:"least_difference"`
-	}
-	var told struct {
-		Compared int64
-		Labels   []group
-	}
-	must(t, json.NewDecoder(strings.NewReader(call(t, 0, "diff", "--out", out, "r0", "r1", "--format", "json"))).Decode(&told))
-	i := slices.IndexFunc(told.Labels, func(g group) bool { return g.Label == "sector" && g.Value == "news" && g.Agent == "GPTBot" })
-	if i < 0 || told.Labels[i].Here != (moved{news.gained, news.hosts}) || told.Labels[i].Others != (moved{rest.gained, rest.hosts}) || told.Labels[i].Least <= 0 || told.Compared == 0 {
-		t.Errorf("diff --format json says %+v", told)
-	}
-
-	if text := call(t, 0, "show", "h0.example", "--out", out); !strings.Contains(text, "\nsector: "+sectorOf["h0.example"]+"\n") {
+	if text := call(t, 0, "show", "h0.example", "--out", out); sites["h0.example"].labels["sector"] != "" && !strings.Contains(text, "sector: "+sites["h0.example"].labels["sector"]+", country: "+sites["h0.example"].labels["country"]+", owner: ") {
 		t.Errorf("show: %s", text)
 	}
-
-	promises := filepath.Join(dir, "promises.yaml")
+	promises, news := filepath.Join(dir, "promises.yaml"), of["sector"]["news"]
 	must(t, os.WriteFile(promises, []byte("- {name: news, where: {sector: news}, agents: GPTBot, class: [allow_all, partial]}\n- {name: steady, where: {sector: [news]}, agents: GPTBot, no_change: policy_class}\n- {name: nobody, where: {sector: nothing}, reachable: true}\n"), 0o666))
-	text = call(t, 1, "diff", "--out", out, "r0", "r1", "--again", "--expect", promises)
-	for name, want := range map[string]string{"news": fmt.Sprint("BROKEN ", news.hosts, " ", news.after), "steady": fmt.Sprint("BROKEN ", news.hosts, " ", news.gained), "nobody": "unchecked 0 0"} {
+	text := call(t, 1, "diff", "--out", out, "r0", "r1", "--again", "--expect", promises)
+	for name, want := range map[string]string{"news": fmt.Sprint("BROKEN ", words.Number(int64(news.hosts)), " ", words.Number(int64(news.shut[1][0]))), "steady": fmt.Sprint("BROKEN ", words.Number(int64(news.hosts)), " ", words.Number(int64(news.gained[0]))), "nobody": "unchecked 0 0"} {
 		if got := strings.Join(fieldsAfter(text, name), " "); got != want {
 			t.Errorf("the promise %s: %q, want %q\n%s", name, got, want, text)
 		}
@@ -177,6 +197,174 @@ func TestFiguresByLabel(t *testing.T) {
 	call(t, 64, "report", "--out", out, "latest", "--by", "sectr")
 	call(t, 64, "series", "--out", out, "--panel", "--stratum", "sector=news,1-1000")
 	call(t, 0, "verify", "--out", out, "r1")
+}
+
+func wantReportByLabel(t *testing.T, out string, of map[string]*labelSums) {
+	text := call(t, 0, "report", "--out", out, "latest", "--by", "SECTOR")
+	for sector, c := range of {
+		fields := fieldsAfter(text, sector)
+		if len(fields) < 2 || fields[0] != words.Number(int64(c.hosts)) || fields[1] != words.Number(int64(c.shut[1][0])) {
+			t.Errorf("report --by says of %s %q, want %d hosts and %d: \n%s", sector, fields, c.hosts, c.shut[1][0], text)
+		}
+		if more := sector == "news"; strings.HasSuffix(strings.Join(fields, " "), " more") != more {
+			t.Errorf("report --by says of %s: %q", sector, fields)
+		}
+	}
+}
+
+// wantSeriesByLabel checks the points of both runs for each value of each label and each agent.
+func wantSeriesByLabel(t *testing.T, out, dir string, of map[string]map[string]*labelSums) {
+	for label, values := range of {
+		for names := range slices.Chunk(slices.Sorted(maps.Keys(values)), 200) {
+			for _, how := range [][]string{nil, {"--panel"}, {"--clustered"}} {
+				args := slices.Concat([]string{"series", "--out", out, "--csv", filepath.Join(dir, "points.csv"), "--stratum", "all"}, how)
+				for _, value := range names {
+					args = append(args, "--stratum", label+"="+value)
+				}
+				call(t, 0, args...)
+				wantPointsByLabel(t, filepath.Join(dir, "points.csv"), how, len(names), of)
+			}
+		}
+	}
+	news := of["sector"]["news"]
+	text := call(t, 0, "series", "--out", out, "--agent", "GPTBot", "--panel", "--stratum", "sector=news")
+	if difference := fmt.Sprintf("%+.1f", 100*float64(news.shut[1][0]-news.shut[0][0])/float64(news.hosts)); !strings.Contains(text, difference) || !strings.Contains(text, "paired:") {
+		t.Errorf("the panel of news differs by %s:\n%s", difference, text)
+	}
+}
+
+func wantPointsByLabel(t *testing.T, path string, how []string, values int, of map[string]map[string]*labelSums) {
+	content, err := os.ReadFile(path)
+	must(t, err)
+	rows, err := csv.NewReader(strings.NewReader(string(content))).ReadAll()
+	must(t, err)
+	seen := 0
+	for _, row := range rows {
+		agent := slices.Index(labelledAgents[:], row[3])
+		label, value, ok := strings.Cut(row[2], "=")
+		if row[0] != "policy" || agent < 0 || row[6] != "disallow_all" || row[9] != "hosts" || row[1] == "others" || !ok {
+			continue
+		}
+		seen++
+		c := of[label][value]
+		if got, want := row[10]+" "+row[11], fmt.Sprint(c.shut[strings.Index("01", row[7][1:])][agent], c.hosts); got != want {
+			t.Errorf("series %v says of %s and %s in %s of %s %s, want %s", how, row[2], row[3], row[7], row[1], got, want)
+		}
+	}
+	populations := 1
+	if len(how) > 0 && how[0] == "--panel" {
+		populations = 2
+	}
+	if want := 2 * len(labelledAgents) * values * populations; seen != want {
+		t.Errorf("series %v has %d points, want %d", how, seen, want)
+	}
+}
+
+// groupTold is a value of a label of which diff tells, as its JSON has it.
+type groupTold struct {
+	Label, Value, Agent string
+	Here, Others        struct {
+		ShutOut int `json:"shut_out"`
+		Hosts   int
+	}
+	Least float64 `json:"least_difference"`
+}
+
+// wantDiffByLabel checks that diff tells of the values that moved more than the others by more than
+// chance, of all that are compared.
+func wantDiffByLabel(t *testing.T, out string, of map[string]map[string]*labelSums) {
+	var want []groupTold
+	compared := 0
+	for _, values := range of {
+		compared += len(values) * len(labelledAgents)
+	}
+	for label, values := range of {
+		var all labelSums
+		for _, c := range values {
+			all.hosts += c.hosts
+			for agent := range labelledAgents {
+				all.gained[agent] += c.gained[agent]
+			}
+		}
+		for value, c := range values {
+			for agent, name := range labelledAgents {
+				g := groupTold{Label: label, Value: value, Agent: name}
+				g.Here.ShutOut, g.Here.Hosts = c.gained[agent], c.hosts
+				g.Others.ShutOut, g.Others.Hosts = all.gained[agent]-c.gained[agent], all.hosts-c.hosts
+				g.Least = leastDifference(g.Others.ShutOut, g.Others.Hosts, c.gained[agent], c.hosts, 0.05/float64(compared))
+				if g.Least > 0 && tailOf(c.gained[agent], c.hosts, all.gained[agent], all.hosts) <= 0.05/float64(compared)/2 {
+					want = append(want, g)
+				}
+			}
+		}
+	}
+	t.Logf("%d figures are compared, of which %d are told", compared, len(want))
+	text := call(t, 0, "diff", "--out", out, "r0", "r1")
+	var told struct {
+		Compared int64
+		Labels   []groupTold
+	}
+	must(t, json.NewDecoder(strings.NewReader(call(t, 0, "diff", "--out", out, "r0", "r1", "--format", "json"))).Decode(&told))
+	sorted := cmpopts.SortSlices(func(a, b groupTold) bool {
+		return a.Label+" "+a.Value+" "+a.Agent < b.Label+" "+b.Value+" "+b.Agent
+	})
+	if diff := gocmp.Diff(want, told.Labels, sorted, cmpopts.EquateApprox(0, 1e-9)); diff != "" || told.Compared == 0 || len(want) < 2 {
+		t.Errorf("diff --format json, of %d hosts (-want +got)\n%s", told.Compared, diff)
+	}
+	slices.SortFunc(want, func(a, b groupTold) int { return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(b.Least, a.Least)) })
+	for i, g := range want {
+		first := slices.IndexFunc(want, func(other groupTold) bool { return other.Label == g.Label })
+		if i == first+3 {
+			rest := 0
+			for ; first+3+rest < len(want) && want[first+3+rest].Label == g.Label; rest++ {
+			}
+			if sentence := fmt.Sprintf("and %d more of a value and an agent", rest); !strings.Contains(text, sentence) {
+				t.Errorf("diff does not say of %s %q:\n%s", g.Label, sentence, text)
+			}
+		}
+		if i >= first+3 {
+			continue
+		}
+		sentence := fmt.Sprintf("%s %s: %s of %s hosts shut %s out since, of the others %s of %s", g.Label, g.Value, words.Number(int64(g.Here.ShutOut)), words.Number(int64(g.Here.Hosts)), g.Agent,
+			words.Number(int64(g.Others.ShutOut)), words.Number(int64(g.Others.Hosts)))
+		if !strings.Contains(text, sentence) {
+			t.Errorf("diff does not say %q:\n%s", sentence, text)
+		}
+	}
+	if strings.Contains(text, "sector shop:") {
+		t.Errorf("diff says\n%s", text)
+	}
+}
+
+// leastDifference returns the lower end of the interval of the difference between the share n of some
+// hosts and a later one (Newcombe 1998, method 10): of the distances to the roots of
+// (p - n/of)² = z² p (1 - p) / of.
+func leastDifference(n, of, later, ofLater int, level float64) float64 {
+	z2 := math.Pow(math.Sqrt2*math.Erfinv(1-level), 2)
+	roots := func(k, n float64) (low, high float64) {
+		a, b, c := 1+z2/n, -(2*k/n + z2/n), k*k/(n*n)
+		root := math.Sqrt(max(0, b*b-4*a*c))
+		return (-b - root) / (2 * a), (-b + root) / (2 * a)
+	}
+	_, high := roots(float64(n), float64(of))
+	low, _ := roots(float64(later), float64(ofLater))
+	before, after := float64(n)/float64(of), float64(later)/float64(ofLater)
+	return after - before - math.Hypot(after-low, high-before)
+}
+
+// tailOf returns the chance of k or more of n hosts if n are drawn out of all, of which some are those.
+func tailOf(k, n, those, all int) (p float64) {
+	log := make([]float64, all+1) // of factorials
+	for i := 1; i <= all; i++ {
+		log[i] = log[i-1] + math.Log(float64(i))
+	}
+	choose := func(n, k int) float64 { return log[n] - log[k] - log[n-k] }
+	for x := k; x <= min(n, those); x++ {
+		if n-x <= all-those {
+			p += math.Exp(choose(those, x) + choose(all-those, n-x) - choose(all, n))
+		}
+	}
+	return p
 }
 
 // fieldsAfter returns the words of the first line that begins with a word, without that.

@@ -37,7 +37,9 @@ const (
 	RemarkChallenge  = "challenge"
 	RemarkTruncated  = "truncated" // it is longer than what is kept
 	RemarkNoControl  = "no_control"
-	RemarkPrice      = "price" // the answer names one
+	RemarkPrice      = "price"  // the answer names one
+	RemarkBeyond     = "beyond" // a licence beyond the number that a host is asked for
+	RemarkMore       = "more"   // that is the last with a row, and not the last that the host names
 )
 
 // Find tells what came of the documents of a list that a host was asked for, in the order of
@@ -61,7 +63,7 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 	if page != nil {
 		text = page.Reading
 	}
-	licences := named(host, lines, page, text)
+	licences, more := named(host, lines, page, text)
 	for _, f := range all {
 		d := l.named(f.Name)
 		if f.Kind != fetch.KindDocument || d == nil {
@@ -92,6 +94,9 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 			}
 		}
 		out = append(out, x)
+	}
+	if last := len(out) - 1; more && last >= 0 && slices.Contains(out[last].Remarks, RemarkBeyond) {
+		out[last].remark(RemarkMore)
 	}
 	return out
 }
@@ -129,14 +134,15 @@ func (x *Found) remark(r string) {
 }
 
 // whyNot has the remarks about what robots.txt does not allow.
-var whyNot = map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed, usage.PageUnread: RemarkUnread}
+var whyNot = map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed, usage.PageUnread: RemarkUnread,
+	usage.PageBeyond: RemarkBeyond}
 
 // judge sets the outcome of an answer whose body does not decide.
 func (x *Found) judge() {
 	f := x.Answer
 	asked := len(f.Hops) > 0
 	switch f.Outcome {
-	case usage.PageDisallowed, usage.PageUnread:
+	case usage.PageDisallowed, usage.PageUnread, usage.PageBeyond:
 		x.Outcome = consent.NotAsked
 		if asked {
 			x.Outcome = consent.Absent // a redirect that we may not follow

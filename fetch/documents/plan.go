@@ -17,6 +17,7 @@ import (
 const (
 	maxTargets   = 4         // licences that a host names in its registered domain
 	maxElsewhere = 2         // documents on other sites
+	maxNamed     = 64        // licences that a host names, asked for or not
 	maxStating   = 256 << 10 // bytes of a document that states something
 	maxBody      = 64 << 10  // and of any other, and of a control
 )
@@ -64,6 +65,7 @@ type visit struct {
 
 	elsewhere int // documents on other sites that were asked for
 	places    []place
+	beyond    []licence // that are not asked for
 }
 
 // all asks for the documents in the order of the list: what the host names comes after
@@ -93,6 +95,13 @@ func (v *visit) all() {
 		v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin,
 			Target: p.folder + random() + p.extension, MaxBody: maxBody})
 	}
+	for _, l := range v.beyond {
+		if v.over {
+			return
+		}
+		v.question(&fetch.Question{Kind: fetch.KindDocument, Name: v.list.targets().Name, Origin: l.Origin,
+			Target: l.Target, Unasked: usage.PageBeyond})
+	}
 }
 
 // random returns a name that no site has. A fixed one would be known to servers.
@@ -109,7 +118,7 @@ func (l List) targets() *Document {
 	return nil
 }
 
-// licences asks for the licences that the host names.
+// licences asks for the licences that the host names, as many as the bounds allow.
 func (v *visit) licences(d *Document, page *fetch.Further) {
 	var lines []string
 	if err := v.host.Parse(readingProfile, func(f *robots.File) { lines = licenceLines(f) }); err != nil {
@@ -117,13 +126,16 @@ func (v *visit) licences(d *Document, page *fetch.Further) {
 		return
 	}
 	n := 0
-	for _, l := range named(v.host.Origin, lines, page, v.page) {
-		if v.asked[l.URL] {
-			continue
-		}
-		if fetch.DomainOf(v.host.Origin.Host) != fetch.DomainOf(l.Origin.Host) {
+	licences, _ := named(v.host.Origin, lines, page, v.page)
+	for _, l := range licences {
+		isElsewhere := fetch.DomainOf(v.host.Origin.Host) != fetch.DomainOf(l.Origin.Host)
+		switch {
+		case v.asked[l.URL]:
+		case isElsewhere && v.elsewhere == maxElsewhere, !isElsewhere && n == maxTargets:
+			v.beyond = append(v.beyond, l)
+		case isElsewhere:
 			v.askElsewhere(d, l.Origin, l.Target)
-		} else if n < maxTargets {
+		default:
 			n++
 			if v.ask(d, l.Origin, l.Target); l.Origin == v.host.Origin {
 				v.note(placeOf(l.Target))
@@ -227,16 +239,22 @@ type licence struct {
 }
 
 // named returns the licences that a host names in its robots.txt and in its page, nil for
-// none, each once. A line License holds an absolute URL (RSL 4.4): a relative one names
-// nothing.
-func named(host fetch.Origin, lines []string, page *fetch.Further, text []byte) (all []licence) {
+// none, each once, and whether there are more. A line License holds an absolute URL (RSL 4.4): a
+// relative one names nothing.
+func named(host fetch.Origin, lines []string, page *fetch.Further, text []byte) (all []licence, more bool) {
 	add := func(from, to string) {
+		if more {
+			return
+		}
 		o, target, _, err := fetch.Redirect(from, to)
 		if err != nil || o.Scheme == "ftp" {
 			return
 		}
 		l := licence{o.String() + target, o, target}
-		if !slices.Contains(all, l) {
+		if slices.Contains(all, l) {
+			return
+		}
+		if more = len(all) == maxNamed; !more {
 			all = append(all, l)
 		}
 	}
@@ -251,5 +269,5 @@ func named(host fetch.Origin, lines []string, page *fetch.Further, text []byte) 
 			add(page.FinalURL(), link)
 		}
 	}
-	return all
+	return all, more
 }

@@ -73,20 +73,30 @@ func (p population) hosts(stratum string) int64 {
 	return p[stratum].sizes[baseHosts].n
 }
 
-// labels reads which hosts of the segment have the values that the series is about.
+// labels reads which hosts of the segment have the values that the series is about. Those of a value
+// that the run does not count apart are of its [summary.Other], unless the series is about the value.
 func (s *hostSegment) labels(ctx context.Context, parts []journal.Part) error {
 	if s.label == "" {
 		return nil
 	}
 	s.valued = make(map[int64]uint8)
+	bands := s.hostReader.bandNames
+	other := -1
+	if rest := (summary.LabelValue{Label: s.label, Value: summary.Other}).Stratum(); s.run.values[rest] {
+		other = slices.Index(bands, rest)
+	}
 	return rowio.Of(ctx, s.In, parts, rowio.Selection{Columns: []string{"seq", "label", "value"}},
 		func(batch []schema.Label) error {
 			for i := range batch {
 				if batch[i].Label != s.label {
 					continue
 				}
-				if band := slices.Index(s.hostReader.bandNames,
-					summary.LabelValue{Label: s.label, Value: batch[i].Value}.Stratum()); band >= 0 {
+				stratum := summary.LabelValue{Label: s.label, Value: batch[i].Value}.Stratum()
+				band := slices.Index(bands, stratum)
+				if band < 0 && !s.run.values[stratum] {
+					band = other
+				}
+				if band >= 0 {
 					s.valued[batch[i].Seq] = uint8(band)
 				}
 			}

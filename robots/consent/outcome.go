@@ -13,7 +13,8 @@ const (
 	Invalid     Outcome = "invalid"     // a 200 of another shape
 	Refused     Outcome = "refused"     // another 4xx, or a wall
 	Unreachable Outcome = "unreachable" // a 5xx, or no answer
-	NotAsked    Outcome = "not_asked"   // robots.txt shuts the census out of the path, or nobody knows whether it does
+	// robots.txt shuts the census out of the path, or nobody knows whether it does, or the host names too many
+	NotAsked Outcome = "not_asked"
 )
 
 // Outcomes lists the outcomes.

@@ -146,7 +146,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	}
 	// 35 hosts let us read them or had no file; of these 5 refuse GPTBot and 5 have a wall.
 	for id, want := range map[string]string{
-		"turned-away":      "gptbot is turned away by 28.6% of hosts that let it in on paper: 28.6 points more than our own second request",
+		"turned-away":      "gptbot is turned away from robots.txt by 28.6% of hosts that let it in on paper: 28.6 points more than our own second request",
 		"served-otherwise": "25.0% of the hosts that serve both a file serve gptbot a file of another meaning",
 		"walls":            "A wall answered in place of the file on 12.5% of hosts, which count as unread",
 	} {
@@ -221,7 +221,7 @@ func TestAnswersToIdentities(t *testing.T) {
 	}
 	f := report(t, out, "b", "--against", "a")["change-identities"]
 	head, rows, err := ask(db, f.sql)
-	if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" || f.title != "1 host newly turns away gptbot, and 1 no longer does" {
+	if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" || f.title != "1 host newly turns away gptbot from robots.txt, and 1 no longer does" {
 		t.Errorf("%s: %v (-report +its SQL)\n%s", f.title, err, diff)
 	}
 	if diff := cmp.Diff([][]string{{"identity", "turned_away", "let_in", "otherwise", "undecided"}, {"gptbot", "1", "1", "3", "0"}, {"mere", "0", "0", "0", "1"}}, f.rows); diff != "" {

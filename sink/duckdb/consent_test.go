@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -108,9 +109,14 @@ var consents = []consenting{
 		says:      permitted,
 	},
 	{ // one that lies with another site
-		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/moved.xml\n", answers: map[string]string{"/moved.xml": "302 - http://h10.example/mine.xml"},
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/moved.xml\n", answers: map[string]string{"/moved.xml": "302 - http://" + otherSite + "/mine.xml"},
 		documents: nothingButLicence + "rsl present 200 no_control" + nothingAfterLicence,
 		says:      permitted,
+	},
+	{ // slow without end
+		robots: "User-agent: *\nDisallow:\n", answers: map[string]string{"/": "0 - -", "/llms.txt": "0 - -", "/trust.txt": "200 text/plain datatrainingallowed=no\n"},
+		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt unreachable - timeout,page unreachable - timeout,signatures-directory absent 404,tdmrep absent 404,trust.txt present 200",
+		says:      "trust.txt trust.txt datatrainingallowed ai-train disallow -",
 	},
 }
 
@@ -120,6 +126,13 @@ const (
 	permitted           = "rsl rsl ai-index - disallow /,rsl rsl ai-input ai-input disallow /,rsl rsl ai-train ai-train allow /,rsl rsl search search disallow /"
 )
 
+// otherSite has licences of others too, whose hosts do not wait for each other but for a place
+// under its address.
+const otherSite = "h10.example"
+
+// ledTo are the paths to which redirects lead.
+var ledTo = map[string]bool{"/": true, "/tdm": true, "/keys": true, "/shut/llms.txt": true}
+
 // consentingServer serves the hosts h0, h1, … in turn, and counts requests.
 type consentingServer struct {
 	*httptest.Server
@@ -127,10 +140,12 @@ type consentingServer struct {
 	n     int
 	shift int // of the ways of hosts
 	onAsk func(n int)
+	began map[string]time.Time // the last request of a host
+	early []string             // requests less than a second after the one before, which did not lead to them
 }
 
 func newConsenting(t *testing.T) *consentingServer {
-	w := &consentingServer{}
+	w := &consentingServer{began: make(map[string]time.Time)}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.n++
@@ -138,6 +153,10 @@ func newConsenting(t *testing.T) *consentingServer {
 			w.onAsk(w.n)
 		}
 		shift := w.shift
+		if pause := time.Since(w.began[r.Host]); pause < time.Second && !ledTo[r.URL.Path] && r.Host != otherSite {
+			w.early = append(w.early, fmt.Sprint(r.Host, r.URL, " ", pause))
+		}
+		w.began[r.Host] = time.Now()
 		w.mu.Unlock()
 		var n int
 		fmt.Sscanf(r.Host, "h%d.example", &n)
@@ -166,6 +185,10 @@ func newConsenting(t *testing.T) *consentingServer {
 			if status == 402 {
 				out.Header().Set("Crawler-Price", body)
 			}
+		}
+		if status == 0 {
+			<-r.Context().Done()
+			return
 		}
 		out.WriteHeader(status)
 		if status == 200 {
@@ -196,7 +219,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	list = write(t, filepath.Join(dir, "hosts.csv"), list)
 	agents := write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n")
 	common := []string{"run", "--agents", agents, "--run", "r", "--progress", "none"}
-	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0",
+	asks := append(common, "--hosts", list, "--label", "sector", "--schemes", "http", "--connect-to", strings.TrimPrefix(w.URL, "http://"), "--retries", "0", "--timeout", "3s", "--keep-bodies",
 		"--documents=page,tdmrep,rsl,license.xml,ai.txt,llms.txt,llms-full.txt,signatures-directory,trust.txt")
 	out, evidence := filepath.Join(dir, "out"), filepath.Join(dir, "e.warc.gz")
 
@@ -206,11 +229,14 @@ func TestDocumentsOfConsent(t *testing.T) {
 	}
 	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
 	want := 0
-	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 3} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
+	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 3, 0} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
 		want += hosts / len(consents) * (1 + 12 + more)
 	}
 	if got := w.requests(); got != want {
 		t.Errorf("%d requests, want %d", got, want)
+	}
+	if w.early != nil {
+		t.Errorf("%d requests were early: %q", len(w.early), w.early[:min(len(w.early), 5)])
 	}
 	if text, _ := robocensus(t, 0, "verify", "--out", out, "r", "--warc", evidence); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("verify says %s", text)
@@ -231,11 +257,11 @@ func TestDocumentsOfConsent(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"SELECT count(*) FROM documents WHERE (outcome = 'not_asked') <> (status IS NULL)":                                            "0",
-		"SELECT count(*) FROM documents WHERE (content_digest IS NULL) <> (bytes IS NULL)":                                            "0",
-		"SELECT string_agg(DISTINCT price) FROM documents":                                                                            "USD 0.01",
-		"SELECT string_agg(DISTINCT final_url) FROM documents WHERE host = 'h4.example' AND document = 'tdmrep'":                      "http://h4.example/tdm",
-		"SELECT count(*) FROM policies WHERE ai_train IS NOT NULL AND seq NOT IN (SELECT seq FROM preferences WHERE scope = 'group')": "0",
+		"SELECT count(*) FROM documents WHERE (outcome = 'not_asked' OR outcome = 'unreachable' AND remark = 'timeout') <> (status IS NULL)": "0",
+		"SELECT count(*) FROM documents WHERE (content_digest IS NULL) <> (bytes IS NULL)":                                                   "0",
+		"SELECT string_agg(DISTINCT price) FROM documents":                                                                                   "USD 0.01",
+		"SELECT string_agg(DISTINCT final_url) FROM documents WHERE host = 'h4.example' AND document = 'tdmrep'":                             "http://h4.example/tdm",
+		"SELECT count(*) FROM policies WHERE ai_train IS NOT NULL AND seq NOT IN (SELECT seq FROM preferences WHERE scope = 'group')":        "0",
 	} {
 		if got := one(t, db, query); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
@@ -291,6 +317,10 @@ func TestDocumentsOfConsent(t *testing.T) {
 	again := filepath.Join(dir, "again")
 	robocensus(t, 0, append(common, "--warc", evidence, "--out", again)...)
 	wantTablesAgain(t, out, again, "documents", "preferences", "policies", "verdicts")
+	_, said := robocensus(t, 0, append(common, "--from-run", filepath.Join(out, "_runs", "r"), "--out", filepath.Join(dir, "judged"))...)
+	if note := one(t, db, "SELECT format('note: {:,} documents of the earlier run, and what they state, are not carried over', count(*)) FROM documents"); !strings.Contains(said, note) {
+		t.Errorf("no word %q:\n%s", note, said)
+	}
 
 	// Killed in the middle.
 	killed := filepath.Join(dir, "killed")
@@ -317,7 +347,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	w.mu.Unlock()
 	asks[slices.Index(asks, "--run")+1] = "s"
 	robocensus(t, 0, append(asks, "--out", out)...)
-	said, _ := robocensus(t, 0, "diff", "--out", out, "r", "s")
+	said, _ = robocensus(t, 0, "diff", "--out", out, "r", "s")
 	db = quick(t, out)
 	wantChangedDocuments(t, db, out, said)
 	for _, view := range []string{"document_changes", "statement_changes", "preference_changes"} {

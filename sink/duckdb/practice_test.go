@@ -459,8 +459,33 @@ func wantPractice(t *testing.T, db *sql.DB, out string) {
 			}
 		}
 	}
+	// The terminal, each number by its column.
+	text, _ := robocensus(t, 0, "report", "--text", "--out", out, "r")
+	_, rows, err := ask(db, `WITH control AS (SELECT seq, bool_or(treatment = 'served') AS served, bool_or(coalesce(remark, '') = 'once') AS once FROM answers WHERE is_control AND path = '/' GROUP BY seq),
+		met AS (SELECT a.*, treatment <> 'not_asked' AS asked, asked AND (served OR is_control) AS compared, once, treatment NOT IN ('served', 'served_other') AS away FROM answers a JOIN control USING (seq) WHERE path = '/')
+		SELECT CASE WHEN is_control THEN 'control (control: as we)' ELSE identity END, count(*) FILTER (NOT asked), count(*) FILTER (asked), CASE WHEN NOT is_control THEN count(*) FILTER (compared) END AS n, `+
+		strings.Join(slices.Collect(func(yield func(string) bool) {
+			for _, x := range []string{"served", "served_other", "refused", "challenge", "payment", "rate_limited", "redirected_away", "server_error", "no_answer"} {
+				if !yield(fmt.Sprintf("count(*) FILTER (compared AND treatment = '%s')", x)) {
+					return
+				}
+			}
+		}), ", ")+`, replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND away) / n), '0.0%', '0%'), replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND once) / n), '0.0%', '0%')
+		FROM met WHERE is_control OR paper IN ('open', 'partly', 'nothing') GROUP BY identity, is_control ORDER BY is_control DESC, identity`)
+	must(t, err)
+	want := "\nWhat the page did under each identity, in hosts\nidentity not asked asked compared served other page refused wall to pay to slow down elsewhere error no answer turned away control\n"
+	for _, row := range rows {
+		want += strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "NULL" || cell == "NULL%" }), " ") + "\n"
+	}
+	printed := ""
+	for line := range strings.Lines(text) {
+		printed += strings.Join(strings.Fields(line), " ") + "\n"
+	}
+	if !strings.Contains(printed, want+"compared: ") || len(rows) != 4 {
+		t.Errorf("the terminal does not say\n%s but\n%s", want, text)
+	}
 	// The interval once more, in Go.
-	_, rows, err := ask(db, `SELECT p.hosts, round(p.hosts * p.percent / 100), p.control_away, (SELECT count(*) FROM pages_met m WHERE m.identity = p.identity AND m.paper = p.paper AND m.compared AND m.once AND m.away), p.beyond, p.low, p.high
+	_, rows, err = ask(db, `SELECT p.hosts, round(p.hosts * p.percent / 100), p.control_away, (SELECT count(*) FROM pages_met m WHERE m.identity = p.identity AND m.paper = p.paper AND m.compared AND m.once AND m.away), p.beyond, p.low, p.high
 		FROM paper_and_practice p WHERE dimension = 'all' ORDER BY ALL`)
 	must(t, err)
 	for _, row := range rows {

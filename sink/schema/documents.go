@@ -14,7 +14,7 @@ type Document struct {
 	// `https://news.example`.
 	Origin string `parquet:"origin,dict"`
 	// Name of the document, as the list of documents gives it. A host that names several licences has a row
-	// of `rsl` for each. Example: `tdmrep`.
+	// of `rsl` for each, up to 64. Example: `tdmrep`.
 	Document string `parquet:"document,dict"`
 	// URL that was asked for. Example: `https://news.example/.well-known/tdmrep.json`.
 	URL string `parquet:"url"`
@@ -23,7 +23,9 @@ type Document struct {
 	// `present`: a 200 that has the shape of its kind, and is not what the host gives at a path of the same folder
 	// and extension that cannot exist; `soft_404`: it is; `invalid`: a 200 of another shape; `absent`: 404, 410,
 	// an answer without a document, or a redirect that may not be followed; `refused`: another 4xx, or a wall;
-	// `unreachable`: a 5xx, or no answer; `not_asked`: robots.txt disallows it to the census, or does not say.
+	// `unreachable`: a 5xx, or no answer; `not_asked`: the robots.txt of its origin disallows it to the census, or
+	// does not say, or the host names more licences than the census asks for: four in its registered domain, and
+	// two elsewhere.
 	Outcome string `parquet:"outcome,dict"`
 	// Media type as sent. Null without one. Example: `application/json`.
 	ContentType *string `parquet:"content_type,dict"`
@@ -36,7 +38,8 @@ type Document struct {
 	// Price that the answer names, as written. Null without one. Example: `USD 0.01`.
 	Price *string `parquet:"price,dict"`
 	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`, `unread`,
-	// `challenge`, an error class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
+	// `beyond` (one licence too many; with `more` the last that has a row, and not the last), `challenge`, an error
+	// class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
 	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`,
 	// `expired`, `no_control` (nothing to compare it with). Null if nothing is. Example:
 	// `type,not_associated`.

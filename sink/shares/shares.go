@@ -29,6 +29,40 @@ func Differ(n, of, later, ofLater int64, level float64) (low, high float64) {
 	return differ(float64(n)/float64(of), float64(of), float64(later)/float64(ofLater), float64(ofLater), level)
 }
 
+// Apart compares the share of a group of hosts, the later one, with that of the others: 1 if it is
+// greater by more than chance at a level, -1 if it is less, 0 if that may be chance; with the
+// interval of the difference. The interval alone would do for groups of any size but those of few
+// hosts, of which it promises too much at the levels that many comparisons need: they have to pass
+// Fisher's exact test (R. A. Fisher, Statistical Methods for Research Workers, 1934, 21.02), too.
+func Apart(n, of, later, ofLater int64, level float64) (sign int, low, high float64) {
+	low, high = Differ(n, of, later, ofLater, level)
+	all, those := of+ofLater, n+later
+	switch {
+	case low > 0 && tail(later, ofLater, those, all) <= level/2:
+		return 1, low, high
+	case high < 0 && tail(ofLater-later, ofLater, all-those, all) <= level/2:
+		return -1, low, high
+	}
+	return 0, low, high
+}
+
+// tail returns the probability that at least k of n hosts are among those of all hosts, if the n are
+// drawn at random. It is for k above the mean, from where the terms fall.
+func tail(k, n, those, all int64) (sum float64) {
+	logChoose := func(n, k int64) float64 {
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(k + 1))
+		c, _ := math.Lgamma(float64(n - k + 1))
+		return a - b - c
+	}
+	term := math.Exp(logChoose(those, k) + logChoose(all-those, n-k) - logChoose(all, n))
+	for x := k; x <= min(n, those) && term > sum*1e-15; x++ {
+		sum += term
+		term *= float64(those-x) * float64(n-x) / (float64(x+1) * float64(all-those-n+x+1))
+	}
+	return sum
+}
+
 // Paired returns the difference between two shares of the same hosts, the later less the earlier
 // one, and its interval for a quantile of the normal distribution: the square-and-add one of
 // paired shares (R. G. Newcombe, Statistics in Medicine 17, 1998, 2635, method 10). Hosts count

@@ -105,3 +105,44 @@ func TestPercents(t *testing.T) {
 		t.Errorf("the interval holds the median in %.3f of samples", share)
 	}
 }
+
+// Of a thousand groups that do not differ, none stands apart in 95 % of populations, however few hosts
+// the groups have; and groups that do differ stand apart.
+func TestApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(54, 3))
+	const groups, populations = 1000, 200
+	for _, size := range []int64{1, 2, 3, 10} {
+		for _, rate := range []float64{0.003, 0.05, 0.5, 0.97} {
+			found := 0
+			for range populations {
+				var n [groups]int64
+				var those int64
+				for g := range n {
+					for range size {
+						if r.Float64() < rate {
+							n[g]++
+							those++
+						}
+					}
+				}
+				for _, n := range n {
+					if sign, _, _ := Apart(those-n, (groups-1)*size, n, size, 0.05/groups); sign != 0 {
+						found++
+						break
+					}
+				}
+			}
+			if share := float64(found) / populations; share > 0.08 {
+				t.Errorf("groups of %d hosts, rate %v: one stands apart in %.3f of populations", size, rate, share)
+			}
+		}
+	}
+	for _, c := range []struct {
+		n, of, later, ofLater int64
+		sign                  int
+	}{{3, 900, 12, 80, 1}, {888, 900, 68, 80, -1}, {0, 1000, 5, 5, 1}, {50, 1000, 1, 1, 0}, {950, 1000, 0, 1, 0}, {100, 1000, 10, 100, 0}, {1_000_000, 50_000_000, 1_050_000, 50_000_000, 1}, {0, 9, 0, 1, 0}} {
+		if sign, low, high := Apart(c.n, c.of, c.later, c.ofLater, 0.05/1000); sign != c.sign {
+			t.Errorf("%+v: %d, %v to %v", c, sign, low, high)
+		}
+	}
+}

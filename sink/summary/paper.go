@@ -21,6 +21,11 @@ const (
 // Papers lists them.
 var Papers = []string{PaperOpen, PaperPartly, PaperShutOut, PaperNothing, PaperUnknown}
 
+// LetsIn reports whether a paper does not shut an agent out.
+func LetsIn(paper string) bool {
+	return paper == PaperOpen || paper == PaperPartly || paper == PaperNothing
+}
+
 // PaperOf returns what a class says.
 func PaperOf(c robots.Class) string {
 	return map[robots.Class]string{robots.AllowAll: PaperOpen, robots.Partial: PaperPartly,

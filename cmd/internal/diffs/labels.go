@@ -86,6 +86,10 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 	if err != nil || len(shut) == 0 {
 		return nil, err
 	}
+	apart, err := countedApart(ctx, c, m)
+	if err != nil {
+		return nil, err
+	}
 	agents := slices.Sorted(maps.Keys(shut))
 	hosts := make(map[summary.LabelValue]int64)
 	closed := make(map[summary.LabelValue][]int64) // by agent
@@ -97,8 +101,11 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 					continue
 				}
 				v := summary.LabelValue{Label: row.Label, Value: row.Value}
+				if len(apart) > 0 && !apart[v] {
+					v.Value = summary.Other
+				}
 				if hosts[v] == 0 {
-					v = summary.LabelValue{Label: strings.Clone(row.Label), Value: strings.Clone(row.Value)}
+					v = summary.LabelValue{Label: strings.Clone(v.Label), Value: strings.Clone(v.Value)}
 					closed[v] = make([]int64, len(agents))
 				}
 				hosts[v]++
@@ -114,6 +121,22 @@ func groupsMoved(ctx context.Context, c diff.Config) ([]groupMoved, error) {
 		return nil, err
 	}
 	return surest(agents, hosts, closed), nil
+}
+
+// countedApart returns the values of labels that the run counts apart; there are none if it
+// counts by no label.
+func countedApart(ctx context.Context, c diff.Config, m *journal.Manifest) (map[summary.LabelValue]bool, error) {
+	apart := make(map[summary.LabelValue]bool)
+	err := rowio.Of(ctx, c.In, m.PartsOf("label_counts"), rowio.Selection{Columns: []string{"metric", "label", "value"}},
+		func(batch []schema.LabelCount) error {
+			for i := range batch {
+				if row := &batch[i]; row.Metric == "targets" {
+					apart[summary.LabelValue{Label: strings.Clone(row.Label), Value: strings.Clone(row.Value)}] = true
+				}
+			}
+			return nil
+		})
+	return apart, err
 }
 
 // surest returns the values whose hosts moved more than the others by more than chance.
@@ -137,7 +160,8 @@ func surest(agents []string, hosts map[summary.LabelValue]int64, closed map[summ
 		}
 		for k, agent := range agents {
 			g := groupMoved{v.Label, v.Value, agent, moved{closed[v][k], n}, moved{closedOf[v.Label][k] - closed[v][k], rest}, 0}
-			if g.Least, _ = shares.Differ(g.Others.N, g.Others.Of, g.Here.N, g.Here.Of, level); g.Least > 0 {
+			sign := 0
+			if sign, g.Least, _ = shares.Apart(g.Others.N, g.Others.Of, g.Here.N, g.Here.Of, level); sign > 0 {
 				out = append(out, g)
 			}
 		}

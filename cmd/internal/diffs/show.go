@@ -85,7 +85,7 @@ func showDiff(p screen.Page, r *diff.Result, groups []groupMoved) {
 	showGroups(p, groups)
 	showWords(p, r)
 	showUses(p, r)
-	showIdentities(p, "Hosts that answer an identity otherwise than before", r.Identities)
+	showIdentities(p, "Hosts that answer an identity otherwise than before when it asks for robots.txt", r.Identities)
 	showIdentities(p, "Hosts on whose page an identity meets something else than before", r.Pages)
 	showDocuments(p, r)
 	rows = nil

@@ -57,6 +57,7 @@ type figures struct {
 	pagesOf                       map[string]int64 // hosts that list pages, by agent
 
 	others map[string]int64 // hosts that let identities in on paper, by identity and what it met
+	met    map[string]int64 // hosts asked for a page, by identity, what robots.txt says, and what it met
 }
 
 // Read returns the number of targets that were read.
@@ -70,7 +71,7 @@ func FiguresOf(profile string, targets int64, counts *summary.Counts) *figures {
 		targets: targets, noun: "host", stored: by("source")["body"], Outcomes: decided.Outcomes(),
 		Reasons: decided.Named(), Failures: by("network_failure"),
 		refusals: by("refusal"), decided: decided, pages: sums.Pages(profile), Walls: sums.Walls(profile),
-		others: by("answer_let_in"),
+		others: by("answer_let_in"), met: by("page_met"),
 	}
 	f.listing, f.faults = by("sitemap_host"), by("sitemap_fault")
 	f.documented, f.otherwise = by("document_refusal"), make(map[string]int64)

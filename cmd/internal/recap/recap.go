@@ -2,6 +2,7 @@
 //
 //   - recap.go: the summary, as a run prints it at its end
 //   - figures.go: its numbers, from the counters
+//   - pages.go: what pages did under further identities
 //   - text.go: the same of a run in an output folder
 package recap
 
@@ -108,6 +109,7 @@ func showFigures(p *screen.Text, f *figures, profiles []string) {
 	}
 	showAnswers(p, profiles[0], f)
 	showOthers(p, f)
+	showPages(p, f)
 	showShutOut(p, f)
 	showListed(p, f)
 	if len(profiles) > 1 {
@@ -141,7 +143,7 @@ func showOthers(p *screen.Text, f *figures) {
 		}
 		rows = append(rows, []string{name, words.Number(away), words.Number(hosts), words.Percent(away, hosts)})
 	}
-	p.Table("Turned away, of the hosts that let the agent in on paper and answered us",
+	p.Table("Turned away from robots.txt, of the hosts that let the agent in on paper and answered us",
 		[]string{"identity", "turned away", "hosts", "share"}, 1, rows)
 	if !all[0].Control {
 		p.Line("There is no control: a host may refuse any second request.")

@@ -166,3 +166,40 @@ func TestWallsHaveNoRules(t *testing.T) {
 		}
 	}
 }
+
+// What pages did is shown of each identity: of those compared, by what robots.txt says, and only
+// what some identity met.
+func TestPages(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	c := pipeline.Config{}
+	c.Evaluate.Profiles = []*robots.Profile{google}
+	for _, row := range []struct {
+		met  map[string]int64
+		want string
+	}{
+		{nil, ""},
+		{map[string]int64{"!us open served": 7, "!us partly served once": 1, "!us open refused": 1, "!us nothing not_asked": 2, "a open served": 3, "a partly payment once": 1, "a nothing served_other": 2, "a open incomparable": 1, "a shut_out not_asked": 3, "b unknown challenge": 2, "b open not_asked": 2},
+			`
+identity                not asked  asked  compared  served  other page  refused  wall  to pay  turned away  control
+us (control: as we)             2      9                 8           0        1     0       0
+a                               0      7         6       3           2        0     0       1       1 of 6   1 of 6
+b                               2      0         0       0           0        0     0       0
+b, not let in on paper          0      2         2       0           0        0     2       0       2 of 2   0 of 2
+compared: served the page to the control; refused: 403, 404 or any other status 4xx;
+`},
+	} {
+		counts := summary.New(nil, []string{"google"})
+		counts.AddProfile("reason", summary.Unranked, 0, "success")
+		for key, n := range row.met {
+			for range n {
+				counts.AddProfile("page_met", summary.Unranked, 0, key)
+			}
+		}
+		var out strings.Builder
+		Summarize(&out, c, &pipeline.Result{Targets: 20, Counts: counts}, 0, "")
+		_, got, _ := strings.Cut(out.String(), "What the page did under each identity, in hosts")
+		if (row.want == "") != (got == "") || !strings.HasPrefix(got, row.want) {
+			t.Errorf("%v:\n%s, want\n%s", row.met, got, row.want)
+		}
+	}
+}

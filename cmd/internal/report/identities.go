@@ -73,18 +73,18 @@ func (d *data) turnedAway() *draw.Figure {
 	switch {
 	case top == nil:
 		hosts, away := control.Compared()
-		f.Title = fmt.Sprintf("Our own second request is turned away by %s that gave us an answer before",
+		f.Title = fmt.Sprintf("Our own second request for robots.txt is turned away by %s that gave us an answer before",
 			words.ShareOf(away, hosts, "hosts"))
 	default:
 		hosts, away := top.Compared()
-		f.Title = fmt.Sprintf("%s is turned away by %s that let it in on paper", top.Name,
+		f.Title = fmt.Sprintf("%s is turned away from robots.txt by %s that let it in on paper", top.Name,
 			words.ShareOf(away, hosts, "hosts"))
 		if len(most) > 1 {
-			f.Title = fmt.Sprintf("%s are turned away most, each by %s that let it in on paper",
+			f.Title = fmt.Sprintf("%s are turned away from robots.txt most, each by %s that let it in on paper",
 				words.Tied(most, "identities"), words.ShareOf(away, hosts, "hosts"))
 		}
 		if away == 0 {
-			f.Title = "No identity is turned away by a host that lets it in on paper"
+			f.Title = "No identity is turned away from robots.txt by a host that lets it in on paper"
 		} else if control != nil {
 			f.Title += ": " + beyond(top, control)
 		}
@@ -176,7 +176,7 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 				Values: []string{words.Percent(away, hosts)}})
 	}
 	f.Fit("answers")
-	f.Title = "No answer turns an identity away"
+	f.Title = "No answer turns an identity away from robots.txt"
 	if top := highest(keys, awayOf, hostsOf); top != nil && awayOf[top[0]] > 0 {
 		told := func(tied []string) (names, share, each string) {
 			k := tied[0]
@@ -192,7 +192,7 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 		least := highest(keys, letIn, hostsOf)
 		same := least[0] == top[0]
 		names, share, each := told(top)
-		f.Title = fmt.Sprintf("%s: %s of answers%s turn an identity away", names, share, each)
+		f.Title = fmt.Sprintf("%s: %s of answers%s turn an identity away from robots.txt", names, share, each)
 		if !same {
 			names, share, each := told(least)
 			f.Title += fmt.Sprintf("; %s: %s%s", names, share, each)

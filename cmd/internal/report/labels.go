@@ -74,13 +74,7 @@ func (l Labels) Groups(label, profile string) []LabelGroup {
 	}
 	for i := range all {
 		if g := &all[i]; g.Hosts < hosts {
-			low, high := shares.Differ(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
-			switch {
-			case low > 0:
-				g.Differs = 1
-			case high < 0:
-				g.Differs = -1
-			}
+			g.Differs, _, _ = shares.Apart(closed-g.Closed, hosts-g.Hosts, g.Closed, g.Hosts, 0.05/float64(len(all)))
 		}
 	}
 	isFew := func(g LabelGroup) int {

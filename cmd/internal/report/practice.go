@@ -70,20 +70,20 @@ func (d *data) practice() *draw.Figure {
 		f.AddBar(identityName(p.Identity, false)+": "+words.Paper.Of(p.Paper), "of "+words.Hosts(hosts),
 			draw.Track{Whole: hosts, Shares: practiceTreatments.Shares(p.By),
 				Values: []string{words.Percent(p.TurnedAway(), hosts) + "; " + beyond}})
-		if letsIn(p.Paper) {
+		if summary.LetsIn(p.Paper) {
 			if isCompared = true; points > most {
 				top, most = p, points
 			}
 		}
 	}
 	f.Fill("these hosts")
-	f.Title = "No identity is turned away more often than our own user agent where robots.txt lets it in"
+	f.Title = "No identity is turned away from the page more often than our own user agent where robots.txt lets it in"
 	if !isCompared {
 		f.Title = "Nothing can be said of identities that robots.txt lets in: no such host served the page to our own user agent"
 	}
 	if top != nil {
 		beyond, _, _, _ := beyondControl(top)
-		f.Title = fmt.Sprintf("Where robots.txt %s to %s, %s turn it away: %s beyond our own user agent",
+		f.Title = fmt.Sprintf("Where robots.txt %s to %s, %s turn it away from the page: %s beyond our own user agent",
 			words.PaperSays.Of(top.Paper), top.Identity, words.ShareOf(top.TurnedAway(), top.Compared(), "hosts"), beyond)
 	}
 	treated := func(key string) string { return fmt.Sprintf("split_part(key, ' ', 3) = '%s'", key) }
@@ -99,11 +99,6 @@ func (d *data) practice() *draw.Figure {
 		counters.SumIf(isOther+again+" AND NOT ("+treated("served")+" OR "+treated("served_other")+" OR "+
 			treated("not_asked")+")", "both_away"), d.from("page_met", true), strings.Join(summary.Papers, "', '"))
 	return f
-}
-
-// letsIn reports whether a paper does not shut an agent out.
-func letsIn(paper string) bool {
-	return paper == summary.PaperOpen || paper == summary.PaperPartly || paper == summary.PaperNothing
 }
 
 // practiceBy shows how much more often identities are turned away than the control, by group of
@@ -127,7 +122,7 @@ func practiceBy(id, column, shown, from, order string, groups map[string]*summar
 		all = append(all, draw.Spread{Name: f.Cell(0, k), Sub: "of " + words.Count(p.Compared(), "answer"), At: d, Low: low,
 			High: high, Class: "closed", Value: words.Percent(p.TurnedAway(), p.Compared()) + "; " + beyond})
 		if d > most {
-			top, most = f.Cell(0, k)+": "+words.Percent(p.TurnedAway(), p.Compared())+" of answers turn an identity away, "+
+			top, most = f.Cell(0, k)+": "+words.Percent(p.TurnedAway(), p.Compared())+" of answers turn an identity away from the page, "+
 				beyond+" beyond the control", d
 		}
 	}
@@ -135,7 +130,7 @@ func practiceBy(id, column, shown, from, order string, groups map[string]*summar
 		return nil
 	}
 	if f.Title = top; top == "" {
-		f.Title = "No answer turns an identity away more often than the control"
+		f.Title = "No identity is turned away from the page more often than the control"
 	}
 	f.Forest(all, true)
 	const away = "NOT regexp_matches(key, ' (served|served_other)( once)?$')"
@@ -152,7 +147,7 @@ func addPractice(groups map[string]*summary.Practice, sums counters.Sums, profil
 	for l, n := range sums["page_met"] {
 		_, rest, _ := strings.Cut(l.Key, " ")
 		if paper, _, _ := strings.Cut(rest, " "); l.Profile != profile || strings.HasPrefix(l.Key, summary.Control) ||
-			!letsIn(paper) {
+			!summary.LetsIn(paper) {
 			continue
 		}
 		k := of(l)

@@ -234,14 +234,17 @@ func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 	if c.Source.FromRun == "" {
 		return
 	}
-	m, err := earlier.Head(ctx, c.Source.FromRun)
+	missed, err := earlier.MissedBy(ctx, c.Source.FromRun)
 	if err != nil {
 		return // the run fails
 	}
-	missed := earlier.MissedBy(m)
 	if missed.OwnURLs && (slices.Contains(c.Tables, "verdicts") || slices.Contains(c.Tables, "summary")) {
 		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts "+
 			"that name them")
+	}
+	if n := missed.Documents; n > 0 {
+		fmt.Fprintf(stderr, "note: %s of the earlier run, and what they state, are not carried over, for their bodies are not "+
+			"kept: run --warc has them of its --warc-out\n", words.Count(n, "document"))
 	}
 	if len(missed.Columns) > 0 {
 		fmt.Fprintf(stderr, "note: the earlier run was published without %s: they are empty, and what is counted by them "+

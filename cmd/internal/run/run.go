@@ -107,8 +107,8 @@ func New() *Flags {
 	s.StringVar(&in.Bodies, "bodies", "",
 		"folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
 	s.StringVar(&in.FromRun, "from-run", "",
-		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate; a bare ID, latest or previous is "+
-			"a run of --out")
+		"folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate, but for documents of --documents; "+
+			"a bare ID, latest or previous is a run of --out")
 	s.StringVar(&in.Ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for "+listed(unranked, "and"))
 	s.Float64Var(&in.Sample, "sample", 1,
 		"take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and "+

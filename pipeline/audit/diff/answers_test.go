@@ -23,7 +23,7 @@ import (
 // An answeredHost is a host with what it answered to identities, each as "NAME TREATMENT
 // POLICY DIGEST", where the agent may follow the name behind a slash. A name that begins
 // with ! is a control; - stands for no policy and no digest. What it met on a page is
-// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", and stated "DOCUMENT USE PREFERENCE PATH AGENT".
+// "/PATH NAME TREATMENT", with a remark or without. documents are "DOCUMENT OUTCOME DIGEST", with a remark or without, and stated "DOCUMENT USE PREFERENCE PATH AGENT".
 type answeredHost struct {
 	schema.Fetch
 	answers, documents, stated []string
@@ -83,7 +83,7 @@ func writeAnswered(t *testing.T, dir, id string, day int, hosts []answeredHost, 
 		for _, text := range host.documents {
 			f := strings.Fields(text)
 			pipelinetest.Must(t, s.Documents.Write(schema.Document{Seq: host.Seq, Host: host.Host, Origin: host.Origin, Document: f[0],
-				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-"))}))
+				URL: host.Origin + "/" + f[0], Outcome: f[1], ContentDigest: schema.NonZero(strings.Trim(f[2], "-")), Remark: schema.NonZero(strings.Join(f[3:], " "))}))
 		}
 		for _, text := range host.stated {
 			f := strings.Fields(text)

@@ -204,11 +204,9 @@ func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []
 // read returns the targets of a run, as --from-run has them.
 func read(ctx context.Context, dir, run string) (all []target.Target, missed earlier.Missed, err error) {
 	folder := filepath.Join(dir, "_runs", run)
-	m, err := earlier.Head(ctx, folder)
-	if err != nil {
+	if missed, err = earlier.MissedBy(ctx, folder); err != nil {
 		return nil, missed, err
 	}
-	missed = earlier.MissedBy(m)
 	s, err := source.Open(ctx, source.Config{FromRun: folder})
 	if err != nil {
 		return nil, missed, err

@@ -19,27 +19,41 @@ func TablesNeeded(areGiven bool) []string {
 
 // Missed says what a run that is re-evaluated cannot tell, and that decides nothing else.
 type Missed struct {
-	OwnURLs bool     // which URLs only some hosts have
-	Columns []string // columns, as table.column, that are shown and counted
+	OwnURLs   bool     // which URLs only some hosts have
+	Documents int64    // rows of documents, whose bodies no run keeps
+	Columns   []string // columns, as table.column, that are shown and counted
 }
 
 // Head reads the manifest of the run DIR/_runs/ID without its parts.
 func Head(ctx context.Context, folder string) (*journal.Manifest, error) {
+	return readBy(ctx, folder, journal.ReadManifestHead)
+}
+
+func readBy(ctx context.Context, folder string, read func(store.Store, string) (*journal.Manifest, error)) (*journal.Manifest,
+	error) {
 	dir, id := runAt(folder)
 	in, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	return journal.ReadManifestHead(in, id)
+	return read(in, id)
 }
 
-// MissedBy returns what a run cannot tell.
-func MissedBy(m *journal.Manifest) Missed {
+// MissedBy returns what the run DIR/_runs/ID cannot tell.
+func MissedBy(ctx context.Context, folder string) (Missed, error) {
+	m, err := readBy(ctx, folder, journal.ReadManifest)
+	if err != nil {
+		return Missed{}, err
+	}
 	source := journal.StoredIn(m.Inputs)
 	asked := source == nil || source.Value == "" // by the run, or by one that it re-evaluates
 	listed := slices.ContainsFunc(m.Choices(), func(c journal.Choice) bool {
 		return slices.ContainsFunc(c.Inputs, func(in journal.Input) bool { return in.Role == "hosts" })
 	})
-	return Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without)}
+	missed := Missed{OwnURLs: listed && asked && !m.NamesURLs(), Columns: journal.Shown(m.Without)}
+	for _, p := range m.PartsOf("documents") {
+		missed.Documents += p.Rows
+	}
+	return missed, nil
 }

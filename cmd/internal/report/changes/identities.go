@@ -21,7 +21,7 @@ func (c *Changes) changeIdentities() *draw.Figure {
 			"is turned away in another way. " +
 			"What looks like an outage is undecided. Where a run has a control, hosts do not count that answered our own " +
 			"second request otherwise than the first.",
-	}, "answer_changes", c.closing.Identities, "")
+	}, "answer_changes", c.closing.Identities, " from robots.txt")
 }
 
 // changePages shows what identities meet on pages now, and did not before.
@@ -60,7 +60,7 @@ func (c *Changes) identityFigure(f *draw.Figure, view string, of map[string]*clo
 				N: n.Undecided})
 	}
 	f.FitHosts()
-	f.Title = identitiesTitle(clipped(names[0])+where, of[names[0]].TurnedAway, of[names[0]].LetIn)
+	f.Title = identitiesTitle(clipped(names[0]), where, of[names[0]].TurnedAway, of[names[0]].LetIn)
 	f.SQL = fmt.Sprintf(`SELECT identity, count(*) FILTER (turned_away) AS turned_away, count(*) FILTER (let_in) AS let_in,
   count(*) FILTER (otherwise) AS otherwise, count(*) FILTER (undecided) AS undecided
 FROM history.%s WHERE run = %s AND against = %s
@@ -68,9 +68,11 @@ GROUP BY identity ORDER BY turned_away DESC, let_in DESC, otherwise DESC, identi
 	return f
 }
 
-// identitiesTitle says how many hosts newly turn an identity away, and let it in again.
-func identitiesTitle(name string, away, in int64) string {
+// identitiesTitle says how many hosts newly turn an identity away, and let it in again, and from
+// what.
+func identitiesTitle(name, where string, away, in int64) string {
 	turn := func(n int64) string { return words.Agree(n, "turns", "turn") }
+	name += where
 	switch {
 	case away > 0 && in > 0:
 		return fmt.Sprintf("%s newly %s away %s, and %s no longer %s", words.Hosts(away), turn(away), name,
@@ -80,5 +82,5 @@ func identitiesTitle(name string, away, in int64) string {
 	case in > 0:
 		return fmt.Sprintf("%s no longer %s away %s, and none newly turns away an identity", words.Hosts(in), turn(in), name)
 	}
-	return "No host newly turns an identity away for certain, and none lets one in again"
+	return "No host newly turns an identity away" + where + " for certain, and none lets one in again"
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/robots/consent"
@@ -26,10 +27,11 @@ func (d *Document) SameText(other *Document) bool { return d.text == other.text 
 // read for that alone.
 const FrontPage = "page"
 
-var documentColumns = []string{"seq", "document", "url", "outcome", "content_digest"}
+var documentColumns = []string{"seq", "document", "url", "outcome", "content_digest", "remark"}
 
 // encodeDocuments encodes the documents of a target, by name. One is there if any of a name is;
-// and nothing is known of it if one of them may be hidden by an outage.
+// and nothing is known of it if one of them may be hidden by an outage. Licences beyond the
+// number that is asked for are so in each run.
 func encodeDocuments(rows []schema.Document) string {
 	var e Encoder
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b schema.Document) int {
@@ -46,6 +48,9 @@ func encodeDocuments(rows []schema.Document) string {
 		text.SetSeed(askedSeed)
 		for i := range of {
 			d := &of[i]
+			if strings.HasPrefix(schema.OrZero(d.Remark), documents.RemarkBeyond) {
+				continue
+			}
 			best = min(best, max(0, slices.Index(consent.Outcomes, consent.Outcome(d.Outcome))))
 			isKnown = isKnown && change.DocumentState(d.Outcome) != ""
 			if d.Outcome == string(consent.Present) {
