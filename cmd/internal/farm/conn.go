@@ -294,13 +294,13 @@ func (c *conn) respond(req *http.Request) {
 	f, n := h.entry.pick(h.name, scheme, h.steps[scheme])
 	if forRobots {
 		h.steps[scheme]++
-		f = f.forAgent(req.UserAgent())
 		if req.URL.RawQuery == "" {
 			h.counted.begun()
 		}
 	} else {
 		f, n = f.forPath(path), 0
 	}
+	f = f.forAgent(req.UserAgent())
 	if len(req.Header["Cookie"]) > 0 {
 		s.cookies++
 	}

@@ -177,6 +177,9 @@ func (f *Faults) check(hosts Hosts) error {
 			for _, step := range a.steps {
 				for _, path := range step.paths {
 					steps = append(steps, path.fault)
+					for _, agent := range path.fault.as {
+						steps = append(steps, agent.fault)
+					}
 				}
 				for _, agent := range step.as {
 					steps = append(steps, agent.fault)

@@ -199,7 +199,13 @@ func TestPathsAndHops(t *testing.T) {
 	_, addr, _ := open(t, nil, `
 x.test: {status: 503, paths: {"/": 200, "/moved/*": {redirect: /}, "*": 503}}
 y.test: {hops: 2, body: y}
+w.test: {paths: {"/": {status: 200, as: {Bot: 500, Go-http: 402}}, "/b": {status: 200, as: {Bot: 403}}}}
 `)
+	for target, want := range map[string]string{"/": "402", "/b": "200"} {
+		if got, err := raw(t, addr, "w.test", target+" HTTP/1.1\r\nUser-Agent: Go-http/1\r\nX:"); err != nil || !strings.HasPrefix(got, "HTTP/1.1 "+want) {
+			t.Errorf("%s as Go-http: %q, %v, want %s", target, got, err, want)
+		}
+	}
 	for target, want := range map[string]int{"/robots.txt": 503, "/": 200, "/moved/here": 301, "/nothing": 503} {
 		if resp, _ := get(t, addr, "x.test", target); resp.StatusCode != want {
 			t.Errorf("%s: %d, want %d", target, resp.StatusCode, want)

@@ -150,7 +150,7 @@ func (p *parser) paths(f *fault, v *yaml.Node) error {
 		if !strings.HasPrefix(key.Value, "/") && key.Value != "*" {
 			return p.errorf(key, "a path begins with / (or is *, any other)")
 		}
-		inner, err := p.fault(value, p.key)
+		inner, err := p.fault(value, p.pathKey)
 		if err != nil {
 			return err
 		}
@@ -160,6 +160,14 @@ func (p *parser) paths(f *fault, v *yaml.Node) error {
 		f.paths = append(f.paths, pathFault{glob(key.Value), inner})
 		return nil
 	})
+}
+
+// pathKey reads a key that is allowed under a path.
+func (p *parser) pathKey(f *fault, key, v *yaml.Node) error {
+	if key.Value == "as" {
+		return p.as(f, v)
+	}
+	return p.key(f, key, v)
 }
 
 func (p *parser) as(f *fault, v *yaml.Node) error {

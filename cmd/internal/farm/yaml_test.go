@@ -29,6 +29,7 @@ func TestFaultsInError(t *testing.T) {
 		{"a: {schemes: [gopher]}", "f.yaml:1: want http or https"},
 		{"a: {then: {share: 10%}}", `f.yaml:1: "share" is not allowed here`},
 		{"a: {paths: {x: 200}}", "f.yaml:1: a path begins with /"},
+		{"a: {paths: {/: {as: {B: {as: {C: 403}}}}}}", `f.yaml:1: "as" is not allowed here`},
 		{"a: {paths: {/: [200, 500]}}", "f.yaml:1: want a map"},
 		{"a: {paths: {/: {status: [200, 500]}}}", "f.yaml:1: lists of statuses"},
 		{"a: {paths: {/: {tls: plain}}}", `f.yaml:1: "tls" is not allowed here`},

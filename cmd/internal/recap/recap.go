@@ -332,10 +332,10 @@ func (f *figures) showDocumented(p *screen.Text) {
 	if hosts > 0 {
 		alone := ""
 		if f.refusals[usage.License.String()] > 0 {
-			alone = ", and its licences are not read there"
+			alone = ", where a licence counts whatever its terms are"
 		}
-		text := fmt.Sprintf("That is robots.txt alone%s: with headers, HTML and documents of consent, %s of %s asked for them\n"+
-			"%s AI training, %s of them not in robots.txt.", alone, words.Number(refusing), words.Count(hosts, f.noun),
+		text := fmt.Sprintf("That is robots.txt alone%s.\nWith headers, HTML and documents of consent, %s of %s asked for them %s AI "+
+			"training,\n%s of them not in robots.txt.", alone, words.Number(refusing), words.Count(hosts, f.noun),
 			words.Agree(refusing, "refuses", "refuse"), words.Number(elsewhere))
 		if n := f.documented[summary.UnreadTerms]; n > 0 {
 			text += fmt.Sprintf(" %s more %s a licence whose terms nobody has read.", words.Number(n), words.Agree(n, "names", "name"))

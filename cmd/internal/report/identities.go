@@ -191,8 +191,10 @@ func (d *data) turnedAwayBy(id, column string, of func(counters.Label) string, n
 		}
 		least := highest(keys, letIn, hostsOf)
 		same := least[0] == top[0]
-		names, share, each := told(top)
-		f.Title = fmt.Sprintf("%s: %s of answers%s turn an identity away from robots.txt", names, share, each)
+		of := top[0]
+		names, _, each := told(top)
+		f.Title = fmt.Sprintf("%s: %s%s turn an identity away from robots.txt", names,
+			words.ShareOf(awayOf[of], hostsOf[of], "answers"), each)
 		if !same {
 			names, share, each := told(least)
 			f.Title += fmt.Sprintf("; %s: %s%s", names, share, each)

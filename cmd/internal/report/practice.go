@@ -122,7 +122,7 @@ func practiceBy(id, column, shown, from, order string, groups map[string]*summar
 		all = append(all, draw.Spread{Name: f.Cell(0, k), Sub: "of " + words.Count(p.Compared(), "answer"), At: d, Low: low,
 			High: high, Class: "closed", Value: words.Percent(p.TurnedAway(), p.Compared()) + "; " + beyond})
 		if d > most {
-			top, most = f.Cell(0, k)+": "+words.Percent(p.TurnedAway(), p.Compared())+" of answers turn an identity away from the page, "+
+			top, most = f.Cell(0, k)+": "+words.ShareOf(p.TurnedAway(), p.Compared(), "answers")+" turn an identity away from the page, "+
 				beyond+" beyond the control", d
 		}
 	}

@@ -26,13 +26,14 @@ func TestPagesAreTold(t *testing.T) {
 	}
 }
 
-// The remarks about a document are apart.
+// The remarks about a document are apart, and those that were not asked for do not count as asked.
 func TestRemarksOfDocuments(t *testing.T) {
 	v := &hostView{target: &lookup.Target{}, Documents: []documentView{
-		{Document: "rsl", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "tdmrep", Outcome: "absent", Remark: new("no_control")}}}
+		{Document: "rsl", Outcome: "absent", Remark: new("elsewhere,disallowed")}, {Document: "tdmrep", Outcome: "absent", Remark: new("no_control")},
+		{Document: "page", Outcome: "not_asked", Remark: new("disallowed")}}}
 	var out strings.Builder
 	v.printDocuments(&screen.Text{Out: &out})
-	if text := out.String(); !strings.Contains(text, "not there: rsl (elsewhere, disallowed), tdmrep (no control)\n") {
+	if text := out.String(); !strings.Contains(text, "documents of consent: 2 asked for\n    not there: rsl (elsewhere, disallowed), tdmrep (no control)\n") {
 		t.Errorf("it says\n%s", text)
 	}
 }

@@ -36,9 +36,13 @@ func (v *hostView) printDocuments(p *screen.Text) {
 	if len(v.Documents) == 0 {
 		return
 	}
+	asked := int64(0)
 	names := make(map[string][]string) // by outcome
 	for i := range v.Documents {
 		d := &v.Documents[i]
+		if d.Outcome != string(consent.NotAsked) {
+			asked++
+		}
 		text := d.Document
 		if remark := schema.OrZero(d.Remark); remark != "" {
 			text += " (" + strings.NewReplacer("_", " ", ",", ", ").Replace(remark) + ")"
@@ -47,7 +51,7 @@ func (v *hostView) printDocuments(p *screen.Text) {
 			names[d.Outcome] = append(names[d.Outcome], text)
 		}
 	}
-	p.Line(fmt.Sprintf("  documents of consent: %s asked for", words.Number(int64(len(v.Documents)))))
+	p.Line(fmt.Sprintf("  documents of consent: %s asked for", words.Number(asked)))
 	for _, outcome := range consent.Outcomes {
 		all := names[string(outcome)]
 		if len(all) == 0 {
