@@ -157,8 +157,9 @@ func stopAndResume(t *testing.T, stops ...stop) {
 				t.Errorf("%d hosts were asked twice, want %d at most", twice, most)
 			}
 			n := 0
-			for _, part := range []string{"0000000000", "0000000001"} {
-				rows, err := parquet.ReadFile[schema.Fetch](filepath.Join(dir, "out", "fetches", "run=r", "part-"+part+".parquet"))
+			parts, _ := filepath.Glob(filepath.Join(dir, "out", "fetches", "run=r", "*.parquet"))
+			for _, part := range parts {
+				rows, err := parquet.ReadFile[schema.Fetch](part)
 				if err != nil {
 					t.Fatal(err)
 				}
