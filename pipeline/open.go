@@ -115,7 +115,8 @@ func (n *census) openList(ctx context.Context) (err error) {
 // source returns the configuration of the source, with the limits of the fetches.
 func (c *Config) source() source.Config {
 	s := c.Source
-	s.Limits, s.Bare, s.Further = c.Fetch.Limits, c.Fetch.AllowPrivate, s.HasArchives() && len(c.Fetch.Further) > 0
+	s.Limits, s.Bare = c.Fetch.Limits, c.Fetch.AllowPrivate
+	s.Further = s.HasArchives() && (len(c.Fetch.Further) > 0 || c.Fetch.FrontPage)
 	return s
 }
 

@@ -29,9 +29,9 @@ func NewArchive(config Config, b Backing) *Archive {
 	return &Archive{&Client{config: config, spool: newSpool(b, config.mostKept()), rules: newOwnRules(config.UserAgent)}}
 }
 
-// Complete adds to the capture of a robots.txt what its host answered besides, as far as plans
-// ask for it under our own identity. Whether a page may be read is judged as if it
-// were asked for, but that a robots.txt of another site that is not stored closes nothing.
+// Complete adds to the capture of a robots.txt what its host answered besides: its front page, and
+// what plans ask for under our own identity. Whether a page may be read is judged as if it
+// were asked for, but that a robots.txt of another origin that is not stored closes nothing.
 func (a *Archive) Complete(ctx context.Context, c *fetch.Capture, find Find) error {
 	if c.Location != "" {
 		return nil // nobody knows what the host allows
@@ -45,6 +45,7 @@ func (a *Archive) Complete(ctx context.Context, c *fetch.Capture, find Find) err
 			return err
 		}
 	}
+	lease.askFront(got)
 	lease.askFurther(got, false)
 	if got.isStopped() {
 		return errors.Join(got.Local, ctx.Err())

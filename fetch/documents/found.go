@@ -35,11 +35,11 @@ const (
 	RemarkDisallowed = "disallowed" // robots.txt disallows it, or what a redirect leads to
 	RemarkUnread     = "unread"     // nobody knows whether robots.txt allows it
 	RemarkChallenge  = "challenge"
-	RemarkTruncated  = "truncated" // it is longer than what is kept
-	RemarkNoControl  = "no_control"
-	RemarkPrice      = "price"  // the answer names one
-	RemarkBeyond     = "beyond" // a licence beyond the number that a host is asked for
-	RemarkMore       = "more"   // that is the last with a row, and not the last that the host names
+	RemarkTruncated  = "truncated"  // it is longer than what is kept
+	RemarkNoControl  = "no_control" // the host may give the same for anything: archives of others hold no control
+	RemarkPrice      = "price"      // the answer names one
+	RemarkBeyond     = "beyond"     // a licence beyond the number that a host is asked for
+	RemarkMore       = "more"       // that is the last with a row, and not the last that the host names
 )
 
 // Find tells what came of the documents of a list that a host was asked for, in the order of
@@ -154,6 +154,8 @@ func (x *Found) judge() {
 		} else {
 			x.remark(RemarkElsewhere)
 		}
+	case usage.PageUncaptured:
+		x.Outcome = consent.Uncaptured
 	case usage.PageFailed:
 		x.Outcome = consent.Unreachable
 		x.remark(string(f.Error))

@@ -306,7 +306,7 @@ func isFetch(c *fetch.Capture) bool {
 // isFront reports whether facts can be those of a front page.
 func isFront(f *fetch.Front) bool {
 	isShut, n := f.Outcome == usage.PageUnread || f.Outcome == usage.PageDisallowed, len(f.Hops)
-	ok := slices.Contains(usage.PageOutcomes, f.Outcome) && n <= maxHops &&
+	ok := slices.Contains(usage.PageOutcomes, f.Outcome) && f.Outcome != usage.PageUncaptured && n <= maxHops &&
 		(n == 0 && isShut || n > 0 && (!isShut || f.Hops[n-1].IsRedirect())) &&
 		len(f.Header) <= maxFrontLines &&
 		(f.Outcome == usage.PageFailed) == (f.Error != "") && (f.Error == "" || isClass(f.Error)) &&

@@ -102,13 +102,14 @@ func (s *Source) indexArchives(ctx context.Context) error {
 
 func (s *Source) readPlaces(ctx context.Context) (err error) {
 	if s.config.Shard.IsPart() {
-		return &userfile.Error{Path: "--sitemaps", Err: errors.New("of archives that another program wrote does not apply to " +
-			"a shard, which does not have all captures of a host; make the run without shards")}
+		return &userfile.Error{Path: "--sitemaps, --documents or --front-page", Err: errors.New("of archives that another " +
+			"program wrote does not apply to a shard, which does not have all captures of a host; make the run without shards")}
 	}
 	for _, v := range s.Volumes {
 		if !isLocal(v.location) || !v.canBeReadAgain() {
-			return &userfile.Error{Path: v.input.Path, Err: errors.New("is no file that can be read again, as --sitemaps does " +
-				"with archives that another program wrote: give it as a file, or its captures by an index (--cdx)")}
+			return &userfile.Error{Path: v.input.Path, Err: errors.New("is no file that can be read again, as --sitemaps, " +
+				"--documents and --front-page do with archives that another program wrote: give it as a file, or its captures " +
+				"by an index (--cdx)")}
 		}
 	}
 	if s.originals, err = newOriginals(s.rejects.Scratch, true); err != nil {
@@ -126,8 +127,8 @@ func (s *Source) readPlaces(ctx context.Context) (err error) {
 				}
 				if c.Length == 0 {
 					return &userfile.Error{Path: name, Err: fmt.Errorf("at byte %d: several records are compressed in one, so "+
-						"that its sitemaps cannot be had: unpack it, or compress each record by itself, as warcio recompress does",
-						c.Offset)}
+						"that what else it has of a host cannot be had: unpack it, or compress each record by itself, as "+
+						"warcio recompress does", c.Offset)}
 				}
 				return s.originals.add(cdx.Place{File: s.Volumes[i].location, Offset: c.Offset, Length: c.Length}, c)
 			}, func(int64, string) error { return nil }) // reading the targets reports damage

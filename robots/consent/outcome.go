@@ -14,11 +14,12 @@ const (
 	Refused     Outcome = "refused"     // another 4xx, or a wall
 	Unreachable Outcome = "unreachable" // a 5xx, or no answer
 	// robots.txt shuts the census out of the path, or nobody knows whether it does, or the host names too many
-	NotAsked Outcome = "not_asked"
+	NotAsked   Outcome = "not_asked"
+	Uncaptured Outcome = "uncaptured" // the archives hold no answer
 )
 
 // Outcomes lists the outcomes.
-var Outcomes = []Outcome{Present, Absent, Soft404, Invalid, Refused, Unreachable, NotAsked}
+var Outcomes = []Outcome{Present, Absent, Soft404, Invalid, Refused, Unreachable, NotAsked, Uncaptured}
 
 // OutcomeOf returns what a status that is no 200 means for a document. status is 0 for no
 // answer. It reports false for a 200, whose body decides.

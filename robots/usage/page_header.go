@@ -268,10 +268,10 @@ const (
 	PageDisallowed PageOutcome = "disallowed"
 	PageUnread     PageOutcome = "unread"     // robots.txt does not say whether it may be asked for
 	PageSpared     PageOutcome = "spared"     // the host wants to be left alone for long; of further requests alone
-	PageUncaptured PageOutcome = "uncaptured" // archives hold no answer; of further requests alone
+	PageUncaptured PageOutcome = "uncaptured" // archives hold no answer
 	PageBeyond     PageOutcome = "beyond"     // one of more than are asked for; of further requests alone
 )
 
 // PageOutcomes lists the outcomes.
 var PageOutcomes = []PageOutcome{PageRead, PageStatus, PageChallenge, PageElsewhere, PageFailed, PageDisallowed,
-	PageUnread}
+	PageUnread, PageUncaptured}

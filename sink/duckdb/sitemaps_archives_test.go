@@ -112,7 +112,7 @@ func TestSitemapsOfForeignArchives(t *testing.T) {
 	}{
 		"a pipe":                {[]string{"--warc", "-"}, "-: is no file that can be read again"},
 		"records in one member": {[]string{"--warc", filepath.Join(dir, "together.warc.gz")}, "together.warc.gz: at byte 0: several records are compressed in one"},
-		"a shard":               {[]string{"--warc", whole, "--warc", revisits, "--shards", "2", "--shard", "0", "--run", "r"}, "--sitemaps: of archives that another program wrote does not apply to a shard"},
+		"a shard":               {[]string{"--warc", whole, "--warc", revisits, "--shards", "2", "--shard", "0", "--run", "r"}, "--sitemaps, --documents or --front-page: of archives that another program wrote does not apply to a shard"},
 	} {
 		c := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"run", "--sitemaps", "5", "--progress", "none", "--out", filepath.Join(dir, "refused")}, row.flags...)...)
 		in, err := os.Open(whole)

@@ -17,7 +17,7 @@ func TestSettings(t *testing.T) {
 			"force warc-base archive-rate per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
 		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
 		{"of requests", func(s Setting) bool { return s.Asks },
-			"schemes user-agent also-as pages page timeout retries warc-out warc-no-secrets front-page documents probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
+			"schemes user-agent also-as pages page timeout retries warc-out warc-no-secrets probe-misconfigured allow-private ca-file connect-to resolver per-resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
 		{"published by name", func(s Setting) bool {
 			return s.Published == ItsFileName || s.Published == ItsArchive
 		},

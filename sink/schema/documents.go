@@ -25,7 +25,7 @@ type Document struct {
 	// an answer without a document, or a redirect that may not be followed; `refused`: another 4xx, or a wall;
 	// `unreachable`: a 5xx, or no answer; `not_asked`: the robots.txt of its origin disallows it to the census, or
 	// does not say, or the host names more licences than the census asks for: four in its registered domain, and
-	// two elsewhere.
+	// two elsewhere; `uncaptured`: the archives that another program wrote hold no answer.
 	Outcome string `parquet:"outcome,dict"`
 	// Media type as sent. Null without one. Example: `application/json`.
 	ContentType *string `parquet:"content_type,dict"`
@@ -41,7 +41,8 @@ type Document struct {
 	// `beyond` (one licence too many; with `more` the last that has a row, and not the last), `challenge`, an error
 	// class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
 	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`,
-	// `expired`, `no_control` (nothing to compare it with). Null if nothing is. Example:
+	// `expired`, `no_control` (nothing to compare it with: nobody knows whether it is a soft 404, as of
+	// all that is in archives of another program, which hold no path that cannot exist). Null if nothing is. Example:
 	// `type,not_associated`.
 	Remark *string `parquet:"remark,dict"`
 }

@@ -19,7 +19,7 @@ var documentKinds = []struct {
 	{"allow", []consent.Outcome{consent.Present}}, {"partly", []consent.Outcome{consent.Invalid}},
 	{"star", []consent.Outcome{consent.Soft404}},
 	{"open", []consent.Outcome{consent.Absent}}, {"closed", []consent.Outcome{consent.Refused}},
-	{"unknown", []consent.Outcome{consent.Unreachable, consent.NotAsked}},
+	{"unknown", []consent.Outcome{consent.Unreachable, consent.NotAsked, consent.Uncaptured}},
 }
 
 // documents shows which documents of consent hosts have (--documents), each of the hosts

@@ -69,7 +69,9 @@ Archives
   archives at URLs too. What robots.txt closes to robocensus is not read, as if it were
   asked for. A sitemap that no archive holds is uncaptured; a host whose robots.txt no
   archive holds has none. Files of --warc-out have the sitemaps that their run has read,
-  and those alone.
+  and those alone. With --documents and --front-page, what these ask for is found in the
+  same way. No archive holds a path that cannot exist, so that nobody knows whether a host
+  gives the same for anything: each document found has the remark no_control.
 
 An index of captures
   With --cdx, only the records that the index names are asked for, by their bytes, with

@@ -40,6 +40,8 @@ var flagRelations = []flagRelation{
 	{flag: "force-new", needs: []string{"run"}, why: "without it every run is new", typed: true},
 	{flag: "sitemaps", beside: []string{"from-run"}, why: "no sitemap is read, and the pages are judged again that the " +
 		"earlier run has kept (--sitemaps N --keep-urls)", typed: true},
+	{flag: "documents", beside: []string{"from-run", "bodies"}, why: "none is kept there", typed: true},
+	{flag: "front-page", beside: []string{"from-run", "bodies"}, why: "no page is kept there", typed: true},
 	{flag: "sitemap-sample", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "keep-urls", needs: []string{"sitemaps", "from-run"}, why: "only they list pages", typed: true},
 	{flag: "pages", needs: []string{"also-as"}, why: "it is asked for under those identities", typed: true},

@@ -92,4 +92,5 @@ var PageOutcome = Vocabulary{
 	"failed":     "no answer",
 	"disallowed": "not asked, because robots.txt shuts this census out",
 	"unread":     "not asked, because robots.txt does not say whether it may be",
+	"uncaptured": "in no archive",
 }

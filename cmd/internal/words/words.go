@@ -299,6 +299,7 @@ var DocumentOutcome = Vocabulary{
 	"refused":     "refused",
 	"unreachable": "no answer",
 	"not_asked":   "not asked for",
+	"uncaptured":  "in no archive",
 }
 
 // Documented has words for whether a host has a document, before and after a change.

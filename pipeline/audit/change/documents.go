@@ -20,7 +20,7 @@ func DocumentState(outcome string) string {
 	switch consent.Outcome(outcome) {
 	case consent.Soft404:
 		return string(consent.Absent)
-	case consent.Unreachable, consent.NotAsked:
+	case consent.Unreachable, consent.NotAsked, consent.Uncaptured:
 		return ""
 	}
 	return outcome
