@@ -44,7 +44,8 @@ func (d *data) documents() *draw.Figure {
 		Note: "A document is there if the answer is 200, has the shape of its kind, and is not the page that the host " +
 			"gives at a path of the same folder and extension that cannot exist: a host with its home page for everything " +
 			"has none of them. " +
-			"It was asked for only where robots.txt lets this census fetch it.",
+			"It was asked for only where robots.txt lets this census fetch it. In archives that another program wrote nothing " +
+			"tells a document from such a page: all that they hold count as there, if they have the shape.",
 	}
 	for _, k := range documentKinds {
 		f.Legend = append(f.Legend, draw.Legend{Class: k.class, Name: documentWord(k.outcomes[0])})
