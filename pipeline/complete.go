@@ -54,11 +54,6 @@ func (n *census) complete(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	n.progress.enter(Completing)
-	if !n.source.KeepsSegments() {
-		if err := n.run.Join(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if err := n.run.Complete(sink.Completion{
 		Finished: time.Now().UTC(), Tally: journal.Tally{Targets: r.Targets, Rejected: r.Rejected,
 			Skipped: r.Skipped.Kinds()}, Totals: sums,

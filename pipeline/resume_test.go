@@ -104,7 +104,7 @@ func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopAfterOne(t, c, new(Progress))
-	first := filepath.Join(c.Dir, "_runs", c.Run, "segments", "0000000000.json")
+	first := filepath.Join(c.Dir, "fetches", "run="+c.Run, "part-0000000000.parquet")
 	before, err := os.Stat(first)
 	must(t, err)
 	c.Resume = true
@@ -119,7 +119,7 @@ func TestResumeOfStoredCaptures_NoRace(t *testing.T) {
 		t.Errorf("%d captures were judged earlier, want %d", result.Earlier, segmentTargets)
 	}
 	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
-		t.Errorf("segment 0 is written again: %v", err)
+		t.Errorf("the part of segment 0 is written again: %v", err)
 	}
 	m, err := journal.ReadManifest(sinktest.Open(t, whole.Dir), whole.Run)
 	must(t, err)

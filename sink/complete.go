@@ -37,10 +37,9 @@ type Totals struct {
 // Complete completes the run and releases its lock:
 //
 //	totals of the segments   ─► one part of summary, one of examples
-//	parts of the segments    ─► the parts of [Run.Join], if it was called
 //	WARC files of the segments ─► the file of --warc-out, if absent
 //	plan, records, parts     ─► manifest.json, if absent
-//	counters, joined parts, WARC files of the segments ─► removed
+//	counters, WARC files of the segments ─► removed
 //
 // After a crash between any two steps, [Open] resumes the run, or finds it complete
 // and cleans up.
@@ -70,7 +69,6 @@ func (r *Run) complete(c Completion) error {
 	if err != nil {
 		return err
 	}
-	replaced := slices.Concat(counters, r.joined.replace(m))
 	content, err := journal.ManifestFile(r.store, m)
 	if err != nil {
 		return err
@@ -84,13 +82,7 @@ func (r *Run) complete(c Completion) error {
 	if err := r.store.Sync(layout.RunFile(r.plan.Run)); err != nil {
 		return fmt.Errorf("sync the folder of the run: %w", err)
 	}
-	if err := r.joined.publish(r.store); err != nil {
-		return err
-	}
 	won, err := r.store.Put(layout.RunFile(r.plan.Run, layout.ManifestName), content)
-	if won || errors.Is(err, store.ErrInDoubt) {
-		r.joined = nil // they may count
-	}
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
@@ -100,13 +92,8 @@ func (r *Run) complete(c Completion) error {
 	r.mu.Lock()
 	r.merged = m.RunParts
 	r.mu.Unlock()
-	for _, p := range replaced {
-		r.store.Remove(p.Path) // the run is complete, and the next start of it removes what is left
-	}
-	for _, table := range r.plan.Tables {
-		if m.Joined {
-			r.store.Sync(layout.TableFolder(table, r.plan.Run)) // otherwise they come back with the power
-		}
+	for _, p := range counters {
+		r.store.Remove(p.Path) // the run is complete: a leftover is harmless
 	}
 	if m.WARCFile != nil {
 		r.store.RemoveAll(layout.WARCFolder(r.plan.Run))

@@ -6,7 +6,6 @@
 // A run writes one folder per table, hive-partitioned by run:
 //
 //	DIR/<table>/run=<ID>/part-<segment>.parquet
-//	DIR/<table>/run=<ID>/part-<first>-<last>.parquet   the rows of several segments, once the run is complete
 //	DIR/_runs/<ID>/plan.json                    the configuration, when the run starts; long ones compressed
 //	DIR/_runs/<ID>/segments/<segment>.json      the record of a committed segment
 //	DIR/_runs/<ID>/segments/<segment>.<table>.parquet   its counters and examples, until the run is complete
@@ -46,13 +45,6 @@
 // Until the run is complete, their rows are beside the records, where no reader of
 // the tables counts them twice. [Run.Complete] adds them up, writes the manifest if
 // it does not exist, and removes them.
-//
-// When a run in a folder is complete, the parts of up to 64 segments are joined ([Run.Join]):
-//
-//	parts of the segments ─► joined parts under temporary names ─► renamed ─► manifest ─► the segments' parts removed
-//
-// The manifest decides which of them count. Who lists a folder sees rows twice between the
-// last renaming and the removal, and after a crash there, until the run is opened again.
 //
 // Plans, records and manifests end with their own digest. A record also contains the
 // digest of its plan, the manifest those of its records. Package verify checks all of

@@ -32,7 +32,6 @@ type Run struct {
 	taken    map[int]bool           // segments started or committed
 	captures map[int]*captures.File // captures of started segments
 	merged   []journal.Part         // parts of the tables with one part for the whole run
-	joined   *joined                // nil before Join
 }
 
 // ErrRunBusy reports that another process is writing or removing the run.
@@ -293,7 +292,6 @@ func (r *Run) close() error {
 	for _, a := range r.captures {
 		a.Close()
 	}
-	r.joined.discard()
 	if r.lock != nil {
 		folder := layout.RunFile(r.plan.Run)
 		planned, err := store.Exists(r.store, path.Join(folder, layout.PlanName))

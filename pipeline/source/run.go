@@ -49,11 +49,8 @@ func (s *Source) openRun(ctx context.Context) error {
 			})
 		})
 		v.First, v.Most, v.mixed = segment.Index, 1, true
-		switch many := journal.SegmentsPerVolume; { // it may have a hundred thousand targets
-		case isOfShards:
-			v.First, v.Most = segment.Index*many, many
-		case run.Manifest.Joined:
-			v.First, v.Most = i*many, many
+		if isOfShards { // it may have a hundred thousand targets
+			v.First, v.Most = segment.Index*journal.SegmentsPerVolume, journal.SegmentsPerVolume
 		}
 	}
 	return nil

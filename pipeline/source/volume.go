@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/target"
 	"github.com/robocensus/robocensus/sink/journal"
@@ -91,12 +90,6 @@ func (v *Volume) PassOver(targets int64, archive *journal.ArchiveRecord) error {
 
 // Path returns the path of the volume, for errors.
 func (v *Volume) Path() string { return v.input.Path }
-
-// KeepsSegments reports whether the segments are those of an earlier run, one by one, so that
-// it can be compared with it.
-func (s *Source) KeepsSegments() bool {
-	return slices.ContainsFunc(s.Volumes, func(v *Volume) bool { return v.Most == 1 })
-}
 
 // number gives each volume of files its range of segments and seqs.
 func (s *Source) number() {

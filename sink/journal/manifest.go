@@ -33,7 +33,6 @@ type Manifest struct {
 	RejectedFile *store.Digest `json:"rejected_file,omitempty"` // rejected.csv
 	WARCFile     *WARCFile     `json:"warc_file,omitempty"`     // requests and answers of all segments
 	RunParts     []Part        `json:"run_parts,omitempty"`     // parts of the tables with one part for the whole run
-	Joined       bool          `json:"joined,omitempty"`        // parts have the rows of several segments
 	// Without are the columns, as table.column, that the parts of a published run lack.
 	Without []string `json:"without,omitempty"`
 
@@ -246,16 +245,12 @@ func (m *Manifest) check(s store.Store, run string) error {
 			return bad("it names %q as the part of table %q", p.Path, p.Table)
 		}
 	}
-	before, last, paths := -1, -1, map[string]bool{} // the paths of one segment, or of those that are joined
+	before, paths := -1, map[string]bool{} // the paths of one segment
 	for _, p := range m.Parts {
-		apart := p.Segment == before
-		if !apart {
+		if p.Segment != before {
 			clear(paths)
-			apart = p.Segment > last
 		}
-		last = max(last, p.Last())
-		if !apart || paths[p.Path] || layout.OfRun[p.Table] || p.Last() > p.Segment && !m.Joined ||
-			p.Last()/SegmentsPerVolume != p.Segment/SegmentsPerVolume ||
+		if p.Segment < before || paths[p.Path] || layout.OfRun[p.Table] ||
 			checkPart(p, m.Tables, layout.Part(p.Table, run, p.Segment, layout.Attempt(p.Path))) != nil {
 			return bad("it names %q as a part of table %q and segment %d", p.Path, p.Table, p.Segment)
 		}
@@ -287,9 +282,7 @@ func (m *Manifest) lacks() string {
 	before, targets := -1, int64(0)
 	for parts := m.Parts; len(parts) > 0; {
 		segment, named := parts[0].Segment, make(map[string]bool)
-		last := segment
 		for ; len(parts) > 0 && parts[0].Segment == segment; parts = parts[1:] {
-			last = max(last, parts[0].Last())
 			if named[parts[0].Table] = true; parts[0].Table == "fetches" {
 				targets += parts[0].Rows
 			}
@@ -297,7 +290,7 @@ func (m *Manifest) lacks() string {
 		if text := layout.Gap(before, segment); text != "" {
 			return text
 		}
-		before = last
+		before = segment
 		for _, table := range tables {
 			if layout.HasPart(table, segment) && !named[table] {
 				return fmt.Sprintf("it names no part of table %s and segment %d", table, segment)

@@ -72,10 +72,6 @@ type Part struct {
 	store.Digest
 }
 
-// Last returns the last segment that a part has rows of, which is Segment but for a part that
-// was joined.
-func (p *Part) Last() int { return max(p.Segment, layout.JoinedTo(p.Path)) }
-
 // PartsOf returns the parts of a table among others.
 func PartsOf(table string, among []Part) (parts []Part) {
 	for _, p := range among {

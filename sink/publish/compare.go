@@ -49,15 +49,9 @@ func Compare(
 ) (all []Comparison, err error) {
 	unnamed := !published.NamesURLs()
 	hasDocuments := slices.ContainsFunc(published.PartsOf("documents"), func(p journal.Part) bool { return p.Rows > 0 })
-	var segments []int
-	for _, part := range published.PartsOf("fetches") {
-		if !slices.Contains(segments, part.Segment) {
-			segments = append(segments, part.Segment)
-		}
-	}
 	for _, table := range published.Tables {
 		t := &comparing{
-			runs: [2]held{{in, published}, {otherIn, other}}, segments: segments, table: table,
+			runs: [2]held{{in, published}, {otherIn, other}}, table: table,
 			columns: columnsOf(table, without), lost: lostMetrics(without, table), hash: newRowHash(),
 		}
 		if unnamed && (table == "summary" || table == "label_counts") {

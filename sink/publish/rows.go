@@ -24,17 +24,15 @@ type held struct {
 
 // comparing compares a table of two runs, part by part.
 type comparing struct {
-	runs     [2]held // as published, and as re-evaluated
-	segments []int   // of the published run, in order
-	table    string
-	columns  []string
-	lost     []string               // metrics that are not compared
-	sampled  func(host string) bool // nil for all
-	hash     *rowHash
+	runs    [2]held // as published, and as re-evaluated
+	table   string
+	columns []string
+	lost    []string               // metrics that are not compared
+	sampled func(host string) bool // nil for all
+	hash    *rowHash
 
 	mu     sync.Mutex
-	sums   [2]map[int]rowSum  // by segment of the published run
-	known  [2]map[bodyOf]bool // nil unless bodies count once
+	sums   [2]map[int]rowSum // by segment of the published run
 	unseen int64
 }
 
@@ -42,10 +40,7 @@ type comparing struct {
 func (t *comparing) compare(ctx context.Context, c *Comparison) error {
 	parts := [2][]journal.Part{t.runs[0].PartsOf(t.table), t.runs[1].PartsOf(t.table)}
 	differ := false
-	if t.table == "bodies" && t.isCutAnew() {
-		t.known = [2]map[bodyOf]bool{make(map[bodyOf]bool), make(map[bodyOf]bool)}
-	}
-	if t.sampled == nil && len(t.lost) == 0 && t.known[0] == nil {
+	if t.sampled == nil && len(t.lost) == 0 {
 		same, err := t.twins(ctx, &parts)
 		if err != nil {
 			return err
@@ -95,39 +90,13 @@ func (t *comparing) uneven(parts *[2][]journal.Part, c *Comparison) (some bool) 
 	return some
 }
 
-// isCutAnew reports whether a segment of the published run is several of the other one: a
-// shard that is re-evaluated has segments of its own, and so have segments that were joined.
-func (t *comparing) isCutAnew() bool {
-	return t.runs[1].Shards == 1 && (t.runs[0].Shards > 1 || t.runs[0].Joined)
-}
-
-// segment returns the segment of the published run that a part has rows of.
+// segment returns the segment of the published run that a part has rows of. A shard that
+// is re-evaluated has segments of its own.
 func (t *comparing) segment(side int, part journal.Part) int {
-	volume := part.Segment / journal.SegmentsPerVolume
-	switch {
-	case side == 0 || !t.isCutAnew():
-	case t.runs[0].Shards > 1:
-		return volume
-	case volume < len(t.segments):
-		return t.segments[volume]
+	if side == 1 && t.runs[0].Shards > 1 && t.runs[1].Shards == 1 {
+		return part.Segment / journal.SegmentsPerVolume
 	}
 	return part.Segment
-}
-
-// bodyOf is a body of a segment of the published run. Where segments are cut anew, it stands
-// in several, and how often does not matter.
-type bodyOf struct {
-	segment int
-	digest  string
-}
-
-// isKnown reports whether a body of a segment was counted.
-func (t *comparing) isKnown(side int, b bodyOf) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := t.known[side][b]
-	t.known[side][b] = true
-	return known
 }
 
 // twins removes the parts that are the same, and returns their rows.
@@ -182,7 +151,7 @@ func atOnce(ctx context.Context, n int, f func(ctx context.Context, i int) error
 
 // part adds the rows of a part that are compared.
 func (t *comparing) part(ctx context.Context, side int, part journal.Part) error {
-	r := &partRows{comparing: t, side: side, segment: t.segment(side, part)}
+	r := &partRows{comparing: t}
 	err := r.read(ctx, side, part)
 	if err != nil {
 		if side == 0 {
@@ -192,9 +161,10 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	sum := t.sums[side][r.segment]
+	segment := t.segment(side, part)
+	sum := t.sums[side][segment]
 	sum.join(r.sum)
-	t.sums[side][r.segment] = sum
+	t.sums[side][segment] = sum
 	t.unseen += r.unseen
 	return nil
 }
@@ -202,8 +172,6 @@ func (t *comparing) part(ctx context.Context, side int, part journal.Part) error
 // partRows adds up the rows of a part that are compared.
 type partRows struct {
 	*comparing
-	side    int
-	segment int // of the published run
 	sum     rowSum
 	hashing *hashing
 	seq     int // the field of a row that has it, -1 for none
@@ -272,10 +240,6 @@ func (r *partRows) batch(batch reflect.Value) error {
 			}
 		}
 		if r.metric >= 0 && isLost(row.Field(r.metric).String(), r.lost) {
-			continue
-		}
-		if body, ok := row.Addr().Interface().(*schema.Body); ok && r.known[0] != nil &&
-			r.isKnown(r.side, bodyOf{r.segment, body.ContentDigest}) {
 			continue
 		}
 		r.sum.add(r.hashing.row(row))

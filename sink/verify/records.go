@@ -29,7 +29,6 @@ func (v *verifier) records(ctx context.Context, m *journal.Manifest) error {
 	for _, p := range m.Parts {
 		parts[p.Segment] = append(parts[p.Segment], p)
 	}
-	var joined *joinedRows // nil for parts of one segment
 	before, targets, known := -1, int64(0), true
 	for _, name := range m.Records {
 		if ctx.Err() != nil {
@@ -42,23 +41,11 @@ func (v *verifier) records(ctx context.Context, m *journal.Manifest) error {
 			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, text)
 		}
 		before = max(before, name.Segment)
-		if joined == nil {
-			joined = joinedOf(parts[name.Segment])
-		}
-		record, err := v.record(m, name, parts[name.Segment], joined)
+		record, err := v.record(m, name, parts[name.Segment])
 		if err != nil {
 			return err
 		}
 		delete(parts, name.Segment)
-		if joined != nil && record == nil {
-			joined.unread = true
-		}
-		if joined != nil && name.Segment >= joined.last {
-			if text := joined.differ(); text != "" {
-				v.add(layout.RunFile(v.run, layout.ManifestName), badRows, text)
-			}
-			joined = nil
-		}
 		if record == nil {
 			known = false
 			continue
@@ -77,38 +64,6 @@ func (v *verifier) records(ctx context.Context, m *journal.Manifest) error {
 		v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, "no segment is named, and the run is complete")
 	}
 	return nil
-}
-
-// joinedRows are the rows by table that joined parts have more than the records of their
-// segments say.
-type joinedRows struct {
-	last   int // segment
-	rows   map[string]int64
-	unread bool // one of the records
-}
-
-// joinedOf returns the rows of the parts of several segments, nil for those of one.
-func joinedOf(parts []journal.Part) *joinedRows {
-	j := &joinedRows{rows: make(map[string]int64)}
-	isJoined := false
-	for _, p := range parts {
-		j.last, isJoined = max(j.last, p.Last()), isJoined || p.Last() > p.Segment
-		j.rows[p.Table] += p.Rows
-	}
-	if !isJoined {
-		return nil
-	}
-	return j
-}
-
-// differ says for which table the parts and the records differ, or returns "".
-func (j *joinedRows) differ() string {
-	for _, table := range schema.TableNames {
-		if n := j.rows[table]; n != 0 && !j.unread {
-			return fmt.Sprintf("the parts of table %s up to segment %d have %+d rows beside those of the records", table, j.last, n)
-		}
-	}
-	return ""
 }
 
 // plan checks the manifest against the plan. The digest and rows of standard input
@@ -144,10 +99,9 @@ func (v *verifier) plan(m *journal.Manifest) error {
 	return nil
 }
 
-// record reads the record of a segment and checks it against the parts of the manifest,
-// which may be joined. It returns nil if the record cannot be used.
-func (v *verifier) record(m *journal.Manifest, name journal.RecordName, parts []journal.Part, joined *joinedRows) (
-	*journal.Record, error) {
+// record reads the record of a segment and checks it against the manifest. It
+// returns nil if the record cannot be used.
+func (v *verifier) record(m *journal.Manifest, name journal.RecordName, parts []journal.Part) (*journal.Record, error) {
 	where := layout.Record(v.run, name.Segment)
 	r, err := journal.ReadRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
 	switch {
@@ -161,13 +115,8 @@ func (v *verifier) record(m *journal.Manifest, name journal.RecordName, parts []
 		return nil, nil
 	}
 	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p journal.Part) bool { return layout.OfRun[p.Table] })
-	if joined == nil && !slices.Equal(own, parts) {
+	if !slices.Equal(own, parts) {
 		v.add(where, badRecord, "names other parts than the manifest")
-	}
-	for _, p := range own {
-		if joined != nil {
-			joined.rows[p.Table] -= p.Rows
-		}
 	}
 	if p := r.WARC; p != nil && m.WARCFile == nil && !slices.Contains(m.WARC, *p) {
 		v.add(where, badRecord, "names another WARC file than the manifest")
@@ -260,11 +209,11 @@ func (v *verifier) unnamed(ctx context.Context, m *journal.Manifest) error {
 	}
 	for _, table := range schema.TableNames {
 		if err := look(layout.TableFolder(table, v.run), func(name string) bool {
-			// A segment that is not committed may have any files, and completion joins parts.
+			// A segment that is not committed may have any files.
 			var segment int
 			fmt.Sscanf(name, "part-%d", &segment)
 			return !v.Complete && layout.IsLeftover(name) && (store.IsTemporary(name) || layout.OfRun[table] ||
-				!segments[segment] || layout.JoinedTo(name) > 0)
+				!segments[segment])
 		}); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type scope struct {
 	// missing is the error of a query if the table has no part; %s is its name.
 	missing    string
 	uncompared string              // the error for changes, if not missing
-	parts      map[string][]string // of a run made of shards, or joined, by table; nil to take all in the folder
+	parts      map[string][]string // of a run made of shards, by table; nil to take all in the folder
 	without    map[string]bool     // columns, as table.column, that published parts lack
 }
 
@@ -48,9 +48,8 @@ func lastRun(runs []*journal.Manifest, how string) scope {
 	last := runs[len(runs)-1]
 	s.about = "The last complete run, and of its profiles the first."
 	s.runs = "run=" + last.Run
-	if last.Shards > 1 || last.Joined {
-		// Their names, because an attempt that has lost may leave files beside them, and so may
-		// one that was killed when it had joined them.
+	if last.Shards > 1 {
+		// Their names, because an attempt that has lost may leave files beside them.
 		s.parts = make(map[string][]string)
 		for _, p := range append(last.RunParts, last.Parts...) {
 			s.parts[p.Table] = append(s.parts[p.Table], p.Path)

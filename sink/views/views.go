@@ -247,7 +247,7 @@ func filesOf(s store.Store, runs []*journal.Manifest) (files, error) {
 }
 
 // completeRuns returns the complete runs of a folder with the parts that views name:
-// of the last one, if it is made of shards or joined, and of all in an object store.
+// of the last one, if it is made of shards, and of all in an object store.
 func completeRuns(s store.Store) (runs []*journal.Manifest, err error) {
 	heads, err := journal.CompleteRuns(s)
 	if err != nil {
@@ -255,7 +255,7 @@ func completeRuns(s store.Store) (runs []*journal.Manifest, err error) {
 	}
 	_, isFolder := s.(*store.Folder)
 	for i, m := range heads {
-		if !isFolder || i == len(heads)-1 && (m.Shards > 1 || m.Joined) {
+		if !isFolder || i == len(heads)-1 && m.Shards > 1 {
 			if m, err = journal.ReadManifest(s, m.Run); err != nil {
 				continue // damaged, as CompleteRuns skips it
 			}

@@ -134,31 +134,6 @@ func SegmentPart(table, run string, segment int, attempt string) string {
 	return Part(table, run, segment, attempt)
 }
 
-// Joined returns what stands for the attempt in the name of a part that has the rows of
-// several segments, up to last: part-0000000000-0000000063.parquet. A table may have
-// several, i from 0.
-func Joined(last, i int) string {
-	if i == 0 {
-		return number(last)
-	}
-	return number(last) + suffix(strconv.Itoa(i))
-}
-
-// JoinedTo returns the last segment of a part with the rows of several, by its path, and 0
-// for one of another name.
-func JoinedTo(name string) int {
-	last, i, several := strings.Cut(Attempt(name), "-")
-	segment, ok := SegmentNumber(last)
-	n, err := 0, error(nil)
-	if several {
-		n, err = strconv.Atoi(i)
-	}
-	if !ok || err != nil || Attempt(name) != Joined(segment, n) {
-		return 0
-	}
-	return segment
-}
-
 // ShardRejected returns the path of the rejected lines of a shard.
 func ShardRejected(run string, shard int, attempt string) string {
 	return path.Join(Records(run), number(shard)+suffix(attempt)+".rejected.csv")
