@@ -471,7 +471,7 @@ func wantPractice(t *testing.T, db *sql.DB, out string) {
 				}
 			}
 		}), ", ")+`, replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND away) / n), '0.0%', '0%'), replace(printf('%.1f%%', 100 * count(*) FILTER (compared AND once) / n), '0.0%', '0%')
-		FROM met WHERE is_control OR paper IN ('open', 'partly', 'nothing') GROUP BY identity, is_control ORDER BY is_control DESC, identity`)
+		FROM met WHERE is_control OR NOT asked OR paper IN ('open', 'partly', 'nothing') GROUP BY identity, is_control ORDER BY is_control DESC, identity`)
 	must(t, err)
 	want := "\nWhat the page did under each identity, in hosts\nidentity not asked asked compared served other page refused wall to pay to slow down elsewhere error no answer turned away control\n"
 	for _, row := range rows {

@@ -20,13 +20,15 @@ var pageColumns = []struct {
 }
 
 // metOf returns what identities met on pages, by the counters of the metric page_met: the control,
-// then each identity where robots.txt lets its agent in, and where it does not.
+// then each identity where robots.txt lets its agent in or it was not asked, and where it was
+// asked all the same (--pages=all).
 func metOf(counts map[string]int64) []*summary.Practice {
 	merged := make(map[string]int64)
 	for key, n := range counts {
 		identity, rest, _ := strings.Cut(key, " ")
 		paper, treatment, _ := strings.Cut(rest, " ")
-		if strings.HasPrefix(identity, summary.Control) || summary.LetsIn(paper) {
+		if strings.HasPrefix(identity, summary.Control) || summary.LetsIn(paper) ||
+			strings.HasPrefix(treatment, string(consent.PageNotAsked)) {
 			paper = summary.PaperOpen
 		} else {
 			paper = summary.PaperShutOut
@@ -59,9 +61,6 @@ func showPages(p *screen.Text, f *figures) {
 		asked := -m.By[string(consent.PageNotAsked)]
 		for _, n := range m.By {
 			asked += n
-		}
-		if asked == 0 && m.Paper == summary.PaperShutOut {
-			continue // without --pages=all
 		}
 		row := []string{p.Foreign(m.Identity), words.Number(m.By[string(consent.PageNotAsked)]), words.Number(asked), ""}
 		for _, c := range pageColumns {

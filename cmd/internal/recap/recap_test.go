@@ -182,7 +182,7 @@ func TestPages(t *testing.T) {
 			`
 identity                not asked  asked  compared  served  other page  refused  wall  to pay  turned away  control
 us (control: as we)             2      9                 8           0        1     0       0
-a                               0      7         6       3           2        0     0       1       1 of 6   1 of 6
+a                               3      7         6       3           2        0     0       1       1 of 6   1 of 6
 b                               2      0         0       0           0        0     0       0
 b, not let in on paper          0      2         2       0           0        0     2       0       2 of 2   0 of 2
 compared: served the page to the control; refused: 403, 404 or any other status 4xx;
