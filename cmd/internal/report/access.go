@@ -380,8 +380,7 @@ func (d *data) deadNames() *draw.Figure {
 		Note: "Names that lists of crawlers pass on, and for which no page of an operator was found. The registry has " +
 			"them as named_only; they are not agents, and count in no other figure.",
 	}
-	d.byKey(f, "dead_name", "name", "files", false, all, "star", d.texts)
-	f.SQL = strings.Replace(f.SQL, "WHERE ", "WHERE key <> 'any' AND ", 1)
+	byKey(f, d.from("dead_name", false)+" AND key <> 'any'", "name", "files", all, "star", d.texts)
 	f.Examples = d.examples.List("Examples", "line", "dead_name", words.Plain, counters.Ranked(all)...)
 	return f
 }

@@ -220,7 +220,7 @@ func (d *data) errors() *draw.Figure {
 	if len(all) == 1 {
 		f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, with %s", at, class)
 	}
-	d.byKey(f, "error_class", "error_class", "hosts", false, all, "closed", d.hosts)
+	byKey(f, d.from("error_class", false), "error_class", "hosts", all, "closed", d.hosts)
 	f.Examples = d.examples.List("Examples", "error", "error_class", words.ErrorClass.Of, top...)
 	return f
 }

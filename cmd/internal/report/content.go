@@ -61,7 +61,7 @@ func (d *data) features() *draw.Figure {
 			words.ShareOf(all["star_group"], d.texts, "files"), words.AgreeOf(all["star_group"], d.texts, "has", "have"),
 			words.Percent(all["wildcard"], d.texts), words.Percent(all["sitemap"], d.texts)),
 	}
-	d.byKey(f, "feature", "feature", "files", false, all, "allow", d.texts)
+	byKey(f, d.from("feature", false), "feature", "files", all, "allow", d.texts)
 	return f
 }
 
@@ -155,7 +155,7 @@ func (d *data) fields() *draw.Figure {
 		Note: "Fields that the documents do not define. They change no verdict. A crawl-delay counts here wherever it " +
 			"stands, as a feature only where it is a number in a group.",
 	}
-	d.byKey(f, "field", "field", "files", false, all, "allow", d.texts)
+	byKey(f, d.from("field", false), "field", "files", all, "allow", d.texts)
 	return f
 }
 
@@ -210,7 +210,7 @@ func (d *data) bodies() *draw.Figure {
 			words.ShareOf(d.texts-n, d.hosts, "hosts"), words.AgreeOf(d.texts-n, d.hosts, "has", "have"),
 			words.Percent(d.texts, d.hosts))
 	}
-	d.byKey(f, "body", "body", "files", false, all, "partly", d.texts)
+	byKey(f, d.from("body", false), "body", "files", all, "partly", d.texts)
 	return f
 }
 

@@ -75,7 +75,7 @@ func (d *data) documents() *draw.Figure {
 		f.AddBar(name, words.Count(asked[name], "host"), track)
 	}
 	f.Fill("hosts")
-	d.keyRows(f, "document", "document", "hosts", false, all)
+	keyRows(f, d.from("document", false), "document", "hosts", all)
 	f.Examples = d.examples.List("Examples", "URL", "document", func(name string) string { return name },
 		counters.Ranked(there)...)
 	return f
@@ -163,7 +163,7 @@ func (d *data) documentRefusals() *draw.Figure {
 	}
 	f.Fit("hosts")
 	f.Shorten()
-	d.keyRows(f, "document_refusal", "places", "hosts", true, sets)
+	keyRows(f, d.from("document_refusal", true), "places", "hosts", sets)
 	return f
 }
 
@@ -185,7 +185,7 @@ func (d *data) documentContraries() *draw.Figure {
 		Title: fmt.Sprintf("What is said in two places differs most often so: %s, on %s", contraryName(keys[0]),
 			words.OfHosts(pairs[keys[0]], hosts)),
 	}
-	d.byKey(f, "document_contrary", "places", "hosts", true, pairs, "star", hosts)
+	byKey(f, d.from("document_contrary", true), "places", "hosts", pairs, "star", hosts)
 	f.Examples = d.examples.List("Examples", "statements", "document_contrary", contraryName, keys...)
 	return f
 }

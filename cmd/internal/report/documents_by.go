@@ -10,7 +10,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/robots/consent"
-	"github.com/robocensus/robocensus/sink/views"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -97,11 +96,10 @@ func (d *data) documentLabels() (out []*draw.Figure) {
 		f.SQL = fmt.Sprintf(`SELECT value, split_part(key, ' ', 1) AS document,
   %s,
   sum(count)::BIGINT AS hosts
-FROM history.label_counts WHERE run = %s AND label = %s AND metric = 'document'
+%s
   AND value IN (%s) AND document IN (%s)
 GROUP BY value, document ORDER BY value, document`, counters.SumIf("ends_with(key, ' present')", "present"),
-			views.Quote(d.run), counters.QuoteAll([]string{label}), counters.QuoteAll(values),
-			counters.QuoteAll(names))
+			d.fromLabel(label, "document", false), counters.QuoteAll(values), counters.QuoteAll(names))
 		out = append(out, f)
 	}
 	return out

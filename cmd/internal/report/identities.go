@@ -272,7 +272,7 @@ func (d *data) servedOtherwise() *draw.Figure {
 			whom = "each of " + words.Tied(most, "identities")
 		}
 		f.Title = fmt.Sprintf("%s %s %s a file of another meaning",
-			strings.Replace(words.ShareOf(top.other, top.all, "hosts"), "of hosts", "of the hosts that serve both a file", 1),
+			words.ShareOf(top.other, top.all, "the hosts that serve both a file"),
 			words.AgreeOf(top.other, top.all, "serves", "serve"), whom)
 	}
 	var sums []string
@@ -308,7 +308,7 @@ func (d *data) wallsFor() *draw.Figure {
 	f := &draw.Figure{ID: "walls-for-identities", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: name, Title: title,
 		Note: "Walls that answered identities, on all hosts that were asked under them, whether or not they answered us " +
 			"with a wall too. " + d.unsubtracted()}
-	d.byKey(f, "answer_challenge", "identity_and_vendor", "hosts", true, all, "closed", d.hosts)
+	byKey(f, d.from("answer_challenge", true), "identity_and_vendor", "hosts", all, "closed", d.hosts)
 	return f
 }
 

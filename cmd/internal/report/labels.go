@@ -147,8 +147,9 @@ func (d *data) labelFigures() (out []*draw.Figure) {
 		f.SQL = fmt.Sprintf(`SELECT value,
   coalesce(sum(count) FILTER (metric = 'category' AND category = %s AND key IN ('all', 'some') AND profile = %s), 0)::BIGINT AS shut_out,
   sum(count) FILTER (metric = 'targets')::BIGINT AS hosts
-FROM history.label_counts WHERE run = %s AND label = %s AND metric IN ('targets', 'category')
-GROUP BY value ORDER BY hosts < %d, shut_out / hosts DESC, hosts DESC, value`, views.Quote(counters.Headline), views.Quote(d.profile), views.Quote(d.run), counters.QuoteAll([]string{label}), words.Few)
+%s
+GROUP BY value ORDER BY hosts < %d, shut_out / hosts DESC, hosts DESC, value`, views.Quote(counters.Headline),
+			views.Quote(d.profile), d.fromLabel(label, "targets category", false), words.Few)
 		f.Note = strings.TrimSpace(f.Note)
 		out = append(out, f)
 	}

@@ -232,7 +232,7 @@ func (d *data) sitemapHosts() *draw.Figure {
 		Title: fmt.Sprintf("Pages of their own are listed by %s asked for sitemaps",
 			words.OfCount(all[summary.HostLists], asked, d.noun())),
 	}
-	d.byKey(f, "sitemap_host", "lists", d.noun()+"s", false, all, "allow", asked)
+	byKey(f, d.from("sitemap_host", false), "lists", d.noun()+"s", all, "allow", asked)
 	return f
 }
 
@@ -256,7 +256,7 @@ func (d *data) sitemapFiles() *draw.Figure {
 		Legend: []draw.Legend{{Class: "allow", Name: "sitemaps"}},
 		Title:  fmt.Sprintf("There and whole: %s", words.OfCount(read, files, "sitemap")),
 	}
-	d.byKey(f, "sitemap_file", "sitemap", "sitemaps", false, all, "allow", files)
+	byKey(f, d.from("sitemap_file", false), "sitemap", "sitemaps", all, "allow", files)
 	return f
 }
 
@@ -289,7 +289,7 @@ func (d *data) sitemapFaults() *draw.Figure {
 			"it names on %s",
 			words.OfCount(all[summary.FaultDead], asked, d.noun()), words.Number(all[summary.FaultClosed])),
 	}
-	d.byKey(f, "sitemap_fault", "fault", d.noun()+"s", false, all, "partly", asked)
+	byKey(f, d.from("sitemap_fault", false), "fault", d.noun()+"s", all, "partly", asked)
 	f.Examples = d.examples.List("Examples", "sitemap", "sitemap_fault", words.SitemapFault.Of, counters.Ranked(all)...)
 	return f
 }

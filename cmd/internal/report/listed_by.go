@@ -11,7 +11,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/report/draw"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink/shares"
-	"github.com/robocensus/robocensus/sink/views"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -163,9 +162,8 @@ func (d *data) coverageLabels() (out []*draw.Figure) {
 		}
 		f.Title = spreadTitle("By "+visible.Text(label)+", of what hosts list", agents, values,
 			func(value string) string { return "those with " + visible.Text(value) }, of)
-		f.SQL = medianSQL("value", fmt.Sprintf("FROM history.label_counts WHERE run = %s AND label = %s AND metric = "+
-			"'coverage' AND profile = %s AND value IN (%s)", views.Quote(d.run), counters.QuoteAll([]string{label}),
-			views.Quote(d.profile), counters.QuoteAll(values)), agents, "value")
+		f.SQL = medianSQL("value", fmt.Sprintf("%s AND value IN (%s)", d.fromLabel(label, "coverage", true),
+			counters.QuoteAll(values)), agents, "value")
 		out = append(out, f)
 	}
 	return out

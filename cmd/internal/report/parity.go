@@ -81,7 +81,7 @@ func (d *data) parityCauses() *draw.Figure {
 		Note: parityNote + "The cause is the first simplification of the file after which both readings agree; several " +
 			"where it takes more than one. A file counts once for each cause that it has for one of its crawlers.",
 	}
-	d.byKey(f, "parity_cause_hosts", "cause", "files", false, all, "partly", named)
+	byKey(f, d.from("parity_cause_hosts", false), "cause", "files", all, "partly", named)
 	if f.Examples = d.examples.List("Examples", "what the file as a whole is to the crawler", "parity_cause",
 		parityCause, counters.Ranked(all)...); f.Examples != nil {
 		for i := range f.Examples.Rows {

@@ -12,7 +12,6 @@ import (
 	"github.com/robocensus/robocensus/robots/consent"
 	"github.com/robocensus/robocensus/sink/shares"
 	"github.com/robocensus/robocensus/sink/summary"
-	"github.com/robocensus/robocensus/sink/views"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -180,9 +179,8 @@ func (d *data) practices() (out []*draw.Figure) {
 		}
 		keys := counters.Ascending(values)
 		slices.SortStableFunc(keys, func(a, b string) int { return int(values[b].Compared() - values[a].Compared()) })
-		from := strings.Replace(from, "history.summary", "history.label_counts", 1) + " AND label = " + views.Quote(label)
-		f := practiceBy("practice-label-"+strconv.Itoa(i+1), "value", "value", from, "answers DESC, value", values, keys,
-			func(value string) string { return visible.Text(value) })
+		f := practiceBy("practice-label-"+strconv.Itoa(i+1), "value", "value", d.fromLabel(label, "page_met", true),
+			"answers DESC, value", values, keys, func(value string) string { return visible.Text(value) })
 		if f != nil {
 			f.Title = "By " + visible.Text(label) + ", " + f.Title
 		}

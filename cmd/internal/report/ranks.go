@@ -107,10 +107,18 @@ GROUP BY agent, stratum ORDER BY agent, %s`, d.from("targets", false), d.from("p
 	return f
 }
 
+// ofRank says of hosts what their stratum is.
+func ofRank(stratum string) string {
+	if stratum == "unranked" {
+		return "without a rank"
+	}
+	return "of " + words.Rank(stratum)
+}
+
 // rankWords names a stratum in a sentence.
 func rankWords(stratum string) string {
 	if stratum == "unranked" {
-		return "those without a rank"
+		return "those " + ofRank(stratum)
 	}
 	return words.Rank(stratum)
 }

@@ -16,14 +16,20 @@ import (
 // the run, because the page is kept, and the bare view summary shows only the last
 // run.
 func (d *data) from(metrics string, profiled bool) string {
-	s := fmt.Sprintf("FROM history.summary WHERE run = %s AND metric ", views.Quote(d.run))
+	return d.counted("summary", "", metrics, profiled)
+}
+
+// fromLabel is from for the counters of a label's values.
+func (d *data) fromLabel(label, metrics string, profiled bool) string {
+	return d.counted("label_counts", " AND label = "+counters.QuoteAll([]string{label}), metrics, profiled)
+}
+
+func (d *data) counted(table, and, metrics string, profiled bool) string {
+	s := fmt.Sprintf("FROM history.%s WHERE run = %s%s AND metric ", table, views.Quote(d.run), and)
 	if names := strings.Fields(metrics); len(names) == 1 {
 		s += "= " + views.Quote(names[0])
 	} else {
-		for i := range names {
-			names[i] = views.Quote(names[i])
-		}
-		s += "IN (" + strings.Join(names, ", ") + ")"
+		s += "IN (" + counters.QuoteAll(names) + ")"
 	}
 	if profiled {
 		s += " AND profile = " + views.Quote(d.profile)
@@ -31,22 +37,21 @@ func (d *data) from(metrics string, profiled bool) string {
 	return s
 }
 
-// byKey fills a figure with the counts of a metric by key, greatest first, and
-// draws them as shares of base.
-func (d *data) byKey(f *draw.Figure, metric, name, unit string, profiled bool, counts map[string]int64, class string,
-	base int64) {
-	d.keyRows(f, metric, name, unit, profiled, counts)
+// byKey fills a figure with counts by key, as keyRows does, and draws them as shares of base.
+func byKey(f *draw.Figure, from, name, unit string, counts map[string]int64, class string, base int64) {
+	keyRows(f, from, name, unit, counts)
 	keyBars(f, counts, class, unit, base)
 }
 
-// keyRows sets the numbers of a figure to the counts of a metric by key, greatest first.
-func (d *data) keyRows(f *draw.Figure, metric, name, unit string, profiled bool, counts map[string]int64) {
+// keyRows sets the numbers of a figure to counts by key, greatest first, and its SQL to what
+// computes them from the counters that from selects.
+func keyRows(f *draw.Figure, from, name, unit string, counts map[string]int64) {
 	f.Head = []string{name, unit}
 	for _, k := range counters.Ranked(counts) {
 		f.AddRow([]string{k}, counts[k])
 	}
 	f.SQL = fmt.Sprintf("SELECT key AS %s, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY %s DESC, key", name, unit,
-		d.from(metric, profiled), unit)
+		from, unit)
 }
 
 // histogram returns the distribution that a metric counts.

@@ -56,7 +56,7 @@ func (d *data) refusals() *draw.Figure {
 		}
 	}
 	f.Fit("hosts")
-	d.keyRows(f, "refusal_set", "ways", "hosts", true, sets)
+	keyRows(f, d.from("refusal_set", true), "ways", "hosts", sets)
 	return f
 }
 
@@ -121,7 +121,7 @@ func (d *data) preferences() *draw.Figure {
 	}
 	f.Fit("files")
 	f.Names = counters.Statement
-	d.keyRows(f, "preference", "statement", "files", false, all)
+	keyRows(f, d.from("preference", false), "statement", "files", all)
 	return f
 }
 
@@ -148,7 +148,7 @@ func (d *data) preferenceRemarks() *draw.Figure {
 		Note: "Statements that contradict each other, and those that state nothing: nobody reads what stands before any " +
 			"group, a dictionary that does not parse, or a label that no current document has.",
 	}
-	d.byKey(f, "preference_remark", "remark", "files", false, all, "partly", d.texts)
+	byKey(f, d.from("preference_remark", false), "remark", "files", all, "partly", d.texts)
 	f.Examples = d.examples.List("Examples", "text", "preference_remark", words.PreferenceRemark.Of,
 		counters.Ranked(all)...)
 	return f
@@ -173,7 +173,7 @@ func (d *data) signalReach() *draw.Figure {
 			"To bind all agents it stands below the line “User-agent: *”. Of a file with several content signals the widest " +
 			"counts.",
 	}
-	d.byKey(f, "signal_reach", "binds", "files", false, all, "partly", files)
+	byKey(f, d.from("signal_reach", false), "binds", "files", all, "partly", files)
 	f.Examples = d.examples.List("Examples", "text", "signal_reach", words.SignalReach.Of, "nobody", "one")
 	return f
 }
@@ -191,7 +191,7 @@ func (d *data) templates() *draw.Figure {
 			"plugin, or a lawyer. A file may have several. Templates that robocensus does not know are the view families of " +
 			"views.sql.",
 	}
-	d.byKey(f, "template", "template", "files", false, all, "allow", d.texts)
+	byKey(f, d.from("template", false), "template", "files", all, "allow", d.texts)
 	f.Examples = d.examples.List("Examples", "version", "template", words.Plain, counters.Ranked(all)...)
 	return f
 }
@@ -249,10 +249,9 @@ func (d *data) templateRanks() *draw.Figure {
 	f.Title = fmt.Sprintf("%s is in as many of the files of each band of ranks: %s", top,
 		words.Percent(byTemplate[top][most], texts[most]))
 	if most != least {
-		f.Title = fmt.Sprintf("%s is in %s of the files of hosts of %s, and in %s of those of %s", top,
-			words.Percent(byTemplate[top][most], texts[most]), words.Rank(most),
-			words.Percent(byTemplate[top][least], texts[least]), words.Rank(least))
-		f.Title = strings.ReplaceAll(f.Title, "of unranked", "without a rank")
+		f.Title = fmt.Sprintf("%s is in %s of the files of hosts %s, and in %s of those %s", top,
+			words.Percent(byTemplate[top][most], texts[most]), ofRank(most),
+			words.Percent(byTemplate[top][least], texts[least]), ofRank(least))
 	}
 	f.SQL = fmt.Sprintf(`SELECT template, stratum, files, of_files
 FROM (SELECT key AS template, stratum, sum(count)::BIGINT AS files, sum(sum(count)) OVER (PARTITION BY key) AS total

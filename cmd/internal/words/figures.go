@@ -22,13 +22,14 @@ func Percent(n, of int64) string {
 }
 
 // ShareOf formats the share that n has of a base that is named, such as "35.9% of hosts"
-// or "2 of 3 hosts". Of "those with rules" it is "2 of 3 with rules".
+// or "2 of 3 hosts". Of "those with rules" it is "2 of 3 with rules", of "the hosts with
+// rules" "2 of 3 hosts with rules".
 func ShareOf(n, of int64, base string) string {
 	if 0 < of && of < Few {
 		if rest, ok := strings.CutPrefix(base, "those "); ok {
 			return Number(n) + " of " + Number(of) + " " + rest
 		}
-		return Number(n) + " of " + Of(of, base)
+		return Number(n) + " of " + Of(of, strings.TrimPrefix(base, "the "))
 	}
 	return Percent(n, of) + " of " + base
 }
