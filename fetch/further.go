@@ -58,8 +58,9 @@ const (
 // Kinds lists the kinds.
 var Kinds = []Kind{KindPage, KindSitemap, KindDocument, KindControl}
 
-// MaxFurther bounds the further requests to a host.
-const MaxFurther = 256
+// MaxFurther bounds the further requests to a host, and the notes why there are none. It is more than
+// what plans of the largest bounds come to.
+const MaxFurther = 512
 
 // A Question is a further request to a host.
 type Question struct {

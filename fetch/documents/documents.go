@@ -98,6 +98,9 @@ func (l List) named(name string) *Document {
 	return nil
 }
 
+// isRead reports whether all of what is kept of it may be read as another document as well.
+func (d *Document) isRead() bool { return !d.Head && d.Kind != KindPage }
+
 // place is a folder and an extension: a host gives one page for all paths of a place that
 // do not exist.
 type place struct{ folder, extension string }

@@ -103,7 +103,7 @@ var sites = map[string]http.HandlerFunc{
 		switch r.URL.Path {
 		case "/robots.txt":
 			fmt.Fprint(w, "User-agent: *\nDisallow: /shut.xml\n")
-		case "/shared.xml", "/shut.xml":
+		case "/shared.xml", "/shut.xml", "/moved.xml":
 			fmt.Fprint(w, license)
 		case "/tdm.json":
 			fmt.Fprint(w, reserved)
@@ -161,6 +161,17 @@ var sites = map[string]http.HandlerFunc{
 	"same.example": func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "# Same\n\nYou have asked, and this is what you get.\n")
 	},
+	// It names its licences more than once, each in some way.
+	"named.example": naming(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://guests.example/moved.xml", http.StatusFound)
+	}, "named.example/license.xml", "named.example:80/license.xml", "named.example/llms.txt", "named.example/llms-full.txt", "named.example/"),
+	// Redirects lead to more sites than are asked, to one again, and to what is shut.
+	"led.example": naming(led, "led.example/1", "guests.example/shared.xml", "led.example/1?again", "led.example/closed", "led.example/2", "guests.example/shut.xml", "led.example/closed?again"),
+	// It wants to be left alone in the midst, for a licence, by HEAD, and from the beginning.
+	"tired.example":  naming(tired("/llms.txt", http.StatusTooManyRequests), "tired.example/a", "guests.example/shared.xml", "tired.example/license.xml"),
+	"sated.example":  naming(tired("/b", http.StatusServiceUnavailable), "sated.example/a", "sated.example/b", "sated.example/c", "sated.example/license.xml"),
+	"headed.example": naming(tired("/llms-full.txt", http.StatusMethodNotAllowed), "headed.example/a"),
+	"never.example":  tired("/robots.txt", http.StatusNotFound),
 	"away.example": func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/robots.txt" {
 			w.Header().Set("Retry-After", "86400")
@@ -169,12 +180,56 @@ var sites = map[string]http.HandlerFunc{
 	},
 }
 
+// naming serves a robots.txt that names licences, and else what another handler does.
+func naming(besides http.HandlerFunc, licences ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			besides(w, r)
+			return
+		}
+		for _, l := range licences {
+			fmt.Fprintf(w, "License: http://%s\n", l)
+		}
+	}
+}
+
+// led leads on to another site.
+func led(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/1":
+		http.Redirect(w, r, "http://guests.example/shared.xml", http.StatusFound)
+	case "/2":
+		http.Redirect(w, r, "http://third.example/2", http.StatusFound)
+	case "/closed":
+		http.Redirect(w, r, "http://guests.example/shut.xml", http.StatusFound)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// tired wants to be left alone once it is asked for a path.
+func tired(path string, status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == path {
+			w.Header().Set("Retry-After", "86400")
+			w.WriteHeader(status)
+			return
+		}
+		http.NotFound(w, r)
+	}
+}
+
 func told(x *Found) string {
 	statements := 0
 	if x.Read != nil {
 		statements = len(x.Read.Statements)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %d %d %s", x.Name, x.Outcome, x.Answer.Status(), statements, strings.Join(x.Remarks, ",")))
+}
+
+// spared has a row for each document that a host is not asked for any more.
+func spared(names string) string {
+	return strings.ReplaceAll(names, " ", " not_asked 0 0 spared\n") + " not_asked 0 0 spared"
 }
 
 // What hosts have is found out, with as many requests as are said beforehand, and none that
@@ -253,7 +308,46 @@ license.xml soft_404 200 0
 llms.txt soft_404 200 0
 llms-full.txt soft_404 200 0
 signatures soft_404 200 0`,
-		"away.example": "page unreachable 503 0",
+		"away.example": "page unreachable 503 0\n" + spared("tdmrep license.xml llms.txt llms-full.txt signatures"),
+		"named.example": `page absent 302 0 elsewhere
+tdmrep invalid 200 0 not_json,no_control
+license.xml absent 302 0 elsewhere
+llms.txt absent 302 0 elsewhere
+llms-full.txt absent 302 0 elsewhere
+signatures absent 302 0 redirect
+` + strings.Repeat("rsl present 200 1 type,no_control\n", 3) + "rsl present 200 1 type,no_control",
+		"led.example": `page absent 404 0
+tdmrep absent 404 0
+license.xml absent 404 0
+llms.txt absent 404 0
+llms-full.txt absent 404 0
+signatures absent 404 0
+` + strings.Repeat("rsl present 200 1 type,no_control\n", 3) + `rsl absent 302 0 elsewhere,disallowed
+rsl not_asked 302 0 elsewhere,beyond
+rsl not_asked 0 0 disallowed
+rsl not_asked 0 0 beyond`,
+		"tired.example": `page absent 404 0
+tdmrep absent 404 0
+license.xml absent 404 0
+llms.txt refused 429 0
+` + spared("llms-full.txt signatures rsl rsl") + "\nrsl absent 404 0",
+		"sated.example": `page absent 404 0
+tdmrep absent 404 0
+license.xml absent 404 0
+llms.txt absent 404 0
+llms-full.txt absent 404 0
+signatures absent 404 0
+rsl absent 404 0
+rsl unreachable 503 0
+rsl not_asked 0 0 spared
+rsl absent 404 0`,
+		"headed.example": `page absent 404 0
+tdmrep absent 404 0
+license.xml absent 404 0
+llms.txt absent 404 0
+llms-full.txt not_asked 405 0 spared
+` + spared("signatures rsl"),
+		"never.example": spared("page tdmrep license.xml llms.txt llms-full.txt signatures"),
 	}
 	var group sync.WaitGroup
 	for host, want := range want {
@@ -273,9 +367,11 @@ signatures soft_404 200 0`,
 			if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", host, diff)
 			}
-			n := len(capture.Further)
-			if host == "many.example" {
-				n -= 58 // that nobody asks for
+			n := 0
+			for _, f := range capture.Further {
+				if len(f.Hops) > 0 {
+					n++
+				}
 			}
 			if host == "soft.example" && n != list.Requests() {
 				t.Errorf("%s: %d requests, said %d", host, n, list.Requests())

@@ -14,8 +14,9 @@ import (
 // A Found is what came of a document.
 type Found struct {
 	Document
-	URL     string         // that was asked for
-	Answer  *fetch.Further // where a redirect led to another site, the answer there
+	URL     string            // that was asked for
+	Answer  *fetch.Further    // where a redirect led to another site, the answer there
+	left    usage.PageOutcome // why there is none, "" if there is
 	Outcome consent.Outcome
 	Remarks []string
 	// Read is the document, nil unless its outcome is present. It may be about nothing, as
@@ -39,6 +40,7 @@ const (
 	RemarkNoControl  = "no_control" // the host may give the same for anything: archives of others hold no control
 	RemarkPrice      = "price"      // the answer names one
 	RemarkBeyond     = "beyond"     // a licence beyond the number that a host is asked for
+	RemarkSpared     = "spared"     // the host wants to be left alone for longer than the census waits
 	RemarkMore       = "more"       // that is the last with a row, and not the last that the host names
 )
 
@@ -64,27 +66,33 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 		text = page.Reading
 	}
 	licences, more := named(host, lines, page, text)
-	for _, f := range all {
+	for i := 0; i < len(all); i++ {
+		f := all[i]
 		d := l.named(f.Name)
 		if f.Kind != fetch.KindDocument || d == nil {
 			continue
 		}
-		x := Found{Document: *d, Answer: f, URL: f.URL}
+		x := Found{Document: *d, Answer: l.first(all[:i], f), URL: f.URL}
 		isHead := d.Head
-		// A redirect has led to another site, or the host answers no HEAD.
-		if last := len(out) - 1; last >= 0 && out[last].Name == d.Name && (d.Path != "" || out[last].leadsTo(f.URL)) {
-			isHead = isHead && !answersNoHead(out[last].Answer)
-			if len(f.Hops) == 0 { // whose robots.txt does not allow it
-				out[last].remark(whyNot[f.Outcome])
-				continue
+		next := func() *fetch.Further { // what was asked for the document besides
+			if i+1 == len(all) || all[i+1].Kind != fetch.KindDocument || all[i+1].Name != d.Name {
+				return nil
 			}
-			x.URL, out = out[last].URL, out[:last]
+			return all[i+1]
 		}
-		x.judge()
-		if x.Outcome == "" {
-			isNamed := d.Path == "" || slices.ContainsFunc(licences, func(n licence) bool { return n.URL == f.URL })
-			control := controls[placeOf(pathOf(f.URL)).String()]
-			if !strings.HasPrefix(f.URL, host.String()+"/") {
+		if g := next(); g != nil && isHead && answersNoHead(x.Answer) && g.URL == f.URL {
+			i, isHead = i+1, false
+			x.continues(g)
+		}
+		if g := next(); g != nil && x.leadsTo(g.URL) {
+			x.continues(l.first(all[:i+1], g))
+			i++
+		}
+		if x.judge(); x.Outcome == "" {
+			url := x.Answer.URL
+			isNamed := d.Path == "" || slices.ContainsFunc(licences, func(n licence) bool { return n.URL == url })
+			control := controls[placeOf(pathOf(url)).String()]
+			if !strings.HasPrefix(url, host.String()+"/") {
 				control = nil // of another origin
 			}
 			if isHead {
@@ -95,10 +103,31 @@ func (l List) Find(host fetch.Origin, file *robots.File, all []*fetch.Further) (
 		}
 		out = append(out, x)
 	}
-	if last := len(out) - 1; more && last >= 0 && slices.Contains(out[last].Remarks, RemarkBeyond) {
+	if last := len(out) - 1; more && last >= 0 && out[last].Path == "" && out[last].Outcome == consent.NotAsked {
 		out[last].remark(RemarkMore)
 	}
 	return out
+}
+
+// first returns the answer that a URL had before, for what was not asked for again.
+func (l List) first(before []*fetch.Further, f *fetch.Further) *fetch.Further {
+	if f.Outcome == usage.PageAgain {
+		for _, g := range before {
+			if d := l.named(g.Name); g.Kind == fetch.KindDocument && g.URL == f.URL && d != nil && d.isRead() {
+				return g
+			}
+		}
+	}
+	return f
+}
+
+// continues takes what came of the rest of a document's way: the answer, or why there was none.
+func (x *Found) continues(f *fetch.Further) {
+	if len(f.Hops) > 0 {
+		x.Answer = f
+	} else {
+		x.left = f.Outcome
+	}
 }
 
 // leadsTo reports whether a redirect leads to a URL of another site.
@@ -107,7 +136,9 @@ func (x *Found) leadsTo(url string) bool {
 		return false
 	}
 	to, target, _, err := fetch.Redirect(x.Answer.FinalURL(), x.Answer.Lines().Get("Location"))
-	return err == nil && to.String()+target == url
+	// That of a further request is cut if it is long.
+	start, isCut := strings.CutSuffix(url, "...")
+	return err == nil && (to.String()+target == url || isCut && strings.HasPrefix(to.String()+target, start))
 }
 
 // HasRead reports whether the terms that a line License names were read.
@@ -135,14 +166,14 @@ func (x *Found) remark(r string) {
 
 // whyNot has the remarks about what robots.txt does not allow.
 var whyNot = map[usage.PageOutcome]string{usage.PageDisallowed: RemarkDisallowed, usage.PageUnread: RemarkUnread,
-	usage.PageBeyond: RemarkBeyond}
+	usage.PageBeyond: RemarkBeyond, usage.PageSpared: RemarkSpared}
 
 // judge sets the outcome of an answer whose body does not decide.
 func (x *Found) judge() {
 	f := x.Answer
 	asked := len(f.Hops) > 0
 	switch f.Outcome {
-	case usage.PageDisallowed, usage.PageUnread, usage.PageBeyond:
+	case usage.PageDisallowed, usage.PageUnread, usage.PageBeyond, usage.PageSpared, usage.PageAgain:
 		x.Outcome = consent.NotAsked
 		if asked {
 			x.Outcome = consent.Absent // a redirect that we may not follow
@@ -164,6 +195,12 @@ func (x *Found) judge() {
 		x.remark(RemarkChallenge)
 	default:
 		x.Outcome, _ = consent.OutcomeOf(f.Status())
+	}
+	if x.left != "" {
+		x.remark(whyNot[x.left])
+		if x.left == usage.PageBeyond || x.left == usage.PageSpared {
+			x.Outcome = consent.NotAsked // as the robots.txt that disallows it does not say
+		}
 	}
 	if price, ok := consent.PriceOf(f.Status(), f.Lines(), f.Body); ok && f.Status() != http.StatusOK {
 		x.Price = price

@@ -48,7 +48,7 @@ func (l List) Plan() fetch.Plan {
 	return fetch.Plan{
 		Most: l.most(), Keeps: l.keeps(),
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
-			v := &visit{list: l, host: host, put: ask, asked: make(map[string]bool)}
+			v := &visit{list: l, host: host, put: ask, asked: make(map[string]*fetch.Further)}
 			v.all()
 		},
 	}
@@ -59,9 +59,11 @@ type visit struct {
 	list  List
 	host  *fetch.Answered
 	put   func(*fetch.Question) *fetch.Further
-	over  bool
-	asked map[string]bool // URLs
-	page  []byte          // what was read of the page
+	over  bool                      // the fetch has ended
+	page  []byte                    // what was read of the page
+	asked map[string]*fetch.Further // by URL, what was asked for by GET, or was not for a reason
+
+	isSpared bool // the host wants to be left alone: all else is noted
 
 	elsewhere int // documents on other sites that were asked for
 	places    []place
@@ -89,8 +91,8 @@ func (v *visit) all() {
 		v.licences(d, page)
 	}
 	for _, p := range append(v.list.controls(), v.places...) {
-		if v.over {
-			return
+		if v.over || v.isSpared {
+			break
 		}
 		v.question(&fetch.Question{Kind: fetch.KindControl, Name: p.String(), Origin: v.host.Origin,
 			Target: p.folder + random() + p.extension, MaxBody: maxBody})
@@ -99,8 +101,7 @@ func (v *visit) all() {
 		if v.over {
 			return
 		}
-		v.question(&fetch.Question{Kind: fetch.KindDocument, Name: v.list.targets().Name, Origin: l.Origin,
-			Target: l.Target, Unasked: usage.PageBeyond})
+		v.leave(v.list.targets(), l.Origin, l.Target, usage.PageBeyond)
 	}
 }
 
@@ -130,7 +131,9 @@ func (v *visit) licences(d *Document, page *fetch.Further) {
 	for _, l := range licences {
 		isElsewhere := fetch.DomainOf(v.host.Origin.Host) != fetch.DomainOf(l.Origin.Host)
 		switch {
-		case v.asked[l.URL]:
+		case v.asked[l.URL] != nil:
+			v.leave(d, l.Origin, l.Target, usage.PageAgain)
+			v.follow(d, v.asked[l.URL])
 		case isElsewhere && v.elsewhere == maxElsewhere, !isElsewhere && n == maxTargets:
 			v.beyond = append(v.beyond, l)
 		case isElsewhere:
@@ -180,12 +183,27 @@ func (v *visit) ask(d *Document, o fetch.Origin, target string) *fetch.Further {
 		q.Head, q.MaxBody = false, d.keeps()
 		f = v.question(q)
 	}
-	if f != nil && d.Redirects == Anywhere && f.Outcome == usage.PageElsewhere {
-		if to, target, _, err := fetch.Redirect(f.FinalURL(), f.Lines().Get("Location")); err == nil {
-			v.askElsewhere(d, to, target)
-		}
-	}
+	v.follow(d, f)
 	return f
+}
+
+// follow asks for what a redirect to another site leads to.
+func (v *visit) follow(d *Document, f *fetch.Further) {
+	if f == nil || d.Redirects != Anywhere || f.Outcome != usage.PageElsewhere {
+		return
+	}
+	to, target, _, err := fetch.Redirect(f.FinalURL(), f.Lines().Get("Location"))
+	if err != nil {
+		return // nowhere
+	}
+	switch {
+	case v.asked[to.String()+target] != nil:
+		v.leave(d, to, target, usage.PageAgain)
+	case v.elsewhere == maxElsewhere:
+		v.leave(d, to, target, usage.PageBeyond)
+	default:
+		v.askElsewhere(d, to, target)
+	}
 }
 
 // answersNoHead reports whether a host does not answer HEAD.
@@ -195,22 +213,30 @@ func answersNoHead(f *fetch.Further) bool {
 
 // askElsewhere asks for a document on another site.
 func (v *visit) askElsewhere(d *Document, o fetch.Origin, target string) {
-	if v.over || v.elsewhere == maxElsewhere || v.asked[o.String()+target] {
-		return
-	}
 	v.elsewhere++
 	v.question(&fetch.Question{Kind: fetch.KindDocument, Name: d.Name, Origin: o, Target: target, MaxBody: d.keeps(),
 		Elsewhere: true})
 }
 
-// question puts a question. A host that wants to be left alone ends the visit.
+// leave notes why a document is not asked for.
+func (v *visit) leave(d *Document, o fetch.Origin, target string, why usage.PageOutcome) {
+	v.question(&fetch.Question{Kind: fetch.KindDocument, Name: d.Name, Origin: o, Target: target, Unasked: why})
+}
+
+// question puts a question or, once the host wants to be left alone, notes that it does not.
 func (v *visit) question(q *fetch.Question) *fetch.Further {
 	q.Headers, q.Priced = headers, true
-	v.asked[q.URL()] = true
+	if v.isSpared && q.Unasked == "" {
+		q.Unasked = usage.PageSpared
+	}
 	f := v.put(q)
-	if f == nil {
-		v.over = true
-		return nil
+	if f == nil && q.Unasked == "" {
+		v.isSpared, q.Unasked = true, usage.PageSpared
+		f = v.put(q)
+	}
+	v.over = f == nil
+	if url := q.URL(); v.asked[url] == nil && q.Kind == fetch.KindDocument && v.list.named(q.Name).isRead() {
+		v.asked[url] = f
 	}
 	return f
 }

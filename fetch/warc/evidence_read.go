@@ -323,7 +323,7 @@ func isFront(f *fetch.Front) bool {
 // isFurther reports whether facts can be those of a further request.
 func isFurther(f *fetch.Further) bool {
 	ok := slices.Contains(fetch.Kinds, f.Kind) &&
-		(slices.Contains(usage.PageOutcomes, f.Outcome) || f.Outcome == usage.PageSpared || f.Outcome == usage.PageBeyond) &&
+		(slices.Contains(usage.PageOutcomes, f.Outcome) || slices.Contains(usage.UnaskedOutcomes, f.Outcome)) &&
 		len(f.Hops) <= maxHops && len(f.Header) <= maxFrontLines &&
 		len(f.Name) <= maxStoredHeader && len(f.URL) <= maxHopURL && (f.Outcome == usage.PageFailed) == (f.Error != "") &&
 		(f.Error == "" || isClass(f.Error)) &&

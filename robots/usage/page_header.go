@@ -270,8 +270,12 @@ const (
 	PageSpared     PageOutcome = "spared"     // the host wants to be left alone for long; of further requests alone
 	PageUncaptured PageOutcome = "uncaptured" // archives hold no answer
 	PageBeyond     PageOutcome = "beyond"     // one of more than are asked for; of further requests alone
+	PageAgain      PageOutcome = "again"      // it was asked for before, for something else; of further requests alone
 )
 
-// PageOutcomes lists the outcomes.
+// UnaskedOutcomes lists those of further requests alone.
+var UnaskedOutcomes = []PageOutcome{PageSpared, PageBeyond, PageAgain}
+
+// PageOutcomes lists the other outcomes.
 var PageOutcomes = []PageOutcome{PageRead, PageStatus, PageChallenge, PageElsewhere, PageFailed, PageDisallowed,
 	PageUnread, PageUncaptured}

@@ -24,8 +24,9 @@ type Document struct {
 	// and extension that cannot exist; `soft_404`: it is; `invalid`: a 200 of another shape; `absent`: 404, 410,
 	// an answer without a document, or a redirect that may not be followed; `refused`: another 4xx, or a wall;
 	// `unreachable`: a 5xx, or no answer; `not_asked`: the robots.txt of its origin disallows it to the census, or
-	// does not say, or the host names more licences than the census asks for: four in its registered domain, and
-	// two elsewhere; `uncaptured`: the archives that another program wrote hold no answer.
+	// does not say, the host wants to be left alone, or it names, or redirects lead to, more licences than the census
+	// asks for: four in its registered domain, and two elsewhere; `uncaptured`: the archives that another program wrote
+	// hold no answer. A URL that is named twice is asked for once, and has a row for each document that it is.
 	Outcome string `parquet:"outcome,dict"`
 	// Media type as sent. Null without one. Example: `application/json`.
 	ContentType *string `parquet:"content_type,dict"`
@@ -38,7 +39,8 @@ type Document struct {
 	// Price that the answer names, as written. Null without one. Example: `USD 0.01`.
 	Price *string `parquet:"price,dict"`
 	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`, `unread`,
-	// `beyond` (one licence too many; with `more` the last that has a row, and not the last), `challenge`, an error
+	// `beyond` (one licence too many, or with `elsewhere` what a redirect leads to; with `more` the last that has a row, and
+	// not the last), `spared` (the host wants to be left alone for longer than the census waits), `challenge`, an error
 	// class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
 	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`,
 	// `expired`, `no_control` (nothing to compare it with: nobody knows whether it is a soft 404, as of

@@ -48,7 +48,7 @@ func encodeDocuments(rows []schema.Document) string {
 		text.SetSeed(askedSeed)
 		for i := range of {
 			d := &of[i]
-			if strings.HasPrefix(schema.OrZero(d.Remark), documents.RemarkBeyond) {
+			if slices.Contains(strings.Split(schema.OrZero(d.Remark), ","), documents.RemarkBeyond) {
 				continue
 			}
 			best = min(best, max(0, slices.Index(consent.Outcomes, consent.Outcome(d.Outcome))))
@@ -58,7 +58,7 @@ func encodeDocuments(rows []schema.Document) string {
 			}
 		}
 		state := ""
-		if isKnown {
+		if isKnown && best < len(consent.Outcomes) {
 			state = change.DocumentState(string(consent.Outcomes[best]))
 		}
 		e.Text(of[0].Document)
