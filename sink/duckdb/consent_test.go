@@ -118,6 +118,18 @@ var consents = []consenting{
 		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt absent 404,llms.txt unreachable - timeout,page unreachable - timeout,signatures-directory absent 404,tdmrep absent 404,trust.txt present 200",
 		says:      "trust.txt trust.txt datatrainingallowed ai-train disallow -",
 	},
+	{ // one is asked for anyhow, one leads to a third site too many, and two to one text
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/license.xml\nLicense: http://HOST/a.xml\nLicense: http://HOST/b.xml\nLicense: http://HOST/c.xml\nLicense: http://HOST/d.xml\n", answers: map[string]string{
+			"/license.xml": fmt.Sprintf(xmlOf, `<permits type="usage">ai-train</permits>`), "/a.xml": "302 - http://" + otherSite + "/mine.xml", "/b.xml": "302 - http://" + otherSite + "/gone.xml",
+			"/c.xml": "302 - http://" + otherSite + "/third.xml", "/d.xml": "302 - http://" + otherSite + "/mine.xml",
+		},
+		documents: "ai.txt absent 404,license.xml present 200,llms-full.txt absent 404,llms.txt absent 404,page absent 404,rsl present 200,rsl present 200 no_control,rsl absent 404,rsl not_asked 302 elsewhere,beyond,rsl present 200 no_control" + nothingAfterLicence,
+		says:      strings.ReplaceAll(permitted, "rsl rsl", "license.xml rsl") + "," + permitted,
+	},
+	{ // it wants to be left alone in the midst
+		robots: "User-agent: *\nDisallow:\nLicense: http://HOST/mine.xml\n", answers: map[string]string{"/llms.txt": "429 - 86400"},
+		documents: "ai.txt absent 404,license.xml absent 404,llms-full.txt not_asked - spared,llms.txt refused 429,page absent 404,rsl not_asked - spared,signatures-directory not_asked - spared,tdmrep absent 404,trust.txt not_asked - spared",
+	},
 }
 
 const (
@@ -182,8 +194,11 @@ func newConsenting(t *testing.T) *consentingServer {
 		case 3:
 			out.Header().Set("Location", body)
 		case 4:
-			if status == 402 {
+			switch status {
+			case 402:
 				out.Header().Set("Crawler-Price", body)
+			case 429:
+				out.Header().Set("Retry-After", body)
 			}
 		}
 		if status == 0 {
@@ -229,7 +244,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 	}
 	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
 	want := 0
-	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 3, 0} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
+	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 3, 0, 7, -7} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
 		want += hosts / len(consents) * (1 + 12 + more)
 	}
 	if got := w.requests(); got != want {
@@ -257,11 +272,11 @@ func TestDocumentsOfConsent(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"SELECT count(*) FROM documents WHERE (outcome = 'not_asked' OR outcome = 'unreachable' AND remark = 'timeout') <> (status IS NULL)": "0",
-		"SELECT count(*) FROM documents WHERE (content_digest IS NULL) <> (bytes IS NULL)":                                                   "0",
-		"SELECT string_agg(DISTINCT price) FROM documents":                                                                                   "USD 0.01",
-		"SELECT string_agg(DISTINCT final_url) FROM documents WHERE host = 'h4.example' AND document = 'tdmrep'":                             "http://h4.example/tdm",
-		"SELECT count(*) FROM policies WHERE ai_train IS NOT NULL AND seq NOT IN (SELECT seq FROM preferences WHERE scope = 'group')":        "0",
+		"SELECT count(*) FROM documents WHERE (outcome = 'not_asked' AND NOT coalesce(remark = 'elsewhere,beyond', false) OR outcome = 'unreachable' AND remark = 'timeout') <> (status IS NULL)": "0",
+		"SELECT count(*) FROM documents WHERE (content_digest IS NULL) <> (bytes IS NULL)":                                                                                                        "0",
+		"SELECT string_agg(DISTINCT price) FROM documents":                                                                                                                                        "USD 0.01",
+		"SELECT string_agg(DISTINCT final_url) FROM documents WHERE host = 'h4.example' AND document = 'tdmrep'":                                                                                  "http://h4.example/tdm",
+		"SELECT count(*) FROM policies WHERE ai_train IS NOT NULL AND seq NOT IN (SELECT seq FROM preferences WHERE scope = 'group')":                                                             "0",
 	} {
 		if got := one(t, db, query); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
