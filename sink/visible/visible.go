@@ -31,6 +31,15 @@ func Text(s string) string {
 	return out.String()
 }
 
+// Lines is [Text] for a document of several lines, whose ends stay.
+func Lines(document []byte) []byte {
+	lines := strings.Split(string(document), "\n")
+	for i, line := range lines {
+		lines[i] = Text(line)
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
 // JSON returns an object of JSON with escapes for what [Text] escapes: JSON itself has none
 // for C1 controls, and for marks that change the direction of text.
 func JSON(object []byte) []byte {

@@ -17,6 +17,12 @@ func TestTextShowsNothingThatActs(t *testing.T) {
 	}
 }
 
+func TestLinesStay(t *testing.T) {
+	if got, want := string(Lines([]byte("a\r\n\x1b[1m\n\nb\xff"))), "a\\u000d\n\\u001b[1m\n\nb\\xff"; got != want {
+		t.Errorf("shown as %q, want %q", got, want)
+	}
+}
+
 // Spreadsheets take a cell that begins like this for a formula.
 func TestCellIsNoFormula(t *testing.T) {
 	for in, want := range map[string]string{

@@ -71,5 +71,5 @@ func (p *Page) Render() ([]byte, error) {
 	if err := pageTemplate.Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("draw the page: %w", err)
 	}
-	return out.Bytes(), nil
+	return visible.Lines(out.Bytes()), nil // of whatever the template shows as it is
 }

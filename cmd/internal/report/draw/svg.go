@@ -26,8 +26,7 @@ func (f *Figure) SVGFile() string { return f.File + ".svg" }
 func (f *Figure) CSV() (template.URL, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
-	w.Write(f.Head)
-	for _, row := range f.Rows {
+	for _, row := range append([][]string{f.Head}, f.Rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = visible.Cell(cell)
@@ -39,7 +38,7 @@ func (f *Figure) CSV() (template.URL, error) {
 }
 
 func dataURL(kind string, content []byte) template.URL {
-	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(content))
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(visible.Lines(content)))
 }
 
 // Dimensions of a drawing in pixels.
