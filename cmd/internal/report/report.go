@@ -2,9 +2,9 @@
 //
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
-// It reads only these three tables, the hosts of a run of archives, to count them, and of a
-// run of few sites its policies. The first two hold totals, so the cost hardly depends on the
-// number of hosts. A figure
+// It reads only these three tables, the hosts of a run of archives, to count them, of a
+// run of few sites its policies, and of a profile that lets agents go free which these are.
+// The first two hold totals, so the cost hardly depends on the number of hosts. A figure
 // has a title that states its finding, the base of its shares, a drawing, and the numbers
 // with the SQL that computes them. The drawing and the numbers can be downloaded.
 //
@@ -37,7 +37,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +49,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink/journal"
+	"github.com/robocensus/robocensus/sink/rowio"
+	"github.com/robocensus/robocensus/sink/schema"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
@@ -137,25 +138,27 @@ type data struct {
 }
 
 // freeAgents returns the agents that the group for all does not bind under a profile, by
-// category.
+// category. It reads the registry under profiles alone that let agents go free.
 func freeAgents(ctx context.Context, in store.Store, m *journal.Manifest, profile string) (map[string][]string, error) {
 	free := make(map[string][]string)
-	run, err := past.Read(ctx, in, m.Run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return free, nil // it is incomplete, or of another folder
-	} else if err != nil {
-		return nil, err
-	}
 	p, err := past.Profile(m, profile)
 	if err != nil || !p.IgnoresStar && !p.ByAgent {
 		return free, nil // a profile that nobody knows any more binds as it may
 	}
-	for _, a := range run.Registry.Agents {
-		if a.IgnoresStar {
-			free[a.Category] = append(free[a.Category], a.Name)
+	columns := []string{"agent", "category", "ignores_star"}
+	for _, column := range columns {
+		if slices.Contains(m.Without, "agents."+column) {
+			return free, nil
 		}
 	}
-	return free, nil
+	return free, rowio.Of(ctx, in, m.PartsOf("agents"), rowio.Selection{Columns: columns}, func(batch []schema.Agent) error {
+		for _, a := range batch {
+			if a.IgnoresStar {
+				free[a.Category] = append(free[a.Category], a.Name)
+			}
+		}
+		return nil
+	})
 }
 
 // capturedHosts counts the hosts of a run whose captures are from archives. It returns
