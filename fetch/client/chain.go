@@ -28,6 +28,8 @@ type heard struct {
 	*fetch.Capture
 	at      fetch.Origin    // of the last hop
 	missing bool            // the answer of the next hop is not stored; see [Archive]
+	spared  bool            // the next hop was not asked for; see [received]
+	retold  bool            // the last answer was one to another host
 	seen    map[string]bool // URLs of the chain
 	text    *text           // the body, until [Lease.land]
 	also    []*heard        // the answers to further identities
@@ -57,15 +59,19 @@ func (lease *Lease) chain(b *budget, asked fetch.Origin, r route) *heard {
 	limit := lease.client.config.MaxRedirects
 	lease.pages = r.pages && lease.identity == 0 && lease.client.config.ErrorBodies
 	defer func() { lease.pages = false }()
+	turn := &turn{lease: lease, last: got}
+	defer turn.end()
 	for {
 		here := at.String() + target
 		seen[here] = true
-		a, fail := lease.ask(b, at, target)
-		if a.missing {
-			got.missing = true
+		a, fail := lease.askInTurn(turn, b, at, target)
+		if a.missing || a.spared {
+			got.missing, got.spared = a.missing, a.spared
 			return got
 		}
-		if lease.find == nil {
+		if got.retold = a.retold; a.retold {
+			// It proves nothing of this machine.
+		} else if lease.find == nil {
 			lease.client.uplink.Notice(at, a.asProof(fail))
 		} else if len(got.Hops) == 0 {
 			got.Start = a.date

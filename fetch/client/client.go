@@ -104,6 +104,7 @@ type Client struct {
 	questions    net.Dialer // for those to DNS servers
 	names        *names.Names
 	politeness   *politeness
+	others       *others // nil if nothing but robots.txt is asked for
 	uplink       *outage.Uplink
 	spool        *spool
 	refused      func(netip.Addr) bool // the guard
@@ -166,6 +167,7 @@ func New(config Config, b Backing) (*Client, error) {
 	}
 	if config.FrontPage || len(config.Further) > 0 {
 		c.rules = newOwnRules(config.UserAgent)
+		c.others = newOthers(config.Timeout)
 	}
 	if config.Proxy != nil {
 		c.proxyAuth = proxyAuthorization(config.Proxy)
@@ -249,6 +251,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...fetch.Origin) *fetch.Capture
 		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 		total := time.Since(began) - b.waited
 		got.Times.Total = &total
+		lease.home = got.Origin
 		lease.askFront(got)
 		lease.askFurther(got, false)
 		lease.askAlso(got)
@@ -285,14 +288,22 @@ func (lease *Lease) attempt(b *budget, n int, o fetch.Origin, r route) (a *heard
 	}
 	before := len(lease.exchanges)
 	err := lease.sure(b, func() answer.ErrorClass {
+		lease.share(nil)
 		lease.exchanges = lease.exchanges[:before]
 		share := b.share(n)
 		start := lease.client.config.Now()
 		a = lease.chain(share, o, r)
 		a.Start = start
 		b.wait(share.waited)
+		if a.retold {
+			return "" // it was believed then
+		}
 		return a.Error
 	})
+	if err != nil {
+		lease.failed = nil
+	}
+	lease.share(lease.failed)
 	if err != nil {
 		a = &heard{Capture: &fetch.Capture{Origin: o, Start: a.Start, Error: answer.ErrorCanceled,
 			Err: fmt.Errorf("stopped: %w", err)}}

@@ -28,7 +28,7 @@ func (lease *Lease) connect(b *budget, o fetch.Origin, a *received) (conn net.Co
 	fail *failure.Failure) {
 	c := lease.client
 	domain := fetch.DomainOf(o.Host)
-	if err := lease.acquire(b, c.politeness.domains, domain); err != nil {
+	if err := lease.acquire(lease.ctx, b, c.politeness.domains, domain); err != nil {
 		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
 	}
 	conn, leave, fail := lease.reach(b, o, a)
@@ -143,7 +143,7 @@ func proxyAddress(proxy *url.URL) string {
 func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *received) (net.Conn, func(),
 	*failure.Failure) {
 	c := lease.client
-	if err := lease.acquire(b, c.politeness.addresses, key); err != nil {
+	if err := lease.acquire(lease.ctx, b, c.politeness.addresses, key); err != nil {
 		return nil, nil, failure.Of(lease.ctx, failure.Connecting, err)
 	}
 	release := func() { c.politeness.addresses.Release(key) }

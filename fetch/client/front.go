@@ -31,6 +31,9 @@ func (lease *Lease) askFront(got *heard) {
 		return
 	}
 	got.Front = &fetch.Front{Outcome: f.Outcome, Hops: f.Hops, Error: f.Error}
+	if f.Outcome == usage.PageSpared { // by an origin that others have asked
+		got.Front.Outcome, got.Front.Error = usage.PageFailed, answer.ErrorTimeout
+	}
 	if f.Outcome == usage.PageRead {
 		got.Front.Header = f.Header
 	}
@@ -41,8 +44,11 @@ func (lease *Lease) askFront(got *heard) {
 // machine, or that of the context.
 func (lease *Lease) permission(got *heard, agent *robots.Agent, o fetch.Origin, target string) (usage.PageOutcome,
 	error) {
-	if got.missing {
+	switch {
+	case got.missing:
 		return usage.PageRead, nil
+	case got.spared:
+		return usage.PageSpared, nil
 	}
 	switch lease.outcome(got) {
 	case answer.FullAllow:

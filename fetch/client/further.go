@@ -44,7 +44,9 @@ func (lease *Lease) askFurther(got *heard, asOthers bool) {
 		}
 		body, reading := (*text)(nil), (*text)(nil)
 		if a != nil {
-			pause, again = a.pause(IdentityPause)
+			if pause = IdentityPause; fetch.DomainOf(a.at.Host) == fetch.DomainOf(got.Origin.Host) {
+				pause, again = a.pause(IdentityPause)
+			}
 			body = a.text
 		}
 		if q.Read != nil && body != nil && a.Status()/100 == 2 {
@@ -172,6 +174,8 @@ func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) 
 	case f.Outcome != usage.PageRead: // we may not follow the redirect
 	case a.missing:
 		f.Outcome = usage.PageUncaptured
+	case a.spared:
+		f.Outcome = usage.PageSpared
 	case a.Error != "":
 		f.Outcome, f.Error = usage.PageFailed, a.Error
 	case a.Challenge != "":

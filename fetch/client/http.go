@@ -34,6 +34,8 @@ type received struct {
 	remote    netip.AddrPort
 	date      time.Time // of an answer that is stored, zero for others
 	missing   bool      // no answer is stored
+	spared    bool      // nobody was asked: the origin wants to be left alone, or others ask it
+	retold    bool      // it is the answer to another host
 	looked    time.Time // before the look-up, zero without one
 	dialed    time.Time // before the connection was opened
 	http, tls string

@@ -21,12 +21,12 @@ func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &budget{deadline: time.Now().Add(time.Hour)}
-	if err := p.acquire(b, c.politeness.addresses, "192.0.2.1"); err != nil {
+	if err := p.acquire(p.ctx, b, c.politeness.addresses, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}
 	c.politeness.addresses.Release("192.0.2.1")
 	cancel()
-	if err := p.acquire(b, c.politeness.addresses, "192.0.2.1"); !errors.Is(err, context.Canceled) {
+	if err := p.acquire(p.ctx, b, c.politeness.addresses, "192.0.2.1"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a pace of one in days: %v", err)
 	}
 	p.Leave()

@@ -61,6 +61,11 @@ type Lease struct {
 	tape      *text        // bytes of the exchanges, nil unless they are recorded
 	exchanges []*recording // in order
 	recording *recording   // the exchange in progress
+	last      *recording   // the last one that was recorded
+
+	home    fetch.Origin // whose further requests are the host's own, zero before there are any
+	sharing string       // the key under which others wait for what is asked for; see [others]
+	failed  *told        // that it failed, if that counts
 
 	find Find      // where answers are stored, so that nobody is asked; nil to ask
 	near time.Time // with find: of several answers of a URL the nearest counts
@@ -106,11 +111,15 @@ func (lease *Lease) giveSlot() {
 
 // acquire takes a place under key. It gives up the slot if that takes time. The
 // wait is ours, not the host's: it moves the deadline.
-func (lease *Lease) acquire(b *budget, l *limit.Limiter, key string) error {
+func (lease *Lease) acquire(ctx context.Context, b *budget, l *limit.Limiter, key string) error {
 	began := time.Now()
 	if turn := l.Join(key); turn != nil {
 		lease.giveSlot()
-		if err := l.Await(lease.ctx, key, turn); err != nil {
+		if err := l.Await(ctx, key, turn); err != nil {
+			if lease.ctx.Err() == nil { // only the wait has ended
+				lease.rest(0)
+				b.wait(time.Since(began))
+			}
 			return err
 		}
 	}

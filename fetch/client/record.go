@@ -33,24 +33,11 @@ func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *fa
 	if o.Scheme == "ftp" {
 		get = lease.getFTP
 	}
-	if !lease.client.config.Record {
+	if !lease.client.config.Record && lease.sharing == "" {
 		return get(b, o, target)
 	}
-	if lease.tape == nil {
-		lease.tape = lease.text(1023, nil)
-	}
-	x := &recording{Exchange: fetch.Exchange{URL: o.String() + target, Start: lease.client.config.Now()}}
-	if lease.identity > 0 {
-		x.Identity = lease.client.config.Identities[lease.identity-1].Name
-	}
-	x.sent = span{lease.tape.size(), lease.tape.size()}
-	x.received = x.sent
-	if q := lease.question; q != nil {
-		x.Kind, x.Further, x.MaxBody = q.Kind, lease.number, q.MaxBody
-	} else if lease.meets {
-		x.Kind, x.Further, x.MaxBody = fetch.KindControl, lease.number, lease.maxBody()
-	}
-	lease.recording = x
+	x := lease.begin(o.String() + target)
+	lease.recording, lease.last = x, x
 	a, fail := get(b, o, target)
 	lease.recording = nil
 	if fail == nil && o.Scheme == "ftp" && a.body != nil {
@@ -63,8 +50,29 @@ func (lease *Lease) ask(b *budget, o fetch.Origin, target string) (received, *fa
 	if fail != nil {
 		x.Error, x.Err = fail.Class, fail.Err
 	}
-	lease.exchanges = append(lease.exchanges, x)
+	if lease.client.config.Record {
+		lease.exchanges = append(lease.exchanges, x)
+	}
 	return a, fail
+}
+
+// begin begins the recording of an exchange.
+func (lease *Lease) begin(url string) *recording {
+	if lease.tape == nil {
+		lease.tape = lease.text(1023, nil)
+	}
+	x := &recording{Exchange: fetch.Exchange{URL: url, Start: lease.client.config.Now()}}
+	if lease.identity > 0 {
+		x.Identity = lease.client.config.Identities[lease.identity-1].Name
+	}
+	x.sent = span{lease.tape.size(), lease.tape.size()}
+	x.received = x.sent
+	if q := lease.question; q != nil {
+		x.Kind, x.Further, x.MaxBody = q.Kind, lease.number, q.MaxBody
+	} else if lease.meets {
+		x.Kind, x.Further, x.MaxBody = fetch.KindControl, lease.number, lease.maxBody()
+	}
+	return x
 }
 
 // recordFile records the file of an answer over FTP.
@@ -158,26 +166,31 @@ func (lease *Lease) Exchanges() iter.Seq2[*fetch.Exchange, error] {
 			return
 		}
 		in, at := lease.tape.reader(), 0
-		take := func(s span) (p []byte, err error) {
-			if s.to == s.from {
-				return nil, nil
-			}
-			if _, err = io.CopyN(io.Discard, in, int64(s.from-at)); err == nil {
-				p = make([]byte, s.to-s.from)
-				_, err = io.ReadFull(in, p)
-			}
-			at = s.to
-			return p, err
-		}
 		for _, x := range lease.exchanges {
-			e, err := x.Exchange, error(nil)
-			if e.Sent, err = take(x.sent); err == nil {
-				e.Received, err = take(x.received)
-				e.Header = max(0, x.header-x.received.from)
-			}
+			e, err := x.exchange(in, &at)
 			if !yield(&e, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// exchange returns the exchange with its bytes, from the tape that was read up to a place.
+func (x *recording) exchange(tape io.Reader, at *int) (e fetch.Exchange, err error) {
+	take := func(s span) (p []byte) {
+		if s.to == s.from || err != nil {
+			return nil
+		}
+		if _, err = io.CopyN(io.Discard, tape, int64(s.from-*at)); err == nil {
+			p = make([]byte, s.to-s.from)
+			_, err = io.ReadFull(tape, p)
+		}
+		*at = s.to
+		return p
+	}
+	e = x.Exchange
+	e.Sent = take(x.sent)
+	e.Received = take(x.received)
+	e.Header = max(0, x.header-x.received.from)
+	return e, err
 }

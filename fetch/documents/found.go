@@ -173,7 +173,10 @@ func (x *Found) judge() {
 	f := x.Answer
 	asked := len(f.Hops) > 0
 	switch f.Outcome {
-	case usage.PageDisallowed, usage.PageUnread, usage.PageBeyond, usage.PageSpared, usage.PageAgain:
+	case usage.PageBeyond, usage.PageSpared, usage.PageAgain:
+		x.Outcome = consent.NotAsked
+		x.remark(whyNot[f.Outcome])
+	case usage.PageDisallowed, usage.PageUnread:
 		x.Outcome = consent.NotAsked
 		if asked {
 			x.Outcome = consent.Absent // a redirect that we may not follow

@@ -83,7 +83,8 @@ func (x *Found) judge() {
 		return
 	}
 	switch {
-	case f.Outcome == usage.PageElsewhere, f.Outcome == usage.PageDisallowed, f.Outcome == usage.PageUnread:
+	case f.Outcome == usage.PageElsewhere, f.Outcome == usage.PageDisallowed, f.Outcome == usage.PageUnread,
+		f.Outcome == usage.PageSpared:
 		x.Treatment, x.Reason = consent.PageRedirectedAway, string(f.Outcome)
 	case f.Challenge != "":
 		x.Treatment = consent.PageChallenged
