@@ -245,9 +245,10 @@ func TestOthersAreBounded(t *testing.T) {
 	s := newOthers(time.Second)
 	for _, size := range []int{0, 10_000, maxToldBytes / 4} {
 		s.keep(&told{key: "first"})
+		body := fetch.Exchange{Received: make([]byte, size)}
 		for i := range 2 * maxTold {
-			s.keep(&told{key: fmt.Sprint(size, i), Exchange: fetch.Exchange{Received: make([]byte, size)}})
-			s.keep(&told{key: fmt.Sprint(size, i), Exchange: fetch.Exchange{Received: make([]byte, size)}})
+			s.keep(&told{key: fmt.Sprint(size, i), Exchange: body})
+			s.keep(&told{key: fmt.Sprint(size, i), Exchange: body})
 			if s.find("first") == nil {
 				t.Fatal("the last used was dropped")
 			}
