@@ -25,8 +25,9 @@ type Plan struct {
 	// is thus a function of the answers so far. What it notes must depend on them alone.
 	Ask  func(host *Answered, ask func(*Question) *Further)
 	Name string // what it asks for, such as sitemaps
-	// Most is the largest number of requests for a host without redirects, but with those for
-	// the robots.txt of other origins, and Keeps that of bytes of [Further.Body] and [Further.Reading] in one.
+	// Most is the largest number of requests for a host, redirects and the robots.txt of origins that they lead to not
+	// counted, but with that of other origins that the plan names. Keeps is the largest number of bytes of [Further.Body] and
+	// [Further.Reading] in one.
 	Most, Keeps int
 	// AsOthers says that it asks under further identities, so that it runs after these have
 	// been answered for robots.txt. It runs for every host that has answered; where that does

@@ -138,7 +138,7 @@ func (lease *Lease) further(got *heard, q *fetch.Question, pause time.Duration) 
 			case q.Permitted:
 			case speaker != nil:
 				f.Outcome, failed = lease.permission(speaker, q.Agent, o, target)
-			case !isFirst && lease.led == maxLed:
+			case !isFirst && lease.led == MaxLed:
 				f.Outcome = usage.PageUnread
 			default:
 				rest = &step{o, target}
@@ -213,9 +213,9 @@ func (lease *Lease) follow(got *heard, q *fetch.Question, a *heard, r route, fro
 	return more
 }
 
-// maxLed bounds the origins that redirects may lead to of which nobody has asked the
+// MaxLed bounds the origins that redirects may lead to of which nobody has asked the
 // robots.txt yet: a host may have a name for each of them.
-const maxLed = 8
+const MaxLed = 8
 
 // speaker returns the answer that has the robots.txt of an origin (RFC 9309, section 2.3: each
 // has its own), nil if nobody has asked for it. It is the host's if its own request was

@@ -118,7 +118,7 @@ func TestOrigins(t *testing.T) {
 	}
 	want := strings.Fields(`/robots.txt www/robots.txt /to-www www/list /to-own open/robots.txt open/own shut/robots.txt
 		/to-open open/list /to-shut /to-shut shut/list /to-down down/robots.txt /to-open /to-shut /chain`) // what was asked for before is not asked for again
-	for n := range maxLed - 1 { // and down
+	for n := range MaxLed - 1 { // and down
 		at := fmt.Sprintf("n%d/", n+1)
 		want = append(want, at+"robots.txt", at+"chain")
 	}

@@ -51,7 +51,7 @@ func (w *Wanted) Plan() fetch.Plan {
 		}
 	}
 	return fetch.Plan{
-		AsOthers: true, Keeps: w.Requests() * maxBody,
+		AsOthers: true, Most: w.Requests(), Keeps: w.Requests() * maxBody,
 		Ask: func(host *fetch.Answered, ask func(*fetch.Question) *fetch.Further) {
 			v := &visit{Wanted: w, host: host, put: ask}
 			var err error

@@ -40,7 +40,8 @@ type Document struct {
 	Price *string `parquet:"price,dict"`
 	// What is odd, between commas: of any outcome what is in its way (`elsewhere`, `redirect`, `disallowed`, `unread`,
 	// `beyond` (one licence too many, or with `elsewhere` what a redirect leads to; with `more` the last that has a row, and
-	// not the last), `spared` (the host wants to be left alone for longer than the census waits), `challenge`, an error
+	// not the last), `spared` (the host, or another that has it, wants to be left alone for longer than the census waits, or
+	// too many others ask that), `challenge`, an error
 	// class, `price`), of an invalid one why, of others the grammar of an ai.txt and what
 	// `preferences.remark` has, `type` (not the usual media type), `bom`, `truncated`, `limit`,
 	// `expired`, `no_control` (nothing to compare it with: nobody knows whether it is a soft 404, as of

@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/exit"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch/client"
 	"github.com/robocensus/robocensus/fetch/documents"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink/schema"
@@ -55,7 +56,7 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 		for _, plan := range c.Fetch.Further {
 			if most := int64(plan.Most); most > 0 && plan.Name != "" { // documents have a row of their own
 				row(plan.Name, fmt.Sprintf("up to %d of each host that answers, one at a time, each with the robots.txt of its "+
-					"origin if that is another: up to %s requests more, without redirects", f.sitemaps.Files,
+					"origin if that is another: up to %s requests more, redirects not counted", f.sitemaps.Files,
 					words.Number(most*p.Hosts)))
 			}
 		}
@@ -67,7 +68,7 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 				words.Count(n, "request"), words.Number(n*p.Hosts)))
 		}
 		if l := f.asked; l != nil {
-			row("documents", strings.Join(l.Names(), " ")+": "+requestsFor(l, p.Hosts)+", without redirects")
+			row("documents", strings.Join(l.Names(), " ")+": "+requestsFor(l, p.Hosts)+"; redirects not counted")
 		}
 		if w := f.askedPages; w != nil {
 			who := "where robots.txt lets its agent fetch it"
@@ -78,6 +79,10 @@ func (f *Flags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer
 				"is served; %s in all if all are", words.Count(int64(w.Requests()), "request"), w.Path, who,
 				words.Number(p.Hosts*int64(w.Requests()))))
 		}
+		most := int64(c.Fetch.MostRequests(len(c.Source.Schemes)))
+		row("at most", fmt.Sprintf("%s requests for a host, %s in all: for all of the above with its retries, with up to %d "+
+			"redirects of each, and for the robots.txt of other origins, of which redirects lead to %d at most",
+			words.Number(most), words.Number(most*p.Hosts), c.Fetch.MaxRedirects, client.MaxLed))
 		row("user agent", c.Fetch.UserAgent)
 	}
 	if share := c.Source.Sample; share < 1 {
