@@ -242,7 +242,7 @@ func TestDocumentsOfConsent(t *testing.T) {
 		t.Errorf("a dry run says\n%s", text)
 	}
 	robocensus(t, 0, append(asks, "--out", out, "--warc-out", evidence)...)
-	want := 3 // of otherSite
+	want := 3                                                                      // of otherSite
 	for _, more := range []int{0, 0, 0, 0, 2, 2, 0, -9, 0, 1, 1, 2, 1, 0, 4, -7} { // redirects, licences, and what is disallowed: 6 documents and the 3 controls beside them
 		want += hosts / len(consents) * (1 + 12 + more)
 	}
