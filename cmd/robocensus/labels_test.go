@@ -140,14 +140,23 @@ func sumsByLabel(sites map[string]*labelledSite) map[string]map[string]*labelSum
 }
 
 // Report, series, diff, show and expectations say of the values of three labels what a count of our
-// own says, of runs of four shards; of 10,000 values 1,000 are told apart.
-func TestFiguresByLabel(t *testing.T) {
+// own says, of runs of four shards; of 10,000 values 1,000 are told apart. Its commands run one after
+// the other: the detector would look at nothing that runs of shards elsewhere do not show it.
+func TestFiguresByLabel_NoRace(t *testing.T) {
+	t.Parallel()
 	hosts, many, values := 3000, 12_000, 10_000
 	if testing.Short() {
 		hosts, many, values = 600, 2400, 1500
 	}
-	t.Run("three labels", func(t *testing.T) { wantFiguresByLabel(t, labelledSites(hosts, 50), false) })
-	t.Run("many values", func(t *testing.T) { wantFiguresByLabel(t, labelledSites(many, values), true) })
+	for name, run := range map[string]func(*testing.T){
+		"three labels": func(t *testing.T) { wantFiguresByLabel(t, labelledSites(hosts, 50), false) },
+		"many values":  func(t *testing.T) { wantFiguresByLabel(t, labelledSites(many, values), true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t)
+		})
+	}
 }
 
 func wantFiguresByLabel(t *testing.T, sites map[string]*labelledSite, planned bool) {

@@ -227,7 +227,7 @@ func TestAttemptsAtAShard(t *testing.T) {
 // the run is the same. A terminated shard says 75, which is worth a retry.
 func TestShardsAreRetried(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, 800, "uniform:0ms-20ms")
+	w := newWeb(t, 400, "uniform:0ms-20ms")
 	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
 	robocensus(t, 0, w.census(whole)...)
 	ended := map[int]int{}
